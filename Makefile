@@ -1,0 +1,39 @@
+# Everything a new machine needs is set up here: only Python, pip, make and git are taken for granted.
+PYTHON ?= python3
+ENV := .venv
+BIN := $(ENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help test demo check bench bench-peers clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
+
+$(ENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(ENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+test: $(ENV)/ready check ## check style, types and import direction, and run the tests
+	$(BIN)/python -m pytest -n auto
+
+check: $(ENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+demo: $(ENV)/ready ## cluster the handwritten digits that ship with the package
+	$(BIN)/python -m consilience cluster --data digits
+
+bench: $(ENV)/ready ## kernels and estimators against scikit-learn, side by side
+	$(BIN)/python -m benchmarks
+
+bench-peers: $(ENV)/ready ## the same against mvlearn, in an environment of its own
+	$(PYTHON) -m venv $(ENV)-peers
+	$(ENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
+	$(ENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 --editable .
+	$(ENV)-peers/bin/python -m benchmarks peers
+
+clean: ## remove the environments and what tools leave behind
+	rm -rf $(ENV) $(ENV)-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

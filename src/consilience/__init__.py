@@ -1,0 +1,9 @@
+"""Multi-view clustering: find the groups in data that is described in several ways at once."""
+
+from . import datasets, metrics
+from .cluster import MultiViewKMeans, MultiViewSphericalKMeans
+from .data import Table, Views, align
+
+__version__ = "0.1.0"
+
+__all__ = ["MultiViewKMeans", "MultiViewSphericalKMeans", "Table", "Views", "align", "datasets", "metrics"]

@@ -1,0 +1,122 @@
+"""The verbs on sparse rows: the heavy ones compiled, the others a line of numpy on the stored values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .csr import CSR
+from .verbs import (
+    Scorer,
+    add_label_sums,
+    dense_rows,
+    nearest,
+    row_is_finite,
+    scale_rows,
+    scorer,
+    scores_of,
+    smallest,
+    squared_norms,
+    weighted_sums,
+)
+
+
+@scorer.register
+def _(X: CSR, weights, bias):
+    from . import kernels
+
+    # (blocks, columns, width): the clusters of a column side by side, padded with some that never win
+    n_blocks, width = kernels.block_width(len(weights), X.dtype.itemsize)
+    table = np.zeros((n_blocks, X.n_columns, width), X.dtype)
+    for block in range(n_blocks):
+        part = weights[block * width : (block + 1) * width]
+        table[block, :, : len(part)] = part.T
+    padded = np.full((n_blocks, width), np.inf, X.dtype)
+    padded.reshape(-1)[: len(bias)] = bias
+    return Scorer(table, padded, len(weights))
+
+
+@nearest.register
+def _(X: CSR, score):
+    from . import kernels
+
+    labels, best = np.empty(X.shape[0], np.int64), np.empty(X.shape[0], X.dtype)
+    kernel = kernels.nearest_kernel(score.weights.shape[-1])
+    kernel(X.indptr, X.indices, X.data, score.weights, score.bias, labels, best)
+    return labels, best
+
+
+@scores_of.register
+def _(X: CSR, score):
+    from . import kernels
+
+    out = np.empty((X.shape[0], score.n_clusters), X.dtype)
+    kernel = kernels.scores_kernel(score.weights.shape[-1])
+    kernel(X.indptr, X.indices, X.data, score.weights, score.bias, out)
+    return out
+
+
+@add_label_sums.register
+def _(X: CSR, labels, sums):
+    from . import kernels
+
+    kernels.label_sums(X.indptr, X.indices, X.data, labels, sums)
+    return sums
+
+
+@weighted_sums.register
+def _(X: CSR, weights):
+    from . import kernels
+
+    k = weights.shape[1]
+    _, width = kernels.block_width(k, np.dtype(np.float64).itemsize)
+    sums = np.empty((k, X.n_columns))
+    for first in range(0, k, width):
+        part = weights[:, first : first + width]
+        table = np.zeros((X.n_columns, width))
+        kernels.weighted_sums_kernel(width)(X.indptr, X.indices, X.data, part, table)
+        sums[first : first + width] = table[:, : part.shape[1]].T
+    return sums
+
+
+def _row_totals(X: CSR, values: np.ndarray) -> np.ndarray:
+    """Sum of `values` (one a stored value) over each row; reduceat alone mishandles empty rows."""
+    totals = np.zeros(X.shape[0])
+    filled = np.flatnonzero(np.diff(X.indptr))
+    if len(filled):
+        starts = X.indptr[filled] - X.indptr[0]
+        totals[filled] = np.add.reduceat(values, starts, dtype=np.float64)
+    return totals
+
+
+def _stored(X: CSR) -> slice:
+    return slice(X.indptr[0], X.indptr[-1])
+
+
+@squared_norms.register
+def _(X: CSR):
+    data = X.data[_stored(X)].astype(np.float64)
+    return _row_totals(X, data * data)
+
+
+@scale_rows.register
+def _(X: CSR, factors):
+    return X.with_data(X.data * np.repeat(factors.astype(X.dtype), np.diff(X.indptr)))
+
+
+@dense_rows.register
+def _(X: CSR, rows):
+    out = np.zeros((len(rows), X.n_columns))
+    for row, i in zip(out, rows, strict=True):
+        cells = slice(X.indptr[i], X.indptr[i + 1])
+        row[X.indices[cells]] = X.data[cells]
+    return out
+
+
+@row_is_finite.register
+def _(X: CSR):
+    return _row_totals(X, ~np.isfinite(X.data[_stored(X)])) == 0
+
+
+@smallest.register
+def _(X: CSR):
+    return float(X.data[_stored(X)].min(initial=0))

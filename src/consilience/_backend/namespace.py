@@ -1,0 +1,51 @@
+"""Which array library an array belongs to, and the way back to numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from .csr import CSR
+
+Array = Any  # an array of numpy, torch, cupy, array_api_strict, ... or our CSR rows
+
+
+def namespace(array: Array) -> Any:
+    """The array-API namespace of `array`; sparse rows live with numpy."""
+    if isinstance(array, CSR):
+        return array_api_compat.array_namespace(array.data)
+    return array_api_compat.array_namespace(array)
+
+
+def is_array(candidate: Any) -> bool:
+    """Whether this is an array of any array-API library (numpy included)."""
+    return array_api_compat.is_array_api_obj(candidate)
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """The same values as a numpy array, fetched from the device if they live on one."""
+    if isinstance(array, np.ndarray):
+        return array
+    return np.asarray(array_api_compat.to_device(array, "cpu"))
+
+
+def like(values: np.ndarray, array: Array) -> Array:
+    """Numpy `values` as an array of the library, and on the device, of `array`."""
+    xp = namespace(array)
+    if isinstance(array, CSR | np.ndarray):
+        return values
+    return xp.asarray(np.ascontiguousarray(values), device=array_api_compat.device(array))
+
+
+def where(mask: Array, values: Array, otherwise: float) -> Array:
+    """`values` where the mask holds, one number elsewhere."""
+    xp = namespace(values)
+    return xp.where(mask, values, xp.full_like(values, otherwise))
+
+
+def zeros(shape: tuple[int, ...], array: Array) -> Array:
+    """float64 zeros of the library, and on the device, of `array`."""
+    xp = namespace(array)
+    return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(array))

@@ -1,0 +1,97 @@
+"""Chunks of rows on several threads.
+
+How the rows are cut depends on the data's shape alone, never on the number of threads, and partial sums are added in
+the chunks' order: the same data gives the same bits on a laptop and on a server.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from itertools import pairwise
+from typing import TypeVar
+
+import joblib
+import threadpoolctl
+
+from .csr import CSR
+from .namespace import Array
+
+T = TypeVar("T")
+
+MOST_CHUNKS = 16
+LEAST_CHUNK = 1 << 18  # stored values: below this, starting a thread costs more than it saves
+BLOCK = 1 << 20  # stored values of a block: two passes over it find it in the cache the second time
+
+_n_threads: ContextVar[int] = ContextVar("consilience_threads", default=1)
+
+
+def available_threads() -> int:
+    """Cores this process may use, and OMP_NUM_THREADS where someone set it (joblib does in its workers)."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    cores = joblib.cpu_count()
+    return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
+
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Use so many threads within; None and -1 mean all, -2 all but one, as in joblib."""
+    n = available_threads()
+    if n_jobs is not None:
+        n = n_jobs if n_jobs > 0 else max(1, n + 1 + n_jobs)
+    token = _n_threads.set(n)
+    try:
+        # Chunks keep the cores busy. BLAS threads of its own would fight them, and go on spinning between two products.
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _n_threads.reset(token)
+
+
+def stored(X: Array) -> int:
+    """How many values a pass over these rows reads."""
+    return X.size if isinstance(X, CSR) else X.shape[0] * X.shape[1]
+
+
+def chunks(X: Array, n_sums: int = 0) -> list[slice]:
+    """Cut the rows of X for threads; where each keeps sums of its own, so many that these stay a small cost."""
+    n, work = X.shape[0], stored(X)
+    n_chunks = work // LEAST_CHUNK
+    if n_sums:
+        n_chunks = min(n_chunks, work // (4 * n_sums * X.shape[1]))
+    return cut(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
+
+
+def blocks(X: Array, chunk: slice) -> list[slice]:
+    """Cut a chunk of X into blocks that fit the cache."""
+    n = chunk.stop - chunk.start
+    return cut(chunk, max(1, min(n, stored(X) * n // (BLOCK * max(1, X.shape[0])))))
+
+
+def cut(rows: slice, n_parts: int) -> list[slice]:
+    """`n_parts` neighbouring slices of nearly the same length."""
+    n = rows.stop - rows.start
+    edges = [rows.start + n * i // n_parts for i in range(n_parts + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
+@cache
+def _controller() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()
+
+
+def map_chunks(function: Callable[[slice], T], parts: Sequence[slice]) -> Iterator[T]:
+    """``map(function, parts)`` on the threads allowed; the results come in order, as soon as they are there."""
+    n = min(_n_threads.get(), len(parts))
+    if n == 1:
+        yield from map(function, parts)
+        return
+    with ThreadPoolExecutor(n) as pool:
+        try:
+            yield from pool.map(function, parts)
+        finally:
+            pool.shutdown(cancel_futures=True)

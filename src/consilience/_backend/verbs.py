@@ -1,0 +1,111 @@
+"""The few things clustering does to rows that the array standard has no word for, one registration an array kind.
+
+Each verb works on the rows it is given, alone: `parallel` cuts the rows into chunks and adds the results up.
+The definitions here serve every array-API library; `numpy_verbs` and `csr_verbs` register what those kinds do better.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import NamedTuple
+
+from array_api_compat import device
+
+from .namespace import Array, namespace
+
+
+class Scorer(NamedTuple):
+    """k linear functions ``x . weights[j] - bias[j]``, laid out once for the kind of rows they will be put to."""
+
+    weights: Array
+    bias: Array
+    n_clusters: int
+
+
+@singledispatch
+def scorer(X: Array, weights: Array, bias: Array) -> Scorer:
+    """Lay out (clusters, columns) weights and their biases for rows like those of X."""
+    xp = namespace(X)
+    return Scorer(xp.astype(weights, X.dtype).T, xp.astype(bias, X.dtype), weights.shape[0])
+
+
+@singledispatch
+def nearest(X: Array, score: Scorer) -> tuple[Array, Array]:
+    """For each row the function with the largest value (the first on ties), and that value."""
+    xp = namespace(X)
+    scores = scores_of(X, score)
+    return xp.argmax(scores, axis=1), xp.max(scores, axis=1)
+
+
+@singledispatch
+def scores_of(X: Array, score: Scorer) -> Array:
+    """All values: (rows, clusters)."""
+    return X @ score.weights - score.bias[None, :]
+
+
+@singledispatch
+def add_label_sums(X: Array, labels: Array, sums: Array) -> Array:
+    """Add each row to ``sums[label]``, in place; a negative label belongs nowhere."""
+    xp = namespace(X)
+    clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=device(labels))
+    members = labels[None, :] == clusters[:, None]
+    sums += xp.astype(members, sums.dtype) @ xp.astype(X, sums.dtype)
+    return sums
+
+
+@singledispatch
+def count_labels(labels: Array, n_clusters: int) -> Array:
+    """How many rows carry each label, as float64; negative labels are not counted."""
+    xp = namespace(labels)
+    clusters = xp.arange(n_clusters, dtype=labels.dtype, device=device(labels))
+    return xp.sum(xp.astype(labels[:, None] == clusters[None, :], xp.float64), axis=0)
+
+
+@singledispatch
+def weighted_sums(X: Array, weights: Array) -> Array:
+    """``weights.T @ X`` in float64: (clusters, columns)."""
+    xp = namespace(X)
+    return xp.astype(weights, xp.float64).T @ xp.astype(X, xp.float64)
+
+
+@singledispatch
+def squared_norms(X: Array) -> Array:
+    """Squared Euclidean length of each row, in float64."""
+    xp = namespace(X)
+    X = xp.astype(X, xp.float64, copy=False)
+    return xp.vecdot(X, X)
+
+
+@singledispatch
+def column_sums(X: Array) -> Array:
+    """Sum of the rows in float64."""
+    xp = namespace(X)
+    return xp.sum(X, axis=0, dtype=xp.float64)
+
+
+@singledispatch
+def scale_rows(X: Array, factors: Array) -> Array:
+    """Each row times its factor, in the type of X."""
+    xp = namespace(X)
+    return X * xp.astype(factors, X.dtype)[:, None]
+
+
+@singledispatch
+def dense_rows(X: Array, rows: Array) -> Array:
+    """A few rows as a dense float64 array."""
+    xp = namespace(X)
+    return xp.astype(xp.take(X, rows, axis=0), xp.float64)
+
+
+@singledispatch
+def row_is_finite(X: Array) -> Array:
+    """Which rows hold neither NaN nor infinity."""
+    xp = namespace(X)
+    return xp.all(xp.isfinite(X), axis=1)
+
+
+@singledispatch
+def smallest(X: Array) -> float:
+    """The smallest value stored."""
+    xp = namespace(X)
+    return float(xp.min(X))

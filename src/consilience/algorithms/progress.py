@@ -1,0 +1,30 @@
+"""What long work shows while it runs: a live line on a terminal, a plain line a run elsewhere, nothing unless asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+Progress = Callable[[int, int, Mapping[str, Any]], None]
+
+
+@contextmanager
+def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
+    """Yield ``show(run, round, record)``."""
+    if not verbose:
+        yield lambda *_: None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+
+    def line(run: int, round_: int, record: Mapping[str, Any]) -> str:
+        values = ", ".join(f"{name} {value:.6g}" for name, value in record.items())
+        return f"{title}: start {run + 1} of {n_runs}, round {round_}: {values}"
+
+    if not console.is_terminal:
+        yield lambda run, round_, record: console.print(line(run, round_, record), soft_wrap=True, highlight=False)
+        return
+    with console.status(title) as status:
+        yield lambda run, round_, record: status.update(line(run, round_, record))

@@ -1,0 +1,90 @@
+"""Rounds, and when to stop: written once for every algorithm that yields a state a round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+
+class State(Protocol):
+    """What a round leaves behind."""
+
+    @property
+    def costs(self) -> Mapping[str, float]:
+        """The cost of each view, lower is better: what patience watches."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the next round would leave everything as it is."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The round's line in the history."""
+
+
+S = TypeVar("S", bound=State)
+Report = Callable[[int, Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended."""
+
+    state: Any
+    history: list[Mapping[str, Any]]
+    n_iter: int
+    converged: bool
+    interrupted: bool
+
+
+def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report: Report) -> Run:
+    """Draw states until one is settled, or no view's cost has reached a new minimum for `patience` rounds.
+
+    A new minimum is one lower than the old by more than `tol` times its size. Ctrl-C ends the run with the state of
+    the last whole round, if there is one.
+    """
+    best: dict[str, float] = {}
+    waited: dict[str, int] = {}
+    history: list[Mapping[str, Any]] = []
+    state, converged, interrupted = None, False, False
+    try:
+        for n_iter, state in enumerate(islice(states, max_iter), 1):
+            history.append({"round": n_iter, **state.record})
+            report(n_iter, state.record)
+            for view, cost in state.costs.items():
+                previous = best.get(view)
+                if previous is None or cost < previous - tol * abs(previous):
+                    best[view], waited[view] = cost, 0
+                else:
+                    waited[view] += 1
+            converged = state.settled or min(waited.values()) >= patience
+            if converged:
+                break
+    except KeyboardInterrupt:
+        if not history:
+            raise
+        interrupted = True
+    return Run(state, history, len(history), converged, interrupted)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One restart: how it ran, what it found, and at what cost (lower is better)."""
+
+    run: Run
+    result: Any
+    cost: float
+
+
+def best_of(attempts: Iterable[Attempt]) -> Attempt:
+    """The attempt of lowest cost, the first among equals; an interrupted one is the last that is made."""
+    best: Attempt | None = None
+    for attempt in attempts:
+        if best is None or attempt.cost < best.cost:
+            best = attempt
+        if attempt.run.interrupted:
+            break
+    assert best is not None, "there is at least one start"
+    return best

@@ -1,0 +1,156 @@
+"""Where to start from: one partition common to all views, so that cluster j means the same in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import log
+from typing import Any
+
+import numpy as np
+
+from .._backend import Array, dense_rows, like, namespace, to_numpy, where, zeros
+from ..divergences import Divergence, Rows
+from .kmeans import NOWHERE, Collector, divergences_to
+
+Measure = Callable[[np.ndarray], Array]  # positions of some entities -> divergence of all entities from each
+
+
+def seed_partition(
+    views: Mapping[str, Rows], divergence: Divergence, n_clusters: int, strategy: str, rng: np.random.Generator
+) -> Array:
+    """Choose k entities and give every other to the nearest of them, all views considered."""
+    scales = {name: spread(view, divergence) for name, view in views.items()}
+    measure = partial(divergences_from, views, divergence, scales)
+    seeds = STRATEGIES[strategy](measure, candidates(views, n_clusters), n_clusters, rng)
+    away = measure(seeds)
+    return namespace(away).argmin(away, axis=1)
+
+
+def spread(view: Rows, divergence: Divergence) -> float:
+    """Mean divergence of a view's rows from their common centre: what makes views of different units comparable."""
+    xp = namespace(view.own)
+    everyone = Collector(view, 1).collect(xp.astype(view.own * 0, xp.int64))
+    away = divergences_to(view, divergence, divergence.centres(everyone.sums, everyone.counts))[:, 0]
+    return float(xp.sum(where(view.present, away, 0.0))) / max(1.0, float(everyone.counts[0]))
+
+
+def divergences_from(
+    views: Mapping[str, Rows], divergence: Divergence, scales: Mapping[str, float], seeds: np.ndarray
+) -> Array:
+    """Divergence of all entities from some: the mean over the views that both have, each in units of its spread.
+
+    Two entities with no view in common are taken to be at average distance. A view whose rows are all alike is ignored.
+    """
+    total: Array = 0.0
+    shared: Array = 0.0
+    for name, view in views.items():
+        if scales[name] == 0:
+            continue
+        xp = namespace(view.own)
+        at = like(seeds, view.own)
+        away = divergences_to(view, divergence, dense_rows(view.X, at)) / scales[name]
+        both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
+        total = total + where(both, away, 0.0)
+        shared = shared + xp.astype(both, xp.float64)
+    if isinstance(total, float):
+        first = next(iter(views.values()))
+        return zeros((first.own.shape[0], len(seeds)), first.own)
+    return where(shared > 0, total / where(shared > 0, shared, 1.0), 1.0)
+
+
+def candidates(views: Mapping[str, Rows], n_clusters: int) -> np.ndarray:
+    """Entities that can be seeds: those with some view, unless these are too few."""
+    seen = np.any([to_numpy(view.present) for view in views.values()], axis=0)
+    return np.flatnonzero(seen) if seen.sum() >= n_clusters else np.arange(len(seen))
+
+
+def random_seeds(_: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Different entities, all equally likely."""
+    return rng.choice(entities, n_clusters, replace=False)
+
+
+def plus_plus_seeds(measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Greedy k-means++ (Arthur & Vassilvitskii 2007) over several views.
+
+    Each seed is drawn with a chance in proportion to the divergence from the seeds so far; of a few draws the one that
+    lowers the total most is kept.
+    """
+    n_draws = 2 + int(log(n_clusters))
+    seeds = [int(rng.choice(entities))]
+    closest = measure(np.array(seeds))[:, 0]
+    xp = namespace(closest)
+    at = like(entities, closest)
+    while len(seeds) < n_clusters:
+        cumulated = xp.cumulative_sum(xp.take(closest, at))
+        total = float(cumulated[-1])
+        if total == 0:  # every entity coincides with a seed
+            others = np.setdiff1d(entities, seeds)
+            return np.concatenate([seeds, rng.choice(others, n_clusters - len(seeds), replace=False)])
+        draws = to_numpy(xp.searchsorted(cumulated, like(rng.random(n_draws) * total, closest)))
+        draws = entities[np.minimum(draws, len(entities) - 1)]
+        away = xp.minimum(closest[:, None], measure(draws))
+        best = int(xp.argmin(xp.sum(away, axis=0)))
+        seeds.append(int(draws[best]))
+        closest = away[:, best]
+    return np.array(seeds)
+
+
+STRATEGIES = {"k-means++": plus_plus_seeds, "random": random_seeds}
+
+
+def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence, n_clusters: int) -> Array:
+    """The partition that a given `init` stands for: labels, or centres or responsibilities (per view).
+
+    Given view by view, the views hand over in their order, so that each entity starts from its last view's word, as in
+    Table 1 of the paper, where the last view's parameters start the run. Views may be left out.
+    """
+    first = next(iter(views.values()))
+    n = first.own.shape[0]
+    if isinstance(init, list | tuple) and len(init) == len(views) and all(np.ndim(part) == 2 for part in init):
+        init = dict(zip(views, init, strict=True))
+    if not isinstance(init, Mapping):
+        values = to_numpy(init) if hasattr(init, "__array_namespace__") else np.asarray(init)
+        if values.ndim == 1:
+            return like(_check_labels(values, n, n_clusters), first.own)
+        if values.shape == (n, n_clusters) and not (len(views) == 1 and values.shape == (n_clusters, first.X.shape[1])):
+            return like(values.argmax(axis=1), first.own)
+        if len(views) > 1:
+            raise ValueError(
+                f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
+                "give centres view by view, init={'view': centres, ...}"
+            )
+        init = {next(iter(views)): values}
+    partition = np.full(n, NOWHERE)
+    unknown = [name for name in init if name not in views]
+    if unknown:
+        raise ValueError(f"init names view {unknown[0]!r}; the views are {', '.join(map(repr, views))}")
+    for name, view in views.items():
+        if name in init:
+            labels = _labels_from(name, np.asarray(init[name]), view, divergence, n_clusters)
+            partition = np.where(to_numpy(view.present), labels, partition)
+    return like(partition, first.own)
+
+
+def _check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
+    if labels.shape != (n,):
+        raise ValueError(f"init gives {len(labels)} labels for {n} entities: give one each")
+    if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= n_clusters:
+        raise ValueError(f"init labels must be whole numbers from 0 to {n_clusters - 1} (n_clusters={n_clusters})")
+    return labels.astype(np.int64)
+
+
+def _labels_from(name: str, values: np.ndarray, view: Rows, divergence: Divergence, n_clusters: int) -> np.ndarray:
+    n, d = view.X.shape
+    if values.shape not in {(n_clusters, d), (n, n_clusters)}:
+        raise ValueError(
+            f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, d)} or responsibilities "
+            f"{(n, n_clusters)}"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
+    if values.shape != (n_clusters, d):
+        return values.argmax(axis=1)
+    centres = like(values.astype(np.float64), view.own)
+    away = divergences_to(view, divergence, divergence.centres(centres, zeros((n_clusters,), view.own) + 1))
+    return to_numpy(namespace(away).argmin(away, axis=1))

@@ -1,0 +1,182 @@
+"""What estimators share: checking what comes in, randomness, and the attributes that all have. Functions only."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from .._backend import CSR, Array, like, namespace, row_is_finite, to_numpy
+from ..data import Views
+from ..divergences import Divergence, Rows
+from ..metrics import agreement_matrix, disagreement_bound
+
+T = TypeVar("T")
+
+RANDOM_STATE = [Interval(Integral, 0, None, closed="left"), np.random.RandomState, np.random.Generator, None]
+
+
+def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
+    """Whatever the user handed to `fit` or `predict`, as Views; `reset` tells the first from the second.
+
+    A plain two-dimensional array is one view, or several where the estimator's `views` names its columns. It goes
+    through scikit-learn's own validation, so that it is refused in scikit-learn's own words.
+    """
+    if isinstance(X, Views):
+        views = X
+    elif _holds_blocks(X):
+        views = _with_fitted_names(estimator, X, reset)
+    elif estimator.views is not None:
+        views = Views.from_columns(X, estimator.views)
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+    else:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
+        views = Views([X])
+    if reset:
+        _remember(estimator, views)
+    else:
+        views = _only_fitted(estimator, views)
+    _check_entities(views, fitting=reset)
+    return views
+
+
+def _holds_blocks(X: Any) -> bool:
+    """Whether this is a collection of views, not one array: a mapping, or a list of things with two dimensions."""
+    if isinstance(X, Mapping):
+        return not sp.issparse(X)  # scipy's dictionary of keys is a mapping too
+    return isinstance(X, list | tuple) and len(X) > 0 and all(len(getattr(x, "shape", ())) == 2 for x in X)
+
+
+def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
+    """Blocks without names take, in `predict`, the names of the fitted views by their place."""
+    if reset or isinstance(X, Mapping):
+        return Views(X)
+    names = list(estimator.view_names_)
+    if len(X) != len(names):
+        raise ValueError(
+            f"{len(X)} views without names, but {type(estimator).__name__} was fitted on {len(names)}: give those that "
+            f"are there by name, {{{names[0]!r}: X, ...}}"
+        )
+    return Views(dict(zip(names, X, strict=True)))
+
+
+def _remember(estimator: Any, views: Views) -> None:
+    """Store what `predict` will be checked against."""
+    estimator.view_names_ = views.names
+    estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
+    estimator.n_features_in_ = views.shape[1]
+    names = [own for name in views.names if (own := views.feature_names(name)) is not None]
+    if len(names) == views.n_views:
+        estimator.feature_names_in_ = np.concatenate(names).astype(object)
+
+
+def _only_fitted(estimator: Any, views: Views) -> Views:
+    """The fitted views among those that came, each of the width it had."""
+    known = estimator.view_columns_
+    shared = [name for name in views.names if name in known]
+    fitted = ", ".join(map(repr, known))
+    if not shared:
+        raise ValueError(
+            f"none of the views {', '.join(map(repr, views.names))} was there in fit: give at least one of {fitted}"
+        )
+    for name in views.names:
+        if name not in known:
+            raise ValueError(f"view {name!r} was not there in fit: leave it out; the fitted views are {fitted}")
+        if views[name].shape[1] != known[name]:
+            raise ValueError(
+                f"view {name!r} has {views[name].shape[1]} columns, but had {known[name]} in fit: give the same "
+                "columns in the same order"
+            )
+    return views
+
+
+def _check_entities(views: Views, *, fitting: bool) -> None:
+    for v, name in enumerate(views.names):
+        if views[name].shape[1] == 0:
+            raise ValueError(f"view {name!r} has 0 columns: leave it out, or give it at least one feature")
+        if fitting and not views.present[:, v].any():
+            raise ValueError(f"no entity has view {name!r}: leave the view out, or check its ids and present=")
+    lost = np.flatnonzero(~views.present.any(axis=1))
+    if len(lost):
+        raise ValueError(
+            f"entity {_name_of(views, lost[0])} has none of the views ({len(lost)} such): drop it with views[keep], or "
+            "give it a view"
+        )
+
+
+def _name_of(views: Views, entity: int) -> str:
+    return str(entity if views.ids is None else views.ids[entity])
+
+
+def prepare(views: Views, divergence: Divergence) -> dict[str, Rows]:
+    """Each view's rows as numbers that the algorithms can trust."""
+    ready = {}
+    kinds = {namespace(_rows_of(views, name)).__name__: name for name in views.names}
+    if len(kinds) > 1:
+        (a, first), (b, second) = list(kinds.items())[:2]
+        raise TypeError(f"view {first!r} is an array of {a}, view {second!r} of {b}: convert them to one library")
+    for v, name in enumerate(views.names):
+        X = as_floats(_rows_of(views, name))
+        present = views.present[:, v]
+        finite = to_numpy(row_is_finite(X))
+        if not finite[present].all():
+            entity = np.flatnonzero(present & ~finite)[0]
+            raise ValueError(
+                f"view {name!r} has NaN or infinity in row {entity}: impute the value, or make the whole row NaN (or "
+                "give present=) to say that this entity lacks the view"
+            )
+        if not finite.all():
+            X = namespace(X).where(like(finite, X)[:, None], X, namespace(X).zeros_like(X))
+        ready[name] = divergence.prepare(X, like(present, X))
+    lost = np.flatnonzero(~np.any([to_numpy(rows.present) for rows in ready.values()], axis=0))
+    if len(lost):
+        warnings.warn(
+            f"entity {_name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it has no "
+            "direction, takes no part in the clustering and gets the first cluster. Drop such rows with views[keep]",
+            UserWarning,
+            stacklevel=4,
+        )
+    return ready
+
+
+def _rows_of(views: Views, name: str) -> Array:
+    block = views[name]
+    return CSR.from_scipy(block) if sp.issparse(block) else block
+
+
+def as_floats(X: Array) -> Array:
+    """float32 stays, every other kind of number becomes float64; copied only then."""
+    if isinstance(X, CSR):
+        return X if X.dtype in (np.float32, np.float64) else X.with_data(X.data.astype(np.float64))
+    xp = namespace(X)
+    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+
+
+def check_n_clusters(n_clusters: int, n_entities: int) -> None:
+    if n_clusters > n_entities:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {n_entities} entities there are (n_samples={n_entities}): ask "
+            "for fewer clusters"
+        )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """One numpy Generator from whatever scikit-learn calls a random state; the global one is never touched."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(random_state)
+
+
+def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
+    """Set the attributes that say how far the views agree."""
+    estimator.view_labels_ = view_labels
+    estimator.agreement_ = agreement_matrix(view_labels)
+    estimator.error_bound_ = disagreement_bound(estimator.agreement_)

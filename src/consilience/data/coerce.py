@@ -1,0 +1,104 @@
+"""From what users have to what we hold. The one place that knows pandas, polars and the rest; it imports none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._backend import Array, is_array
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One view as it came in: its values, and the names of its rows and columns where it had any."""
+
+    values: Array
+    ids: np.ndarray | None = None
+    columns: np.ndarray | None = None
+
+
+def to_block(name: str, data: Any) -> Block:
+    """Read any supported two-dimensional input without copying its numbers where that can be helped."""
+    if sp.issparse(data):
+        return Block(_sparse(name, data))
+    if hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "to_numpy")):
+        return _frame(name, data)
+    if isinstance(data, np.ndarray) or not is_array(data):
+        return Block(_dense(name, data))
+    if data.ndim != 2:
+        raise ValueError(_wants_two_dimensions(name, tuple(data.shape)))
+    return Block(data)
+
+
+def _sparse(name: str, data: Any) -> sp.csr_array:
+    if data.ndim != 2:
+        raise ValueError(_wants_two_dimensions(name, data.shape))
+    if data.dtype.kind not in "biuf":
+        raise TypeError(_wants_numbers(name, data.dtype))
+    return sp.csr_array(data)
+
+
+def _dense(name: str, data: Any) -> np.ndarray:
+    try:
+        values = np.asarray(data)
+    except ValueError as error:
+        raise ValueError(f"view {name!r} is not a rectangle of numbers: its rows differ in length") from error
+    if values.ndim != 2:
+        raise ValueError(_wants_two_dimensions(name, values.shape))
+    if values.dtype.kind not in "biuf":
+        raise TypeError(_wants_numbers(name, values.dtype))
+    frozen = values.view()
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _frame(name: str, frame: Any) -> Block:
+    columns = np.asarray([str(column) for column in frame.columns])
+    texts = [column for column, dtype in _column_types(frame) if not _is_numeric(dtype)]
+    if texts:
+        raise TypeError(
+            f"view {name!r}: column {texts[0]!r} holds no numbers. Encode it (scikit-learn's OneHotEncoder for "
+            "categories, TfidfVectorizer for text), or leave it out"
+        )
+    if not hasattr(frame, "iloc"):  # polars
+        return Block(_dense(name, frame.to_numpy()), columns=columns)
+    ids = None if _counts_from_zero(frame.index) else np.asarray(frame.index)
+    if all(str(dtype).startswith("Sparse") for dtype in frame.dtypes) and len(columns):
+        return Block(_sparse(name, frame.sparse.to_coo()), ids, columns)
+    nullable = any(getattr(dtype, "na_value", np.nan) is not np.nan for dtype in frame.dtypes)
+    values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else frame.to_numpy()
+    return Block(_dense(name, values), ids, columns)
+
+
+def _column_types(frame: Any) -> list[tuple[str, Any]]:
+    return list(zip(frame.columns, frame.dtypes, strict=True))
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Whether a pandas or polars column type holds numbers or truth values."""
+    if hasattr(dtype, "is_numeric"):  # polars
+        return dtype.is_numeric() or str(dtype) == "Boolean"
+    dtype = getattr(dtype, "subtype", dtype)  # pandas' sparse columns
+    return getattr(dtype, "kind", "O") in "biuf"
+
+
+def _counts_from_zero(index: Any) -> bool:
+    """Whether a pandas index is the default one, which says nothing about who the rows are."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def _wants_two_dimensions(name: str, shape: tuple[int, ...]) -> str:
+    return (
+        f"view {name!r} must have two dimensions (entities, columns), got shape {shape}: "
+        "use reshape(-1, 1) for a single column"
+    )
+
+
+def _wants_numbers(name: str, dtype: Any) -> str:
+    return (
+        f"view {name!r} must hold real numbers, got {dtype}. Encode text or categories first "
+        "(scikit-learn's TfidfVectorizer, OneHotEncoder), or convert with astype(float)"
+    )

@@ -1,0 +1,468 @@
+"""Views: several descriptions of the same entities, some of them missing for some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._backend import Array, like, namespace, to_numpy
+from .coerce import Block, to_block
+from .table import Table
+
+
+class Views:
+    """V named blocks of features over the same N entities, and which entity has which.
+
+    Parameters
+    ----------
+    blocks : mapping of str to block, sequence of blocks, or Views
+        A block is a two-dimensional numpy array, scipy sparse matrix or array, pandas or polars frame, or an array of
+        another array library (torch, cupy, ...). In a sequence the views are called ``view0``, ``view1``, ...
+        Frames whose index carries names are joined by it: an entity that a frame lacks does not have that view.
+    present : array-like of bool, shape (n_entities, n_views), optional
+        Which entity has which view. By default a row that is all NaN is missing, every other is there.
+    ids : sequence of n_entities, or mapping of view name to sequence, optional
+        Names of the entities; given view by view, they join the views like a frame's index does.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The views, in order.
+    n_views : int
+        Their number.
+    shape : tuple of int
+        (entities, columns of all views together).
+    present : ndarray of bool, shape (n_entities, n_views)
+        Which entity has which view.
+    ids : ndarray of shape (n_entities,) or None
+        Names of the entities, where they have any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> views = Views({"size": [[1.0], [2.0], [np.nan]], "colour": [[0, 1], [1, 0], [1, 1]]})
+    >>> views
+    Views: 3 entities, 2 views
+    name    kind           columns  density  present
+    size    dense float64        1   100.0%    66.7%
+    colour  dense int64          2    66.7%   100.0%
+    >>> views["colour"].shape, views[:2].present.tolist()
+    ((3, 2), [[True, True], [True, True]])
+    """
+
+    __slots__ = ("_blocks", "_columns", "_ids", "_present", "_rows")
+
+    _blocks: dict[str, Array]
+    _columns: dict[str, np.ndarray | None]
+    _ids: np.ndarray | None
+    _present: np.ndarray
+    _rows: np.ndarray | None
+
+    def __init__(
+        self,
+        blocks: Mapping[str, Any] | Sequence[Any] | Views,
+        *,
+        present: Any = None,
+        ids: Any = None,
+    ) -> None:
+        if isinstance(blocks, Views):
+            present = blocks.present if present is None else present
+            ids = blocks.ids if ids is None else ids
+            read = {name: Block(block, columns=blocks.feature_names(name)) for name, block in blocks.items()}
+        else:
+            read = {name: to_block(name, block) for name, block in _named(blocks)}
+        self._fill(_with_ids(read, ids), present=present)
+
+    def _fill(self, blocks: dict[str, Block], present: Any = None, rows: np.ndarray | None = None) -> None:
+        """Hold these blocks; `rows` says which of their rows each entity is, and is found by their ids if not given."""
+        self._ids = None
+        if rows is None:
+            self._ids, rows = _join(blocks)
+        if rows is None:
+            _same_length(blocks)
+            self._blocks = {name: block.values for name, block in blocks.items()}
+        else:
+            self._blocks = {n: _take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
+        self._rows = rows
+        self._columns = {name: block.columns for name, block in blocks.items()}
+        found = ~np.stack([_all_nan(block) for block in self._blocks.values()], axis=1)
+        found = found if rows is None else found & (rows >= 0)
+        self._present = _frozen(found if present is None else _check_present(present, found.shape))
+
+    @classmethod
+    def _of(cls, blocks: dict[str, Block], rows: np.ndarray | None = None) -> Views:
+        """From blocks already read."""
+        views = object.__new__(cls)
+        views._fill(blocks, rows=rows)
+        return views
+
+    @classmethod
+    def from_columns(cls, data: Any, groups: Mapping[str, Any]) -> Views:
+        """Cut one frame or matrix into views by its columns.
+
+        Parameters
+        ----------
+        data : frame, array or sparse matrix of shape (n_entities, n_columns)
+            All views side by side.
+        groups : mapping of str to columns
+            For each view a slice, a list of positions or names, or one position or name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Views.from_columns(np.zeros((4, 5)), {"a": slice(0, 2), "b": [2, 3, 4]}).names
+        ('a', 'b')
+        """
+        whole = to_block("data", data)
+        blocks = {}
+        for name, group in groups.items():
+            columns = _column_positions(name, group, whole)
+            names = None if whole.columns is None else whole.columns[columns]
+            blocks[name] = Block(whole.values[:, columns], whole.ids, names)
+        return cls._of(blocks)
+
+    @classmethod
+    def from_mudata(cls, data: Any, use: str | Mapping[str, str] | None = None) -> Views:
+        """Take the modalities of a MuData object, or the ``obsm`` entries of an AnnData, as views.
+
+        Parameters
+        ----------
+        data : MuData or AnnData
+            In a MuData each modality is a view, joined by ``obs_names``; in an AnnData each ``obsm`` entry is one.
+        use : str or mapping of modality to str, optional
+            For a MuData: the ``obsm`` entry to take instead of ``X``, such as ``"X_pca"``.
+        """
+        if hasattr(data, "mod"):
+            blocks = {}
+            for name, modality in data.mod.items():
+                key = use.get(name) if isinstance(use, Mapping) else use
+                values = modality.X if key is None else modality.obsm[key]
+                columns = np.asarray(modality.var_names) if key is None else None
+                blocks[name] = Block(to_block(name, values).values, np.asarray(modality.obs_names), columns)
+            return cls._of(blocks)
+        if not len(getattr(data, "obsm", ())):
+            raise ValueError("from_mudata wants a MuData, or an AnnData with entries in obsm, which become the views")
+        ids = np.asarray(data.obs_names)
+        return cls._of({name: Block(to_block(name, values).values, ids) for name, values in data.obsm.items()})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._blocks)
+
+    @property
+    def n_views(self) -> int:
+        return len(self._blocks)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._present.shape[0], sum(block.shape[1] for block in self._blocks.values())
+
+    @property
+    def ndim(self) -> int:
+        return 2
+
+    @property
+    def present(self) -> np.ndarray:
+        return self._present
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        return self._ids
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row of each entity in the block each view came from (n_entities, n_views), -1 where it is missing."""
+        if self._rows is not None:
+            return self._rows
+        return np.where(self._present, np.arange(len(self))[:, None], -1)
+
+    def feature_names(self, name: str) -> np.ndarray | None:
+        """Names of a view's columns, where it came with any."""
+        return self._columns[name]
+
+    def items(self) -> Iterator[tuple[str, Array]]:
+        """(name, block) of each view."""
+        return iter(self._blocks.items())
+
+    def map(self, function: Callable[[Array], Any]) -> Views:
+        """The same entities with a function applied to the block of each view, such as a scaler's ``fit_transform``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> views = Views([np.arange(6.0).reshape(3, 2), [[1.0], [np.nan], [3.0]]])
+        >>> views.map(StandardScaler().fit_transform)["view1"].ravel().tolist()
+        [-1.0, nan, 1.0]
+        """
+        blocks = {name: function(block) for name, block in self.items()}
+        return Views(blocks, present=self._present, ids=self._ids)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            if key not in self._blocks:
+                raise KeyError(f"no view {key!r}; the views are {', '.join(map(repr, self.names))}")
+            return self._blocks[key]
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # scikit-learn's X[rows, ...]
+            key = key[0]
+        if isinstance(key, list | tuple) and key and all(isinstance(name, str) for name in key):
+            return self._select(list(key))
+        return self._take(_row_positions(key, len(self)))
+
+    def _select(self, names: list[str]) -> Views:
+        columns = [self.names.index(name) for name in names if self[name] is not None]
+        return self._with(
+            {name: self[name] for name in names},
+            self._present[:, columns],
+            self._ids,
+            None if self._rows is None else self._rows[:, columns],
+        )
+
+    def _take(self, rows: slice | np.ndarray) -> Views:
+        def pick(values: np.ndarray | None) -> np.ndarray | None:
+            return None if values is None else values[rows]
+
+        blocks = {name: _index(block, rows) for name, block in self.items()}
+        return self._with(blocks, self._present[rows], pick(self._ids), pick(self._rows))
+
+    def _with(
+        self, blocks: dict[str, Array], present: np.ndarray, ids: np.ndarray | None, rows: np.ndarray | None
+    ) -> Views:
+        new = object.__new__(type(self))
+        new._blocks, new._present, new._ids, new._rows = blocks, _frozen(present), ids, rows
+        new._columns = {name: self._columns[name] for name in blocks}
+        return new
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("Views is not iterated over: use views.items() for the views, views[rows] for entities")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        raise TypeError(
+            "Views is several blocks, not one array: take one with views[name], or side by side with "
+            "np.hstack([block for _, block in views.items()])"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _summary(self) -> Table:
+        return Table.from_rows(
+            {
+                "name": name,
+                "kind": _kind(block),
+                "columns": f"{block.shape[1]:,}",
+                "density": f"{_density(block):.1%}",
+                "present": f"{self._present[:, v].mean() if len(self) else 0:.1%}",
+            }
+            for v, (name, block) in enumerate(self.items())
+        )
+
+    def __repr__(self) -> str:
+        return f"Views: {len(self):,} entities, {self.n_views} views\n{self._summary()!r}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>Views</b>: {len(self):,} entities, {self.n_views} views</p>{self._summary()._repr_html_()}"
+
+
+def _named(blocks: Any) -> list[tuple[str, Any]]:
+    """(name, data) of each view, from a mapping or a sequence."""
+    if isinstance(blocks, Mapping):
+        named = list(blocks.items())
+        for name, _ in named:
+            if not isinstance(name, str):
+                raise TypeError(f"a view's name must be a string, got {name!r}: Views({{'text': X_text, ...}})")
+    elif isinstance(blocks, list | tuple):
+        named = [(f"view{i}", block) for i, block in enumerate(blocks)]
+        if blocks and all(
+            isinstance(block, tuple) and len(block) == 2 and isinstance(block[0], str) for block in blocks
+        ):
+            named = list(blocks)
+    else:
+        raise TypeError(
+            f"Views wants a mapping or a sequence of blocks, got {type(blocks).__name__}: Views({{'name': X}})"
+        )
+    if not named:
+        raise ValueError("Views needs at least one view, got none: Views({'text': X_text, ...})")
+    seen: set[str] = set()
+    for name, _ in named:
+        if name in seen:
+            raise ValueError(f"two views are called {name!r}: give each a name of its own")
+        seen.add(name)
+    return named
+
+
+def _with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
+    """Attach the ids that the caller gave, for all views or view by view."""
+    if ids is None:
+        return blocks
+    if isinstance(ids, Mapping):
+        unknown = [name for name in ids if name not in blocks]
+        if unknown:
+            raise ValueError(f"ids names view {unknown[0]!r}; the views are {', '.join(map(repr, blocks))}")
+        given = {name: ids[name] for name in blocks if ids.get(name) is not None}
+    else:
+        given = dict.fromkeys(blocks, ids)
+    for name, values in given.items():
+        own, n = np.asarray(values), blocks[name].values.shape[0]
+        if own.shape != (n,):
+            raise ValueError(f"view {name!r} has {n} rows but {len(own)} ids: give one id a row")
+        blocks = blocks | {name: Block(blocks[name].values, own, blocks[name].columns)}
+    return blocks
+
+
+def _join(blocks: dict[str, Block]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Ids of the entities, and the row of each in each view (or -1); no rows where they match as they stand."""
+    with_ids = {name: block.ids for name, block in blocks.items() if block.ids is not None}
+    for name, ids in with_ids.items():
+        _check_unique(name, ids)
+    first = next(iter(with_ids.values()), None)
+    if first is None or all(ids is first or np.array_equal(ids, first) for ids in with_ids.values()):
+        return first, None
+    without = [name for name in blocks if name not in with_ids]
+    if without:
+        raise ValueError(
+            f"view {without[0]!r} has no ids, and the other views' ids differ, so it cannot be joined to them: "
+            f"give ids={{{without[0]!r}: [...]}}"
+        )
+    position: dict[Hashable, int] = {}
+    for ids in with_ids.values():
+        for one in ids.tolist():
+            position.setdefault(one, len(position))
+    rows = np.full((len(position), len(blocks)), -1)
+    for v, ids in enumerate(with_ids.values()):
+        rows[[position[one] for one in ids.tolist()], v] = np.arange(len(ids))
+    merged = np.empty(len(position), dtype=object)
+    merged[:] = list(position)
+    kinds = {ids.dtype.kind for ids in with_ids.values()}
+    return (np.array(list(position)) if len(kinds) == 1 and "O" not in kinds else merged), rows
+
+
+def _check_unique(name: str, ids: np.ndarray) -> None:
+    values = ids.tolist()
+    if len(set(values)) < len(values):
+        seen: set[Hashable] = set()
+        twice = next(one for one in values if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        raise ValueError(f"view {name!r} has the id {twice!r} more than once: aggregate or drop the repeated rows")
+
+
+def _same_length(blocks: dict[str, Block]) -> None:
+    first, *others = blocks.items()
+    n = first[1].values.shape[0]
+    for name, block in others:
+        if block.values.shape[0] != n:
+            raise ValueError(
+                f"view {name!r} has {block.values.shape[0]} rows, view {first[0]!r} {n}: give every view a row for "
+                "each entity and say with present= (or a row of NaN) who lacks it, give ids= to join the rows, or use "
+                "consilience.align"
+            )
+
+
+def _check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
+    mask = np.asarray(present)
+    if mask.shape != shape:
+        raise ValueError(f"present must have shape (entities, views) = {shape}, got {mask.shape}")
+    if mask.dtype != bool:
+        raise TypeError(f"present must hold True and False, got {mask.dtype}: convert it with astype(bool)")
+    return mask.copy()
+
+
+def _all_nan(block: Array) -> np.ndarray:
+    """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
+    if sp.issparse(block) or block.shape[1] == 0:
+        return np.zeros(block.shape[0], bool)
+    xp = namespace(block)
+    if not xp.isdtype(block.dtype, "real floating"):
+        return np.zeros(block.shape[0], bool)
+    suspects = np.array(to_numpy(xp.isnan(block[:, 0])))
+    if suspects.any():
+        at = like(np.flatnonzero(suspects), block)
+        suspects[suspects] = to_numpy(xp.all(xp.isnan(xp.take(block, at, axis=0)), axis=1))
+    return suspects
+
+
+def _take_rows(block: Array, rows: np.ndarray) -> Array:
+    """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
+    there = rows >= 0
+    if sp.issparse(block):
+        cells = np.ones(there.sum(), block.dtype), (np.flatnonzero(there), rows[there])
+        return sp.csr_array(sp.csr_array(cells, shape=(len(rows), block.shape[0])) @ block)
+    values = to_numpy(block)
+    out = np.full((len(rows), values.shape[1]), np.nan, np.result_type(values.dtype, np.float32))
+    out[there] = values[rows[there]]
+    return like(out, block)
+
+
+def _index(block: Array, rows: slice | np.ndarray) -> Array:
+    if isinstance(rows, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
+        return block[rows]
+    return namespace(block).take(block, like(rows, block), axis=0)
+
+
+def _row_positions(key: Any, n: int) -> slice | np.ndarray:
+    """Rows asked for, as a slice or as positions."""
+    if isinstance(key, slice):
+        return key
+    if isinstance(key, int | np.integer):
+        key = [key]
+    rows = np.asarray(key)
+    if rows.size == 0:
+        return np.zeros(0, np.intp)
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise IndexError(f"a mask of rows must have {n} entries, got shape {rows.shape}")
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise IndexError("rows are asked for by a slice, integers or a mask of True and False; views by their names")
+    if rows.min() < -n or rows.max() >= n:
+        raise IndexError(f"row {rows.max() if rows.max() >= n else rows.min()} is out of range: there are {n} entities")
+    return np.where(rows < 0, rows + n, rows)
+
+
+def _column_positions(name: str, group: Any, whole: Block) -> slice | list[int]:
+    """Columns of a group as positions in the whole."""
+    if isinstance(group, slice) and not isinstance(group.start, str) and not isinstance(group.stop, str):
+        return group
+    known = {} if whole.columns is None else {column: i for i, column in enumerate(whole.columns.tolist())}
+    width = whole.values.shape[1]
+    positions = []
+    for column in [group] if isinstance(group, str | int | np.integer) else list(group):
+        at = column if isinstance(column, int | np.integer) and column not in known else known.get(str(column))
+        if at is None or not -width <= at < width:
+            raise ValueError(f"view {name!r} asks for column {column!r}, which the data does not have")
+        positions.append(int(at))
+    return positions
+
+
+def _frozen(present: np.ndarray) -> np.ndarray:
+    present = present.view()
+    present.flags.writeable = False
+    return present
+
+
+def _kind(block: Array) -> str:
+    if sp.issparse(block):
+        return f"sparse {block.dtype}"
+    library = type(block).__module__.partition(".")[0]
+    return f"{'dense' if library == 'numpy' else library} {str(block.dtype).rpartition('.')[2]}"
+
+
+def _density(block: Array) -> float:
+    """Share of cells that are not zero, looking at no more than a thousand rows of a dense block."""
+    cells = block.shape[0] * block.shape[1]
+    if not cells:
+        return 0.0
+    if sp.issparse(block):
+        return block.nnz / cells
+    some = to_numpy(block[:: -(-block.shape[0] // 1000)])
+    some = some[~_all_nan(some)]
+    return float(np.mean(some != 0)) if some.size else 0.0

@@ -1,0 +1,131 @@
+"""Synthetic views that are independent given the cluster, which is what the theory asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from ..data import Views
+
+
+def make_gaussian_views(
+    n_samples: int = 300,
+    *,
+    n_clusters: int = 3,
+    n_features: tuple[int, ...] = (5, 5),
+    separation: float = 3.0,
+    missing: float = 0.0,
+    random_state: Any = None,
+) -> tuple[Views, np.ndarray]:
+    """Gaussian clusters in several views, independent given the cluster.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of entities.
+    n_clusters : int, default=3
+        Number of clusters, all of about the same size.
+    n_features : tuple of int, default=(5, 5)
+        Columns of each view.
+    separation : float, default=3.0
+        Distance between two centres of a view, on average, in standard deviations within a cluster.
+    missing : float, default=0.0
+        Share of the views taken away at random; every entity keeps at least one.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    views : Views
+        Views ``view0``, ``view1``, ...
+    y : ndarray of shape (n_samples,)
+        The true cluster of each entity.
+
+    Examples
+    --------
+    >>> views, y = make_gaussian_views(100, n_features=(4, 2, 3), random_state=0)
+    >>> views.shape, len(y)
+    ((100, 9), 100)
+    """
+    rng = check_random_state(random_state)
+    y = rng.permutation(np.arange(n_samples) % n_clusters)
+    blocks = []
+    for d in n_features:
+        # the difference of two such centres has expected squared length separation ** 2
+        centres = rng.standard_normal((n_clusters, d)) * separation / np.sqrt(2 * d)
+        blocks.append(centres[y] + rng.standard_normal((n_samples, d)))
+    present = _present(n_samples, len(blocks), missing, rng)
+    for block, here in zip(blocks, present.T, strict=True):
+        block[~here] = np.nan
+    return Views(blocks, present=present), y
+
+
+def make_text_views(
+    n_samples: int = 300,
+    *,
+    n_clusters: int = 3,
+    n_words: tuple[int, ...] = (500, 500),
+    length: float = 50,
+    topic_share: float = 0.3,
+    missing: float = 0.0,
+    random_state: Any = None,
+) -> tuple[Views, np.ndarray]:
+    """Bags of words in several views, independent given the cluster.
+
+    A view's words come from a background that all clusters share, mixed with words typical of the cluster.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of documents.
+    n_clusters : int, default=3
+        Number of clusters, all of about the same size.
+    n_words : tuple of int, default=(500, 500)
+        Size of each view's vocabulary.
+    length : float, default=50
+        Mean number of words of a document in a view.
+    topic_share : float, default=0.3
+        Share of words that are drawn from the cluster's own distribution: the smaller, the harder.
+    missing : float, default=0.0
+        Share of the views that are left empty (all-zero rows, marked absent); every document keeps at least one.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    views : Views
+        Sparse counts, views ``view0``, ``view1``, ...
+    y : ndarray of shape (n_samples,)
+        The true cluster of each document.
+
+    Examples
+    --------
+    >>> views, y = make_text_views(100, n_words=(50, 80), random_state=0)
+    >>> views["view1"].shape, int(views["view1"].min())
+    ((100, 80), 0)
+    """
+    rng = check_random_state(random_state)
+    y = rng.permutation(np.arange(n_samples) % n_clusters)
+    present = _present(n_samples, len(n_words), missing, rng)
+    blocks = []
+    for here, d in zip(present.T, n_words, strict=True):
+        background = rng.dirichlet(np.full(d, 0.5))
+        topics = rng.dirichlet(np.full(d, 0.1), size=n_clusters)
+        words = (1 - topic_share) * background + topic_share * topics
+        lengths = np.where(here, np.maximum(1, rng.poisson(length, n_samples)), 0)
+        counts = np.stack([rng.multinomial(n, words[j]) for n, j in zip(lengths, y, strict=True)])
+        blocks.append(sp.csr_array(counts))
+    return Views(blocks, present=present), y
+
+
+def _present(n: int, n_views: int, missing: float, rng: np.random.RandomState) -> np.ndarray:
+    """A presence mask with a share of its entries taken away, none of its rows emptied."""
+    if not 0 <= missing < 1:
+        raise ValueError(f"missing must be a share from 0 to below 1, got {missing}")
+    present = rng.random_sample((n, n_views)) >= missing
+    kept = rng.randint(n_views, size=n)
+    present[np.arange(n), kept] |= ~present.any(axis=1)
+    return present

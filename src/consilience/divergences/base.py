@@ -1,0 +1,40 @@
+"""What k-means asks of a divergence: how far a row is from a centre, and where the centre of some rows lies.
+
+But for a term of the row's own it is affine in the row, ``d(x, c) = own(x) + scale * (bias(c) - x . weights(c))``, so
+that the nearest of k centres is found by one product, sparse or dense.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from .._backend import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A view's rows made ready for a divergence."""
+
+    X: Array
+    present: Array  # (n,) which rows count
+    own: Array  # (n,) the row's own term
+    origin: Array | None = None  # (columns,) the point that products are measured from, if not zero
+
+
+class Divergence(Protocol):
+    """Dissimilarity of a row and a centre; frozen data, no state."""
+
+    scale: ClassVar[float]
+
+    def prepare(self, X: Array, present: Array) -> Rows:
+        """Check and lay out the rows once, before the first round."""
+
+    def centres(self, sums: Array, counts: Array) -> Array:
+        """Centre of each cluster from the sum and the number of its rows; a cluster of none gets zeros."""
+
+    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array]:
+        """(weights, bias) of each centre."""
+
+    def distance(self, divergence: Array) -> Array:
+        """What the views add up when they vote: a distance, from the divergence."""

@@ -1,0 +1,20 @@
+"""Scores of a clustering: against true classes, and between views, which needs no classes."""
+
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from .agreement import agreement_matrix, agreement_rate, disagreement_bound
+from .entropy import average_entropy
+from .evaluate import evaluate
+from .pairs import PairwiseScores, pairwise_scores
+
+__all__ = [
+    "PairwiseScores",
+    "adjusted_rand_score",
+    "agreement_matrix",
+    "agreement_rate",
+    "average_entropy",
+    "disagreement_bound",
+    "evaluate",
+    "normalized_mutual_info_score",
+    "pairwise_scores",
+]
