@@ -7,7 +7,6 @@ from .parallel import blocks, chunks, map_chunks, stored, threads
 from .verbs import (
     Scorer,
     add_label_sums,
-    column_sums,
     count_labels,
     dense_rows,
     nearest,
@@ -15,7 +14,6 @@ from .verbs import (
     scale_rows,
     scorer,
     scores_of,
-    smallest,
     squared_norms,
     weighted_sums,
 )
@@ -27,7 +25,6 @@ __all__ = [
     "add_label_sums",
     "blocks",
     "chunks",
-    "column_sums",
     "count_labels",
     "dense_rows",
     "is_array",
@@ -39,7 +36,6 @@ __all__ = [
     "scale_rows",
     "scorer",
     "scores_of",
-    "smallest",
     "squared_norms",
     "stored",
     "threads",

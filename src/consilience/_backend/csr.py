@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import EllipsisType
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,7 +40,9 @@ class CSR:
         """Number of stored values: what one pass over the rows reads."""
         return int(self.indptr[-1] - self.indptr[0])
 
-    def __getitem__(self, rows: slice) -> CSR:
+    def __getitem__(self, key: slice | tuple[slice, EllipsisType]) -> CSR:
+        """``X[rows]``, or ``X[rows, ...]`` as the array standard spells it."""
+        rows = key[0] if isinstance(key, tuple) else key
         start, stop, _ = rows.indices(self.shape[0])
         return replace(self, indptr=self.indptr[start : stop + 1])
 

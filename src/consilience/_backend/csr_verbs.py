@@ -14,7 +14,6 @@ from .verbs import (
     scale_rows,
     scorer,
     scores_of,
-    smallest,
     squared_norms,
     weighted_sums,
 )
@@ -115,8 +114,3 @@ def _(X: CSR, rows):
 @row_is_finite.register
 def _(X: CSR):
     return _row_totals(X, ~np.isfinite(X.data[_stored(X)])) == 0
-
-
-@smallest.register
-def _(X: CSR):
-    return float(X.data[_stored(X)].min(initial=0))

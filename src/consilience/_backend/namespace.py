@@ -28,7 +28,9 @@ def to_numpy(array: Array) -> np.ndarray:
     """The same values as a numpy array, fetched from the device if they live on one."""
     if isinstance(array, np.ndarray):
         return array
-    return np.asarray(array_api_compat.to_device(array, "cpu"))
+    if array_api_compat.is_torch_array(array) or array_api_compat.is_cupy_array(array):
+        array = array_api_compat.to_device(array, "cpu")
+    return np.from_dlpack(array)
 
 
 def like(values: np.ndarray, array: Array) -> Array:

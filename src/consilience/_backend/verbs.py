@@ -77,13 +77,6 @@ def squared_norms(X: Array) -> Array:
 
 
 @singledispatch
-def column_sums(X: Array) -> Array:
-    """Sum of the rows in float64."""
-    xp = namespace(X)
-    return xp.sum(X, axis=0, dtype=xp.float64)
-
-
-@singledispatch
 def scale_rows(X: Array, factors: Array) -> Array:
     """Each row times its factor, in the type of X."""
     xp = namespace(X)
@@ -102,10 +95,3 @@ def row_is_finite(X: Array) -> Array:
     """Which rows hold neither NaN nor infinity."""
     xp = namespace(X)
     return xp.all(xp.isfinite(X), axis=1)
-
-
-@singledispatch
-def smallest(X: Array) -> float:
-    """The smallest value stored."""
-    xp = namespace(X)
-    return float(xp.min(X))

@@ -89,7 +89,7 @@ class Statistics:
     def include(self, view: Rows, rows: slice, labels: Array) -> None:
         """Add some rows of a view under their labels."""
         labels = where(view.present[rows], labels, NOWHERE)
-        self.sums = add_label_sums(view.X[rows], labels, self.sums)
+        self.sums = add_label_sums(view.X[rows, ...], labels, self.sums)
         self.counts += count_labels(labels, self.counts.shape[0])
 
     def add(self, other: Statistics) -> None:
@@ -155,7 +155,7 @@ def sweep(
         labels, handed, costs, partial = [], [], [], following.borrow()
         for block in blocks(view.X, rows):
             present = view.present[block]
-            winner, value = nearest(view.X[block], score)
+            winner, value = nearest(view.X[block, ...], score)
             labels.append(where(present, winner, NOWHERE))
             handed.append(xp.where(present, winner, partition[block]))
             cost = view.own[block] - divergence.scale * xp.astype(value, xp.float64)
@@ -202,7 +202,7 @@ def measuring(view: Rows, divergence: Divergence, centres: Array) -> Callable[[s
     score = scorer(view.X, *divergence.affine(centres, view.origin))
 
     def measure(rows: slice) -> Array:
-        away = view.own[rows][:, None] - divergence.scale * xp.astype(scores_of(view.X[rows], score), xp.float64)
+        away = view.own[rows][:, None] - divergence.scale * xp.astype(scores_of(view.X[rows, ...], score), xp.float64)
         return where(away > 0, away, 0.0)
 
     return measure

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from math import isinf
 from typing import Any, Protocol, TypeVar
 
 
@@ -54,8 +55,7 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
             history.append({"round": n_iter, **state.record})
             report(n_iter, state.record)
             for view, cost in state.costs.items():
-                previous = best.get(view)
-                if previous is None or cost < previous - tol * abs(previous):
+                if is_lower(cost, best.get(view), tol):
                     best[view], waited[view] = cost, 0
                 else:
                     waited[view] += 1
@@ -67,6 +67,13 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
             raise
         interrupted = True
     return Run(state, history, len(history), converged, interrupted)
+
+
+def is_lower(cost: float, previous: float | None, tol: float) -> bool:
+    """Whether a cost is lower than the previous minimum by more than `tol` times its size; infinity has no size."""
+    if previous is None:
+        return True
+    return cost < previous and (isinf(previous) or previous - cost > tol * abs(previous))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """The command line."""
 
-from .main import main
+from .command import main
 
 __all__ = ["main"]

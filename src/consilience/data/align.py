@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .coerce import Block, to_block
-from .views import Views
+from .views import Views, _named
 
 
 def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Sequence[tuple[int, int]]]) -> Views:
@@ -34,7 +34,7 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Sequence[
     >>> views.rows.tolist()
     [[0, 3], [1, -1], [2, 1], [-1, 0], [-1, 2]]
     """
-    read = {name: to_block(name, block) for name, block in blocks.items()}
+    read = {name: to_block(name, block) for name, block in _named(blocks)}
     sizes = [block.values.shape[0] for block in read.values()]
     first_row = dict(zip(read, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
     ends = [_check_pairs(pair, pairs, read, first_row) for pair, pairs in mapping.items()]
@@ -59,7 +59,7 @@ def _check_pairs(pair: Any, pairs: Any, read: Mapping[str, Any], first_row: Mapp
     """The mapped rows of two views, numbered through all views: (2, n_pairs)."""
     if not (isinstance(pair, tuple) and len(pair) == 2 and all(name in read for name in pair) and pair[0] != pair[1]):
         raise ValueError(f"a mapping is between two of the views {', '.join(map(repr, read))}, got {pair!r}")
-    rows = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
+    rows = _as_pairs(pair, pairs)
     for name, column in zip(pair, rows.T, strict=True):
         n = read[name].values.shape[0]
         wrong = column[(column < 0) | (column >= n)]
@@ -68,6 +68,20 @@ def _check_pairs(pair: Any, pairs: Any, read: Mapping[str, Any], first_row: Mapp
                 f"the mapping {pair!r} names row {wrong[0]} of view {name!r}, which has {n} rows (0 to {n - 1})"
             )
     return rows.T + np.array([[first_row[pair[0]]], [first_row[pair[1]]]])
+
+
+def _as_pairs(pair: tuple[str, str], pairs: Any) -> np.ndarray:
+    try:
+        rows = np.asarray(pairs)
+    except ValueError:  # ragged
+        rows = np.empty(0, dtype=object)
+    if rows.shape == (0,) and rows.dtype != object:
+        return np.zeros((0, 2), np.intp)
+    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"the mapping {pair!r} must list pairs of row numbers, [(row of {pair[0]!r}, row of {pair[1]!r}), ...]"
+        )
+    return rows.astype(np.intp)
 
 
 def _in_order_of_appearance(groups: np.ndarray) -> np.ndarray:

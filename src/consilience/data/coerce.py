@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, is_array
+from .._backend import Array, is_array, namespace
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +24,30 @@ def to_block(name: str, data: Any) -> Block:
     """Read any supported two-dimensional input without copying its numbers where that can be helped."""
     if sp.issparse(data):
         return Block(_sparse(name, data))
-    if hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "to_numpy")):
+    if is_frame(data):
         return _frame(name, data)
     if isinstance(data, np.ndarray) or not is_array(data):
         return Block(_dense(name, data))
     if data.ndim != 2:
         raise ValueError(_wants_two_dimensions(name, tuple(data.shape)))
+    if not namespace(data).isdtype(data.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(_wants_numbers(name, data.dtype))
     return Block(data)
+
+
+def is_frame(data: Any) -> bool:
+    """Whether this is a pandas or polars frame."""
+    return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "to_numpy"))
+
+
+def column_names(frame: Any) -> np.ndarray:
+    """Names of a frame's columns, as strings."""
+    return np.asarray([str(column) for column in frame.columns], dtype=str)
+
+
+def some_columns(frame: Any, columns: slice | list[int]) -> Any:
+    """Columns of a frame by position."""
+    return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, columns]
 
 
 def _sparse(name: str, data: Any) -> sp.csr_array:
@@ -50,13 +67,11 @@ def _dense(name: str, data: Any) -> np.ndarray:
         raise ValueError(_wants_two_dimensions(name, values.shape))
     if values.dtype.kind not in "biuf":
         raise TypeError(_wants_numbers(name, values.dtype))
-    frozen = values.view()
-    frozen.flags.writeable = False
-    return frozen
+    return values
 
 
 def _frame(name: str, frame: Any) -> Block:
-    columns = np.asarray([str(column) for column in frame.columns])
+    columns = column_names(frame)
     texts = [column for column, dtype in _column_types(frame) if not _is_numeric(dtype)]
     if texts:
         raise TypeError(
@@ -64,13 +79,18 @@ def _frame(name: str, frame: Any) -> Block:
             "categories, TfidfVectorizer for text), or leave it out"
         )
     if not hasattr(frame, "iloc"):  # polars
-        return Block(_dense(name, frame.to_numpy()), columns=columns)
+        return Block(_dense(name, _plain(frame.to_numpy())), columns=columns)
     ids = None if _counts_from_zero(frame.index) else np.asarray(frame.index)
-    if all(str(dtype).startswith("Sparse") for dtype in frame.dtypes) and len(columns):
+    if len(columns) and all(getattr(dtype, "fill_value", None) == 0 for dtype in frame.dtypes):
         return Block(_sparse(name, frame.sparse.to_coo()), ids, columns)
     nullable = any(getattr(dtype, "na_value", np.nan) is not np.nan for dtype in frame.dtypes)
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else frame.to_numpy()
-    return Block(_dense(name, values), ids, columns)
+    return Block(_dense(name, _plain(values)), ids, columns)
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Numbers of several types (truth values and counts, decimals, nulls) that a frame put into boxes, as floats."""
+    return values.astype(np.float64) if values.dtype == object else values
 
 
 def _column_types(frame: Any) -> list[tuple[str, Any]]:

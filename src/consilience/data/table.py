@@ -66,7 +66,9 @@ class Table(dict):
 
 def _is_number(value: Any) -> bool:
     """Whether a cell reads as a number (``12``, ``0.5``, ``1,200``, ``33.3%``), which belongs to the right."""
-    return str(value).replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit() or value != value
+    if isinstance(value, float | np.floating):
+        return True
+    return str(value).replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()
 
 
 def _text(value: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._backend import Array, like, namespace, to_numpy
-from .coerce import Block, to_block
+from .coerce import Block, column_names, is_frame, some_columns, to_block
 from .table import Table
 
 
@@ -75,22 +75,43 @@ class Views:
         else:
             read = {name: to_block(name, block) for name, block in _named(blocks)}
         self._fill(_with_ids(read, ids), present=present)
+        if isinstance(blocks, Views):
+            self._keep_rows(blocks)
 
     def _fill(self, blocks: dict[str, Block], present: Any = None, rows: np.ndarray | None = None) -> None:
         """Hold these blocks; `rows` says which of their rows each entity is, and is found by their ids if not given."""
-        self._ids = None
+        ids = None
         if rows is None:
-            self._ids, rows = _join(blocks)
+            ids, rows = _join(blocks)
         if rows is None:
             _same_length(blocks)
-            self._blocks = {name: block.values for name, block in blocks.items()}
+            values = {name: block.values for name, block in blocks.items()}
         else:
-            self._blocks = {n: _take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
-        self._rows = rows
-        self._columns = {name: block.columns for name, block in blocks.items()}
-        found = ~np.stack([_all_nan(block) for block in self._blocks.values()], axis=1)
+            values = {n: _take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
+        found = ~np.stack([_all_nan(block) for block in values.values()], axis=1)
         found = found if rows is None else found & (rows >= 0)
-        self._present = _frozen(found if present is None else _check_present(present, found.shape))
+        if present is not None:
+            found = _check_present(present, found.shape)
+            _check_rows_exist(found, rows, ids, list(blocks))
+        self._hold(values, {name: block.columns for name, block in blocks.items()}, found, ids, rows)
+
+    def _hold(
+        self,
+        blocks: dict[str, Array],
+        columns: dict[str, np.ndarray | None],
+        present: np.ndarray,
+        ids: np.ndarray | None,
+        rows: np.ndarray | None,
+    ) -> None:
+        """Set everything there is, closed to writing."""
+        self._blocks = {name: _frozen(block) for name, block in blocks.items()}
+        self._columns = {name: _frozen(own) for name, own in columns.items()}
+        self._present, self._ids, self._rows = _frozen(present), _frozen(ids), _frozen(rows)
+
+    def _keep_rows(self, source: Views) -> None:
+        """Made entity by entity from other views: the rows are still those that they came from."""
+        if self._rows is None:
+            self._rows = source._rows
 
     @classmethod
     def _of(cls, blocks: dict[str, Block], rows: np.ndarray | None = None) -> Views:
@@ -116,13 +137,14 @@ class Views:
         >>> Views.from_columns(np.zeros((4, 5)), {"a": slice(0, 2), "b": [2, 3, 4]}).names
         ('a', 'b')
         """
-        whole = to_block("data", data)
-        blocks = {}
-        for name, group in groups.items():
-            columns = _column_positions(name, group, whole)
-            names = None if whole.columns is None else whole.columns[columns]
-            blocks[name] = Block(whole.values[:, columns], whole.ids, names)
-        return cls._of(blocks)
+        groups = dict(_named(groups))
+        if is_frame(data):  # cut first: a column that no view asks for may hold anything
+            names = column_names(data)
+            asked = {name: _column_positions(name, group, names, len(names)) for name, group in groups.items()}
+            return cls._of({name: to_block(name, some_columns(data, columns)) for name, columns in asked.items()})
+        whole = to_block("data", data).values
+        asked = {name: _column_positions(name, group, None, whole.shape[1]) for name, group in groups.items()}
+        return cls._of({name: Block(_columns(whole, columns)) for name, columns in asked.items()})
 
     @classmethod
     def from_mudata(cls, data: Any, use: str | Mapping[str, str] | None = None) -> Views:
@@ -137,8 +159,12 @@ class Views:
         """
         if hasattr(data, "mod"):
             blocks = {}
+            if isinstance(use, Mapping) and (unknown := [name for name in use if name not in data.mod]):
+                raise ValueError(f"use names {unknown[0]!r}; the modalities are {', '.join(map(repr, data.mod))}")
             for name, modality in data.mod.items():
                 key = use.get(name) if isinstance(use, Mapping) else use
+                if key is not None and key not in modality.obsm:
+                    raise ValueError(f"modality {name!r} has no {key!r} in obsm, which has {list(modality.obsm)}")
                 values = modality.X if key is None else modality.obsm[key]
                 columns = np.asarray(modality.var_names) if key is None else None
                 blocks[name] = Block(to_block(name, values).values, np.asarray(modality.obs_names), columns)
@@ -175,12 +201,12 @@ class Views:
     @property
     def rows(self) -> np.ndarray:
         """Row of each entity in the block each view came from (n_entities, n_views), -1 where it is missing."""
-        if self._rows is not None:
-            return self._rows
-        return np.where(self._present, np.arange(len(self))[:, None], -1)
+        rows = np.arange(len(self))[:, None] if self._rows is None else self._rows
+        return _frozen(np.where(self._present, rows, -1))
 
     def feature_names(self, name: str) -> np.ndarray | None:
         """Names of a view's columns, where it came with any."""
+        self._check_known(name)
         return self._columns[name]
 
     def items(self) -> Iterator[tuple[str, Array]]:
@@ -199,15 +225,16 @@ class Views:
         [-1.0, nan, 1.0]
         """
         blocks = {name: function(block) for name, block in self.items()}
-        return Views(blocks, present=self._present, ids=self._ids)
+        views = Views(blocks, present=self._present, ids=self._ids)
+        views._keep_rows(self)
+        return views
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            if key not in self._blocks:
-                raise KeyError(f"no view {key!r}; the views are {', '.join(map(repr, self.names))}")
+            self._check_known(key)
             return self._blocks[key]
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:  # scikit-learn's X[rows, ...]
             key = key[0]
@@ -215,28 +242,28 @@ class Views:
             return self._select(list(key))
         return self._take(_row_positions(key, len(self)))
 
+    def _check_known(self, name: str) -> None:
+        if name not in self._blocks:
+            raise KeyError(f"no view {name!r}; the views are {', '.join(map(repr, self.names))}")
+
     def _select(self, names: list[str]) -> Views:
-        columns = [self.names.index(name) for name in names if self[name] is not None]
+        blocks = {name: self[name] for name in names}
+        if len(blocks) < len(names):
+            raise ValueError(f"a view is asked for twice in {names}: name each once")
+        columns = [self.names.index(name) for name in names]
         return self._with(
-            {name: self[name] for name in names},
-            self._present[:, columns],
-            self._ids,
-            None if self._rows is None else self._rows[:, columns],
+            blocks, self._present[:, columns], self._ids, None if self._rows is None else self._rows[:, columns]
         )
 
     def _take(self, rows: slice | np.ndarray) -> Views:
-        def pick(values: np.ndarray | None) -> np.ndarray | None:
-            return None if values is None else values[rows]
-
         blocks = {name: _index(block, rows) for name, block in self.items()}
-        return self._with(blocks, self._present[rows], pick(self._ids), pick(self._rows))
+        return self._with(blocks, self._present[rows], None if self._ids is None else self._ids[rows], self.rows[rows])
 
     def _with(
         self, blocks: dict[str, Array], present: np.ndarray, ids: np.ndarray | None, rows: np.ndarray | None
     ) -> Views:
         new = object.__new__(type(self))
-        new._blocks, new._present, new._ids, new._rows = blocks, _frozen(present), ids, rows
-        new._columns = {name: self._columns[name] for name in blocks}
+        new._hold(blocks, {name: self._columns[name] for name in blocks}, present, ids, rows)
         return new
 
     def __iter__(self) -> NoReturn:
@@ -249,11 +276,10 @@ class Views:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name.removeprefix("_"): getattr(self, name) for name in self.__slots__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        self._hold(**state)
 
     def _summary(self) -> Table:
         return Table.from_rows(
@@ -314,7 +340,9 @@ def _with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
         given = dict.fromkeys(blocks, ids)
     for name, values in given.items():
         own, n = np.asarray(values), blocks[name].values.shape[0]
-        if own.shape != (n,):
+        if own.ndim != 1:
+            raise ValueError(f"ids of view {name!r} must be a flat sequence, one id a row, got shape {own.shape}")
+        if len(own) != n:
             raise ValueError(f"view {name!r} has {n} rows but {len(own)} ids: give one id a row")
         blocks = blocks | {name: Block(blocks[name].values, own, blocks[name].columns)}
     return blocks
@@ -334,21 +362,23 @@ def _join(blocks: dict[str, Block]) -> tuple[np.ndarray | None, np.ndarray | Non
             f"view {without[0]!r} has no ids, and the other views' ids differ, so it cannot be joined to them: "
             f"give ids={{{without[0]!r}: [...]}}"
         )
-    position: dict[Hashable, int] = {}
-    for ids in with_ids.values():
-        for one in ids.tolist():
-            position.setdefault(one, len(position))
-    rows = np.full((len(position), len(blocks)), -1)
-    for v, ids in enumerate(with_ids.values()):
-        rows[[position[one] for one in ids.tolist()], v] = np.arange(len(ids))
-    merged = np.empty(len(position), dtype=object)
-    merged[:] = list(position)
     kinds = {ids.dtype.kind for ids in with_ids.values()}
-    return (np.array(list(position)) if len(kinds) == 1 and "O" not in kinds else merged), rows
+    alike = len(kinds) == 1 and "O" not in kinds
+    every = np.concatenate([ids if alike else ids.astype(object) for ids in with_ids.values()])
+    position: dict[Hashable, int] = {}
+    entity = np.array([position.setdefault(one, len(position)) for one in every.tolist()], dtype=np.intp)
+    rows = np.full((len(position), len(blocks)), -1)
+    ends = np.cumsum([len(ids) for ids in with_ids.values()])
+    for v, own in enumerate(np.split(entity, ends[:-1])):
+        rows[own, v] = np.arange(len(own))
+    return every[np.unique(entity, return_index=True)[1]], rows
 
 
 def _check_unique(name: str, ids: np.ndarray) -> None:
     values = ids.tolist()
+    lost = next((i for i, one in enumerate(values) if one is None or repr(one) == "<NA>" or one != one), None)
+    if lost is not None:
+        raise ValueError(f"view {name!r} has no id in row {lost} ({values[lost]}): give the row an id, or drop it")
     if len(set(values)) < len(values):
         seen: set[Hashable] = set()
         twice = next(one for one in values if one in seen or seen.add(one))  # type: ignore[func-returns-value]
@@ -376,6 +406,14 @@ def _check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
     return mask.copy()
 
 
+def _check_rows_exist(present: np.ndarray, rows: np.ndarray | None, ids: np.ndarray | None, names: list[str]) -> None:
+    """An entity cannot have a view that has no row for it."""
+    if rows is not None and (present & (rows < 0)).any():
+        entity, v = np.argwhere(present & (rows < 0))[0]
+        one = entity if ids is None else ids[entity]
+        raise ValueError(f"present says that entity {one} has view {names[v]!r}, which has no row with this id")
+
+
 def _all_nan(block: Array) -> np.ndarray:
     """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
     if sp.issparse(block) or block.shape[1] == 0:
@@ -393,6 +431,8 @@ def _all_nan(block: Array) -> np.ndarray:
 def _take_rows(block: Array, rows: np.ndarray) -> Array:
     """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
     there = rows >= 0
+    if there.all():
+        return block if np.array_equal(rows, np.arange(block.shape[0])) else _index(block, rows)
     if sp.issparse(block):
         cells = np.ones(there.sum(), block.dtype), (np.flatnonzero(there), rows[there])
         return sp.csr_array(sp.csr_array(cells, shape=(len(rows), block.shape[0])) @ block)
@@ -403,8 +443,11 @@ def _take_rows(block: Array, rows: np.ndarray) -> Array:
 
 
 def _index(block: Array, rows: slice | np.ndarray) -> Array:
-    if isinstance(rows, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
+    if sp.issparse(block) or isinstance(block, np.ndarray):
         return block[rows]
+    if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
+        return block[rows, ...]
+    rows = np.arange(block.shape[0])[rows]  # torch knows no slices that run backwards
     return namespace(block).take(block, like(rows, block), axis=0)
 
 
@@ -428,25 +471,35 @@ def _row_positions(key: Any, n: int) -> slice | np.ndarray:
     return np.where(rows < 0, rows + n, rows)
 
 
-def _column_positions(name: str, group: Any, whole: Block) -> slice | list[int]:
+def _column_positions(name: str, group: Any, names: np.ndarray | None, width: int) -> slice | list[int]:
     """Columns of a group as positions in the whole."""
-    if isinstance(group, slice) and not isinstance(group.start, str) and not isinstance(group.stop, str):
+    if isinstance(group, slice):
+        if isinstance(group.start, str) or isinstance(group.stop, str):
+            raise ValueError(f"view {name!r}: a slice of columns goes by position, got {group}: list the names instead")
         return group
-    known = {} if whole.columns is None else {column: i for i, column in enumerate(whole.columns.tolist())}
-    width = whole.values.shape[1]
+    known = {} if names is None else {column: i for i, column in enumerate(names.tolist())}
     positions = []
     for column in [group] if isinstance(group, str | int | np.integer) else list(group):
-        at = column if isinstance(column, int | np.integer) and column not in known else known.get(str(column))
+        at = column if isinstance(column, int | np.integer) else known.get(str(column))
         if at is None or not -width <= at < width:
             raise ValueError(f"view {name!r} asks for column {column!r}, which the data does not have")
         positions.append(int(at))
     return positions
 
 
-def _frozen(present: np.ndarray) -> np.ndarray:
-    present = present.view()
-    present.flags.writeable = False
-    return present
+def _columns(block: Array, columns: slice | list[int]) -> Array:
+    if isinstance(columns, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
+        return block[:, columns]
+    at = np.arange(block.shape[1])[columns]
+    return namespace(block).take(block, like(at, block), axis=1)
+
+
+def _frozen(values: Any) -> Any:
+    """The same numbers, of a numpy array not to be written to through this name."""
+    if isinstance(values, np.ndarray):
+        values = values.view()
+        values.flags.writeable = False
+    return values
 
 
 def _kind(block: Array) -> str:
@@ -463,6 +516,6 @@ def _density(block: Array) -> float:
         return 0.0
     if sp.issparse(block):
         return block.nnz / cells
-    some = to_numpy(block[:: -(-block.shape[0] // 1000)])
+    some = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
     some = some[~_all_nan(some)]
     return float(np.mean(some != 0)) if some.size else 0.0

@@ -19,7 +19,8 @@ class Cosine:
         xp = namespace(X)
         lengths = xp.sqrt(squared_norms(X))
         present = xp.logical_and(present, lengths > 0)
-        if bool(xp.any(xp.logical_and(present, xp.abs(lengths - 1) > 1e-15))):
+        already_unit = xp.abs(lengths - 1) <= 4 * xp.finfo(X.dtype).eps
+        if not bool(xp.all(xp.logical_or(already_unit, ~present))):
             X = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
         return Rows(X, present, xp.ones_like(lengths))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._backend import CSR, Array, blocks, column_sums, namespace, squared_norms
+from .._backend import CSR, Array, add_label_sums, blocks, count_labels, namespace, squared_norms, zeros
 from .base import Rows
 
 
@@ -20,8 +20,10 @@ class SquaredEuclidean:
             return Rows(X, present, squared_norms(X))
         # Measured from the mean, products do not cancel when the data lie far from zero, which float32 feels first.
         xp = namespace(X)
-        origin = column_sums(X) / X.shape[0]
-        own = xp.concat([squared_norms(X[block] - origin[None, :]) for block in blocks(X, slice(0, X.shape[0]))])
+        one_cluster = xp.astype(present, xp.int64) - 1
+        sums = add_label_sums(X, one_cluster, zeros((1, X.shape[1]), X))
+        origin = self.centres(sums, count_labels(one_cluster, 1))[0, :]
+        own = xp.concat([squared_norms(X[block, ...] - origin[None, :]) for block in blocks(X, slice(0, X.shape[0]))])
         return Rows(X, present, own, origin)
 
     def centres(self, sums: Array, counts: Array) -> Array:

@@ -1,0 +1,195 @@
+"""What no estimator takes, and the sentence it says."""
+
+import sys
+from pathlib import Path
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import consilience as cs
+
+sys.path.insert(0, str(Path(__file__).parent))
+from estimators import ESTIMATORS
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+def two_blocks(n=20, seed=0):
+    rng = np.random.default_rng(seed)
+    return {"text": rng.random((n, 3)), "links": rng.random((n, 4))}
+
+
+def with_value(value, row=5):
+    blocks = two_blocks()
+    blocks["links"][row, 1] = value
+    return blocks
+
+
+CASES = {
+    "different numbers of rows": (
+        {"text": np.ones((20, 3)), "links": np.ones((18, 4))},
+        r"view 'links' has 18 rows, view 'text' 20: .*present=.*ids=.*consilience\.align",
+    ),
+    "a view nobody has": (
+        {**two_blocks(), "links": np.full((20, 4), np.nan)},
+        r"no entity has view 'links': leave the view out",
+    ),
+    "an entity without views": (
+        {name: np.where(np.arange(20)[:, None] == 7, np.nan, block) for name, block in two_blocks().items()},
+        r"entity 7 has none of the views \(1 such\): drop it with views\[keep\]",
+    ),
+    "NaN in a present row": (with_value(np.nan), r"view 'links' has NaN or infinity in row 5: impute the value"),
+    "infinity in a present row": (with_value(np.inf), r"view 'links' has NaN or infinity in row 5: impute"),
+    "sparse NaN": (
+        {**two_blocks(), "links": sp.csr_array(with_value(np.nan)["links"])},
+        r"view 'links' has NaN or infinity in row 5",
+    ),
+    "strings": (
+        {**two_blocks(), "links": np.array([["a", "b"]] * 20)},
+        r"view 'links' must hold real numbers, got <U1\. Encode text or categories first",
+    ),
+    "objects": (
+        {**two_blocks(), "links": np.array([[1, "b"]] * 20, dtype=object)},
+        r"view 'links' must hold real numbers, got object\. Encode",
+    ),
+    "a vector": (
+        {**two_blocks(), "links": np.ones(20)},
+        r"view 'links' must have two dimensions .* got shape \(20,\): use reshape",
+    ),
+    "no columns": ({**two_blocks(), "links": np.ones((20, 0))}, r"view 'links' has 0 columns: leave it out"),
+    "two array libraries": (
+        {**two_blocks(), "links": array_api_strict.ones((20, 4))},
+        r"view 'text' is an array of .*numpy, view 'links' of array_api_strict: convert them to one library",
+    ),
+}
+
+
+@every_estimator
+@pytest.mark.parametrize("case", CASES)
+def test_fit_refuses(estimator, case):
+    blocks, message = CASES[case]
+    model = estimator(n_clusters=2)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(blocks)
+    assert not hasattr(model, "labels_")
+
+
+@every_estimator
+def test_entities_are_named_by_their_id(estimator):
+    blocks = {name: np.where(np.arange(20)[:, None] == 7, np.nan, block) for name, block in two_blocks().items()}
+    views = cs.Views(blocks, ids=[f"paper-{i}" for i in range(20)])
+    with pytest.raises(ValueError, match="entity paper-7 has none of the views"):
+        estimator(n_clusters=2).fit(views)
+
+
+@every_estimator
+def test_duplicate_view_names(estimator):
+    with pytest.raises(ValueError, match="two views are called 'text': give each a name of its own"):
+        estimator(n_clusters=2).fit(cs.Views([("text", np.ones((9, 2))), ("text", np.ones((9, 2)))]))
+
+
+@every_estimator
+@pytest.mark.parametrize("k", [0, -1, 2.5, "3", None])
+def test_n_clusters_that_is_no_number_of_clusters(estimator, k):
+    with pytest.raises(ValueError, match=r"'n_clusters' parameter .* must be an int in the range \[1, inf\)"):
+        estimator(n_clusters=k).fit(two_blocks())
+
+
+@every_estimator
+def test_more_clusters_than_entities(estimator):
+    with pytest.raises(
+        ValueError, match=r"n_clusters=21 is more than the 20 entities there are .*: ask for fewer clusters"
+    ):
+        estimator(n_clusters=21).fit(two_blocks())
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_init": 0}, "'n_init' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"tol": -1.0}, "'tol' parameter"),
+        ({"patience": 0}, "'patience' parameter"),
+        ({"init": "best"}, "'init' parameter .*'k-means\\+\\+'"),
+        ({"random_state": -1}, "'random_state' parameter"),
+        ({"n_jobs": 1.5}, "'n_jobs' parameter"),
+        ({"views": [1, 2]}, "'views' parameter"),
+    ],
+)
+def test_other_parameters(estimator, options, message):
+    with pytest.raises(ValueError, match=message):
+        estimator(n_clusters=2, **options).fit(two_blocks())
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        (np.zeros(19, int), "init gives 19 labels for 20 entities: give one each"),
+        (np.full(20, 3), r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
+        (np.full(20, 0.5), "init labels must be whole numbers from 0 to 2"),
+        ({"pictures": np.ones((3, 3))}, "init names view 'pictures'; the views are 'text', 'links'"),
+        (
+            {"links": np.ones((3, 3))},
+            r"init for view 'links' has shape \(3, 3\): give centres \(3, 4\) or responsibilities \(20, 3\)",
+        ),
+        ({"links": np.full((3, 4), np.nan)}, "init for view 'links' holds NaN or infinity"),
+        (
+            np.ones((3, 4)),
+            r"init of shape \(3, 4\) is neither 20 labels nor responsibilities \(20, 3\): give centres view by view",
+        ),
+    ],
+)
+def test_init_that_does_not_fit(estimator, init, message):
+    with pytest.raises(ValueError, match=message):
+        estimator(n_clusters=3, init=init).fit(two_blocks())
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ({"links": np.ones((5, 3))}, "view 'links' has 3 columns, but had 4 in fit: give the same columns"),
+        (
+            {"pictures": np.ones((5, 3))},
+            "none of the views 'pictures' was there in fit: give at least one of 'text', 'links'",
+        ),
+        ({"text": np.ones((5, 3)), "pictures": np.ones((5, 3))}, "view 'pictures' was not there in fit: leave it out"),
+        ([np.ones((5, 3))], "1 views without names, but .* was fitted on 2: give those that are there by name"),
+        ({"text": np.full((5, 3), np.nan)}, r"entity 0 has none of the views \(5 such\)"),
+    ],
+)
+def test_predict_refuses(estimator, new, message):
+    model = estimator(n_clusters=2, random_state=0).fit(two_blocks())
+    for method in (model.predict, model.transform, model.score):
+        with pytest.raises(ValueError, match=message):
+            method(new)
+
+
+@every_estimator
+def test_columns_named_for_views_must_exist(estimator):
+    with pytest.raises(ValueError, match="view 'links' asks for column 9, which the data does not have"):
+        estimator(n_clusters=2, views={"text": [0, 1], "links": [9]}).fit(np.ones((20, 4)))
+
+
+@every_estimator
+def test_corrupt_sparse_matrix_is_refused_before_a_kernel_sees_it(estimator):
+    X = sp.csr_array(np.eye(6))
+    X.indices[2] = 99
+    with pytest.raises(ValueError, match="indices must be < 6"):
+        estimator(n_clusters=2).fit([X, np.eye(6)])
+
+
+def test_zero_rows_are_missing_for_cosine():
+    blocks = two_blocks()
+    blocks["links"][3] = 0
+    model = cs.MultiViewSphericalKMeans(n_clusters=2, random_state=0).fit(blocks)
+    assert model.view_labels_["links"][3] == -1
+    assert model.view_labels_["text"][3] >= 0
+    blocks["text"][3] = 0
+    with pytest.warns(UserWarning, match=r"entity 3 is all zeros in every view it has \(1 such\).*Drop such rows"):
+        model = cs.MultiViewSphericalKMeans(n_clusters=2, random_state=0).fit(blocks)
+    assert model.labels_[3] == 0

@@ -1,0 +1,344 @@
+"""What every estimator promises, whatever it does inside."""
+
+import pickle
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import consilience as cs
+from consilience.datasets import make_gaussian_views
+
+sys.path.insert(0, str(Path(__file__).parent))
+from estimators import ESTIMATORS
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+def clear_views(missing=0.0, n=240, seed=0):
+    """Three views with clusters nobody can miss."""
+    return make_gaussian_views(n, n_clusters=4, n_features=(4, 6, 3), separation=20, missing=missing, random_state=seed)
+
+
+def vague_views(missing=0.0, n=240, seed=0):
+    """Three views with clusters that overlap, so that restarts, rounds and orders make a difference."""
+    return make_gaussian_views(n, n_clusters=4, n_features=(4, 6, 3), separation=2, missing=missing, random_state=seed)
+
+
+@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:entity .* is all zeros:UserWarning"
+)
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@every_estimator
+def test_finds_clear_clusters(estimator):
+    views, y = clear_views()
+    model = estimator(n_clusters=4, random_state=0).fit(views)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    assert model.error_bound_ < 0.05
+    assert model.converged_
+
+
+@every_estimator
+def test_common_attributes(estimator):
+    views, _ = vague_views(missing=0.3)
+    model = estimator(n_clusters=4, random_state=0).fit(views)
+    assert model.labels_.shape == (240,)
+    assert set(np.unique(model.labels_)) <= set(range(4))
+    assert list(model.view_labels_) == list(views.names)
+    for v, labels in enumerate(model.view_labels_.values()):
+        assert np.array_equal(labels >= 0, views.present[:, v])
+    assert np.allclose(model.agreement_, model.agreement_.T)
+    assert np.array_equal(np.diag(model.agreement_), np.ones(3))
+    assert model.error_bound_ == cs.metrics.disagreement_bound(model.agreement_)
+    assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
+    assert model.history_["agreement"][-1] == cs.metrics.agreement_rate(*model.view_labels_.values())
+    assert model.n_features_in_ == views.shape[1]
+    assert model.cost_ == pytest.approx(-model.score(views))
+
+
+@every_estimator
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_predict_repeats_the_labels(estimator, missing):
+    views, _ = vague_views(missing)
+    model = estimator(n_clusters=4, random_state=0)
+    labels = model.fit_predict(views)
+    assert np.array_equal(labels, model.labels_)
+    assert np.array_equal(model.predict(views), labels)
+    assert np.array_equal(model.transform(views).argmin(axis=1), labels)
+    assert np.array_equal(model.predict(views[50:60]), labels[50:60])
+
+
+@every_estimator
+def test_same_seed_same_result_whatever_the_threads(estimator, monkeypatch):
+    monkeypatch.setattr("consilience._backend.parallel.LEAST_CHUNK", 100)
+    monkeypatch.setattr("consilience._backend.parallel.BLOCK", 50)
+    views, _ = vague_views(missing=0.2)
+    views = cs.Views(
+        {"a": views["view0"], "b": sp.csr_array(np.nan_to_num(views["view1"]))}, present=views.present[:, :2]
+    )
+    views = views[views.present.any(axis=1)]
+    first, *others = (estimator(n_clusters=4, random_state=0, n_jobs=n).fit(views) for n in (1, 2, 5, None))
+    for other in others:
+        assert np.array_equal(first.labels_, other.labels_)
+        assert first.cost_ == other.cost_
+        assert all(np.array_equal(first.cluster_centers_[v], other.cluster_centers_[v]) for v in views.names)
+
+
+@every_estimator
+def test_blocks_of_rows_equal_the_whole(estimator, monkeypatch):
+    views, y = vague_views(missing=0.2)
+    whole = estimator(n_clusters=4, init=y, random_state=0).fit(views)
+    monkeypatch.setattr("consilience._backend.parallel.LEAST_CHUNK", 100)
+    monkeypatch.setattr("consilience._backend.parallel.BLOCK", 30)
+    blocks = estimator(n_clusters=4, init=y, random_state=0).fit(views)
+    assert np.array_equal(whole.labels_, blocks.labels_)
+    assert whole.cost_ == pytest.approx(blocks.cost_, rel=1e-12)
+
+
+@every_estimator
+def test_rows_permuted(estimator):
+    views, y = vague_views(missing=0.2)
+    order = np.random.default_rng(0).permutation(len(views))
+    straight = estimator(n_clusters=4, init=y).fit(views)
+    permuted = estimator(n_clusters=4, init=y[order]).fit(views[order])
+    assert np.array_equal(straight.labels_[order], permuted.labels_)
+
+
+@every_estimator
+def test_views_renamed(estimator):
+    views, _ = vague_views()
+    named = cs.Views({f"a view called {name}": block for name, block in views.items()})
+    assert np.array_equal(
+        estimator(n_clusters=4, random_state=0).fit_predict(views),
+        estimator(n_clusters=4, random_state=0).fit_predict(named),
+    )
+
+
+@every_estimator
+def test_views_reordered(estimator):
+    views, _ = clear_views(missing=0.2)
+    straight = estimator(n_clusters=4, random_state=0).fit_predict(views)
+    reordered = estimator(n_clusters=4, random_state=0).fit_predict(views[["view2", "view0", "view1"]])
+    assert adjusted_rand_score(straight, reordered) == 1
+
+
+@every_estimator
+def test_restarts_never_cost_more(estimator):
+    views, _ = vague_views()
+    costs = [estimator(n_clusters=6, n_init=n, random_state=3).fit(views).cost_ for n in (1, 2, 4, 8, 16)]
+    assert all(later <= earlier for earlier, later in pairwise(costs))
+    assert costs[-1] < costs[0]
+
+
+@every_estimator
+def test_tol_and_patience_change_the_rounds(estimator):
+    views, _ = vague_views()
+
+    def rounds(**options):
+        return estimator(n_clusters=6, n_init=1, random_state=0, **options).fit(views["view1"]).n_iter_
+
+    assert rounds(tol=0.5, patience=1) < rounds(tol=0, patience=1) <= rounds(tol=0, patience=8)
+    assert rounds(tol=0.5, patience=2) == 3  # the first round sets the mark, two more do not halve the cost
+
+
+@every_estimator
+def test_cost_falls_on_one_view(estimator):
+    views, _ = vague_views()
+    history = estimator(n_clusters=6, n_init=1, random_state=0, patience=50).fit(views["view1"]).history_
+    assert len(history["cost"]) > 3
+    assert np.all(np.diff(history["cost"]) <= 1e-9 * history["cost"][0])
+
+
+@every_estimator
+def test_leaves_parameters_data_and_global_random_state_alone(estimator):
+    views, _ = vague_views(missing=0.2)
+    before = {name: np.array(block) for name, block in views.items()}
+    model = estimator(n_clusters=4, init="random", n_init=2, random_state=np.random.RandomState(0))
+    parameters = {name: repr(value) for name, value in model.get_params().items() if name != "random_state"}
+    np.random.seed(0)  # noqa: NPY002
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    model.fit(views)
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+    assert parameters == {name: repr(value) for name, value in model.get_params().items() if name != "random_state"}
+    assert all(np.array_equal(before[name], block, equal_nan=True) for name, block in views.items())
+
+
+@every_estimator
+@pytest.mark.parametrize("seed", [7, np.random.default_rng, np.random.RandomState])
+def test_random_states_of_all_kinds_repeat(estimator, seed):
+    views, _ = vague_views()
+
+    def fit():
+        return estimator(n_clusters=6, n_init=2, random_state=seed if isinstance(seed, int) else seed(5)).fit(views)
+
+    assert np.array_equal(fit().labels_, fit().labels_)
+
+
+@every_estimator
+def test_survives_pickling_and_cloning(estimator):
+    views, _ = vague_views()
+    model = estimator(n_clusters=4, random_state=0).fit(views)
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.predict(views), model.labels_)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        clone(model).predict(views)
+
+
+@every_estimator
+def test_float32(estimator):
+    views, y = vague_views(missing=0.2)
+    single = views.map(lambda block: block.astype(np.float32))
+    model, wide = (estimator(n_clusters=4, init=y).fit(X) for X in (single, views))
+    assert adjusted_rand_score(model.labels_, wide.labels_) > 0.97
+    assert model.cost_ == pytest.approx(wide.cost_, rel=1e-3)
+
+
+@every_estimator
+def test_float32_far_from_zero(estimator):
+    views, y = clear_views()
+    far = views.map(lambda block: (block + 1000).astype(np.float32))
+    near = views.map(lambda block: (block + 1000).astype(np.float32).astype(np.float64))
+    assert np.array_equal(
+        estimator(n_clusters=4, init=y).fit_predict(far), estimator(n_clusters=4, init=y).fit_predict(near)
+    )
+
+
+@every_estimator
+def test_sparse_equals_dense(estimator):
+    rng = np.random.default_rng(0)
+    dense = [np.where(rng.random((150, d)) < 0.3, rng.random((150, d)), 0.0) for d in (40, 25)]
+    for block in dense:
+        block[:, 0] += 0.01  # no row of zeros
+    y = rng.integers(5, size=150)
+    full = estimator(n_clusters=5, init=y).fit(dense)
+    for make in (sp.csr_array, sp.csc_matrix, sp.coo_array):
+        model = estimator(n_clusters=5, init=y).fit([make(dense[0]), dense[1]])
+        assert np.array_equal(model.labels_, full.labels_)
+        assert model.cost_ == pytest.approx(full.cost_, rel=1e-10)
+
+
+@every_estimator
+def test_kinds_of_arrays(estimator, to_kind):
+    views, y = vague_views(missing=0.2)
+    kind = cs.Views({name: to_kind(np.array(block)) for name, block in views.items()})
+    reference = estimator(n_clusters=4, init=y).fit(views)
+    model = estimator(n_clusters=4, init=y).fit(kind)
+    assert np.array_equal(model.labels_, reference.labels_)
+    assert isinstance(model.labels_, np.ndarray)
+    assert type(model.cluster_centers_["view0"]) is type(kind["view0"])
+    assert np.array_equal(model.predict(kind), reference.labels_)
+    assert np.allclose(model.transform(kind), reference.transform(views))
+    assert np.array_equal(
+        estimator(n_clusters=4, random_state=0).fit_predict(kind),
+        estimator(n_clusters=4, random_state=0).fit_predict(views),
+    )
+
+
+@every_estimator
+def test_forms_of_input_are_one(estimator):
+    views, _ = vague_views()
+    blocks = dict(views.items())
+    columns = {"view0": slice(0, 4), "view1": list(range(4, 10)), "view2": slice(10, 13)}
+    expected = estimator(n_clusters=4, random_state=0).fit_predict(views)
+    for X in (blocks, list(blocks.values()), tuple(blocks.values())):
+        assert np.array_equal(estimator(n_clusters=4, random_state=0).fit_predict(X), expected)
+    wide = np.hstack(list(blocks.values()))
+    assert np.array_equal(estimator(n_clusters=4, random_state=0, views=columns).fit_predict(wide), expected)
+
+
+@every_estimator
+def test_predicts_from_any_subset_of_views(estimator):
+    views, y = clear_views()
+    model = estimator(n_clusters=4, random_state=0).fit(views[:200])
+    for names in (["view1"], ["view2", "view0"], ["view0", "view1", "view2"]):
+        assert adjusted_rand_score(y[200:], model.predict(views[names][200:])) == 1
+    assert adjusted_rand_score(y[200:], model.predict({"view1": views["view1"][200:]})) == 1
+
+
+@every_estimator
+def test_entity_with_only_one_view(estimator):
+    views, y = clear_views()
+    present = np.array(views.present)
+    present[:60, 1:] = False
+    present[60:90, :2] = False
+    model = estimator(n_clusters=4, random_state=0).fit(cs.Views(views, present=present))
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+
+
+@every_estimator
+def test_what_lies_in_a_missing_row_does_not_matter(estimator):
+    views, y = vague_views(missing=0.3)
+    filled = views.map(np.nan_to_num)
+    garbage = views.map(lambda block: np.where(np.isnan(block), 1e6, block))
+    assert np.array_equal(filled.present, views.present)
+    expected = estimator(n_clusters=4, init=y).fit(views)
+    for other in (filled, garbage):
+        model = estimator(n_clusters=4, init=y).fit(other)
+        assert np.array_equal(model.labels_, expected.labels_)
+        assert model.cost_ == pytest.approx(expected.cost_, rel=1e-6)
+
+
+@every_estimator
+def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
+    views, _ = vague_views()
+    estimator(n_clusters=4, n_init=1, random_state=0).fit(views)
+    assert capfd.readouterr() == ("", "")
+    model = estimator(n_clusters=4, n_init=2, random_state=0, verbose=True).fit(views)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0].startswith(f"{estimator.__name__}: start 1 of 2, round 1: cost ")
+    assert sum("start 2 of 2" in line for line in lines) >= 1
+    assert len(lines) >= model.n_iter_
+
+
+@every_estimator
+def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
+    views, _ = vague_views()
+    seen = []
+
+    def interrupting(run, round_, record):
+        seen.append((run, round_))
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    class Shown:
+        def __enter__(self):
+            return interrupting
+
+        def __exit__(self, *_):
+            return False
+
+    monkeypatch.setattr("consilience.cluster._kmeans.progress", lambda *_: Shown())
+    model = estimator(n_clusters=6, random_state=0, tol=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    assert seen == [(0, 1), (0, 2), (0, 3)]
+    assert model.n_iter_ == 3
+    assert not model.converged_
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+@every_estimator
+def test_warns_when_rounds_run_out(estimator):
+    views, _ = vague_views()
+    with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds: raise max_iter"):
+        estimator(n_clusters=6, max_iter=1, random_state=0).fit(views)
+
+
+@every_estimator
+def test_fewer_distinct_entities_than_clusters(estimator):
+    block = np.repeat([[1.0, 2.0], [3.0, 1.0]], 10, axis=0)
+    with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty.*lower n_clusters"):
+        model = estimator(n_clusters=3, random_state=0).fit([block, block[:, ::-1]])
+    assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
+    assert all(np.isfinite(centres).all() for centres in model.cluster_centers_.values())

@@ -1,0 +1,82 @@
+"""Data that ships is what it says, data that is made has the promised properties."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
+
+
+def test_digits_are_complete_and_cited():
+    data = load_digits_views()
+    views, y = data
+    assert {name: block.shape for name, block in views.items()} == {
+        "fou": (2000, 76),
+        "fac": (2000, 216),
+        "kar": (2000, 64),
+        "pix": (2000, 240),
+        "zer": (2000, 47),
+        "mor": (2000, 6),
+    }
+    assert np.bincount(y).tolist() == [200] * 10
+    assert views.present.all()
+    # first values of the published files, and whole numbers where those have them
+    assert views["fou"][0, :3].tolist() == [0.065882, 0.19731, 0.10383]
+    assert views["mor"][0].tolist() == [1, 0, 0, 133.15, 1.3117, 1620.2]
+    assert set(np.unique(views["pix"])) == set(range(7))
+    assert "CC BY" in data.licence
+    assert "van Breukelen" in data.citation
+
+
+def test_digits_agree_with_the_full_precision_copy_where_there_is_one():
+    folder = os.environ.get("CONSILIENCE_DATA", "")
+    path = Path(folder) / "mfeat.npz"
+    if not (folder and path.exists()):
+        pytest.skip("CONSILIENCE_DATA does not hold mfeat.npz")
+    views, y = load_digits_views()
+    with np.load(path) as full:
+        assert np.array_equal(full["labels"], y)
+        for name, block in views.items():
+            np.testing.assert_allclose(block, full[f"{name}__dense"], rtol=6e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("make", [make_gaussian_views, make_text_views])
+def test_makers_repeat_by_seed_and_leave_no_entity_without_views(make):
+    views, y = make(200, n_clusters=4, missing=0.5, random_state=3)
+    again, y_again = make(200, n_clusters=4, missing=0.5, random_state=3)
+    other, _ = make(200, n_clusters=4, missing=0.5, random_state=4)
+    assert np.array_equal(y, y_again)
+    assert np.array_equal(views.present, again.present)
+    assert not np.array_equal(views.present, other.present)
+    assert np.bincount(y).tolist() == [50] * 4
+    assert views.present.any(axis=1).all()
+    assert 0.4 < views.present.mean() < 0.8
+    with pytest.raises(ValueError, match="missing must be a share from 0 to below 1, got 1"):
+        make(missing=1)
+
+
+def test_gaussian_separation_is_in_standard_deviations():
+    distances = []
+    for seed in range(30):
+        views, y = make_gaussian_views(2000, n_clusters=2, n_features=(6,), separation=5, random_state=seed)
+        X = views["view0"]
+        distances.append(np.sum((X[y == 0].mean(axis=0) - X[y == 1].mean(axis=0)) ** 2))
+        assert X[y == 0].std(axis=0).mean() == pytest.approx(1, abs=0.05)
+    assert np.sqrt(np.mean(distances)) == pytest.approx(5, rel=0.15)
+
+
+def test_views_are_independent_given_the_cluster():
+    views, y = make_gaussian_views(4000, n_clusters=2, n_features=(2, 2), separation=3, random_state=0)
+    for j in range(2):
+        correlation = np.corrcoef(views["view0"][y == j].T, views["view1"][y == j].T)[:2, 2:]
+        assert np.abs(correlation).max() < 0.08
+
+
+def test_text_is_counts_and_empty_where_missing():
+    views, _ = make_text_views(100, n_words=(40, 60), missing=0.3, random_state=0)
+    for v, (_, block) in enumerate(views.items()):
+        assert block.dtype.kind == "i"
+        assert block.min() >= 0
+        assert np.array_equal(np.asarray(block.sum(axis=1)) > 0, views.present[:, v])

@@ -1,0 +1,98 @@
+"""Scores against brute force, and the bound against simulated views."""
+
+from itertools import combinations
+from math import e, log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from consilience.metrics import (
+    adjusted_rand_score,
+    agreement_matrix,
+    agreement_rate,
+    average_entropy,
+    disagreement_bound,
+    evaluate,
+    normalized_mutual_info_score,
+    pairwise_scores,
+)
+
+labellings = st.integers(2, 25).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))
+
+
+@given(labellings)
+def test_entropy_is_that_of_the_paper(both):
+    y, labels = map(np.array, both)
+    total = 0.0
+    for i in set(labels.tolist()):
+        inside = y[labels == i].tolist()
+        shares = [inside.count(j) / len(inside) for j in set(inside)]
+        total += len(inside) * -sum(p * log2(p) for p in shares) / len(y)  # Eq 1
+    assert average_entropy(y, labels) == pytest.approx(total, abs=1e-12)
+    assert average_entropy(y, labels, base=e) == pytest.approx(total * np.log(2), abs=1e-12)
+
+
+def test_entropy_of_pure_clusters_is_zero_and_names_do_not_matter():
+    assert average_entropy(["a", "a", "b"], [7, 7, 3]) == 0
+    with pytest.raises(ValueError, match=r"base must be larger than 1 .* got 1"):
+        average_entropy([0, 1], [0, 1], base=1)
+
+
+@given(labellings)
+def test_pairwise_scores_count_pairs(both):
+    y, labels = both
+    pairs = list(combinations(range(len(y)), 2))
+    together = {p for p in pairs if labels[p[0]] == labels[p[1]]}
+    belong = {p for p in pairs if y[p[0]] == y[p[1]]}
+    scores = pairwise_scores(y, labels)
+    hit = len(together & belong)
+    assert scores.precision == pytest.approx(hit / len(together) if together else 1)
+    assert scores.recall == pytest.approx(hit / len(belong) if belong else 1)
+    assert scores.f == pytest.approx(2 * hit / (len(together) + len(belong)) if together or belong else 1)
+
+
+def test_agreement_counts_entities_with_two_views_or_more():
+    assert agreement_rate([0, 1, 1, -1], [0, 1, 0, 0], [0, -1, 1, -1]) == pytest.approx(2 / 3)
+    assert agreement_rate([0, 1, 2]) == 1
+    assert agreement_rate([0, -1], [-1, 1]) == 1
+
+
+def test_agreement_matrix_is_by_pairs():
+    labels = {"a": [0, 0, 1, 1], "b": [0, 0, 1, 0], "c": [-1, -1, 1, 0]}
+    matrix = agreement_matrix(labels)
+    np.testing.assert_allclose(matrix, [[1, 0.75, 0.5], [0.75, 1, 1], [0.5, 1, 1]])
+    assert np.isnan(agreement_matrix([[0, -1], [-1, 0]])[0, 1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0.02, 0.45), st.floats(0.02, 0.45))
+def test_disagreement_bounds_the_error_of_independent_views(seed, k, error_a, error_b):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=20_000)
+
+    def view(error):
+        wrong = rng.random(len(y)) < error
+        return np.where(wrong, (y + rng.integers(1, k, size=len(y))) % k, y)
+
+    a, b = view(error_a), view(error_b)
+    bound = disagreement_bound(agreement_matrix([a, b]))
+    assert bound == pytest.approx(1 - agreement_rate(a, b))
+    assert bound >= max((a != y).mean(), (b != y).mean()) - 0.01
+
+
+def test_bound_without_a_second_view_says_nothing():
+    assert disagreement_bound([[1.0]]) == 1
+    assert disagreement_bound([[1.0, np.nan], [np.nan, 1.0]]) == 1
+
+
+def test_evaluate_is_one_table_of_all_scores():
+    y, good, poor = [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]
+    table = evaluate(y, {"good": good, "poor": poor})
+    assert table["clustering"].tolist() == ["good", "poor"]
+    assert table["entropy"].tolist() == pytest.approx([0, average_entropy(y, poor)])
+    assert table["f"].tolist() == pytest.approx([1, pairwise_scores(y, poor).f])
+    assert table["nmi"].tolist() == pytest.approx([1, normalized_mutual_info_score(y, poor)])
+    assert table["ari"].tolist() == pytest.approx([1, adjusted_rand_score(y, poor)])
+    assert evaluate(y, good).n_rows == 1

@@ -1,0 +1,28 @@
+"""What importing the package costs, and what it leaves to be imported when needed."""
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+import sklearn.cluster  # scikit-learn itself imports pandas and rich where they are installed
+theirs = set(sys.modules)
+import consilience
+heavy = {"matplotlib", "pandas", "polars", "dask", "torch", "numba", "llvmlite", "rich", "mudata", "anndata"}
+print(sorted(heavy & (set(sys.modules) - theirs)))
+import numpy as np
+consilience.MultiViewKMeans(2, n_init=1).fit(np.random.default_rng(0).random((20, 2)))
+print(sorted(heavy & (set(sys.modules) - theirs)))
+"""
+
+
+def test_import_and_a_dense_fit_load_nothing_heavy():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "[]"]
+
+
+def test_every_public_name_is_there():
+    import consilience
+
+    assert all(hasattr(consilience, name) for name in consilience.__all__)
+    assert consilience.__version__.count(".") == 2
