@@ -60,7 +60,7 @@ def test_common_attributes(estimator):
         assert np.array_equal(labels >= 0, views.present[:, v])
     assert np.allclose(model.agreement_, model.agreement_.T)
     assert np.array_equal(np.diag(model.agreement_), np.ones(3))
-    assert model.error_bound_ == cs.metrics.disagreement_bound(model.agreement_)
+    assert model.error_bound_ == cs.metrics.disagreement_bound(model.view_labels_)
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
     assert model.history_["agreement"][-1] == cs.metrics.agreement_rate(*model.view_labels_.values())
     assert model.n_features_in_ == views.shape[1]
@@ -255,6 +255,32 @@ def test_forms_of_input_are_one(estimator):
         assert np.array_equal(estimator(n_clusters=4, random_state=0).fit_predict(X), expected)
     wide = np.hstack(list(blocks.values()))
     assert np.array_equal(estimator(n_clusters=4, random_state=0, views=columns).fit_predict(wide), expected)
+
+
+@every_estimator
+def test_columns_that_no_view_names_are_left_aside(estimator):
+    views, y = clear_views()
+    wide = np.hstack([np.random.default_rng(0).random((240, 2)), *(block for _, block in views.items())])
+    groups = {"a": slice(2, 6), "b": slice(6, 12)}
+    model = estimator(n_clusters=4, random_state=0, views=groups).fit(wide)
+    assert model.n_features_in_ == 15
+    assert np.array_equal(model.predict(wide), model.labels_)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    with pytest.raises(ValueError, match=r"X has 14 features, but .* is expecting 15"):
+        model.predict(wide[:, :14])
+
+
+@every_estimator
+def test_feature_names_of_all_views(estimator):
+    pd = pytest.importorskip("pandas")
+    views, _ = clear_views()
+    frames = {
+        "a": pd.DataFrame(views["view0"], columns=list("pqrs")),
+        "b": pd.DataFrame(views["view2"], columns=list("xyz")),
+    }
+    model = estimator(n_clusters=4, random_state=0).fit(frames)
+    assert model.feature_names_in_.tolist() == list("pqrsxyz")
+    assert not hasattr(model.fit(views), "feature_names_in_")
 
 
 @every_estimator

@@ -77,14 +77,22 @@ def test_disagreement_bounds_the_error_of_independent_views(seed, k, error_a, er
         return np.where(wrong, (y + rng.integers(1, k, size=len(y))) % k, y)
 
     a, b = view(error_a), view(error_b)
-    bound = disagreement_bound(agreement_matrix([a, b]))
+    bound = disagreement_bound(a, b)
     assert bound == pytest.approx(1 - agreement_rate(a, b))
     assert bound >= max((a != y).mean(), (b != y).mean()) - 0.01
 
 
 def test_bound_without_a_second_view_says_nothing():
-    assert disagreement_bound([[1.0]]) == 1
-    assert disagreement_bound([[1.0, np.nan], [np.nan, 1.0]]) == 1
+    assert disagreement_bound([0, 1, 1]) == 1
+    assert disagreement_bound([0, -1], [-1, 0]) == 1
+
+
+def test_bound_is_the_worst_views_smallest_disagreement():
+    good, fair, poor = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1, 1, 0]
+    assert 1 - agreement_matrix(good, fair, poor)[2, 1] == pytest.approx(2 / 8)
+    for labels in ((good, fair, poor), ([good, fair, poor],), ({"a": good, "b": fair, "c": poor},)):
+        assert disagreement_bound(*labels) == pytest.approx(2 / 8)
+        assert agreement_rate(*labels) == pytest.approx(5 / 8)
 
 
 def test_evaluate_is_one_table_of_all_scores():

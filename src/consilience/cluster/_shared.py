@@ -28,10 +28,10 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     A plain two-dimensional array is one view, or several where the estimator's `views` names its columns. It goes
     through scikit-learn's own validation, so that it is refused in scikit-learn's own words.
     """
-    if isinstance(X, Views):
-        views = X
-    elif _holds_blocks(X):
-        views = _with_fitted_names(estimator, X, reset)
+    if isinstance(X, Views) or _holds_blocks(X):
+        views = X if isinstance(X, Views) else _with_fitted_names(estimator, X, reset)
+        if reset:
+            _count_features(estimator, views)
     elif estimator.views is not None:
         views = Views.from_columns(X, estimator.views)
         validate_data(estimator, X, skip_check_array=True, reset=reset)
@@ -39,9 +39,10 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         views = Views([X])
     if reset:
-        _remember(estimator, views)
+        estimator.view_names_ = views.names
+        estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
     else:
-        views = _only_fitted(estimator, views)
+        _check_fitted_views(estimator, views)
     _check_entities(views, fitting=reset)
     return views
 
@@ -66,18 +67,18 @@ def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
     return Views(dict(zip(names, X, strict=True)))
 
 
-def _remember(estimator: Any, views: Views) -> None:
-    """Store what `predict` will be checked against."""
-    estimator.view_names_ = views.names
-    estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
+def _count_features(estimator: Any, views: Views) -> None:
+    """What scikit-learn stores of a plain array: the columns of all views, and their names if all have some."""
     estimator.n_features_in_ = views.shape[1]
     names = [own for name in views.names if (own := views.feature_names(name)) is not None]
     if len(names) == views.n_views:
         estimator.feature_names_in_ = np.concatenate(names).astype(object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
 
 
-def _only_fitted(estimator: Any, views: Views) -> Views:
-    """The fitted views among those that came, each of the width it had."""
+def _check_fitted_views(estimator: Any, views: Views) -> None:
+    """Refuse views that were not there in `fit`, or had another width."""
     known = estimator.view_columns_
     shared = [name for name in views.names if name in known]
     fitted = ", ".join(map(repr, known))
@@ -93,7 +94,6 @@ def _only_fitted(estimator: Any, views: Views) -> Views:
                 f"view {name!r} has {views[name].shape[1]} columns, but had {known[name]} in fit: give the same "
                 "columns in the same order"
             )
-    return views
 
 
 def _check_entities(views: Views, *, fitting: bool) -> None:
@@ -117,12 +117,13 @@ def _name_of(views: Views, entity: int) -> str:
 def prepare(views: Views, divergence: Divergence) -> dict[str, Rows]:
     """Each view's rows as numbers that the algorithms can trust."""
     ready = {}
-    kinds = {namespace(_rows_of(views, name)).__name__: name for name in views.names}
+    blocks = {name: CSR.from_scipy(block) if sp.issparse(block) else block for name, block in views.items()}
+    kinds = {namespace(block).__name__: name for name, block in reversed(blocks.items())}
     if len(kinds) > 1:
-        (a, first), (b, second) = list(kinds.items())[:2]
+        (b, second), (a, first) = list(kinds.items())[-2:]
         raise TypeError(f"view {first!r} is an array of {a}, view {second!r} of {b}: convert them to one library")
     for v, name in enumerate(views.names):
-        X = as_floats(_rows_of(views, name))
+        X = as_floats(blocks[name])
         present = views.present[:, v]
         finite = to_numpy(row_is_finite(X))
         if not finite[present].all():
@@ -143,11 +144,6 @@ def prepare(views: Views, divergence: Divergence) -> dict[str, Rows]:
             stacklevel=4,
         )
     return ready
-
-
-def _rows_of(views: Views, name: str) -> Array:
-    block = views[name]
-    return CSR.from_scipy(block) if sp.issparse(block) else block
 
 
 def as_floats(X: Array) -> Array:
@@ -179,4 +175,4 @@ def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
     """Set the attributes that say how far the views agree."""
     estimator.view_labels_ = view_labels
     estimator.agreement_ = agreement_matrix(view_labels)
-    estimator.error_bound_ = disagreement_bound(estimator.agreement_)
+    estimator.error_bound_ = disagreement_bound(view_labels)

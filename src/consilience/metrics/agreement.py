@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ def agreement_rate(*view_labels: Any) -> float:
 
     Parameters
     ----------
-    *view_labels : array-likes of shape (n,)
-        The labels that each view gives; -1 where an entity lacks the view. Entities with fewer than two views do not
-        count. Labels must mean the same in all views, as they do after multi-view clustering.
+    *view_labels : array-likes of shape (n,), or one mapping or sequence of them
+        The labels that each view gives, such as an estimator's ``view_labels_``; -1 where an entity lacks the view.
+        Labels must mean the same in all views, as they do after multi-view clustering. Entities with fewer than two
+        views do not count.
 
     Returns
     -------
@@ -27,28 +28,33 @@ def agreement_rate(*view_labels: Any) -> float:
     >>> agreement_rate([0, 1, 1, 0], [0, 1, 0, -1])
     0.6666666666666666
     """
-    labels = np.stack([np.asarray(own) for own in view_labels])
+    labels = _stacked(view_labels)
     there = labels >= 0
     counted = there.sum(axis=0) >= 2
-    lowest = np.where(there, labels, np.iinfo(np.int64).max).min(axis=0)
+    lowest = np.where(there, labels, np.iinfo(labels.dtype).max).min(axis=0)
     same = lowest == labels.max(axis=0)
     return float(same[counted].mean()) if counted.any() else 1.0
 
 
-def agreement_matrix(view_labels: Mapping[str, Any] | Sequence[Any]) -> np.ndarray:
+def agreement_matrix(*view_labels: Any) -> np.ndarray:
     """Agreement rate of each pair of views: (V, V).
 
     Parameters
     ----------
-    view_labels : mapping or sequence of array-likes of shape (n,)
+    *view_labels : array-likes of shape (n,), or one mapping or sequence of them
         As in `agreement_rate`.
 
     Returns
     -------
     ndarray of shape (V, V)
         NaN for two views that no entity has both of.
+
+    Examples
+    --------
+    >>> agreement_matrix([0, 1, 1, 0], [0, 1, 0, 0]).tolist()
+    [[1.0, 0.75], [0.75, 1.0]]
     """
-    labels = [np.asarray(own) for own in (view_labels.values() if isinstance(view_labels, Mapping) else view_labels)]
+    labels = _stacked(view_labels)
     matrix = np.eye(len(labels))
     for a, one in enumerate(labels):
         for b, other in enumerate(labels[:a]):
@@ -57,7 +63,7 @@ def agreement_matrix(view_labels: Mapping[str, Any] | Sequence[Any]) -> np.ndarr
     return matrix
 
 
-def disagreement_bound(agreement: Any) -> float:
+def disagreement_bound(*view_labels: Any) -> float:
     """Upper bound on the error rate of every view, found without labels (Eqs 13 to 15).
 
     Two views that are independent given the cluster, each right more often than not, disagree at least as often as
@@ -67,8 +73,8 @@ def disagreement_bound(agreement: Any) -> float:
 
     Parameters
     ----------
-    agreement : array-like of shape (V, V)
-        Agreement rates of pairs of views, such as an estimator's ``agreement_``.
+    *view_labels : array-likes of shape (n,), or one mapping or sequence of them
+        As in `agreement_rate`.
 
     Returns
     -------
@@ -77,9 +83,17 @@ def disagreement_bound(agreement: Any) -> float:
 
     Examples
     --------
-    >>> round(disagreement_bound([[1.0, 0.9, 0.8], [0.9, 1.0, 0.7], [0.8, 0.7, 1.0]]), 3)
-    0.2
+    >>> disagreement_bound([0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 1, 1])
+    0.25
     """
-    disagreement = 1 - np.asarray(agreement, dtype=np.float64)
+    disagreement = 1 - agreement_matrix(*view_labels)
     np.fill_diagonal(disagreement, 1.0)
     return float(np.nan_to_num(disagreement, nan=1.0).min(axis=1).max())
+
+
+def _stacked(view_labels: tuple[Any, ...]) -> np.ndarray:
+    """(V, n) labels from several arguments, or from one that holds them all."""
+    if len(view_labels) == 1 and (isinstance(view_labels[0], Mapping) or np.ndim(view_labels[0]) == 2):
+        (held,) = view_labels
+        view_labels = tuple(held.values()) if isinstance(held, Mapping) else tuple(held)
+    return np.stack([np.asarray(own, dtype=np.int64) for own in view_labels])
