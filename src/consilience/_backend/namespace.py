@@ -24,10 +24,10 @@ def is_array(candidate: Any) -> bool:
     return array_api_compat.is_array_api_obj(candidate)
 
 
-def to_numpy(array: Array) -> np.ndarray:
+def to_numpy(array: Any) -> np.ndarray:
     """The same values as a numpy array, fetched from the device if they live on one."""
-    if isinstance(array, np.ndarray):
-        return array
+    if isinstance(array, np.ndarray) or not is_array(array):
+        return np.asarray(array)
     if array_api_compat.is_torch_array(array) or array_api_compat.is_cupy_array(array):
         array = array_api_compat.to_device(array, "cpu")
     return np.from_dlpack(array)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._backend import Array, dense_rows, like, namespace, to_numpy, where, zeros
+from ..data import per_view
 from ..divergences import Divergence, Rows
 from .kmeans import NOWHERE, Collector, divergences_to
 
@@ -107,28 +108,21 @@ def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence
     """
     first = next(iter(views.values()))
     n = first.own.shape[0]
-    if isinstance(init, list | tuple) and len(init) == len(views) and all(np.ndim(part) == 2 for part in init):
-        init = dict(zip(views, init, strict=True))
-    if not isinstance(init, Mapping):
-        values = to_numpy(init) if hasattr(init, "__array_namespace__") else np.asarray(init)
+    view_by_view = isinstance(init, Mapping) or (isinstance(init, list | tuple) and init and np.ndim(init[0]) == 2)
+    if not view_by_view:
+        values = to_numpy(init)
         if values.ndim == 1:
             return like(_check_labels(values, n, n_clusters), first.own)
-        if values.shape == (n, n_clusters) and not (len(views) == 1 and values.shape == (n_clusters, first.X.shape[1])):
-            return like(values.argmax(axis=1), first.own)
-        if len(views) > 1:
+        if len(views) > 1 and values.shape != (n, n_clusters):
             raise ValueError(
                 f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
                 "give centres view by view, init={'view': centres, ...}"
             )
-        init = {next(iter(views)): values}
+        init = dict.fromkeys(views, values)
     partition = np.full(n, NOWHERE)
-    unknown = [name for name in init if name not in views]
-    if unknown:
-        raise ValueError(f"init names view {unknown[0]!r}; the views are {', '.join(map(repr, views))}")
-    for name, view in views.items():
-        if name in init:
-            labels = _labels_from(name, np.asarray(init[name]), view, divergence, n_clusters)
-            partition = np.where(to_numpy(view.present), labels, partition)
+    for name, values in per_view("init", init, views, some=True).items():
+        labels = _labels_from(name, to_numpy(values), views[name], divergence, n_clusters)
+        partition = np.where(to_numpy(views[name].present), labels, partition)
     return like(partition, first.own)
 
 

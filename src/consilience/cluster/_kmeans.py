@@ -22,7 +22,7 @@ from ..algorithms.run import Attempt, best_of, run
 from ..algorithms.start import STRATEGIES, given_partition, seed_partition
 from ..data import Table
 from ..divergences import Divergence, Rows
-from ._shared import RANDOM_STATE, check_n_clusters, check_views, generator, prepare, store_agreement
+from ._shared import RANDOM_STATE, check_n_clusters, check_views, generator, prepare, remember, store_agreement
 
 
 class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -92,6 +92,7 @@ class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         ready = prepare(views, self._divergence)
         with threads(self.n_jobs):
             best = best_of(self._attempts(ready))
+        remember(self, X, views)
         labels, centres = best.result
         self.labels_ = to_numpy(labels)
         self.cluster_centers_ = centres

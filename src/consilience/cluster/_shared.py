@@ -30,18 +30,13 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     """
     if isinstance(X, Views) or _holds_blocks(X):
         views = X if isinstance(X, Views) else _with_fitted_names(estimator, X, reset)
-        if reset:
-            _count_features(estimator, views)
     elif estimator.views is not None:
         views = Views.from_columns(X, estimator.views)
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     else:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         views = Views([X])
-    if reset:
-        estimator.view_names_ = views.names
-        estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
-    else:
+    if not reset:
         _check_fitted_views(estimator, views)
     _check_entities(views, fitting=reset)
     return views
@@ -67,8 +62,15 @@ def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
     return Views(dict(zip(names, X, strict=True)))
 
 
-def _count_features(estimator: Any, views: Views) -> None:
-    """What scikit-learn stores of a plain array: the columns of all views, and their names if all have some."""
+def remember(estimator: Any, X: Any, views: Views) -> None:
+    """Store what `predict` is checked against, once `fit` has succeeded.
+
+    Of a plain array scikit-learn's validation has counted the features already.
+    """
+    estimator.view_names_ = views.names
+    estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
+    if not (isinstance(X, Views) or _holds_blocks(X)):
+        return
     estimator.n_features_in_ = views.shape[1]
     names = [own for name in views.names if (own := views.feature_names(name)) is not None]
     if len(names) == views.n_views:

@@ -1,0 +1,28 @@
+"""Parameters per view."""
+
+import pytest
+
+from consilience.data import per_view
+
+
+@pytest.mark.parametrize("value", [{"b": 2, "a": 1}, [1, 2], (1, 2)])
+def test_by_name_and_by_place(value):
+    assert list(per_view("eta", value, ("a", "b")).items()) == [("a", 1), ("b", 2)]
+
+
+def test_one_value_is_for_all_and_some_may_be_left_out():
+    assert per_view("eta", "x", ("a", "b")) == {"a": "x", "b": "x"}
+    assert per_view("eta", {"b": 2}, ("a", "b"), some=True) == {"b": 2}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"a": 1, "c": 2}, "eta names view 'c'; the views are 'a', 'b'"),
+        ({"a": 1}, "eta has nothing for view 'b': name every one of 'a', 'b'"),
+        ([1], r"eta lists 1 values for 2 views \('a', 'b'\): give one each"),
+    ],
+)
+def test_refuses(value, message):
+    with pytest.raises(ValueError, match=message):
+        per_view("eta", value, ("a", "b"))
