@@ -18,10 +18,15 @@ class Block:
     values: Array
     ids: np.ndarray | None = None
     columns: np.ndarray | None = None
+    counted: bool = False  # the ids only number the rows: a frame's default index
 
 
 def to_block(name: str, data: Any) -> Block:
     """Read any supported two-dimensional input without copying its numbers where that can be helped."""
+    if data is None:
+        raise TypeError(f"view {name!r} is None: give a two-dimensional block of numbers, or leave the view out")
+    if hasattr(data, "collect_schema") and not hasattr(data, "to_numpy"):
+        raise TypeError(f"view {name!r} is a lazy frame: call .collect() on it first")
     if sp.issparse(data):
         return Block(_sparse(name, data))
     if is_frame(data):
@@ -40,9 +45,9 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and (hasattr(data, "iloc") or hasattr(data, "to_numpy"))
 
 
-def column_names(frame: Any) -> np.ndarray:
-    """Names of a frame's columns, as strings."""
-    return np.asarray([str(column) for column in frame.columns], dtype=str)
+def column_labels(frame: Any) -> list[Any]:
+    """Labels of a frame's columns as they are: strings, or in pandas anything."""
+    return list(frame.columns)
 
 
 def some_columns(frame: Any, columns: slice | list[int]) -> Any:
@@ -59,6 +64,8 @@ def _sparse(name: str, data: Any) -> sp.csr_array:
 
 
 def _dense(name: str, data: Any) -> np.ndarray:
+    if isinstance(data, np.ma.MaskedArray):
+        data = np.ma.filled(data.astype(np.float64), np.nan)  # a masked value is a missing one
     try:
         values = np.asarray(data)
     except ValueError as error:
@@ -71,7 +78,7 @@ def _dense(name: str, data: Any) -> np.ndarray:
 
 
 def _frame(name: str, frame: Any) -> Block:
-    columns = column_names(frame)
+    columns = np.asarray([str(label) for label in column_labels(frame)], dtype=str)
     texts = [column for column, dtype in _column_types(frame) if not _is_numeric(dtype)]
     if texts:
         raise TypeError(
@@ -80,12 +87,12 @@ def _frame(name: str, frame: Any) -> Block:
         )
     if not hasattr(frame, "iloc"):  # polars
         return Block(_dense(name, _plain(frame.to_numpy())), columns=columns)
-    ids = None if _counts_from_zero(frame.index) else np.asarray(frame.index)
+    ids, counted = np.asarray(frame.index), _counts_from_zero(frame.index)
     if len(columns) and all(getattr(dtype, "fill_value", None) == 0 for dtype in frame.dtypes):
-        return Block(_sparse(name, frame.sparse.to_coo()), ids, columns)
+        return Block(_sparse(name, frame.sparse.to_coo()), ids, columns, counted)
     nullable = any(getattr(dtype, "na_value", np.nan) is not np.nan for dtype in frame.dtypes)
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else frame.to_numpy()
-    return Block(_dense(name, _plain(values)), ids, columns)
+    return Block(_dense(name, _plain(values)), ids, columns, counted)
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
@@ -106,7 +113,7 @@ def _is_numeric(dtype: Any) -> bool:
 
 
 def _counts_from_zero(index: Any) -> bool:
-    """Whether a pandas index is the default one, which says nothing about who the rows are."""
+    """Whether a pandas index is the default one, which by itself says nothing about who the rows are."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._backend import Array, like, namespace, to_numpy
-from .coerce import Block, column_names, is_frame, some_columns, to_block
+from .._backend import Array
+from .blocks import all_nan, density_of, frozen, index_columns, index_rows, kind_of, take_rows
+from .coerce import Block, column_labels, is_frame, some_columns, to_block
+from .join import check_ids, check_present, check_rows_exist, check_same_length, join, with_ids
 from .table import Table
 
 
@@ -69,30 +70,28 @@ class Views:
         ids: Any = None,
     ) -> None:
         if isinstance(blocks, Views):
-            present = blocks.present if present is None else present
-            ids = blocks.ids if ids is None else ids
-            read = {name: Block(block, columns=blocks.feature_names(name)) for name, block in blocks.items()}
-        else:
-            read = {name: to_block(name, block) for name, block in _named(blocks)}
-        self._fill(_with_ids(read, ids), present=present)
-        if isinstance(blocks, Views):
-            self._keep_rows(blocks)
+            present = blocks.present if present is None else check_present(present, blocks.present.shape)
+            ids = blocks.ids if ids is None else check_ids("all", ids, len(blocks))
+            self._hold(blocks._blocks, blocks._columns, present, ids, blocks._rows)
+            return
+        read = {name: to_block(name, block) for name, block in _named(blocks)}
+        self._fill(with_ids(read, ids), present=present)
 
     def _fill(self, blocks: dict[str, Block], present: Any = None, rows: np.ndarray | None = None) -> None:
         """Hold these blocks; `rows` says which of their rows each entity is, and is found by their ids if not given."""
         ids = None
         if rows is None:
-            ids, rows = _join(blocks)
+            ids, rows = join(blocks)
         if rows is None:
-            _same_length(blocks)
+            check_same_length(blocks)
             values = {name: block.values for name, block in blocks.items()}
         else:
-            values = {n: _take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
-        found = ~np.stack([_all_nan(block) for block in values.values()], axis=1)
+            values = {n: take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
+        found = ~np.stack([all_nan(block) for block in values.values()], axis=1)
         found = found if rows is None else found & (rows >= 0)
         if present is not None:
-            found = _check_present(present, found.shape)
-            _check_rows_exist(found, rows, ids, list(blocks))
+            found = check_present(present, found.shape)
+            check_rows_exist(found, rows, ids, list(blocks))
         self._hold(values, {name: block.columns for name, block in blocks.items()}, found, ids, rows)
 
     def _hold(
@@ -104,14 +103,9 @@ class Views:
         rows: np.ndarray | None,
     ) -> None:
         """Set everything there is, closed to writing."""
-        self._blocks = {name: _frozen(block) for name, block in blocks.items()}
-        self._columns = {name: _frozen(own) for name, own in columns.items()}
-        self._present, self._ids, self._rows = _frozen(present), _frozen(ids), _frozen(rows)
-
-    def _keep_rows(self, source: Views) -> None:
-        """Made entity by entity from other views: the rows are still those that they came from."""
-        if self._rows is None:
-            self._rows = source._rows
+        self._blocks = {name: frozen(block) for name, block in blocks.items()}
+        self._columns = {name: frozen(own) for name, own in columns.items()}
+        self._present, self._ids, self._rows = frozen(present), frozen(ids), frozen(rows)
 
     @classmethod
     def _of(cls, blocks: dict[str, Block], rows: np.ndarray | None = None) -> Views:
@@ -139,12 +133,12 @@ class Views:
         """
         groups = dict(_named(groups))
         if is_frame(data):  # cut first: a column that no view asks for may hold anything
-            names = column_names(data)
+            names = column_labels(data)
             asked = {name: _column_positions(name, group, names, len(names)) for name, group in groups.items()}
             return cls._of({name: to_block(name, some_columns(data, columns)) for name, columns in asked.items()})
         whole = to_block("data", data).values
         asked = {name: _column_positions(name, group, None, whole.shape[1]) for name, group in groups.items()}
-        return cls._of({name: Block(_columns(whole, columns)) for name, columns in asked.items()})
+        return cls._of({name: Block(index_columns(whole, columns)) for name, columns in asked.items()})
 
     @classmethod
     def from_mudata(cls, data: Any, use: str | Mapping[str, str] | None = None) -> Views:
@@ -202,7 +196,7 @@ class Views:
     def rows(self) -> np.ndarray:
         """Row of each entity in the block each view came from (n_entities, n_views), -1 where it is missing."""
         rows = np.arange(len(self))[:, None] if self._rows is None else self._rows
-        return _frozen(np.where(self._present, rows, -1))
+        return frozen(np.where(self._present, rows, -1))
 
     def feature_names(self, name: str) -> np.ndarray | None:
         """Names of a view's columns, where it came with any."""
@@ -224,10 +218,17 @@ class Views:
         >>> views.map(StandardScaler().fit_transform)["view1"].ravel().tolist()
         [-1.0, nan, 1.0]
         """
-        blocks = {name: function(block) for name, block in self.items()}
-        views = Views(blocks, present=self._present, ids=self._ids)
-        views._keep_rows(self)
-        return views
+        blocks = {name: to_block(name, function(block)).values for name, block in self.items()}
+        for name, block in blocks.items():
+            if block.shape[0] != len(self):
+                raise ValueError(
+                    f"the function changed view {name!r} from {len(self)} to {block.shape[0]} rows: use one that keeps "
+                    "the entities; views[rows] chooses among them"
+                )
+        return self._with(blocks, self._present, self._ids, self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._blocks
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -256,14 +257,16 @@ class Views:
         )
 
     def _take(self, rows: slice | np.ndarray) -> Views:
-        blocks = {name: _index(block, rows) for name, block in self.items()}
+        blocks = {name: index_rows(block, rows) for name, block in self.items()}
         return self._with(blocks, self._present[rows], None if self._ids is None else self._ids[rows], self.rows[rows])
 
     def _with(
         self, blocks: dict[str, Array], present: np.ndarray, ids: np.ndarray | None, rows: np.ndarray | None
     ) -> Views:
         new = object.__new__(type(self))
-        new._hold(blocks, {name: self._columns[name] for name in blocks}, present, ids, rows)
+        names = {name: self._columns[name] for name in blocks}
+        kept = {n: own if own is None or len(own) == blocks[n].shape[1] else None for n, own in names.items()}
+        new._hold(blocks, kept, present, ids, rows)
         return new
 
     def __iter__(self) -> NoReturn:
@@ -285,9 +288,9 @@ class Views:
         return Table.from_rows(
             {
                 "name": name,
-                "kind": _kind(block),
+                "kind": kind_of(block),
                 "columns": f"{block.shape[1]:,}",
-                "density": f"{_density(block):.1%}",
+                "density": f"{density_of(block):.1%}",
                 "present": f"{self._present[:, v].mean() if len(self) else 0:.1%}",
             }
             for v, (name, block) in enumerate(self.items())
@@ -327,130 +330,6 @@ def _named(blocks: Any) -> list[tuple[str, Any]]:
     return named
 
 
-def _with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
-    """Attach the ids that the caller gave, for all views or view by view."""
-    if ids is None:
-        return blocks
-    if isinstance(ids, Mapping):
-        unknown = [name for name in ids if name not in blocks]
-        if unknown:
-            raise ValueError(f"ids names view {unknown[0]!r}; the views are {', '.join(map(repr, blocks))}")
-        given = {name: ids[name] for name in blocks if ids.get(name) is not None}
-    else:
-        given = dict.fromkeys(blocks, ids)
-    for name, values in given.items():
-        own, n = np.asarray(values), blocks[name].values.shape[0]
-        if own.ndim != 1:
-            raise ValueError(f"ids of view {name!r} must be a flat sequence, one id a row, got shape {own.shape}")
-        if len(own) != n:
-            raise ValueError(f"view {name!r} has {n} rows but {len(own)} ids: give one id a row")
-        blocks = blocks | {name: Block(blocks[name].values, own, blocks[name].columns)}
-    return blocks
-
-
-def _join(blocks: dict[str, Block]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Ids of the entities, and the row of each in each view (or -1); no rows where they match as they stand."""
-    with_ids = {name: block.ids for name, block in blocks.items() if block.ids is not None}
-    for name, ids in with_ids.items():
-        _check_unique(name, ids)
-    first = next(iter(with_ids.values()), None)
-    if first is None or all(ids is first or np.array_equal(ids, first) for ids in with_ids.values()):
-        return first, None
-    without = [name for name in blocks if name not in with_ids]
-    if without:
-        raise ValueError(
-            f"view {without[0]!r} has no ids, and the other views' ids differ, so it cannot be joined to them: "
-            f"give ids={{{without[0]!r}: [...]}}"
-        )
-    kinds = {ids.dtype.kind for ids in with_ids.values()}
-    alike = len(kinds) == 1 and "O" not in kinds
-    every = np.concatenate([ids if alike else ids.astype(object) for ids in with_ids.values()])
-    position: dict[Hashable, int] = {}
-    entity = np.array([position.setdefault(one, len(position)) for one in every.tolist()], dtype=np.intp)
-    rows = np.full((len(position), len(blocks)), -1)
-    ends = np.cumsum([len(ids) for ids in with_ids.values()])
-    for v, own in enumerate(np.split(entity, ends[:-1])):
-        rows[own, v] = np.arange(len(own))
-    return every[np.unique(entity, return_index=True)[1]], rows
-
-
-def _check_unique(name: str, ids: np.ndarray) -> None:
-    values = ids.tolist()
-    lost = next((i for i, one in enumerate(values) if one is None or repr(one) == "<NA>" or one != one), None)
-    if lost is not None:
-        raise ValueError(f"view {name!r} has no id in row {lost} ({values[lost]}): give the row an id, or drop it")
-    if len(set(values)) < len(values):
-        seen: set[Hashable] = set()
-        twice = next(one for one in values if one in seen or seen.add(one))  # type: ignore[func-returns-value]
-        raise ValueError(f"view {name!r} has the id {twice!r} more than once: aggregate or drop the repeated rows")
-
-
-def _same_length(blocks: dict[str, Block]) -> None:
-    first, *others = blocks.items()
-    n = first[1].values.shape[0]
-    for name, block in others:
-        if block.values.shape[0] != n:
-            raise ValueError(
-                f"view {name!r} has {block.values.shape[0]} rows, view {first[0]!r} {n}: give every view a row for "
-                "each entity and say with present= (or a row of NaN) who lacks it, give ids= to join the rows, or use "
-                "consilience.align"
-            )
-
-
-def _check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
-    mask = np.asarray(present)
-    if mask.shape != shape:
-        raise ValueError(f"present must have shape (entities, views) = {shape}, got {mask.shape}")
-    if mask.dtype != bool:
-        raise TypeError(f"present must hold True and False, got {mask.dtype}: convert it with astype(bool)")
-    return mask.copy()
-
-
-def _check_rows_exist(present: np.ndarray, rows: np.ndarray | None, ids: np.ndarray | None, names: list[str]) -> None:
-    """An entity cannot have a view that has no row for it."""
-    if rows is not None and (present & (rows < 0)).any():
-        entity, v = np.argwhere(present & (rows < 0))[0]
-        one = entity if ids is None else ids[entity]
-        raise ValueError(f"present says that entity {one} has view {names[v]!r}, which has no row with this id")
-
-
-def _all_nan(block: Array) -> np.ndarray:
-    """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
-    if sp.issparse(block) or block.shape[1] == 0:
-        return np.zeros(block.shape[0], bool)
-    xp = namespace(block)
-    if not xp.isdtype(block.dtype, "real floating"):
-        return np.zeros(block.shape[0], bool)
-    suspects = np.array(to_numpy(xp.isnan(block[:, 0])))
-    if suspects.any():
-        at = like(np.flatnonzero(suspects), block)
-        suspects[suspects] = to_numpy(xp.all(xp.isnan(xp.take(block, at, axis=0)), axis=1))
-    return suspects
-
-
-def _take_rows(block: Array, rows: np.ndarray) -> Array:
-    """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
-    there = rows >= 0
-    if there.all():
-        return block if np.array_equal(rows, np.arange(block.shape[0])) else _index(block, rows)
-    if sp.issparse(block):
-        cells = np.ones(there.sum(), block.dtype), (np.flatnonzero(there), rows[there])
-        return sp.csr_array(sp.csr_array(cells, shape=(len(rows), block.shape[0])) @ block)
-    values = to_numpy(block)
-    out = np.full((len(rows), values.shape[1]), np.nan, np.result_type(values.dtype, np.float32))
-    out[there] = values[rows[there]]
-    return like(out, block)
-
-
-def _index(block: Array, rows: slice | np.ndarray) -> Array:
-    if sp.issparse(block) or isinstance(block, np.ndarray):
-        return block[rows]
-    if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
-        return block[rows, ...]
-    rows = np.arange(block.shape[0])[rows]  # torch knows no slices that run backwards
-    return namespace(block).take(block, like(rows, block), axis=0)
-
-
 def _row_positions(key: Any, n: int) -> slice | np.ndarray:
     """Rows asked for, as a slice or as positions."""
     if isinstance(key, slice):
@@ -471,51 +350,17 @@ def _row_positions(key: Any, n: int) -> slice | np.ndarray:
     return np.where(rows < 0, rows + n, rows)
 
 
-def _column_positions(name: str, group: Any, names: np.ndarray | None, width: int) -> slice | list[int]:
-    """Columns of a group as positions in the whole."""
+def _column_positions(name: str, group: Any, labels: list[Any] | None, width: int) -> slice | list[int]:
+    """Columns of a group as positions in the whole: a frame's go by label first, then by position."""
     if isinstance(group, slice):
         if isinstance(group.start, str) or isinstance(group.stop, str):
             raise ValueError(f"view {name!r}: a slice of columns goes by position, got {group}: list the names instead")
         return group
-    known = {} if names is None else {column: i for i, column in enumerate(names.tolist())}
+    known = {} if labels is None else {column: i for i, column in enumerate(labels)}
     positions = []
     for column in [group] if isinstance(group, str | int | np.integer) else list(group):
-        at = column if isinstance(column, int | np.integer) else known.get(str(column))
+        at = known.get(column, column if isinstance(column, int | np.integer) else None)
         if at is None or not -width <= at < width:
             raise ValueError(f"view {name!r} asks for column {column!r}, which the data does not have")
         positions.append(int(at))
     return positions
-
-
-def _columns(block: Array, columns: slice | list[int]) -> Array:
-    if isinstance(columns, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
-        return block[:, columns]
-    at = np.arange(block.shape[1])[columns]
-    return namespace(block).take(block, like(at, block), axis=1)
-
-
-def _frozen(values: Any) -> Any:
-    """The same numbers, of a numpy array not to be written to through this name."""
-    if isinstance(values, np.ndarray):
-        values = values.view()
-        values.flags.writeable = False
-    return values
-
-
-def _kind(block: Array) -> str:
-    if sp.issparse(block):
-        return f"sparse {block.dtype}"
-    library = type(block).__module__.partition(".")[0]
-    return f"{'dense' if library == 'numpy' else library} {str(block.dtype).rpartition('.')[2]}"
-
-
-def _density(block: Array) -> float:
-    """Share of cells that are not zero, looking at no more than a thousand rows of a dense block."""
-    cells = block.shape[0] * block.shape[1]
-    if not cells:
-        return 0.0
-    if sp.issparse(block):
-        return block.nnz / cells
-    some = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
-    some = some[~_all_nan(some)]
-    return float(np.mean(some != 0)) if some.size else 0.0

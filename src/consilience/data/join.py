@@ -1,0 +1,122 @@
+"""Who is who: entities of several views brought together by their ids, and which of them has which view."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .coerce import Block
+
+
+def with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
+    """Attach the ids that the caller gave, for all views or view by view."""
+    if ids is None:
+        return blocks
+    if isinstance(ids, Mapping):
+        unknown = [name for name in ids if name not in blocks]
+        if unknown:
+            raise ValueError(f"ids names view {unknown[0]!r}; the views are {', '.join(map(repr, blocks))}")
+        given = {name: ids[name] for name in blocks if ids.get(name) is not None}
+    else:
+        given = dict.fromkeys(blocks, ids)
+    for name, values in given.items():
+        own = check_ids(name, values, blocks[name].values.shape[0])
+        blocks = blocks | {name: replace(blocks[name], ids=own, counted=False)}
+    return blocks
+
+
+def check_ids(name: str, values: Any, n: int) -> np.ndarray:
+    """One id a row."""
+    ids = np.asarray(values)
+    if ids.ndim != 1:
+        raise ValueError(f"ids of view {name!r} must be a flat sequence, one id a row, got shape {ids.shape}")
+    if len(ids) != n:
+        raise ValueError(f"view {name!r} has {n} rows but {len(ids)} ids: give one id a row")
+    return ids
+
+
+def join(blocks: dict[str, Block]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Ids of the entities, and the row of each in each view (or -1); no rows where they match as they stand."""
+    named = {name: block.ids for name, block in blocks.items() if block.ids is not None and not block.counted}
+    if any(ids.dtype.kind in "iu" for ids in named.values()):
+        # beside a frame whose index holds numbers, a default index 0, 1, ... does say who the rows are
+        named = {name: block.ids for name, block in blocks.items() if block.ids is not None}
+    for name, ids in named.items():
+        _check_unique(name, ids)
+    first = next(iter(named.values()), None)
+    if first is None or all(ids is first or np.array_equal(ids, first) for ids in named.values()):
+        return first, None
+    without = [name for name in blocks if name not in named]
+    if without:
+        raise ValueError(
+            f"view {without[0]!r} has no ids, and the other views' ids differ, so it cannot be joined to them: "
+            f"give ids={{{without[0]!r}: [...]}}"
+        )
+    kinds = {ids.dtype.kind for ids in named.values()}
+    alike = len(kinds) == 1 and "O" not in kinds
+    every = np.concatenate([ids if alike else ids.astype(object) for ids in named.values()])
+    position: dict[Hashable, int] = {}
+    entity = np.array([position.setdefault(one, len(position)) for one in every.tolist()], dtype=np.intp)
+    rows = np.full((len(position), len(blocks)), -1)
+    ends = np.cumsum([len(ids) for ids in named.values()])
+    for v, own in enumerate(np.split(entity, ends[:-1])):
+        rows[own, v] = np.arange(len(own))
+    _check_overlap(named, rows)
+    return every[np.unique(entity, return_index=True)[1]], rows
+
+
+def _check_overlap(named: dict[str, np.ndarray], rows: np.ndarray) -> None:
+    """A view that shares no entity with any other has ids of another kind, or of other entities."""
+    shared = (rows >= 0).sum(axis=1) > 1
+    for name, own in zip(named, rows.T, strict=True):
+        if len(named[name]) and not shared[own >= 0].any():
+            other = next(ids for view, ids in named.items() if view != name)
+            raise ValueError(
+                f"view {name!r} shares no id with the other views: its first id is {named[name][0]!r}, another view's "
+                f"{other[:1].tolist()}. Make them the same kind, or use consilience.align"
+            )
+
+
+def _check_unique(name: str, ids: np.ndarray) -> None:
+    values = ids.tolist()
+    lost = next((i for i, one in enumerate(values) if one is None or repr(one) == "<NA>" or one != one), None)
+    if lost is not None:
+        raise ValueError(f"view {name!r} has no id in row {lost} ({values[lost]}): give the row an id, or drop it")
+    if len(set(values)) < len(values):
+        seen: set[Hashable] = set()
+        twice = next(one for one in values if one in seen or seen.add(one))  # type: ignore[func-returns-value]
+        raise ValueError(f"view {name!r} has the id {twice!r} more than once: aggregate or drop the repeated rows")
+
+
+def check_same_length(blocks: dict[str, Block]) -> None:
+    """Without ids, rows are matched by their place."""
+    first, *others = blocks.items()
+    n = first[1].values.shape[0]
+    for name, block in others:
+        if block.values.shape[0] != n:
+            raise ValueError(
+                f"view {name!r} has {block.values.shape[0]} rows, view {first[0]!r} {n}: give every view a row for "
+                "each entity and say with present= (or a row of NaN) who lacks it, give ids= to join the rows, or use "
+                "consilience.align"
+            )
+
+
+def check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
+    """A mask of who has what, of the right shape and type."""
+    mask = np.asarray(present)
+    if mask.shape != shape:
+        raise ValueError(f"present must have shape (entities, views) = {shape}, got {mask.shape}")
+    if mask.dtype != bool:
+        raise TypeError(f"present must hold True and False, got {mask.dtype}: convert it with astype(bool)")
+    return mask.copy()
+
+
+def check_rows_exist(present: np.ndarray, rows: np.ndarray | None, ids: np.ndarray | None, names: list[str]) -> None:
+    """An entity cannot have a view that has no row for it."""
+    if rows is not None and (present & (rows < 0)).any():
+        entity, v = np.argwhere(present & (rows < 0))[0]
+        one = entity if ids is None else ids[entity]
+        raise ValueError(f"present says that entity {one} has view {names[v]!r}, which has no row with this id")

@@ -1,0 +1,174 @@
+"""Collections of which only some rows are known to be the same entity."""
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import consilience as cs
+
+A = np.arange(6.0).reshape(3, 2)
+B = np.arange(10.0, 14.0).reshape(4, 1)
+
+
+def one_to_one():
+    return cs.align({"a": A, "b": B}, mapping={("a", "b"): [(0, 3), (2, 1)]})
+
+
+def test_mapped_rows_become_one_entity_and_the_others_stay_alone():
+    views = one_to_one()
+    assert views.rows.tolist() == [[0, 3], [1, -1], [2, 1], [-1, 0], [-1, 2]]
+    assert views.names == ("a", "b")
+    assert views.ids is None
+
+
+def test_who_has_no_row_does_not_have_the_view():
+    views = one_to_one()
+    assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True], [False, True]]
+    np.testing.assert_array_equal(views["a"], [*A, [np.nan] * 2, [np.nan] * 2])
+    np.testing.assert_array_equal(views["b"].ravel(), [13, np.nan, 11, 10, 12])
+
+
+some_in_any_order = st.lists(st.integers(0, 5), unique=True, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(some_in_any_order, min_size=2, max_size=4))
+def test_the_mapping_of_hidden_entities_brings_them_back(collections):
+    """Each view shows some entities in some order, and holds their numbers."""
+    names = [f"v{i}" for i in range(len(collections))]
+    blocks = {name: np.array(own, dtype=float).reshape(-1, 1) for name, own in zip(names, collections, strict=True)}
+    mapping = {
+        (names[i], names[j]): [(left.index(one), right.index(one)) for one in left if one in right]
+        for i, left in enumerate(collections)
+        for j, right in enumerate(collections)
+        if i < j
+    }
+    views = cs.align(blocks, mapping)
+    assert len(views) == len(set().union(*collections))
+    for v, own in enumerate(collections):
+        rows = views.rows[:, v]
+        assert sorted(rows[rows >= 0]) == list(range(len(own))), "every row is there once"
+        np.testing.assert_array_equal(views.present[:, v], rows >= 0)
+    together = np.hstack([block for _, block in views.items()])
+    for entity in together:
+        assert len(set(entity[~np.isnan(entity)])) == 1, "an entity of two"
+
+
+def test_a_third_view_carries_the_mapping_over():
+    views = cs.align(
+        {"a": A, "b": B, "c": np.eye(2)}, mapping={("a", "c"): [(1, 0)], ("c", "b"): [(0, 2)], ("b", "a"): [(3, 0)]}
+    )
+    assert [1, 2, 0] in views.rows.tolist()
+    assert [0, 3, -1] in views.rows.tolist()
+    assert len(views) == 3 + 4 + 2 - 3
+
+
+def test_saying_the_same_pair_twice_changes_nothing():
+    views = cs.align({"a": A, "b": B}, {("a", "b"): [(0, 3), (0, 3), (2, 1)], ("b", "a"): [(3, 0)]})
+    assert views.rows.tolist() == one_to_one().rows.tolist()
+
+
+@pytest.mark.parametrize("mapping", [{}, {("a", "b"): []}], ids=["nothing said", "no pairs"])
+def test_without_pairs_nobody_has_two_views(mapping):
+    views = cs.align({"a": A, "b": B}, mapping)
+    assert len(views) == 7
+    assert views.present.sum(axis=1).tolist() == [1] * 7
+
+
+def test_complete_pairs_leave_no_gap_and_keep_integers():
+    counts = np.array([[1], [2], [3]])
+    views = cs.align({"a": A, "n": counts}, {("a", "n"): [(0, 2), (1, 1), (2, 0)]})
+    assert views.present.all()
+    assert views["n"].dtype == counts.dtype
+    assert views["n"].ravel().tolist() == [3, 2, 1]
+
+
+def test_pairs_may_be_an_array_or_a_frame():
+    pairs = np.array([[0, 3], [2, 1]])
+    for written in (pairs, pairs.astype(np.uint8), pd.DataFrame(pairs)):
+        assert cs.align({"a": A, "b": B}, {("a", "b"): written}).rows.tolist() == one_to_one().rows.tolist()
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_sparse_views_get_empty_rows(kind):
+    views = cs.align({"a": kind(A), "b": kind(B)}, {("a", "b"): [(0, 3), (2, 1)]})
+    assert all(isinstance(block, sp.csr_array) for _, block in views.items())
+    np.testing.assert_array_equal(views["a"].toarray(), [*A, [0, 0], [0, 0]])
+    np.testing.assert_array_equal(views["b"].toarray().ravel(), [13, 0, 11, 10, 12])
+    assert views.present.tolist() == one_to_one().present.tolist()
+
+
+def test_arrays_of_another_library_stay_there():
+    views = cs.align({"a": array_api_strict.asarray(A), "b": array_api_strict.asarray(B)}, {("a", "b"): [(0, 3)]})
+    assert isinstance(views["a"], type(array_api_strict.asarray(A)))
+    np.testing.assert_array_equal(np.asarray(views["b"]).ravel(), [13, np.nan, np.nan, 10, 11, 12])
+
+
+def test_a_row_of_nan_is_missing_although_it_is_mapped():
+    holes = A.copy()
+    holes[0] = np.nan
+    views = cs.align({"a": holes, "b": B}, {("a", "b"): [(0, 3)]})
+    assert views.present[0].tolist() == [False, True]
+    assert views.rows[0].tolist() == [-1, 3]
+
+
+def test_frames_keep_the_names_of_their_columns_and_are_joined_by_the_mapping_alone():
+    left = pd.DataFrame(A, columns=["x", "y"], index=["p", "q", "r"])
+    views = cs.align({"a": left, "b": pl.DataFrame(B, schema=["z"])}, {("a", "b"): [(0, 3), (2, 1)]})
+    assert views.feature_names("a").tolist() == ["x", "y"]
+    assert views.feature_names("b").tolist() == ["z"]
+    assert views.rows.tolist() == one_to_one().rows.tolist()
+
+
+def test_rows_still_say_where_they_came_from_after_a_choice_of_entities():
+    views = one_to_one()
+    assert views[[4, 0]].rows.tolist() == [[-1, 2], [0, 3]]
+    assert views[views.present.all(axis=1)].rows.tolist() == [[0, 3], [2, 1]]
+    assert views[["b"]].rows.tolist() == [[3], [-1], [1], [0], [2]]
+    assert views.map(lambda block: block * 2).rows.tolist() == views.rows.tolist()
+
+
+PAIRS = r"the mapping \('a', 'b'\) must list pairs of row numbers, \[\(row of 'a', row of 'b'\), \.\.\.\]"
+BETWEEN = r"a mapping is between two of the views 'a', 'b', got {}"
+BAD = {
+    "a row too far": ({("a", "b"): [(0, 4)]}, r"names row 4 of view 'b', which has 4 rows \(0 to 3\)"),
+    "a negative row": ({("a", "b"): [(-1, 0)]}, r"names row -1 of view 'a', which has 3 rows \(0 to 2\)"),
+    "an unknown view": ({("a", "c"): [(0, 0)]}, BETWEEN.format(r"\('a', 'c'\)")),
+    "a view and itself": ({("a", "a"): [(0, 1)]}, BETWEEN.format(r"\('a', 'a'\)")),
+    "three views": ({("a", "b", "a"): [(0, 1)]}, BETWEEN.format(r"\('a', 'b', 'a'\)")),
+    "no pair of views": ({"ab": [(0, 1)]}, BETWEEN.format("'ab'")),
+    "two rows in one": (
+        {("a", "b"): [(1, 1), (1, 2)]},
+        r"the mapping makes rows 1 and 2 of view 'b' one entity: an entity has one row a view\. Merge these rows",
+    ),
+    "fractions": ({("a", "b"): [(0.5, 1)]}, PAIRS),
+    "text": ({("a", "b"): [("x", "y")]}, PAIRS),
+    "triples": ({("a", "b"): [(0, 1, 2), (1, 2, 0)]}, PAIRS),
+    "flat": ({("a", "b"): [0, 1, 2, 3]}, PAIRS),
+    "ragged": ({("a", "b"): [(0,), (1, 2)]}, PAIRS),
+}
+
+
+@pytest.mark.parametrize(("mapping", "message"), BAD.values(), ids=BAD)
+def test_a_mapping_that_makes_no_sense_is_refused(mapping, message):
+    with pytest.raises(ValueError, match=message):
+        cs.align({"a": A, "b": B}, mapping)
+
+
+def test_two_rows_made_one_through_a_third_view_are_refused():
+    with pytest.raises(ValueError, match=r"rows 0 and 2 of view 'a' one entity"):
+        cs.align({"a": A, "b": B, "c": np.eye(2)}, {("a", "b"): [(0, 0)], ("b", "c"): [(0, 1)], ("c", "a"): [(1, 2)]})
+
+
+def test_bad_blocks_are_refused_in_the_words_of_views():
+    with pytest.raises(ValueError, match=r"needs at least one view, got none"):
+        cs.align({}, {})
+    with pytest.raises(TypeError, match=r"a view's name must be a string, got 1"):
+        cs.align({1: A, 2: B}, {(1, 2): [(0, 0)]})
+    with pytest.raises(ValueError, match=r"view 'b' must have two dimensions"):
+        cs.align({"a": A, "b": B.ravel()}, {("a", "b"): [(0, 0)]})

@@ -1,0 +1,194 @@
+"""scikit-learn's own tools take Views as they are, and the rows they cut out are those rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+    train_test_split,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
+from sklearn.utils import resample, shuffle
+
+import consilience as cs
+
+N = 90
+MODELS = [
+    cs.MultiViewKMeans(n_clusters=3, n_init=1, random_state=0),
+    cs.MultiViewSphericalKMeans(n_clusters=3, n_init=1, random_state=0),
+]
+both_models = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """One sparse and one dense view of the same entities, some lacking the dense one; clusters far apart."""
+    numbers, y = cs.datasets.make_gaussian_views(N, n_features=(6,), separation=12, random_state=3)
+    words, same_y = cs.datasets.make_text_views(N, n_words=(40,), length=80, topic_share=0.9, random_state=3)
+    assert np.array_equal(y, same_y)
+    present = np.ones((N, 2), bool)
+    present[::10, 1] = False
+    blocks = {"words": words["view0"], "numbers": numbers["view0"]}
+    return cs.Views(blocks, present=present, ids=[f"doc{i}" for i in range(N)]), y
+
+
+def assert_rows(part, views, rows):
+    """`part` is exactly these rows of `views`, in every respect."""
+    assert part.names == views.names
+    np.testing.assert_array_equal(part["words"].toarray(), views["words"].toarray()[rows])
+    np.testing.assert_array_equal(part["numbers"], views["numbers"][rows])
+    np.testing.assert_array_equal(part.present, views.present[rows])
+    np.testing.assert_array_equal(part.ids, views.ids[rows])
+    np.testing.assert_array_equal(part.rows, views.rows[rows])
+
+
+def test_the_data_is_one_sparse_and_one_dense_view(data):
+    views, _ = data
+    assert sp.issparse(views["words"])
+    assert isinstance(views["numbers"], np.ndarray)
+
+
+# --- cutting ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{"shuffle": True}, {"shuffle": False}, {"stratify": "y"}], ids=str)
+def test_train_test_split_gives_two_views_with_their_own_rows(data, how):
+    views, y = data
+    if "stratify" in how:
+        how = {"stratify": y}
+    parts = train_test_split(views, np.arange(N), y, test_size=0.3, random_state=0, **how)
+    train, test, rows, other, y_train, _ = parts
+    assert (len(train), len(test)) == (63, 27)
+    assert_rows(train, views, rows)
+    assert_rows(test, views, other)
+    np.testing.assert_array_equal(y_train, y[rows])
+
+
+@pytest.mark.parametrize("splitter", [KFold(4), KFold(4, shuffle=True, random_state=0), StratifiedKFold(3)], ids=str)
+def test_folds_meet_every_entity_once(data, splitter):
+    views, y = data
+    tested = []
+    for train, test in splitter.split(views, y):
+        assert_rows(views[train], views, train)
+        assert_rows(views[test], views, test)
+        assert set(views[train].ids).isdisjoint(views[test].ids)
+        tested += views[test].ids.tolist()
+    assert sorted(tested) == sorted(views.ids)
+
+
+def test_shuffle_and_resample_keep_the_views_in_step(data):
+    views, _ = data
+    for tool in (shuffle, resample):
+        mixed, rows = tool(views, np.arange(N), random_state=0)
+        assert_rows(mixed, views, rows)
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+
+
+@both_models
+def test_cross_validate_fits_on_the_rows_of_the_fold_and_scores_the_rest(data, model):
+    views, y = data
+    found = cross_validate(
+        model,
+        views,
+        y,
+        cv=KFold(3, shuffle=True, random_state=0),
+        scoring="adjusted_rand_score",
+        return_estimator=True,
+        return_indices=True,
+        error_score="raise",
+    )
+    folds = found["indices"]
+    for i, (fitted, score) in enumerate(zip(found["estimator"], found["test_score"], strict=True)):
+        train, test = folds["train"][i], folds["test"][i]
+        assert np.array_equal(fitted.labels_, clone(model).fit(views[train]).labels_)
+        assert score == adjusted_rand_score(y[test], fitted.predict(views[test]))
+        assert score > 0.9
+
+
+@both_models
+def test_cross_validate_uses_the_models_own_score_where_none_is_given(data, model):
+    views, _ = data
+    found = cross_validate(model, views, cv=3, return_estimator=True, return_indices=True, error_score="raise")
+    for fitted, test, score in zip(found["estimator"], found["indices"]["test"], found["test_score"], strict=True):
+        assert score == pytest.approx(fitted.score(views[test]))
+        assert score < 0
+
+
+@both_models
+def test_a_grid_search_finds_the_number_of_clusters(data, model):
+    views, y = data
+    search = GridSearchCV(
+        model, {"n_clusters": [2, 3, 5]}, scoring="adjusted_rand_score", cv=3, error_score="raise"
+    ).fit(views, y)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert search.best_score_ > 0.9
+    assert search.n_features_in_ == views.shape[1]
+    assert np.array_equal(search.predict(views), clone(model).fit_predict(views))
+    assert np.array_equal(search.predict(views[:7]), search.predict(views)[:7])
+
+
+def test_predictions_out_of_folds_come_back_in_the_order_of_the_entities(data):
+    views, _ = data
+    centres = cs.MultiViewKMeans(n_clusters=3, random_state=0).fit(views).cluster_centers_
+    model = cs.MultiViewKMeans(n_clusters=3, init=centres)
+    predicted = cross_val_predict(model, views, cv=KFold(3, shuffle=True, random_state=1))
+    np.testing.assert_array_equal(predicted, clone(model).fit_predict(views))
+
+
+def scale(views):
+    return views.map(MaxAbsScaler().fit_transform)
+
+
+@both_models
+def test_a_pipeline_hands_views_from_step_to_step(data, model):
+    views, _ = data
+    pipeline = Pipeline([("scale", FunctionTransformer(scale)), ("cluster", clone(model))])
+    labels = pipeline.fit_predict(views)
+    np.testing.assert_array_equal(labels, clone(model).fit_predict(scale(views)))
+    np.testing.assert_array_equal(pipeline.predict(views), labels)
+    assert pipeline["cluster"].view_names_ == ("words", "numbers")
+
+
+def test_a_pipeline_is_searched_through(data):
+    views, y = data
+    pipeline = make_pipeline(FunctionTransformer(scale), cs.MultiViewKMeans(n_init=1, random_state=0))
+    grid = {"multiviewkmeans__n_clusters": [2, 3]}
+    search = GridSearchCV(pipeline, grid, scoring="adjusted_rand_score", cv=2, error_score="raise").fit(views, y)
+    assert search.best_params_ == {"multiviewkmeans__n_clusters": 3}
+
+
+@both_models
+def test_a_clone_has_the_parameters_and_nothing_of_the_fit(data, model):
+    views, _ = data
+    fitted = clone(model).fit(views)
+    again = clone(fitted)
+    assert again.get_params() == model.get_params()
+    assert not hasattr(again, "labels_")
+    np.testing.assert_array_equal(again.fit(views).labels_, fitted.labels_)
+
+
+@both_models
+def test_fitting_leaves_the_views_as_they_were(data, model):
+    views, _ = data
+    words, numbers = views["words"].copy(), views["numbers"].copy()
+    clone(model).fit(views).predict(views)
+    assert (views["words"] != words).nnz == 0
+    np.testing.assert_array_equal(views["numbers"], numbers)
+
+
+@both_models
+def test_an_entity_without_the_dense_view_is_labelled_by_the_sparse_one(data, model):
+    views, _ = data
+    absent = ~views.present[:, 1]
+    fitted = clone(model).fit(views)
+    np.testing.assert_array_equal(fitted.predict(views[absent]), fitted.predict(views[absent][["words"]]))
+    assert (fitted.view_labels_["numbers"] == -1).tolist() == absent.tolist()

@@ -1,0 +1,805 @@
+"""Views: what goes in, who is who, and what comes out for some of the entities or some of the views."""
+
+import copy
+import pickle
+import re
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.preprocessing import MaxAbsScaler
+
+from consilience import Views
+
+DENSE = np.arange(12.0).reshape(4, 3)
+SPARSE = sp.csr_array(np.array([[0, 1], [2, 0], [0, 0], [3, 4]]))
+nan = np.nan
+
+
+def as_numpy(block):
+    return block.toarray() if sp.issparse(block) else np.asarray(block)
+
+
+def two_views(**kwargs):
+    """One dense, one sparse view."""
+    return Views({"dense": DENSE, "sparse": SPARSE}, **kwargs)
+
+
+def joined():
+    """Two frames that share two of four entities, in another order."""
+    left = pd.DataFrame(DENSE[:3], index=["a", "b", "c"], columns=["p", "q", "r"])
+    right = pd.DataFrame.sparse.from_spmatrix(SPARSE[:3], index=["c", "d", "a"], columns=["s", "t"])
+    return Views({"left": left, "right": right})
+
+
+def assert_same(one, other):
+    """The same in every respect."""
+    assert one.names == other.names
+    for name in one.names:
+        assert type(one[name]) is type(other[name])
+        np.testing.assert_array_equal(as_numpy(one[name]), as_numpy(other[name]))
+        np.testing.assert_array_equal(one.feature_names(name), other.feature_names(name))
+    np.testing.assert_array_equal(one.present, other.present)
+    np.testing.assert_array_equal(one.rows, other.rows)
+    np.testing.assert_array_equal(one.ids, other.ids)
+
+
+# --- construction -----------------------------------------------------------------------------------------------------
+
+
+def test_a_mapping_names_the_views_in_its_order():
+    views = Views({"z": DENSE, "a": SPARSE})
+    assert views.names == ("z", "a")
+    assert views.n_views == 2
+    assert views.shape == (4, 5)
+    assert views.ndim == 2
+    assert len(views) == 4
+
+
+@pytest.mark.parametrize("sequence", [list, tuple])
+def test_a_sequence_numbers_the_views(sequence):
+    views = Views(sequence([DENSE, SPARSE, DENSE.tolist()]))
+    assert views.names == ("view0", "view1", "view2")
+    assert views.shape == (4, 8)
+
+
+def test_pairs_of_name_and_block_are_a_mapping():
+    assert_same(Views([("dense", DENSE), ("sparse", SPARSE)]), two_views())
+
+
+def test_kinds_of_blocks_may_be_mixed():
+    views = Views({"array": DENSE, "sparse": SPARSE, "pandas": pd.DataFrame(DENSE), "polars": pl.DataFrame(DENSE)})
+    assert views.shape == (4, 11)
+    assert views.present.all()
+
+
+def test_views_of_views_are_the_same_views():
+    for views in (two_views(ids=list("wxyz"), present=np.eye(4, 2, dtype=bool)), joined(), joined()[[3, 0]]):
+        assert_same(Views(views), views)
+    assert np.shares_memory(Views(two_views())["dense"], DENSE)
+
+
+def test_views_of_views_take_another_mask_and_other_ids():
+    views = Views(two_views(ids=list("wxyz")), present=np.eye(4, 2, dtype=bool), ids=[4, 5, 6, 7])
+    assert views.present.tolist() == np.eye(4, 2, dtype=bool).tolist()
+    assert views.ids.tolist() == [4, 5, 6, 7]
+
+
+def test_no_entities_and_no_columns_are_possible():
+    assert Views([np.zeros((0, 3)), np.zeros((0, 2))]).shape == (0, 5)
+    assert Views([np.zeros((3, 0))]).present.tolist() == [[True]] * 3
+
+
+BAD = {
+    "different numbers of rows": (
+        {"text": np.ones((3, 1)), "links": np.ones((2, 1))},
+        ValueError,
+        r"view 'links' has 2 rows, view 'text' 3: .*present=.*ids=.*consilience\.align",
+    ),
+    "the same name twice": ([("a", DENSE), ("a", DENSE)], ValueError, r"two views are called 'a': give each a name"),
+    "a number for a name": ({1: DENSE}, TypeError, r"a view's name must be a string, got 1: Views\(\{'text': X_text"),
+    "no views in a mapping": ({}, ValueError, r"Views needs at least one view, got none: Views\(\{'text': X_text"),
+    "no views in a list": ([], ValueError, r"Views needs at least one view, got none"),
+    "one array": (DENSE, TypeError, r"wants a mapping or a sequence of blocks, got ndarray: Views\(\{'name': X\}\)"),
+    "one frame": (pd.DataFrame(DENSE), TypeError, r"wants a mapping or a sequence of blocks, got DataFrame"),
+    "one sparse matrix": (SPARSE, TypeError, r"wants a mapping or a sequence of blocks, got csr_array"),
+    "text": ("abc", TypeError, r"wants a mapping or a sequence of blocks, got str"),
+    "a list of numbers": ([[1, 2], [3, 4]], ValueError, r"view 'view0' must have two dimensions .* got shape \(2,\)"),
+}
+
+
+@pytest.mark.parametrize(("blocks", "error", "message"), BAD.values(), ids=BAD)
+def test_what_makes_no_views_is_refused(blocks, error, message):
+    with pytest.raises(error, match=message):
+        Views(blocks)
+
+
+# --- closed to writing ------------------------------------------------------------------------------------------------
+
+
+HOW = {
+    "new": lambda: two_views(ids=np.array(list("wxyz"))),
+    "rows by slice": lambda: two_views(ids=np.array(list("wxyz")))[1:],
+    "rows by position": lambda: two_views(ids=np.array(list("wxyz")))[[2, 0]],
+    "some views": lambda: two_views(ids=np.array(list("wxyz")))[["dense"]],
+    "joined": lambda: Views({"dense": DENSE, "b": DENSE[:2]}, ids={"dense": [1, 2, 3, 4], "b": [4, 9]}),
+    "cut from columns": lambda: Views.from_columns(pd.DataFrame(DENSE, index=list("wxyz")), {"dense": [2, 0]}),
+    "mapped": lambda: two_views(ids=list("wxyz")).map(lambda block: block * 2),
+    "pickled": lambda: pickle.loads(pickle.dumps(two_views(ids=list("wxyz")))),
+    "copied deeply": lambda: copy.deepcopy(two_views(ids=list("wxyz"))),
+}
+
+
+@pytest.mark.parametrize("make", HOW.values(), ids=HOW)
+@pytest.mark.parametrize("part", ["block", "present", "ids", "rows"])
+def test_nothing_can_be_written_to(make, part):
+    views = make()
+    values = views["dense"] if part == "block" else getattr(views, part)
+    with pytest.raises(ValueError, match="read-only"):
+        values[:] = values[::-1]
+
+
+def test_names_of_columns_cannot_be_written_to():
+    views = Views([pd.DataFrame(DENSE)])
+    with pytest.raises(ValueError, match="read-only"):
+        views.feature_names("view0")[0] = "other"
+
+
+def test_ids_and_masks_of_the_user_stay_writeable():
+    ids, present = np.array(list("wxyz")), np.ones((4, 2), bool)
+    views = two_views(ids=ids, present=present)
+    present[0, 0] = False
+    assert ids.flags.writeable
+    assert views.present.all(), "the mask is the views' own"
+
+
+@pytest.mark.parametrize("name", ["names", "present", "ids", "rows", "shape", "n_views"])
+def test_attributes_cannot_be_set(name):
+    with pytest.raises(AttributeError, match=f"property '{name}' of 'Views' object has no setter"):
+        setattr(two_views(), name, None)
+
+
+def test_nothing_can_be_added():
+    with pytest.raises(AttributeError, match="no attribute 'extra'"):
+        two_views().extra = 1
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        two_views()["dense"] = DENSE
+
+
+# --- who has which view -----------------------------------------------------------------------------------------------
+
+
+def test_a_row_of_nothing_but_nan_is_missing_and_one_with_some_is_not():
+    block = np.array([[nan, nan], [nan, 1.0], [1.0, nan], [1.0, 2.0]])
+    assert Views([block, DENSE]).present.tolist() == [[False, True], [True, True], [True, True], [True, True]]
+
+
+def test_missing_rows_are_found_in_every_array_library(to_kind):
+    block = to_kind(np.array([[nan, nan], [nan, 1.0], [1.0, 2.0]], dtype=np.float32))
+    assert Views([block]).present.ravel().tolist() == [False, True, True]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([nan, 0.0, 1.0]), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_missing_means_all_nan(rows):
+    assert Views([rows]).present.ravel().tolist() == [not all(np.isnan(row)) for row in rows]
+
+
+def test_integers_truth_values_and_sparse_rows_are_never_missing():
+    views = Views([np.zeros((4, 2), int), np.zeros((4, 2), bool), sp.csr_array((4, 2))])
+    assert views.present.all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, pd.DataFrame, array_api_strict.asarray])
+def test_a_mask_says_who_is_there(form):
+    present = np.array([[True, False], [False, True], [True, True], [True, False]])
+    views = two_views(present=form(present))
+    assert views.present.tolist() == present.tolist()
+    assert views.rows.tolist() == [[0, -1], [-1, 1], [2, 2], [3, -1]]
+
+
+def test_the_mask_has_the_last_word_over_nan():
+    block = np.array([[nan], [1.0]])
+    assert Views([block], present=[[True], [False]]).present.tolist() == [[True], [False]]
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 1), (2, 4), (3, 2)])
+def test_a_mask_of_another_shape_is_refused(shape):
+    message = f"present must have shape (entities, views) = (4, 2), got {shape}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        two_views(present=np.ones(shape, bool))
+
+
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_a_mask_of_numbers_is_refused(dtype):
+    with pytest.raises(TypeError, match=rf"present must hold True and False, got {np.dtype(dtype)}: convert it with"):
+        two_views(present=np.ones((4, 2), dtype))
+
+
+def test_a_mask_cannot_give_an_entity_a_row_that_is_not_there():
+    frames = {"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE, index=list("vxyz"))}
+    with pytest.raises(ValueError, match=r"present says that entity w has view 'b', which has no row with this id"):
+        Views(frames, present=np.ones((5, 2), bool))
+
+
+# --- who is who -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ids", [list("wxyz"), np.array([7, 5, 3, 1]), pd.Index(list("wxyz")), pl.Series([7, 5, 3, 1])])
+def test_ids_name_the_entities(ids):
+    views = two_views(ids=ids)
+    assert views.ids.tolist() == list(ids)
+    np.testing.assert_array_equal(views["dense"], DENSE)
+
+
+def test_without_names_there_are_no_ids():
+    assert two_views().ids is None
+    assert Views([pd.DataFrame(DENSE), DENSE]).ids is None
+
+
+def test_the_index_of_one_frame_names_the_entities_of_all():
+    assert Views({"a": DENSE, "b": pd.DataFrame(DENSE, index=list("wxyz"))}).ids.tolist() == list("wxyz")
+
+
+def test_given_ids_go_before_an_index():
+    views = Views({"a": pd.DataFrame(DENSE, index=list("wxyz")), "b": pd.DataFrame(DENSE)}, ids=[1, 2, 3, 4])
+    assert views.ids.tolist() == [1, 2, 3, 4]
+    np.testing.assert_array_equal(views["b"], DENSE)
+
+
+def test_frames_are_joined_by_their_index():
+    views = joined()
+    assert views.ids.tolist() == ["a", "b", "c", "d"]
+    assert views.rows.tolist() == [[0, 2], [1, -1], [2, 0], [-1, 1]]
+    assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True]]
+    np.testing.assert_array_equal(views["left"], [*DENSE[:3], [nan] * 3])
+    assert isinstance(views["right"], sp.csr_array)
+    np.testing.assert_array_equal(views["right"].toarray(), [[0, 0], [0, 0], [0, 1], [2, 0]])
+    assert views.feature_names("right").tolist() == ["s", "t"]
+
+
+def test_views_that_share_no_entity_are_refused():
+    numbers, texts = pd.DataFrame({"x": [1.0, 2.0]}, index=[1, 2]), pd.DataFrame({"y": [1.0, 2.0]}, index=["1", "2"])
+    with pytest.raises(
+        ValueError, match=r"view 'a' shares no id with the other views: its first id is .*\['1'\]\. Make"
+    ):
+        Views({"a": numbers, "b": texts})
+
+
+def test_a_default_index_beside_numbers_says_who_the_rows_are():
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
+    shuffled = frame.sample(frac=1, random_state=1)
+    assert shuffled.index.tolist() != [0, 1, 2, 3]
+    views = Views({"straight": frame, "shuffled": shuffled, "some": frame[frame.x > 1]})
+    assert np.array_equal(views["straight"], views["shuffled"])
+    assert views.present[:, 2].tolist() == [False, False, True, True]
+    named = Views({"a": frame, "b": frame.set_axis(list("pqrs"))})  # beside names it is only a count
+    assert named.ids.tolist() == list("pqrs")
+
+
+def test_asking_whether_a_view_is_there():
+    views = Views({"a": DENSE})
+    assert "a" in views
+    assert "b" not in views
+
+
+def test_map_keeps_names_of_columns_that_stay_and_refuses_to_lose_rows():
+    views = Views({"a": pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})})
+    assert views.map(lambda block: block * 2).feature_names("a").tolist() == ["x", "y"]
+    assert views.map(lambda block: block[:, :1]).feature_names("a") is None
+    with pytest.raises(ValueError, match=r"the function changed view 'a' from 2 to 1 rows: use one that keeps"):
+        views.map(lambda block: block[:1])
+
+
+def test_columns_of_a_frame_go_by_label_first():
+    frame = pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=[3, 2, 1, 0])
+    assert Views.from_columns(frame, {"a": [3], "b": 0})["a"].ravel().tolist() == [0, 4]
+
+
+some_ids = st.lists(st.integers(0, 7), unique=True, min_size=1, max_size=6)
+
+
+@settings(max_examples=80, deadline=None)
+@given(ids=st.lists(some_ids, min_size=2, max_size=3), text=st.booleans(), sparse=st.booleans())
+def test_a_join_gives_every_entity_its_own_rows_and_nothing_else(ids, text, sparse):
+    def named(one):
+        return f"id{one}" if text else one
+
+    ids = [[*own, 9] for own in ids]  # views that share nobody are refused
+    blocks = {f"v{i}": np.array([[one + 1, 10 * i] for one in own]) for i, own in enumerate(ids)}
+    kind = sp.csr_array if sparse else np.asarray
+    views = Views(
+        {name: kind(block) for name, block in blocks.items()},
+        ids={f"v{i}": [named(one) for one in own] for i, own in enumerate(ids)},
+    )
+    everyone = list(dict.fromkeys(one for own in ids for one in own))
+    assert views.ids.tolist() == [named(one) for one in everyone]
+    for v, own in enumerate(ids):
+        block = as_numpy(views[f"v{v}"])
+        for entity, one in enumerate(everyone):
+            assert views.present[entity, v] == (one in own)
+            if one in own:
+                assert block[entity].tolist() == [one + 1, 10 * v]
+                assert views.rows[entity, v] == own.index(one)
+            else:
+                np.testing.assert_array_equal(block[entity], [0, 0] if sparse else [nan, nan])
+                assert views.rows[entity, v] == -1
+
+
+def test_ids_view_by_view_join_arrays_of_every_library(to_kind):
+    views = Views({"a": to_kind(DENSE), "b": to_kind(DENSE)}, ids={"a": list("wxyz"), "b": list("zyxv")})
+    assert type(views["b"]) is type(to_kind(DENSE))
+    np.testing.assert_array_equal(np.asarray(views["b"]), [[nan] * 3, DENSE[2], DENSE[1], DENSE[0], DENSE[3]])
+
+
+def test_a_join_keeps_the_type_of_a_view_that_nobody_lacks():
+    counts = np.array([[1], [2], [3]])
+    views = Views({"a": counts, "b": counts, "c": counts[:2]}, ids={"a": [1, 2, 3], "b": [3, 1, 2], "c": [1, 2]})
+    assert [views[name].dtype.kind for name in views.names] == ["i", "i", "f"]
+    assert views["b"].ravel().tolist() == [2, 3, 1]
+    assert np.shares_memory(views["a"], counts), "in its place already"
+
+
+def test_a_join_keeps_float32_where_there_are_gaps():
+    block = DENSE.astype(np.float32)
+    views = Views({"a": block, "b": block}, ids={"a": list("wxyz"), "b": list("vxyz")})
+    assert views["b"].dtype == np.float32
+
+
+def test_a_join_of_dates_keeps_them_dates():
+    first = pd.DataFrame(DENSE, index=pd.date_range("2026-01-01", periods=4))
+    second = pd.DataFrame(DENSE, index=pd.date_range("2026-01-02", periods=4, unit="s"))
+    views = Views({"a": first, "b": second})
+    assert views.ids.astype("M8[D]").astype(str).tolist() == [f"2026-01-0{day}" for day in range(1, 6)]
+    assert views.present.sum(axis=0).tolist() == [4, 4]
+    assert len(views) == 5
+
+
+def test_a_row_of_nan_is_missing_after_a_join_too():
+    holes = np.array([[nan], [1.0]])
+    views = Views({"a": holes, "b": DENSE[:2]}, ids={"a": ["x", "y"], "b": ["y", "x"]})
+    assert views.present.tolist() == [[False, True], [True, True]]
+    assert views.rows.tolist() == [[-1, 1], [1, 0]]
+
+
+FRAME = pd.DataFrame(DENSE, index=list("wxyz"))
+BAD_IDS = {
+    "too few": ({"a": DENSE}, [1, 2], r"view 'a' has 4 rows but 2 ids: give one id a row"),
+    "too many in a view": ({"a": DENSE}, {"a": range(5)}, r"view 'a' has 4 rows but 5 ids"),
+    "one number": ({"a": DENSE}, 4, r"ids of view 'a' must be a flat sequence, one id a row, got shape \(\)"),
+    "text": ({"a": DENSE}, "wxyz", r"ids of view 'a' must be a flat sequence, one id a row, got shape \(\)"),
+    "a column": ({"a": DENSE}, [[1], [2], [3], [4]], r"must be a flat sequence, one id a row, got shape \(4, 1\)"),
+    "an unknown view": ({"a": DENSE}, {"b": [1]}, r"ids names view 'b'; the views are 'a'"),
+    "one twice": ({"a": DENSE}, [1, 2, 1, 3], r"view 'a' has the id 1 more than once: aggregate or drop the repeated"),
+    "one twice in an index": (
+        {"a": FRAME, "b": pd.DataFrame(DENSE, index=list("xyzx"))},
+        None,
+        r"view 'b' has the id 'x' more than once: aggregate or drop the repeated rows",
+    ),
+    "NaN": ({"a": DENSE}, [1, 2, nan, 3], r"view 'a' has no id in row 2 \(nan\): give the row an id, or drop it"),
+    "None": ({"a": DENSE}, ["w", None, "y", "z"], r"view 'a' has no id in row 1 \(None\)"),
+    "a null in an index": (
+        {"a": pd.DataFrame(DENSE, index=pd.array(["w", "x", "y", None], dtype="string"))},
+        None,
+        r"view 'a' has no id in row 3 \(<NA>\)",
+    ),
+    "ids that differ beside none": (
+        {"a": FRAME, "b": DENSE, "c": FRAME[::-1]},
+        None,
+        r"view 'b' has no ids, and the other views' ids differ, so it cannot be joined to them: give ids=\{'b': \[",
+    ),
+    "another number of rows beside ids": (
+        {"a": FRAME, "b": DENSE[:3]},
+        None,
+        r"view 'b' has 3 rows, view 'a' 4: .*give ids= to join the rows",
+    ),
+}
+
+
+@pytest.mark.parametrize(("blocks", "ids", "message"), BAD_IDS.values(), ids=BAD_IDS)
+def test_ids_that_do_not_say_who_is_who_are_refused(blocks, ids, message):
+    with pytest.raises(ValueError, match=message):
+        Views(blocks, ids=ids)
+
+
+# --- some of the entities ---------------------------------------------------------------------------------------------
+
+
+positions = st.lists(st.integers(-4, 3), max_size=6)
+row_keys = st.one_of(
+    st.slices(4),
+    st.integers(-4, 3),
+    positions,
+    positions.map(lambda rows: np.array(rows, dtype=np.intp)),
+    positions.map(lambda rows: np.array(rows, dtype=np.int8)),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.lists(st.booleans(), min_size=4, max_size=4).map(np.array),
+    st.integers(0, 3).map(np.int64),
+    st.integers(0, 4).map(range),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(key=row_keys, ellipsis=st.booleans())
+def test_rows_are_taken_the_way_numpy_takes_them(key, ellipsis):
+    wanted = np.atleast_1d(np.arange(4)[list(key) if isinstance(key, range) else key])
+    present = np.array([[True, False], [False, True], [True, True], [True, False]])
+    views = two_views(ids=list("wxyz"), present=present)
+    taken = views[key, ...] if ellipsis else views[key]
+    assert taken.ids.tolist() == [list("wxyz")[row] for row in wanted]
+    np.testing.assert_array_equal(taken["dense"], DENSE[wanted])
+    np.testing.assert_array_equal(taken["sparse"].toarray(), SPARSE.toarray()[wanted])
+    np.testing.assert_array_equal(taken.present, present[wanted])
+    np.testing.assert_array_equal(taken.rows, np.where(present, np.arange(4)[:, None], -1)[wanted])
+    assert isinstance(taken["sparse"], sp.csr_array)
+    assert taken.shape == (len(wanted), 5)
+
+
+KEYS = [
+    slice(1, 3),
+    slice(None, None, -1),
+    slice(None, None, 2),
+    [2, 0, 0],
+    [-1],
+    np.array([True, False, True, True]),
+    2,
+    [],
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_rows_are_taken_in_every_array_library(to_kind, key):
+    taken = Views([to_kind(DENSE)])[key]
+    wanted = np.arange(4)[np.array(key, np.intp) if isinstance(key, list) else key]
+    assert type(taken["view0"]) is type(to_kind(DENSE))
+    np.testing.assert_array_equal(np.asarray(taken["view0"]), DENSE[np.atleast_1d(wanted)])
+
+
+@pytest.mark.parametrize("mask", [pd.Series([True, False, True, False]), pl.Series([True, False, True, False])])
+def test_masks_may_be_columns_of_frames(mask):
+    assert two_views(ids=list("wxyz"))[mask].ids.tolist() == ["w", "y"]
+
+
+def test_a_slice_is_no_copy():
+    assert np.shares_memory(two_views()[1:3]["dense"], DENSE)
+
+
+def test_joined_views_keep_everything_in_step():
+    taken = joined()[[3, 0]]
+    assert taken.ids.tolist() == ["d", "a"]
+    assert taken.rows.tolist() == [[-1, 1], [0, 2]]
+    assert taken.present.tolist() == [[False, True], [True, True]]
+    assert taken.feature_names("left").tolist() == ["p", "q", "r"]
+    np.testing.assert_array_equal(taken["right"].toarray(), [[2, 0], [0, 0]])
+
+
+def test_a_choice_of_a_choice_is_a_choice():
+    views = two_views(ids=list("wxyz"))
+    assert_same(views[[3, 1, 0]][[2, 0]], views[[0, 3]])
+    assert_same(views[1:][1:], views[2:])
+
+
+NONSENSE = r"rows are asked for by a slice, integers or a mask of True and False; views by their names"
+BAD_KEYS = {
+    "too far": (4, IndexError, r"row 4 is out of range: there are 4 entities"),
+    "too far from the end": (-5, IndexError, r"row -5 is out of range: there are 4 entities"),
+    "one of several": ([0, 9, 1], IndexError, r"row 9 is out of range: there are 4 entities"),
+    "a short mask": ([True, False], IndexError, r"a mask of rows must have 4 entries, got shape \(2,\)"),
+    "a mask of cells": (np.ones((4, 2), bool), IndexError, r"a mask of rows must have 4 entries, got shape \(4, 2\)"),
+    "True": (True, IndexError, r"a mask of rows must have 4 entries"),
+    "a fraction": (1.5, IndexError, NONSENSE),
+    "fractions": ([0.0, 1.0], IndexError, NONSENSE),
+    "None": (None, IndexError, NONSENSE),
+    "a table of rows": ([[0, 1]], IndexError, NONSENSE),
+    "a row and a column": ((slice(None), 0), IndexError, NONSENSE),
+    "rows and names": ([0, "dense"], IndexError, NONSENSE),
+    "a set": ({0}, IndexError, NONSENSE),
+    "an unknown view": ("text", KeyError, r"no view 'text'; the views are 'dense', 'sparse'"),
+    "an unknown view among others": (["dense", "text"], KeyError, r"no view 'text'; the views are 'dense', 'sparse'"),
+    "a view twice": (["dense", "dense"], ValueError, r"a view is asked for twice in \['dense', 'dense'\]"),
+}
+
+
+@pytest.mark.parametrize(("key", "error", "message"), BAD_KEYS.values(), ids=BAD_KEYS)
+def test_what_is_neither_rows_nor_views_is_refused(key, error, message):
+    with pytest.raises(error, match=message):
+        two_views()[key]
+
+
+# --- some of the views ------------------------------------------------------------------------------------------------
+
+
+def test_a_name_gives_the_block_itself():
+    views = two_views()
+    assert np.shares_memory(views["dense"], DENSE)
+    assert views["dense"] is views["dense"]
+    assert [(name, block is views[name]) for name, block in views.items()] == [("dense", True), ("sparse", True)]
+
+
+@pytest.mark.parametrize("sequence", [list, tuple])
+def test_a_list_of_names_gives_those_views_in_that_order(sequence):
+    views = joined()
+    swapped = views[sequence(["right", "left"])]
+    assert swapped.names == ("right", "left")
+    np.testing.assert_array_equal(swapped.present, views.present[:, ::-1])
+    np.testing.assert_array_equal(swapped.rows, views.rows[:, ::-1])
+    np.testing.assert_array_equal(swapped.ids, views.ids)
+    assert swapped.feature_names("left").tolist() == ["p", "q", "r"]
+    assert views[sequence(["right"])].shape == (4, 2)
+
+
+def test_choosing_views_and_choosing_rows_may_change_places():
+    assert_same(joined()[["right"]][[2, 0]], joined()[[2, 0]][["right"]])
+
+
+def test_the_columns_of_an_unknown_view_have_no_names():
+    with pytest.raises(KeyError, match=r"no view 'text'; the views are 'dense', 'sparse'"):
+        two_views().feature_names("text")
+
+
+# --- one table cut into views -----------------------------------------------------------------------------------------
+
+
+WHOLE = {
+    "ndarray": DENSE,
+    "lists": DENSE.tolist(),
+    "csr": sp.csr_array(DENSE),
+    "csc": sp.csc_matrix(DENSE),
+    "coo": sp.coo_array(DENSE),
+    "pandas": pd.DataFrame(DENSE, columns=["p", "q", "r"]),
+    "pandas sparse": pd.DataFrame.sparse.from_spmatrix(sp.csr_array(DENSE), columns=["p", "q", "r"]),
+    "polars": pl.DataFrame(DENSE, schema=["p", "q", "r"]),
+    "array_api_strict": array_api_strict.asarray(DENSE),
+}
+GROUPS = {
+    "slice": (slice(0, 2), [0, 1]),
+    "open slice": (slice(1, None), [1, 2]),
+    "positions": ([2, 0], [2, 0]),
+    "an array of positions": (np.array([1, 2]), [1, 2]),
+    "one position": (1, [1]),
+    "from the end": ([-1], [2]),
+    "no columns in between": (slice(None, None, 2), [0, 2]),
+}
+
+
+@pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize(("group", "wanted"), GROUPS.values(), ids=GROUPS)
+def test_columns_are_cut_by_position(whole, group, wanted):
+    views = Views.from_columns(whole, {"some": group, "all": slice(None)})
+    assert views.names == ("some", "all")
+    np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
+    np.testing.assert_array_equal(as_numpy(views["all"]), DENSE)
+    assert (
+        sp.issparse(views["some"])
+        == sp.issparse(views["all"])
+        == (sp.issparse(whole) or whole is WHOLE["pandas sparse"])
+    )
+    if hasattr(whole, "columns"):
+        assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas sparse", "polars"])
+@pytest.mark.parametrize(
+    ("group", "wanted"), [(["r", "p"], [2, 0]), ("q", [1]), (pd.Index(["q"]), [1]), (("p", 2), [0, 2])], ids=str
+)
+def test_columns_of_frames_are_cut_by_name(kind, group, wanted):
+    views = Views.from_columns(WHOLE[kind], {"some": group})
+    np.testing.assert_array_equal(as_numpy(views["some"]), DENSE[:, wanted])
+    assert views.feature_names("some").tolist() == [["p", "q", "r"][i] for i in wanted]
+
+
+def test_a_slice_of_columns_is_no_copy():
+    assert np.shares_memory(Views.from_columns(DENSE, {"a": slice(0, 2)})["a"], DENSE)
+
+
+def test_the_index_of_the_whole_names_the_entities():
+    views = Views.from_columns(pd.DataFrame(DENSE, index=list("wxyz")), {"a": [0], "b": [1, 2]})
+    assert views.ids.tolist() == list("wxyz")
+
+
+def test_a_row_that_is_nan_in_one_groups_columns_lacks_that_view():
+    whole = DENSE.copy()
+    whole[1, :2] = nan
+    whole[2, 2] = nan
+    assert Views.from_columns(whole, {"a": [0, 1], "b": [2]}).present[1:3].tolist() == [[False, True], [True, False]]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_column_that_no_view_asks_for_may_hold_anything(frame):
+    data = frame({"label": ["x", "y"], "n": [1, 2], "z": [0.5, 1.5]})
+    views = Views.from_columns(data, {"counts": "n", "sizes": ["z"]})
+    assert views["counts"].dtype.kind == "i"
+    assert views["sizes"].ravel().tolist() == [0.5, 1.5]
+    with pytest.raises(TypeError, match=r"view 'text': column 'label' holds no numbers"):
+        Views.from_columns(data, {"text": ["label"], "counts": "n"})
+
+
+BAD_GROUPS = {
+    "an unknown name": (
+        "pandas",
+        {"a": ["p", "zz"]},
+        ValueError,
+        r"view 'a' asks for column 'zz', which the data does",
+    ),
+    "one unknown name": ("polars", {"a": "zz"}, ValueError, r"view 'a' asks for column 'zz'"),
+    "a name where there are none": ("ndarray", {"a": ["p"]}, ValueError, r"view 'a' asks for column 'p'"),
+    "a position too far": ("csr", {"a": [3]}, ValueError, r"view 'a' asks for column 3, which the data does not have"),
+    "too far from the end": ("ndarray", {"a": -4}, ValueError, r"view 'a' asks for column -4"),
+    "a slice of names": (
+        "pandas",
+        {"a": slice("p", "q")},
+        ValueError,
+        r"view 'a': a slice of columns goes by position",
+    ),
+    "no groups": ("ndarray", {}, ValueError, r"needs at least one view, got none"),
+    "a number for a name": ("ndarray", {1: [0]}, TypeError, r"a view's name must be a string, got 1"),
+}
+
+
+@pytest.mark.parametrize(("kind", "groups", "error", "message"), BAD_GROUPS.values(), ids=BAD_GROUPS)
+def test_groups_of_columns_that_are_not_there_are_refused(kind, groups, error, message):
+    with pytest.raises(error, match=message):
+        Views.from_columns(WHOLE[kind], groups)
+
+
+# --- MuData and AnnData -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def modalities():
+    """RNA and protein of cells of which only some are in both, and another order."""
+    anndata = pytest.importorskip("anndata")
+
+    def one(X, cells, genes):
+        return anndata.AnnData(X, obs=pd.DataFrame(index=cells), var=pd.DataFrame(index=genes))
+
+    rna = one(DENSE[:3], ["c1", "c2", "c3"], ["g1", "g2", "g3"])
+    protein = one(sp.csr_matrix(SPARSE[:3]), ["c3", "c4", "c1"], ["p1", "p2"])
+    rna.obsm["X_pca"], protein.obsm["X_pca"] = DENSE[:3, :2], DENSE[:3, 2:]
+    return {"rna": rna, "protein": protein}
+
+
+@pytest.fixture
+def mudata(modalities):
+    module = pytest.importorskip("mudata")
+    with module.set_options(pull_on_update=False):
+        return module.MuData(modalities)
+
+
+def test_modalities_are_joined_by_cell(mudata):
+    views = Views.from_mudata(mudata)
+    assert views.names == ("rna", "protein")
+    assert views.ids.tolist() == ["c1", "c2", "c3", "c4"]
+    assert views.rows.tolist() == [[0, 2], [1, -1], [2, 0], [-1, 1]]
+    assert views.present.tolist() == [[True, True], [True, False], [True, True], [False, True]]
+    np.testing.assert_array_equal(views["rna"], [*DENSE[:3], [nan] * 3])
+    assert isinstance(views["protein"], sp.csr_array)
+    np.testing.assert_array_equal(views["protein"].toarray(), [[0, 0], [0, 0], [0, 1], [2, 0]])
+    assert views.feature_names("rna").tolist() == ["g1", "g2", "g3"]
+    assert views.feature_names("protein").tolist() == ["p1", "p2"]
+
+
+def test_an_embedding_may_stand_for_every_modality(mudata):
+    views = Views.from_mudata(mudata, use="X_pca")
+    np.testing.assert_array_equal(views["rna"], [*DENSE[:3, :2], [nan] * 2])
+    np.testing.assert_array_equal(views["protein"].ravel(), [DENSE[2, 2], nan, DENSE[0, 2], DENSE[1, 2]])
+    assert views.present.tolist() == Views.from_mudata(mudata).present.tolist()
+    assert views.feature_names("rna") is None
+
+
+def test_an_embedding_may_stand_for_one_modality(mudata):
+    views = Views.from_mudata(mudata, use={"rna": "X_pca"})
+    assert views["rna"].shape == (4, 2)
+    assert sp.issparse(views["protein"])
+
+
+def test_the_embeddings_of_an_anndata_are_views(modalities):
+    rna = modalities["rna"]
+    rna.obsm["X_umap"] = pd.DataFrame(DENSE[:3, 1:], index=rna.obs_names)
+    views = Views.from_mudata(rna)
+    assert views.names == ("X_pca", "X_umap")
+    assert views.ids.tolist() == ["c1", "c2", "c3"]
+    assert views.present.all()
+    np.testing.assert_array_equal(views["X_umap"], DENSE[:3, 1:])
+
+
+def test_an_embedding_that_is_not_there_is_refused(mudata):
+    with pytest.raises(ValueError, match=r"modality 'rna' has no 'X_tsne' in obsm, which has \['X_pca'\]"):
+        Views.from_mudata(mudata, use="X_tsne")
+    with pytest.raises(ValueError, match=r"use names 'atac'; the modalities are 'rna', 'protein'"):
+        Views.from_mudata(mudata, use={"atac": "X_pca"})
+
+
+def test_neither_mudata_nor_embeddings_are_refused(modalities):
+    rna = modalities["rna"]
+    del rna.obsm["X_pca"]
+    for data in (rna, DENSE):
+        with pytest.raises(ValueError, match=r"from_mudata wants a MuData, or an AnnData with entries in obsm"):
+            Views.from_mudata(data)
+
+
+# --- what else can be done with them ----------------------------------------------------------------------------------
+
+
+def test_map_changes_the_blocks_and_keeps_the_entities():
+    views = joined()
+    scaled = views.map(MaxAbsScaler().fit_transform)
+    np.testing.assert_allclose(scaled["left"][:3], DENSE[:3] / DENSE[2])
+    assert sp.issparse(scaled["right"])
+    assert scaled["right"].max() == 1.0
+    assert scaled.names == views.names
+    for part in ("present", "ids", "rows"):
+        np.testing.assert_array_equal(getattr(scaled, part), getattr(views, part))
+
+
+def test_map_keeps_who_is_missing_even_if_the_function_fills_the_gap():
+    views = Views([np.array([[nan], [1.0]])])
+    filled = views.map(np.nan_to_num)
+    assert filled["view0"].ravel().tolist() == [0.0, 1.0]
+    assert filled.present.ravel().tolist() == [False, True]
+
+
+def test_map_may_change_the_number_of_columns():
+    assert two_views().map(lambda block: block[:, :1]).shape == (4, 2)
+
+
+def test_map_refuses_what_is_no_block():
+    with pytest.raises(ValueError, match=r"view 'dense' must have two dimensions .* got shape \(4,\)"):
+        two_views().map(lambda block: block.sum(axis=1))
+
+
+@pytest.mark.parametrize("again", [lambda views: pickle.loads(pickle.dumps(views)), copy.copy, copy.deepcopy])
+def test_views_survive_pickling_and_copying(again):
+    for views in (joined(), two_views(present=np.eye(4, 2, dtype=bool)), joined()[[3, 1]]):
+        assert_same(again(views), views)
+
+
+def test_pickling_some_rows_leaves_the_others_out():
+    views = Views([np.zeros((10_000, 10))])
+    assert len(pickle.dumps(views[:10])) < 10_000
+
+
+def test_views_are_no_single_array():
+    with pytest.raises(TypeError, match=r"several blocks, not one array: take one with views\[name\], or .*np\.hstack"):
+        np.asarray(two_views())
+
+
+def test_views_are_not_iterated_over():
+    message = r"Views is not iterated over: use views\.items\(\) for the views, views\[rows\] for entities"
+    with pytest.raises(TypeError, match=message):
+        iter(two_views())
+    with pytest.raises(TypeError, match=message):
+        list(two_views())
+
+
+def test_they_print_as_a_table_of_their_views():
+    block = np.array([[0.5, 0.0]]).repeat(1200, axis=0)
+    block[:300] = nan
+    views = Views({"a longer name": block, "counts": sp.csr_array(np.eye(1200, 1500, dtype=int))})
+    assert repr(views).splitlines() == [
+        "Views: 1,200 entities, 2 views",
+        "name           kind           columns  density  present",
+        "a longer name  dense float64        2    50.0%    75.0%",
+        "counts         sparse int64     1,500     0.1%   100.0%",
+    ]
+
+
+def test_they_print_what_library_an_array_is_of():
+    assert "array_api_strict float32" in repr(Views([array_api_strict.asarray(DENSE, dtype=array_api_strict.float32)]))
+
+
+def test_nobody_at_all_prints_too():
+    assert repr(two_views()[[]]).splitlines()[0] == "Views: 0 entities, 2 views"
+
+
+def test_html_shows_the_same_and_escapes_names():
+    html = Views({"<b>bold</b>": DENSE, "a & b": SPARSE})._repr_html_()
+    assert "4 entities, 2 views" in html
+    assert "<td>&lt;b&gt;bold&lt;/b&gt;</td><td>dense float64</td><td>3</td><td>91.7%</td><td>100.0%</td>" in html
+    assert "<td>a &amp; b</td><td>sparse int64</td>" in html
+    assert "<b>bold" not in html
