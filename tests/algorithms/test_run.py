@@ -73,7 +73,7 @@ def test_history_has_one_record_a_round_and_report_sees_it():
 def interrupted_after(n):
     for cost in range(n):
         yield Scripted({"a": -cost})
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt("by hand")
 
 
 def test_interrupt_keeps_the_last_round():
@@ -84,7 +84,7 @@ def test_interrupt_keeps_the_last_round():
 
 
 def test_interrupt_before_the_first_round_has_nothing_to_keep():
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="by hand"):
         run(interrupted_after(0), max_iter=9, tol=0, patience=9, report=silent)
 
 
@@ -93,10 +93,11 @@ def attempt(cost, *, interrupted=False):
 
 
 def test_best_of_keeps_the_lowest_cost_and_the_first_of_equals():
-    kept = best_of(attempt(cost) for cost in (3.0, 1.0, 2.0, 1.0))
+    kept, interrupted = best_of(attempt(cost) for cost in (3.0, 1.0, 2.0, 1.0))
+    assert not interrupted
     assert kept.result == "result at 1.0"
     first, second = attempt(1.0), attempt(1.0)
-    assert best_of([first, second]) is first
+    assert best_of([first, second])[0] is first
 
 
 def test_best_of_stops_at_an_interrupt():
@@ -107,5 +108,21 @@ def test_best_of_stops_at_an_interrupt():
             drawn.append(cost)
             yield attempt(cost, interrupted=interrupted)
 
-    assert best_of(attempts()).cost == 2.0
+    best, interrupted = best_of(attempts())
+    assert best.cost == 2.0
+    assert interrupted  # though the attempt that is kept was not
     assert drawn == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_an_interrupt_between_attempts_keeps_those_made(n):
+    def attempts():
+        yield from (attempt(float(cost)) for cost in range(n))
+        raise KeyboardInterrupt("by hand")
+
+    if n:
+        best, interrupted = best_of(attempts())
+        assert (best.cost, interrupted) == (0.0, True)
+    else:
+        with pytest.raises(KeyboardInterrupt, match="by hand"):
+            best_of(attempts())

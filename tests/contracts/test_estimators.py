@@ -346,7 +346,7 @@ def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
 
     monkeypatch.setattr("consilience.cluster._kmeans.progress", lambda *_: Shown())
     model = estimator(n_clusters=6, random_state=0, tol=0)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
     assert seen == [(0, 1), (0, 2), (0, 3)]
     assert model.n_iter_ == 3

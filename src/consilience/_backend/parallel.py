@@ -57,12 +57,16 @@ def stored(X: Array) -> int:
     return X.size if isinstance(X, CSR) else X.shape[0] * X.shape[1]
 
 
-def chunks(X: Array, n_sums: int = 0) -> list[slice]:
-    """Cut the rows of X for threads; where each keeps sums of its own, so many that these stay a small cost."""
+def chunks(X: Array, *, with_sums: bool = False) -> list[slice]:
+    """Cut the rows of X for threads.
+
+    Where each chunk sums up rows of its own, so few that clearing these sums and adding them up is worth it: a column
+    has at least 64 stored values a chunk.
+    """
     n, work = X.shape[0], stored(X)
     n_chunks = work // LEAST_CHUNK
-    if n_sums:
-        n_chunks = min(n_chunks, work // (4 * n_sums * X.shape[1]))
+    if with_sums:
+        n_chunks = min(n_chunks, round(work / (64 * X.shape[1])))
     return cut(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 

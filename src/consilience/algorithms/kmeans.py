@@ -105,7 +105,7 @@ class Collector:
 
     def __init__(self, view: Rows, n_clusters: int) -> None:
         self.view, self.n_clusters = view, n_clusters
-        self.chunks = chunks(view.X, n_clusters)
+        self.chunks = chunks(view.X, with_sums=True)
         self.total = self.partial()
         self._spare: list[Statistics] = []
 
@@ -116,9 +116,10 @@ class Collector:
 
     def borrow(self) -> Statistics:
         """Empty statistics, in used memory if there is some."""
-        if not self._spare:
+        try:
+            partial = self._spare.pop()
+        except IndexError:  # asked in one step: between a look and a pop another thread could take the last
             return self.partial()
-        partial = self._spare.pop()
         partial.clear()
         return partial
 

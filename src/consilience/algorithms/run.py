@@ -85,13 +85,18 @@ class Attempt:
     cost: float
 
 
-def best_of(attempts: Iterable[Attempt]) -> Attempt:
-    """The attempt of lowest cost, the first among equals; an interrupted one is the last that is made."""
+def best_of(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
+    """The attempt of lowest cost, the first among equals, and whether Ctrl-C kept others from being made."""
     best: Attempt | None = None
-    for attempt in attempts:
-        if best is None or attempt.cost < best.cost:
-            best = attempt
-        if attempt.run.interrupted:
-            break
+    try:
+        for attempt in attempts:
+            if best is None or attempt.cost < best.cost:
+                best = attempt
+            if attempt.run.interrupted:
+                return best, True
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        return best, True
     assert best is not None, "there is at least one start"
-    return best
+    return best, False

@@ -91,7 +91,7 @@ class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         check_n_clusters(self.n_clusters, len(views))
         ready = prepare(views, self._divergence)
         with threads(self.n_jobs):
-            best = best_of(self._attempts(ready))
+            best, interrupted = best_of(self._attempts(ready))
         remember(self, X, views)
         labels, centres = best.result
         self.labels_ = to_numpy(labels)
@@ -100,8 +100,8 @@ class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
         store_agreement(self, {name: to_numpy(own) for name, own in best.run.state.labels.items()})
-        if best.run.interrupted:
-            raise KeyboardInterrupt
+        if interrupted:
+            raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn()
         return self
 
