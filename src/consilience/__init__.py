@@ -1,9 +1,9 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
 from . import datasets, metrics
-from .cluster import MultiViewKMeans, MultiViewSphericalKMeans
+from .cluster import MultiViewKMeans, MultiViewSphericalKMeans, PerView
 from .data import Table, Views, align
 
 __version__ = "0.1.0"
 
-__all__ = ["MultiViewKMeans", "MultiViewSphericalKMeans", "Table", "Views", "align", "datasets", "metrics"]
+__all__ = ["MultiViewKMeans", "MultiViewSphericalKMeans", "PerView", "Table", "Views", "align", "datasets", "metrics"]

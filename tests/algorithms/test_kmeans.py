@@ -16,7 +16,7 @@ import consilience as cs
 from consilience._backend import threads
 from consilience.algorithms.combine import consensus_centres, unanimous, vote
 from consilience.algorithms.kmeans import Collector, multi_view_kmeans
-from consilience.algorithms.start import given_partition, seed_partition
+from consilience.algorithms.start import divergences_from, given_partition, nearest_seed, seed_partition
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 
@@ -53,7 +53,7 @@ def assert_equals_literal(model, views, partition, k, n_rounds):
 @pytest.mark.parametrize("n_rounds", [1, 3])
 def test_equals_the_paper_written_out(estimator, n_views, missing, n_rounds):
     views, _ = make_gaussian_views(
-        90, n_clusters=3, n_features=(4, 3, 5)[:n_views], separation=2, missing=missing, random_state=n_views
+        90, n_clusters=3, n_features=(4, 3, 5)[:n_views], separation=1, missing=missing, random_state=n_views
     )
     partition = np.random.default_rng(1).integers(3, size=90)
     model = fit_rounds(estimator, views, partition, 3, n_rounds)
@@ -255,6 +255,47 @@ def test_plus_plus_finds_far_clusters_that_random_seeds_miss():
     }
     assert hits["k-means++"] >= 15
     assert hits["random"] <= 10
+
+
+def test_empty_clusters_move_to_different_rows():
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 2))
+    X[[3, 8]] = [[9.0, 0.0], [0.0, 7.0]]
+    view = SquaredEuclidean().prepare(X, np.ones(50, bool))
+    state = next(multi_view_kmeans({"a": view}, SquaredEuclidean(), np.zeros(50, int), 3))
+    np.testing.assert_allclose(state.centres["a"][1:], X[[3, 8]])
+
+
+def test_divergence_from_seeds_is_the_mean_over_shared_views():
+    rng = np.random.default_rng(0)
+    blocks, present = [rng.random((6, 3)), rng.random((6, 2))], np.ones((6, 2), bool)
+    present[1, 0] = present[2, 1] = present[3, 0] = False
+    rows = {n: SquaredEuclidean().prepare(b, present[:, v]) for v, (n, b) in enumerate(zip("ab", blocks, strict=True))}
+    away = divergences_from(rows, SquaredEuclidean(), {"a": 2.0, "b": 0.5}, np.array([0, 2]))
+
+    def expected(i, seed):
+        shared = [v for v in range(2) if present[i, v] and present[seed, v]]
+        terms = [((blocks[v][i] - blocks[v][seed]) ** 2).sum() / (2.0, 0.5)[v] for v in shared]
+        return np.mean(terms) if terms else 1.0  # at average distance
+
+    np.testing.assert_allclose(away, [[expected(i, seed) for seed in (0, 2)] for i in range(6)], atol=1e-12)
+    assert away[1, 1] == away[3, 1] == 1.0
+
+
+def test_the_nearest_of_many_seeds_is_found_a_few_at_a_time():
+    away = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
+    assert np.array_equal(nearest_seed(lambda seeds: away[:, seeds], np.arange(29)), away.argmin(axis=1))
+
+
+def test_a_consensus_of_one_entity_counts():
+    X = np.array([[0.0], [1.0], [5.0]])
+    views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
+
+    class State:
+        labels = {"a": np.array([0, 1, 1]), "b": np.array([0, 0, 1])}  # noqa: RUF012
+        centres = {"a": np.array([[9.0], [9.0]]), "b": np.array([[9.0], [9.0]])}  # noqa: RUF012
+
+    np.testing.assert_allclose(consensus_centres(views, SquaredEuclidean(), State)["a"], [[0.0], [5.0]])
 
 
 def test_seeds_are_not_taken_from_rows_without_direction():

@@ -59,6 +59,14 @@ def test_one_thread_is_the_callers_own():
         assert set(map_chunks(lambda _: threading.get_ident(), cut(slice(0, 9), 3))) == {threading.get_ident()}
 
 
+def test_no_thread_runs_far_ahead():
+    """A result may hold much memory: at most one more than there are threads is under way."""
+    started = []
+    with threads(2):
+        for done, _ in enumerate(map_chunks(lambda part: started.append(part), cut(slice(0, 30), 30))):
+            assert len(started) <= done + 3
+
+
 @pytest.mark.parametrize("n", [1, 2])
 def test_errors_come_through(n):
     def work(part):

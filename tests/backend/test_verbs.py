@@ -11,7 +11,9 @@ from consilience._backend import (
     add_label_sums,
     count_labels,
     dense_rows,
+    largest,
     nearest,
+    only_rows,
     row_is_finite,
     scale_rows,
     scorer,
@@ -93,6 +95,21 @@ def test_row_verbs(rows):
     scaled = scale_rows(X, to_kind(factors))
     np.testing.assert_allclose(to_numpy(squared_norms(scaled)), ((dense * factors[:, None]) ** 2).sum(axis=1))
     assert to_numpy(row_is_finite(X)).all()
+
+
+def test_only_rows_and_largest(rows):
+    X, dense, to_kind = rows
+    kept = np.arange(50) % 3 != 0
+    left = only_rows(X, to_kind(kept))
+    np.testing.assert_allclose(to_numpy(squared_norms(left)), np.where(kept, (dense**2).sum(axis=1), 0))
+    assert largest(X) == np.abs(dense).max()
+
+
+def test_scores_are_measured_from_the_origin(to_kind):
+    rng = np.random.default_rng(0)
+    X, weights, bias, origin = (rng.random(shape) for shape in ((9, 3), (2, 3), (2,), (3,)))
+    score = scorer(to_kind(X), *(to_kind(values) for values in (weights, bias, origin)))
+    np.testing.assert_allclose(to_numpy(scores_of(to_kind(X), score)), (X - origin) @ weights.T - bias)
 
 
 def test_row_is_finite_finds_the_rows():

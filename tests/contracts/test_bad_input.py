@@ -170,6 +170,85 @@ def test_predict_refuses(estimator, new, message):
 
 
 @every_estimator
+def test_columns_in_another_order(estimator):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.random.default_rng(0).random((20, 3)), columns=list("pqr"))
+    model = estimator(n_clusters=2, random_state=0).fit({"text": frame})
+    with pytest.raises(ValueError, match="view 'text' has column 'r' where 'p' was in fit: give the same columns"):
+        model.predict({"text": frame[["r", "q", "p"]]})
+
+
+@every_estimator
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 1e160), (np.float32, 1e20), (np.float32, 1e-30)])
+def test_numbers_whose_squares_do_not_fit(estimator, dtype, scale):
+    blocks = two_blocks()
+    blocks["links"] = (blocks["links"] * scale).astype(dtype)
+    blocks["text"] = blocks["text"].astype(dtype)
+    with pytest.raises(ValueError, match=r"view 'links' has numbers up to .* whose squares do not fit .*: rescale"):
+        estimator(n_clusters=2).fit(blocks)
+
+
+@every_estimator
+def test_nan_is_reported_where_it_was_and_whose_it_is(estimator):
+    pd = pytest.importorskip("pandas")
+    a = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}, index=list("wxyz"))
+    b = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.0], "z": [1.0, 2.0, 3.0, np.nan]}, index=list("zyxw"))
+    with pytest.raises(ValueError, match=r"view 'b' has NaN or infinity in row 3 \(entity w\): impute"):
+        estimator(n_clusters=2).fit({"a": a, "b": b})
+
+
+@every_estimator
+def test_nan_in_a_missing_sparse_row_does_no_harm(estimator):
+    blocks = two_blocks()
+    spoilt = sp.csr_array(blocks["links"])
+    spoilt.data[spoilt.indptr[3]] = np.nan
+    present = np.ones((20, 2), bool)
+    present[3, 1] = False
+    model = estimator(n_clusters=2, random_state=0).fit(cs.Views({**blocks, "links": spoilt}, present=present))
+    assert np.isfinite(model.cost_)
+    assert model.view_labels_["links"][3] == -1
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ([np.ones((9, 2)), np.ones(9)], "view 'view1' must have two dimensions"),
+        ([np.ones((9, 2)), None], "view 'view1' is None"),
+    ],
+)
+def test_lists_with_something_odd_among_the_blocks(estimator, listed, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        estimator(n_clusters=2).fit(listed)
+
+
+@every_estimator
+def test_lists_of_pairs_and_of_lists_are_views_too(estimator):
+    blocks = two_blocks()
+    expected = estimator(n_clusters=2, random_state=0).fit_predict(blocks)
+    for form in (list(blocks.items()), [blocks["text"], blocks["links"].tolist()]):
+        assert np.array_equal(estimator(n_clusters=2, random_state=0).fit_predict(form), expected)
+
+
+@every_estimator
+def test_a_frame_with_text_names_the_column(estimator):
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match=r"column 'name' holds no numbers\. Encode it"):
+        estimator(n_clusters=2).fit(pd.DataFrame({"size": [1.0, 2.0], "name": ["a", "b"]}))
+
+
+def test_a_view_of_zeros_has_no_direction():
+    with pytest.raises(ValueError, match="view 'links' is all zeros, which have no direction: leave the view out"):
+        cs.MultiViewSphericalKMeans(n_clusters=2).fit({**two_blocks(), "links": np.zeros((20, 4))})
+
+
+@every_estimator
+def test_no_threads_at_all(estimator):
+    with pytest.raises(ValueError, match="n_jobs=0 has no meaning"):
+        estimator(n_clusters=2, n_jobs=0).fit(two_blocks())
+
+
+@every_estimator
 def test_columns_named_for_views_must_exist(estimator):
     with pytest.raises(ValueError, match="view 'links' asks for column 9, which the data does not have"):
         estimator(n_clusters=2, views={"text": [0, 1], "links": [9]}).fit(np.ones((20, 4)))

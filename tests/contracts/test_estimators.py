@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -212,6 +213,47 @@ def test_float32_far_from_zero(estimator):
     assert np.array_equal(
         estimator(n_clusters=4, init=y).fit_predict(far), estimator(n_clusters=4, init=y).fit_predict(near)
     )
+
+
+@every_estimator
+@pytest.mark.parametrize(("dtype", "outlier"), [(np.float32, 1e6), (np.float32, 1e8), (np.float64, 1e12)])
+def test_a_row_far_out_does_not_change_what_is_said_of_the_others(estimator, dtype, outlier):
+    views, _ = vague_views()
+    views = views.map(lambda block: block.astype(dtype))
+    model = estimator(n_clusters=4, random_state=0).fit(views)
+    batch = cs.Views({name: np.vstack([np.full_like(block[:1], outlier), block]) for name, block in views.items()})
+    assert np.array_equal(model.predict(batch)[1:], model.predict(views))
+    np.testing.assert_allclose(model.transform(batch)[1:], model.transform(views), rtol=1e-4)
+
+
+def test_one_outlier_in_fit_costs_what_it_costs_scikit_learn():
+    X = vague_views()[0]["view1"].astype(np.float32)
+    X[0] = 1e3
+    reference = KMeans(4, n_init=10, random_state=0).fit(X.astype(np.float64)).inertia_
+    assert cs.MultiViewKMeans(4, random_state=0).fit(X).cost_ == pytest.approx(reference, rel=1e-3)
+
+
+@every_estimator
+def test_fitted_in_one_array_library_predicts_in_another(estimator, to_kind):
+    views, _ = vague_views()
+    model = estimator(n_clusters=4, random_state=0).fit(views)
+    kind = cs.Views({name: to_kind(np.array(block)) for name, block in views.items()})
+    assert np.array_equal(model.predict(kind), model.labels_)
+
+
+@every_estimator
+def test_output_columns_have_names(estimator):
+    views, _ = vague_views()
+    names = estimator(n_clusters=3, random_state=0).fit(views).get_feature_names_out()
+    assert names.tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(3)]
+
+
+@every_estimator
+def test_view_names_may_hold_anything(estimator, capfd):
+    views, _ = vague_views()
+    odd = {"a[/b]": views["view0"], "[red]x": views["view1"]}
+    estimator(n_clusters=3, n_init=1, random_state=0, verbose=True).fit(odd)
+    assert "cost_a[/b]" in capfd.readouterr().err
 
 
 @every_estimator

@@ -57,6 +57,16 @@ def test_makers_repeat_by_seed_and_leave_no_entity_without_views(make):
         make(missing=1)
 
 
+def test_makers_take_generators_and_leave_the_global_state_alone():
+    np.random.seed(0)  # noqa: NPY002
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    first, _ = make_text_views(20, random_state=np.random.default_rng(5))
+    again, _ = make_text_views(20, random_state=np.random.default_rng(5))
+    make_gaussian_views(20)
+    assert (first["view0"] != again["view0"]).nnz == 0
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+
+
 def test_gaussian_separation_is_in_standard_deviations():
     distances = []
     for seed in range(30):

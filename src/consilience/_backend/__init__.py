@@ -4,12 +4,15 @@ from . import csr_verbs, numpy_verbs  # noqa: F401  they register themselves wit
 from .csr import CSR
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .parallel import blocks, chunks, map_chunks, stored, threads
+from .random import generator
 from .verbs import (
     Scorer,
     add_label_sums,
     count_labels,
     dense_rows,
+    largest,
     nearest,
+    only_rows,
     row_is_finite,
     scale_rows,
     scorer,
@@ -27,11 +30,14 @@ __all__ = [
     "chunks",
     "count_labels",
     "dense_rows",
+    "generator",
     "is_array",
+    "largest",
     "like",
     "map_chunks",
     "namespace",
     "nearest",
+    "only_rows",
     "row_is_finite",
     "scale_rows",
     "scorer",

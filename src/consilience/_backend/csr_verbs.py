@@ -9,7 +9,9 @@ from .verbs import (
     Scorer,
     add_label_sums,
     dense_rows,
+    largest,
     nearest,
+    only_rows,
     row_is_finite,
     scale_rows,
     scorer,
@@ -20,7 +22,8 @@ from .verbs import (
 
 
 @scorer.register
-def _(X: CSR, weights, bias):
+def _(X: CSR, weights, bias, origin=None):
+    assert origin is None, "sparse rows are measured from zero"
     from . import kernels
 
     # (blocks, columns, width): the clusters of a column side by side, padded with some that never win
@@ -31,7 +34,7 @@ def _(X: CSR, weights, bias):
         table[block, :, : len(part)] = part.T
     padded = np.full((n_blocks, width), np.inf, X.dtype)
     padded.reshape(-1)[: len(bias)] = bias
-    return Scorer(table, padded, len(weights))
+    return Scorer(table, padded, None, len(weights))
 
 
 @nearest.register
@@ -109,6 +112,17 @@ def _(X: CSR, rows):
         cells = slice(X.indptr[i], X.indptr[i + 1])
         row[X.indices[cells]] = X.data[cells]
     return out
+
+
+@only_rows.register
+def _(X: CSR, kept):
+    stored_kept = np.repeat(kept, np.diff(X.indptr))
+    return X if stored_kept.all() else X.with_data(np.where(stored_kept, X.data, X.dtype.type(0)))
+
+
+@largest.register
+def _(X: CSR):
+    return float(np.abs(X.data[_stored(X)]).max(initial=0))
 
 
 @row_is_finite.register

@@ -7,12 +7,13 @@ the chunks' order: the same data gives the same bits on a laptop and on a server
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TypeVar
 
 import joblib
@@ -40,6 +41,8 @@ def available_threads() -> int:
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
     """Use so many threads within; None and -1 mean all, -2 all but one, as in joblib."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: give a number of threads, or None for all cores")
     n = available_threads()
     if n_jobs is not None:
         n = n_jobs if n_jobs > 0 else max(1, n + 1 + n_jobs)
@@ -94,8 +97,13 @@ def map_chunks(function: Callable[[slice], T], parts: Sequence[slice]) -> Iterat
     if n == 1:
         yield from map(function, parts)
         return
+    rest = iter(parts)
     with ThreadPoolExecutor(n) as pool:
+        # no more than one result waits to be fetched: each may hold sums of its own
+        running = deque(pool.submit(function, part) for part in islice(rest, n + 1))
         try:
-            yield from pool.map(function, parts)
+            while running:
+                yield running.popleft().result()
+                running.extend(pool.submit(function, part) for part in islice(rest, 1))
         finally:
             pool.shutdown(cancel_futures=True)

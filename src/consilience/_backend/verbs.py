@@ -15,18 +15,20 @@ from .namespace import Array, namespace
 
 
 class Scorer(NamedTuple):
-    """k linear functions ``x . weights[j] - bias[j]``, laid out once for the kind of rows they will be put to."""
+    """k functions ``(x - origin) . weights[j] - bias[j]``, laid out once for the kind of rows they will be put to."""
 
     weights: Array
     bias: Array
+    origin: Array | None
     n_clusters: int
 
 
 @singledispatch
-def scorer(X: Array, weights: Array, bias: Array) -> Scorer:
+def scorer(X: Array, weights: Array, bias: Array, origin: Array | None = None) -> Scorer:
     """Lay out (clusters, columns) weights and their biases for rows like those of X."""
     xp = namespace(X)
-    return Scorer(xp.astype(weights, X.dtype).T, xp.astype(bias, X.dtype), weights.shape[0])
+    origin = None if origin is None else xp.astype(origin, X.dtype)
+    return Scorer(xp.astype(weights, X.dtype).T, xp.astype(bias, X.dtype), origin, weights.shape[0])
 
 
 @singledispatch
@@ -40,6 +42,7 @@ def nearest(X: Array, score: Scorer) -> tuple[Array, Array]:
 @singledispatch
 def scores_of(X: Array, score: Scorer) -> Array:
     """All values: (rows, clusters)."""
+    X = X if score.origin is None else X - score.origin[None, :]
     return X @ score.weights - score.bias[None, :]
 
 
@@ -88,6 +91,20 @@ def dense_rows(X: Array, rows: Array) -> Array:
     """A few rows as a dense float64 array."""
     xp = namespace(X)
     return xp.astype(xp.take(X, rows, axis=0), xp.float64)
+
+
+@singledispatch
+def only_rows(X: Array, kept: Array) -> Array:
+    """The rows that are kept as they are, zeros in place of the others."""
+    xp = namespace(X)
+    return xp.where(kept[:, None], X, xp.zeros_like(X))
+
+
+@singledispatch
+def largest(X: Array) -> float:
+    """The largest absolute value."""
+    xp = namespace(X)
+    return float(xp.max(xp.abs(X))) if X.shape[0] else 0.0
 
 
 @singledispatch

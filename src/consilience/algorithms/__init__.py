@@ -1,1 +1,1 @@
-"""The algorithms: arrays and building blocks in, one state a round out. No scikit-learn, no validation, no options."""
+"""The algorithms: arrays and building blocks in, one state a round out. No estimators here."""

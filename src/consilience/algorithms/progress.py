@@ -1,4 +1,4 @@
-"""What long work shows while it runs: a live line on a terminal, a plain line a run elsewhere, nothing unless asked."""
+"""What long work shows while it runs: a live line on a terminal, a plain line a round elsewhere, nothing unasked."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
         yield lambda *_: None
         return
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(stderr=True)
 
@@ -24,7 +25,11 @@ def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
         return f"{title}: start {run + 1} of {n_runs}, round {round_}: {values}"
 
     if not console.is_terminal:
-        yield lambda run, round_, record: console.print(line(run, round_, record), soft_wrap=True, highlight=False)
+        yield lambda run, round_, record: console.print(
+            line(run, round_, record), soft_wrap=True, highlight=False, markup=False
+        )
         return
     with console.status(title) as status:
-        yield lambda run, round_, record: status.update(line(run, round_, record))
+        yield lambda run, round_, record: status.update(
+            Text(line(run, round_, record), overflow="ellipsis", no_wrap=True)
+        )

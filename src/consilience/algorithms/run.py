@@ -52,8 +52,9 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
     state, converged, interrupted = None, False, False
     try:
         for n_iter, state in enumerate(islice(states, max_iter), 1):
-            history.append({"round": n_iter, **state.record})
-            report(n_iter, state.record)
+            record = state.record
+            history.append({"round": n_iter, **record})
+            report(n_iter, record)
             for view, cost in state.costs.items():
                 if is_lower(cost, best.get(view), tol):
                     best[view], waited[view] = cost, 0

@@ -24,8 +24,20 @@ def seed_partition(
     scales = {name: spread(view, divergence) for name, view in views.items()}
     measure = partial(divergences_from, views, divergence, scales)
     seeds = STRATEGIES[strategy](measure, candidates(views, n_clusters), n_clusters, rng)
-    away = measure(seeds)
-    return namespace(away).argmin(away, axis=1)
+    return nearest_seed(measure, seeds)
+
+
+def nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
+    """The nearest seed of each entity, a few seeds at a time so that no (entities, clusters) array is needed."""
+    away = measure(seeds[:8])
+    xp = namespace(away)
+    partition, least = xp.argmin(away, axis=1), xp.min(away, axis=1)
+    for first in range(8, len(seeds), 8):
+        away = measure(seeds[first : first + 8])
+        closer = xp.min(away, axis=1) < least
+        partition = xp.where(closer, xp.argmin(away, axis=1) + first, partition)
+        least = xp.where(closer, xp.min(away, axis=1), least)
+    return partition
 
 
 def spread(view: Rows, divergence: Divergence) -> float:
@@ -43,8 +55,9 @@ def divergences_from(
 
     Two entities with no view in common are taken to be at average distance. A view whose rows are all alike is ignored.
     """
-    total: Array = 0.0
-    shared: Array = 0.0
+    first = next(iter(views.values())).own
+    total = zeros((first.shape[0], len(seeds)), first)
+    shared = zeros((first.shape[0], len(seeds)), first)
     for name, view in views.items():
         if scales[name] == 0:
             continue
@@ -54,9 +67,8 @@ def divergences_from(
         both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
         total = total + where(both, away, 0.0)
         shared = shared + xp.astype(both, xp.float64)
-    if isinstance(total, float):
-        first = next(iter(views.values()))
-        return zeros((first.own.shape[0], len(seeds)), first.own)
+    if not any(scales.values()):
+        return total
     return where(shared > 0, total / where(shared > 0, shared, 1.0), 1.0)
 
 

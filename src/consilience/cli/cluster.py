@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
-from ..cluster import MultiViewKMeans, MultiViewSphericalKMeans
+from ..cluster import MultiViewKMeans, MultiViewSphericalKMeans, PerView
 from ..datasets import load_digits_views
 from ..metrics import evaluate
 
@@ -19,8 +19,8 @@ METHODS = {"k-means": MultiViewKMeans, "spherical": MultiViewSphericalKMeans}
 def cluster(options: argparse.Namespace) -> None:
     """Print the data, the scores beside those of every single view and of the concatenation, and the error bound."""
     data = DATA[options.data]()
-    views, y = data.views.map(StandardScaler().fit_transform), data.target
-    k = options.k or len(data.target_names)
+    views, y = PerView(StandardScaler()).fit_transform(data.views), data.target
+    k = len(data.target_names) if options.k is None else options.k
 
     def fit(X: Any) -> Any:
         return METHODS[options.method](n_clusters=k, random_state=options.seed).fit(X)
@@ -28,7 +28,9 @@ def cluster(options: argparse.Namespace) -> None:
     print(f"{data.description}\n\n{data.views}\n")
     model = fit(views)
     found = {"all views together": model.labels_}
-    found["concatenation"] = fit(np.hstack([block for _, block in views.items()])).labels_
+    blocks = [block for _, block in views.items()]
+    found["concatenation"] = fit(np.hstack(blocks)).labels_
+    found["concatenation of unit-length views"] = fit(np.hstack([normalize(block) for block in blocks])).labels_
     found |= {f"view {name} alone": fit(block).labels_ for name, block in views.items()}
     print(
         f"{type(model).__name__}, k = {k}, columns standardised, seed {options.seed}; scores against the true classes"

@@ -9,12 +9,18 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, _fit_context
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import threads, to_numpy
+from .._backend import generator, like, threads, to_numpy
 from ..algorithms.combine import consensus_centres, distances_to, vote
 from ..algorithms.kmeans import multi_view_kmeans
 from ..algorithms.progress import progress
@@ -22,10 +28,10 @@ from ..algorithms.run import Attempt, best_of, run
 from ..algorithms.start import STRATEGIES, given_partition, seed_partition
 from ..data import Table
 from ..divergences import Divergence, Rows
-from ._shared import RANDOM_STATE, check_n_clusters, check_views, generator, prepare, remember, store_agreement
+from ._shared import RANDOM_STATE, check_n_clusters, check_views, prepare, remember, store_agreement
 
 
-class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
+class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
     """Everything but the divergence."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -131,7 +137,7 @@ class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
             warnings.warn(
                 f"no convergence in {self.max_iter} rounds: raise max_iter, or tol (now {self.tol})",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         n_found = len(np.unique(self.labels_))
         if n_found < self.n_clusters:
@@ -139,7 +145,7 @@ class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
                 f"{self.n_clusters - n_found} of {self.n_clusters} clusters are empty: there may be fewer distinct "
                 "entities than clusters; lower n_clusters or raise n_init",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:  # noqa: ARG002
@@ -213,7 +219,9 @@ class BaseMultiViewKMeans(TransformerMixin, ClusterMixin, BaseEstimator, ABC):
         """New entities made ready, and what they are measured against."""
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        return prepare(views, self._divergence), self._divergence, self.cluster_centers_
+        ready = prepare(views, self._divergence, self.cluster_centers_)
+        centres = {name: like(to_numpy(self.cluster_centers_[name]), rows.own) for name, rows in ready.items()}
+        return ready, self._divergence, centres
 
     @property
     def _n_features_out(self) -> int:

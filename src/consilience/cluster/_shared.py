@@ -5,19 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from .._backend import CSR, Array, like, namespace, row_is_finite, to_numpy
-from ..data import Views
+from .._backend import CSR, Array, largest, like, namespace, only_rows, row_is_finite, to_numpy
+from ..data import Views, is_frame, to_block
 from ..divergences import Divergence, Rows
 from ..metrics import agreement_matrix, disagreement_bound
-
-T = TypeVar("T")
 
 RANDOM_STATE = [Interval(Integral, 0, None, closed="left"), np.random.RandomState, np.random.Generator, None]
 
@@ -28,12 +26,14 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     A plain two-dimensional array is one view, or several where the estimator's `views` names its columns. It goes
     through scikit-learn's own validation, so that it is refused in scikit-learn's own words.
     """
-    if isinstance(X, Views) or _holds_blocks(X):
+    if _holds_views(X):
         views = X if isinstance(X, Views) else _with_fitted_names(estimator, X, reset)
     elif estimator.views is not None:
         views = Views.from_columns(X, estimator.views)
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     else:
+        if is_frame(X):
+            to_block("X", X)  # a column that holds no numbers is named before scikit-learn stumbles over it
         X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         views = Views([X])
     if not reset:
@@ -42,18 +42,23 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     return views
 
 
-def _holds_blocks(X: Any) -> bool:
-    """Whether this is a collection of views, not one array: a mapping, or a list of things with two dimensions."""
+def _holds_views(X: Any) -> bool:
+    """Whether this is a collection of views, not one array: Views, a mapping, or a list with blocks in it."""
+    if isinstance(X, Views):
+        return True
     if isinstance(X, Mapping):
         return not sp.issparse(X)  # scipy's dictionary of keys is a mapping too
-    return isinstance(X, list | tuple) and len(X) > 0 and all(len(getattr(x, "shape", ())) == 2 for x in X)
+    if not isinstance(X, list | tuple):
+        return False
+    blocks = [x[1] if isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str) else x for x in X]
+    return any(len(getattr(block, "shape", ())) == 2 for block in blocks)
 
 
 def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
     """Blocks without names take, in `predict`, the names of the fitted views by their place."""
     if reset or isinstance(X, Mapping):
         return Views(X)
-    names = list(estimator.view_names_)
+    names = list(estimator.view_columns_)
     if len(X) != len(names):
         raise ValueError(
             f"{len(X)} views without names, but {type(estimator).__name__} was fitted on {len(names)}: give those that "
@@ -67,9 +72,9 @@ def remember(estimator: Any, X: Any, views: Views) -> None:
 
     Of a plain array scikit-learn's validation has counted the features already.
     """
-    estimator.view_names_ = views.names
     estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
-    if not (isinstance(X, Views) or _holds_blocks(X)):
+    estimator.view_feature_names_ = {name: views.feature_names(name) for name in views.names}
+    if not _holds_views(X):
         return
     estimator.n_features_in_ = views.shape[1]
     names = [own for name in views.names if (own := views.feature_names(name)) is not None]
@@ -96,6 +101,13 @@ def _check_fitted_views(estimator: Any, views: Views) -> None:
                 f"view {name!r} has {views[name].shape[1]} columns, but had {known[name]} in fit: give the same "
                 "columns in the same order"
             )
+        now, then = views.feature_names(name), estimator.view_feature_names_[name]
+        if now is not None and then is not None and not np.array_equal(now, then):
+            at = np.flatnonzero(now != then)[0]
+            raise ValueError(
+                f"view {name!r} has column {str(now[at])!r} where {str(then[at])!r} was in fit: give the same columns "
+                "in the same order"
+            )
 
 
 def _check_entities(views: Views, *, fitting: bool) -> None:
@@ -116,27 +128,28 @@ def _name_of(views: Views, entity: int) -> str:
     return str(entity if views.ids is None else views.ids[entity])
 
 
-def prepare(views: Views, divergence: Divergence) -> dict[str, Rows]:
-    """Each view's rows as numbers that the algorithms can trust."""
-    ready = {}
+def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> dict[str, Rows]:
+    """Each view's rows as numbers that the algorithms can trust; with `centres`, to be measured against those."""
     blocks = {name: CSR.from_scipy(block) if sp.issparse(block) else block for name, block in views.items()}
-    kinds = {namespace(block).__name__: name for name, block in reversed(blocks.items())}
-    if len(kinds) > 1:
-        (b, second), (a, first) = list(kinds.items())[-2:]
-        raise TypeError(f"view {first!r} is an array of {a}, view {second!r} of {b}: convert them to one library")
+    _check_one_library(blocks)
+    ready = {}
     for v, name in enumerate(views.names):
         X = as_floats(blocks[name])
         present = views.present[:, v]
         finite = to_numpy(row_is_finite(X))
         if not finite[present].all():
             entity = np.flatnonzero(present & ~finite)[0]
+            whose = "" if views.ids is None else f" (entity {views.ids[entity]})"
             raise ValueError(
-                f"view {name!r} has NaN or infinity in row {entity}: impute the value, or make the whole row NaN (or "
-                "give present=) to say that this entity lacks the view"
+                f"view {name!r} has NaN or infinity in row {views.rows[entity, v]}{whose}: impute the value, or make "
+                "the whole row NaN (or give present=) to say that this entity lacks the view"
             )
-        if not finite.all():
-            X = namespace(X).where(like(finite, X)[:, None], X, namespace(X).zeros_like(X))
-        ready[name] = divergence.prepare(X, like(present, X))
+        X = X if present.all() else only_rows(X, like(present, X))
+        _check_range(name, X)
+        known = None if centres is None else like(to_numpy(centres[name]), X)
+        ready[name] = divergence.prepare(X, like(present, X), known)
+        if centres is None and not bool(namespace(ready[name].own).any(ready[name].present)):
+            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
     lost = np.flatnonzero(~np.any([to_numpy(rows.present) for rows in ready.values()], axis=0))
     if len(lost):
         warnings.warn(
@@ -146,6 +159,25 @@ def prepare(views: Views, divergence: Divergence) -> dict[str, Rows]:
             stacklevel=4,
         )
     return ready
+
+
+def _check_one_library(blocks: Mapping[str, Array]) -> None:
+    (first, block), *others = blocks.items()
+    library = namespace(block).__name__
+    for name, other in others:
+        if (another := namespace(other).__name__) != library:
+            raise TypeError(
+                f"view {first!r} is an array of {library}, view {name!r} of {another}: convert them to one library"
+            )
+
+
+def _check_range(name: str, X: Array) -> None:
+    """Squares of the numbers must neither overflow nor vanish."""
+    most, limits = largest(X), namespace(X).finfo(X.dtype)
+    if most and not limits.smallest_normal**0.5 < most < (limits.max / (8 * X.shape[1])) ** 0.5:
+        raise ValueError(
+            f"view {name!r} has numbers up to {most:.3g}, whose squares do not fit {X.dtype}: rescale the view"
+        )
 
 
 def as_floats(X: Array) -> Array:
@@ -162,15 +194,6 @@ def check_n_clusters(n_clusters: int, n_entities: int) -> None:
             f"n_clusters={n_clusters} is more than the {n_entities} entities there are (n_samples={n_entities}): ask "
             "for fewer clusters"
         )
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """One numpy Generator from whatever scikit-learn calls a random state; the global one is never touched."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
-    return np.random.default_rng(random_state)
 
 
 def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:

@@ -208,7 +208,9 @@ class Views:
         return iter(self._blocks.items())
 
     def map(self, function: Callable[[Array], Any]) -> Views:
-        """The same entities with a function applied to the block of each view, such as a scaler's ``fit_transform``.
+        """The same entities with a function applied to the block of each view.
+
+        Rows of entities that lack the view come to it as NaN, or empty where the block is sparse.
 
         Examples
         --------
@@ -218,7 +220,9 @@ class Views:
         >>> views.map(StandardScaler().fit_transform)["view1"].ravel().tolist()
         [-1.0, nan, 1.0]
         """
-        blocks = {name: to_block(name, function(block)).values for name, block in self.items()}
+        rows = np.where(self._present, np.arange(len(self))[:, None], -1)
+        seen = {name: take_rows(block, own) for (name, block), own in zip(self.items(), rows.T, strict=True)}
+        blocks = {name: to_block(name, function(block)).values for name, block in seen.items()}
         for name, block in blocks.items():
             if block.shape[0] != len(self):
                 raise ValueError(
@@ -275,7 +279,7 @@ class Views:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise TypeError(
             "Views is several blocks, not one array: take one with views[name], or side by side with "
-            "np.hstack([block for _, block in views.items()])"
+            "hstack (of numpy, or of scipy.sparse)"
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -356,6 +360,11 @@ def _column_positions(name: str, group: Any, labels: list[Any] | None, width: in
         if isinstance(group.start, str) or isinstance(group.stop, str):
             raise ValueError(f"view {name!r}: a slice of columns goes by position, got {group}: list the names instead")
         return group
+    mask = np.asarray(group)
+    if mask.dtype == bool:
+        if mask.shape != (width,):
+            raise ValueError(f"view {name!r}: a mask of columns must have {width} entries, got shape {mask.shape}")
+        return np.flatnonzero(mask).tolist()
     known = {} if labels is None else {column: i for i, column in enumerate(labels)}
     positions = []
     for column in [group] if isinstance(group, str | int | np.integer) else list(group):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
+from .._backend import generator
 from ..data import Views
 
 
@@ -34,7 +34,7 @@ def make_gaussian_views(
         Distance between two centres of a view, on average, in standard deviations within a cluster.
     missing : float, default=0.0
         Share of the views taken away at random; every entity keeps at least one.
-    random_state : int, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Seed.
 
     Returns
@@ -50,7 +50,7 @@ def make_gaussian_views(
     >>> views.shape, len(y)
     ((100, 9), 100)
     """
-    rng = check_random_state(random_state)
+    rng = generator(random_state)
     y = rng.permutation(np.arange(n_samples) % n_clusters)
     blocks = []
     for d in n_features:
@@ -91,7 +91,7 @@ def make_text_views(
         Share of words that are drawn from the cluster's own distribution: the smaller, the harder.
     missing : float, default=0.0
         Share of the views that are left empty (all-zero rows, marked absent); every document keeps at least one.
-    random_state : int, RandomState or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Seed.
 
     Returns
@@ -107,7 +107,7 @@ def make_text_views(
     >>> views["view1"].shape, int(views["view1"].min())
     ((100, 80), 0)
     """
-    rng = check_random_state(random_state)
+    rng = generator(random_state)
     y = rng.permutation(np.arange(n_samples) % n_clusters)
     present = _present(n_samples, len(n_words), missing, rng)
     blocks = []
@@ -116,16 +116,19 @@ def make_text_views(
         topics = rng.dirichlet(np.full(d, 0.1), size=n_clusters)
         words = (1 - topic_share) * background + topic_share * topics
         lengths = np.where(here, np.maximum(1, rng.poisson(length, n_samples)), 0)
-        counts = np.stack([rng.multinomial(n, words[j]) for n, j in zip(lengths, y, strict=True)])
-        blocks.append(sp.csr_array(counts))
+        documents = [rng.choice(d, size=n, p=words[j]) for n, j in zip(lengths, y, strict=True)]
+        drawn = np.concatenate(documents), np.concatenate([[0], np.cumsum(lengths)])
+        counts = sp.csr_array((np.ones(len(drawn[0]), np.int64), *drawn), shape=(n_samples, d))
+        counts.sum_duplicates()
+        blocks.append(counts)
     return Views(blocks, present=present), y
 
 
-def _present(n: int, n_views: int, missing: float, rng: np.random.RandomState) -> np.ndarray:
+def _present(n: int, n_views: int, missing: float, rng: np.random.Generator) -> np.ndarray:
     """A presence mask with a share of its entries taken away, none of its rows emptied."""
     if not 0 <= missing < 1:
         raise ValueError(f"missing must be a share from 0 to below 1, got {missing}")
-    present = rng.random_sample((n, n_views)) >= missing
-    kept = rng.randint(n_views, size=n)
+    present = rng.random((n, n_views)) >= missing
+    kept = rng.integers(n_views, size=n)
     present[np.arange(n), kept] |= ~present.any(axis=1)
     return present

@@ -19,7 +19,7 @@ class Rows:
     X: Array
     present: Array  # (n,) which rows count
     own: Array  # (n,) the row's own term
-    origin: Array | None = None  # (columns,) the point that products are measured from, if not zero
+    origin: Array | None = None  # (columns,) the point that rows and centres are measured from, if not zero
 
 
 class Divergence(Protocol):
@@ -27,14 +27,14 @@ class Divergence(Protocol):
 
     scale: ClassVar[float]
 
-    def prepare(self, X: Array, present: Array) -> Rows:
-        """Check and lay out the rows once, before the first round."""
+    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
+        """Lay out the rows once: before the first round, or to be measured against centres that are known."""
 
     def centres(self, sums: Array, counts: Array) -> Array:
         """Centre of each cluster from the sum and the number of its rows; a cluster of none gets zeros."""
 
-    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array]:
-        """(weights, bias) of each centre."""
+    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
+        """(weights, bias) of each centre and the origin: the arguments of a scorer."""
 
     def distance(self, divergence: Array) -> Array:
         """What the views add up when they vote: a distance, from the divergence."""

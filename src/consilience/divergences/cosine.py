@@ -15,7 +15,7 @@ class Cosine:
 
     scale: ClassVar[float] = 1.0
 
-    def prepare(self, X: Array, present: Array) -> Rows:
+    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:  # noqa: ARG002
         xp = namespace(X)
         lengths = xp.sqrt(squared_norms(X))
         present = xp.logical_and(present, lengths > 0)
@@ -29,8 +29,8 @@ class Cosine:
         lengths = xp.sqrt(squared_norms(sums))
         return sums / xp.where(lengths > 0, lengths, 1.0)[:, None]
 
-    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array]:  # noqa: ARG002
-        return centres, centres[:, 0] * 0
+    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
+        return centres, centres[:, 0] * 0, origin
 
     def distance(self, divergence: Array) -> Array:
         xp = namespace(divergence)

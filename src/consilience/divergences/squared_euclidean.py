@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._backend import CSR, Array, add_label_sums, blocks, count_labels, namespace, squared_norms, zeros
+import numpy as np
+
+from .._backend import CSR, Array, blocks, dense_rows, like, namespace, squared_norms, to_numpy
 from .base import Rows
 
 
@@ -15,14 +17,14 @@ class SquaredEuclidean:
 
     scale: ClassVar[float] = 2.0
 
-    def prepare(self, X: Array, present: Array) -> Rows:
+    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
         if isinstance(X, CSR):
             return Rows(X, present, squared_norms(X))
-        # Measured from the mean, products do not cancel when the data lie far from zero, which float32 feels first.
+        # Products of numbers far from zero cancel, in float32 above all. Measured from the middle of the data they do
+        # not; the median, of known centres or of some rows, is not moved by a few that lie far out.
         xp = namespace(X)
-        one_cluster = xp.astype(present, xp.int64) - 1
-        sums = add_label_sums(X, one_cluster, zeros((1, X.shape[1]), X))
-        origin = self.centres(sums, count_labels(one_cluster, 1))[0, :]
+        origin = median(some_rows(X, present) if centres is None else centres)
+        origin = xp.astype(xp.astype(origin, X.dtype), xp.float64)
         own = xp.concat([squared_norms(X[block, ...] - origin[None, :]) for block in blocks(X, slice(0, X.shape[0]))])
         return Rows(X, present, own, origin)
 
@@ -30,11 +32,21 @@ class SquaredEuclidean:
         xp = namespace(sums)
         return sums / xp.where(counts > 0, counts, 1.0)[:, None]
 
-    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array]:
-        if origin is None:
-            return centres, squared_norms(centres) / 2
-        moved = centres - origin[None, :]
-        return moved, squared_norms(moved) / 2 + moved @ origin
+    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
+        moved = centres if origin is None else centres - origin[None, :]
+        return moved, squared_norms(moved) / 2, origin
 
     def distance(self, divergence: Array) -> Array:
         return namespace(divergence).sqrt(divergence)
+
+
+def some_rows(X: Array, present: Array) -> Array:
+    """Up to a thousand of the rows that are there, evenly spread."""
+    rows = np.flatnonzero(to_numpy(present))
+    rows = rows[:: max(1, len(rows) // 1000)] if len(rows) else np.array([0])
+    return dense_rows(X, like(rows, X))
+
+
+def median(X: Array) -> Array:
+    """Middle value of each column."""
+    return namespace(X).sort(X, axis=0)[X.shape[0] // 2, :]
