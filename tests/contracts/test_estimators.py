@@ -229,8 +229,9 @@ def test_a_row_far_out_does_not_change_what_is_said_of_the_others(estimator, dty
 def test_one_outlier_in_fit_costs_what_it_costs_scikit_learn():
     X = vague_views()[0]["view1"].astype(np.float32)
     X[0] = 1e3
-    reference = KMeans(4, n_init=10, random_state=0).fit(X.astype(np.float64)).inertia_
-    assert cs.MultiViewKMeans(4, random_state=0).fit(X).cost_ == pytest.approx(reference, rel=1e-3)
+    start = X[[0, 60, 120, 180]].astype(np.float64)
+    reference = KMeans(4, init=start, n_init=1, tol=0).fit(X.astype(np.float64)).inertia_
+    assert cs.MultiViewKMeans(4, init={"view0": start}, tol=0).fit(X).cost_ == pytest.approx(reference, rel=1e-3)
 
 
 @every_estimator
