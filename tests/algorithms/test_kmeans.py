@@ -16,7 +16,7 @@ import consilience as cs
 from consilience._backend import threads
 from consilience.algorithms.combine import consensus_centres, unanimous, vote
 from consilience.algorithms.kmeans import Collector, multi_view_kmeans
-from consilience.algorithms.start import divergences_from, given_partition, nearest_seed, seed_partition
+from consilience.algorithms.start import divergences_from, given_partition, nearest_seed, seeding
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 
@@ -234,7 +234,7 @@ def test_seeding_does_not_depend_on_units(strategy):
     for factor in (1.0, 1000.0):
         blocks = {"a": np.array(views["view0"]) * factor, "b": np.array(views["view1"])}
         rows = {name: SquaredEuclidean().prepare(block, np.ones(200, bool)) for name, block in blocks.items()}
-        partitions.append(seed_partition(rows, SquaredEuclidean(), 4, strategy, np.random.default_rng(0)))
+        partitions.append(seeding(rows, SquaredEuclidean(), 4, strategy)(np.random.default_rng(0)))
     assert np.array_equal(*partitions)
 
 
@@ -246,7 +246,7 @@ def test_plus_plus_finds_far_clusters_that_random_seeds_miss():
     hits = {
         strategy: sum(
             cs.metrics.normalized_mutual_info_score(
-                y, seed_partition(rows, SquaredEuclidean(), 6, strategy, np.random.default_rng(s))
+                y, seeding(rows, SquaredEuclidean(), 6, strategy)(np.random.default_rng(s))
             )
             > 0.95
             for s in range(20)

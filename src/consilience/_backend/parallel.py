@@ -25,7 +25,7 @@ from .namespace import Array
 T = TypeVar("T")
 
 MOST_CHUNKS = 16
-LEAST_CHUNK = 1 << 18  # stored values: below this, starting a thread costs more than it saves
+LEAST_CHUNK = 1 << 20  # stored values: below this, starting a thread costs more than it saves
 BLOCK = 1 << 20  # stored values of a block: two passes over it find it in the cache the second time
 
 _n_threads: ContextVar[int] = ContextVar("consilience_threads", default=1)
@@ -64,12 +64,12 @@ def chunks(X: Array, *, with_sums: bool = False) -> list[slice]:
     """Cut the rows of X for threads.
 
     Where each chunk sums up rows of its own, so few that clearing these sums and adding them up is worth it: a column
-    has at least 64 stored values a chunk.
+    has about 96 stored values or more a chunk.
     """
     n, work = X.shape[0], stored(X)
     n_chunks = work // LEAST_CHUNK
     if with_sums:
-        n_chunks = min(n_chunks, round(work / (64 * X.shape[1])))
+        n_chunks = min(n_chunks, round(work / (96 * X.shape[1])))
     return cut(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 

@@ -17,14 +17,18 @@ from .kmeans import NOWHERE, Collector, divergences_to
 Measure = Callable[[np.ndarray], Array]  # positions of some entities -> divergence of all entities from each
 
 
-def seed_partition(
-    views: Mapping[str, Rows], divergence: Divergence, n_clusters: int, strategy: str, rng: np.random.Generator
-) -> Array:
-    """Choose k entities and give every other to the nearest of them, all views considered."""
+def seeding(
+    views: Mapping[str, Rows], divergence: Divergence, n_clusters: int, strategy: str
+) -> Callable[[np.random.Generator], Array]:
+    """A function that chooses k entities and gives every other to the nearest of them, all views considered."""
     scales = {name: spread(view, divergence) for name, view in views.items()}
     measure = partial(divergences_from, views, divergence, scales)
-    seeds = STRATEGIES[strategy](measure, candidates(views, n_clusters), n_clusters, rng)
-    return nearest_seed(measure, seeds)
+    entities = candidates(views, n_clusters)
+
+    def partition(rng: np.random.Generator) -> Array:
+        return nearest_seed(measure, STRATEGIES[strategy](measure, entities, n_clusters, rng))
+
+    return partition
 
 
 def nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:

@@ -25,7 +25,7 @@ from ..algorithms.combine import consensus_centres, distances_to, vote
 from ..algorithms.kmeans import multi_view_kmeans
 from ..algorithms.progress import progress
 from ..algorithms.run import Attempt, best_of, run
-from ..algorithms.start import STRATEGIES, given_partition, seed_partition
+from ..algorithms.start import STRATEGIES, given_partition, seeding
 from ..data import Table
 from ..divergences import Divergence, Rows
 from ._shared import RANDOM_STATE, check_n_clusters, check_views, prepare, remember, store_agreement
@@ -113,16 +113,15 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
 
     def _attempts(self, ready: dict[str, Rows]) -> Any:
         """One restart after the other, each from a partition and a child generator of its own."""
-        named = isinstance(self.init, str)
-        n_runs = self.n_init if named else 1
+        if isinstance(self.init, str):
+            n_runs, start = self.n_init, seeding(ready, self._divergence, self.n_clusters, self.init)
+        else:
+            given = given_partition(self.init, ready, self._divergence, self.n_clusters)
+            n_runs, start = 1, lambda _: given
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, rng in enumerate(generator(self.random_state).spawn(n_runs)):
-                if named:
-                    partition = seed_partition(ready, self._divergence, self.n_clusters, self.init, rng)
-                else:
-                    partition = given_partition(self.init, ready, self._divergence, self.n_clusters)
                 done = run(
-                    multi_view_kmeans(ready, self._divergence, partition, self.n_clusters),
+                    multi_view_kmeans(ready, self._divergence, start(rng), self.n_clusters),
                     max_iter=self.max_iter,
                     tol=self.tol,
                     patience=self.patience,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,13 +20,11 @@ class SquaredEuclidean:
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
         if isinstance(X, CSR):
             return Rows(X, present, squared_norms(X))
-        # Products of numbers far from zero cancel, in float32 above all. Measured from the middle of the data they do
-        # not; the median, of known centres or of some rows, is not moved by a few that lie far out.
         xp = namespace(X)
-        origin = median(some_rows(X, present) if centres is None else centres)
-        origin = xp.astype(xp.astype(origin, X.dtype), xp.float64)
-        own = xp.concat([squared_norms(X[block, ...] - origin[None, :]) for block in blocks(X, slice(0, X.shape[0]))])
-        return Rows(X, present, own, origin)
+        origin = middle(some_rows(X, present) if centres is None else centres, X.dtype)
+        parts = [X[block, ...] for block in blocks(X, slice(0, X.shape[0]))]
+        moved = parts if origin is None else (part - origin[None, :] for part in parts)
+        return Rows(X, present, xp.concat([squared_norms(part) for part in moved]), origin)
 
     def centres(self, sums: Array, counts: Array) -> Array:
         xp = namespace(sums)
@@ -47,6 +45,15 @@ def some_rows(X: Array, present: Array) -> Array:
     return dense_rows(X, like(rows, X))
 
 
-def median(X: Array) -> Array:
-    """Middle value of each column."""
-    return namespace(X).sort(X, axis=0)[X.shape[0] // 2, :]
+def middle(X: Array, dtype: Any) -> Array | None:
+    """A point amid the rows, rounded to `dtype`; None where zero serves as well.
+
+    Products of numbers far from zero cancel, in float32 above all; measured from the middle they do not. The median is
+    not moved by a few rows that lie far out.
+    """
+    xp = namespace(X)
+    centre = xp.sort(X, axis=0)[X.shape[0] // 2, :]
+    distances = xp.sort(squared_norms(X - centre[None, :]))
+    if float(xp.vecdot(centre, centre)) <= float(distances[X.shape[0] // 2]) * xp.finfo(dtype).eps ** -0.3:
+        return None
+    return xp.astype(xp.astype(centre, dtype), xp.float64)

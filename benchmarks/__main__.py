@@ -1,0 +1,46 @@
+"""``python -m benchmarks [suite ...] [--small] [--repeats N]``: each table is printed as soon as it is there."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+import warnings
+from importlib import import_module
+from importlib.metadata import version
+
+from sklearn.exceptions import ConvergenceWarning
+
+from consilience._backend.parallel import available_threads
+
+SUITES = ("kernels", "estimators", "peers")  # each a module with run(small, repeats) that yields (title, table)
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time consilience beside others.")
+    parser.add_argument("suites", nargs="*", metavar="suite", help=f"{', '.join(SUITES)} (default: all but peers)")
+    parser.add_argument("--small", action="store_true", help="small data, to see that everything runs")
+    parser.add_argument("--repeats", type=int, default=7, help="how often each contestant runs (default: 7)")
+    args = parser.parse_args()
+    names = args.suites or SUITES[:2]
+    for name in names:
+        if name not in SUITES:
+            parser.error(f"no suite {name!r}: choose from {', '.join(SUITES)}")
+
+    warnings.simplefilter("ignore", ConvergenceWarning)  # contestants that run a set number of rounds never converge
+    versions = ", ".join(f"{library} {version(library)}" for library in LIBRARIES)
+    print(f"Python {platform.python_version()}, {versions}; {available_threads()} threads\n")
+    started = time.perf_counter()
+    for name in names:
+        try:
+            suite = import_module(f"{__package__}.{name}")
+        except ModuleNotFoundError as missing:
+            parser.error(f"{name}: {missing}. `make bench-peers` runs it in an environment that has what it needs")
+        for title, table in suite.run(small=args.small, repeats=args.repeats):
+            print(f"{title}\n{table!r}\n", flush=True)
+    print(f"{time.perf_counter() - started:.0f} seconds in all")
+
+
+if __name__ == "__main__":
+    main()

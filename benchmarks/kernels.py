@@ -1,0 +1,143 @@
+"""The kernels on sparse text: seconds a round of k-means, and of the products that soft clusters need.
+
+The documents are made up, of a shape that is common: word frequencies after Zipf, columns in no particular order,
+tf-idf, rows of unit length, documents between two topics. Everyone gets the same matrix and the same start.
+
+One round of k-means is timed as (time of many rounds - time of few) / (many - few), for all alike: scikit-learn's
+checks and copies, and our preparation of the rows, cancel out. Peak memory is that of the whole run, they included.
+The column `cost` is there to see that all have computed the same. consilience and scikit-learn use all cores; the
+products of scipy use one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial, reduce
+from itertools import islice
+from operator import add
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from consilience import Table
+from consilience._backend import CSR, chunks, map_chunks, scorer, scores_of, threads, weighted_sums
+from consilience.algorithms.kmeans import multi_view_kmeans
+from consilience.algorithms.start import given_partition
+from consilience.divergences import SquaredEuclidean
+
+from .harness import Contestant, compare
+
+N_CLUSTERS = 20
+FEW, MANY = 2, 12  # rounds; the documents take longer to settle
+
+
+def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
+    size = (20_000, 5_000) if small else (100_000, 30_000)
+    rng = np.random.default_rng(0)
+    text = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(documents(*size, N_CLUSTERS, rng)))
+    start = rng.choice(size[0], N_CLUSTERS, replace=False)
+    soft = rng.dirichlet(np.ones(N_CLUSTERS), size[0])
+    hard = np.where(rng.random((size[0], 1)) < 0.9, soft == soft.max(axis=1, keepdims=True), soft)
+    for dtype in (np.float32, np.float64):
+        X = text.astype(dtype)
+        centres = X[start].toarray()
+        what = f"{size[0]:,} x {size[1]:,}, {X.nnz / 1e6:.1f} M non-zeros, {N_CLUSTERS} clusters, {dtype.__name__}"
+        yield f"k-means, one round: {what}", kmeans_rounds(X, centres, repeats)
+        yield f"scores and sums, soft clusters: {what}", soft_products(X, centres, soft.astype(dtype), repeats)
+        yield f"scores and sums, 90% of rows one-hot: {what}", soft_products(X, centres, hard.astype(dtype), repeats)
+
+
+def documents(n: int, n_words: int, n_topics: int, rng: np.random.Generator, length: float = 150) -> sp.csr_array:
+    """Word counts after Zipf's law, which each topic has in an order of its own.
+
+    Half of a document's words are everyone's, the others come from two topics, mixed as it happens.
+    """
+    law = np.cumsum(1 / np.arange(1, n_words + 1))
+    document = np.repeat(np.arange(n, dtype=np.int32), np.maximum(1, rng.poisson(length, n)))
+    first, second = rng.integers(n_topics, size=(2, n))
+    topic = np.where(rng.random(len(document)) < rng.random(n)[document], first[document], second[document])
+    topic[rng.random(len(document)) < 0.5] = n_topics  # everyone's
+    words = np.arange(n_words, dtype=np.int32)  # scikit-learn takes no 64-bit indices
+    vocabularies = np.stack([rng.permutation(words) for _ in range(n_topics + 1)])
+    rank = np.searchsorted(law, rng.random(len(document)) * law[-1])
+    cells = np.ones(len(document)), (document, vocabularies[topic, rank])
+    return sp.csr_array(sp.coo_array(cells, shape=(n, n_words)))
+
+
+def kmeans_rounds(X: sp.csr_array, centres: np.ndarray, repeats: int) -> Table:
+    contestants = {
+        "consilience": partial(consilience_kmeans, X, start_of(X, centres)),
+        "scikit-learn lloyd": partial(sklearn_kmeans, X, centres, "lloyd"),
+        "scikit-learn elkan": partial(sklearn_kmeans, X, centres, "elkan"),
+        "scipy products": partial(scipy_kmeans, X, centres),
+    }
+    per_round = [Contestant.per_round(name, run, FEW, MANY) for name, run in contestants.items()]
+    return compare(per_round, repeats, lambda cost: {"cost": f"{cost:.2f}"})
+
+
+def start_of(X: sp.csr_array, centres: np.ndarray) -> np.ndarray:
+    """The partition that our loop starts from: each row with the nearest of the centres that the others start from."""
+    divergence = SquaredEuclidean()
+    rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
+    return given_partition(centres, {"text": rows}, divergence, len(centres))
+
+
+def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
+    divergence = SquaredEuclidean()
+    rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
+    with threads(None):
+        states = multi_view_kmeans({"text": rows}, divergence, partition, N_CLUSTERS)
+        return next(islice(states, n_rounds - 1, None)).costs["text"]
+
+
+def sklearn_kmeans(X: sp.csr_array, centres: np.ndarray, algorithm: str, n_rounds: int) -> float:
+    model = KMeans(len(centres), init=centres, n_init=1, max_iter=n_rounds, tol=0, algorithm=algorithm).fit(X)
+    if model.n_iter_ < n_rounds:
+        raise RuntimeError(f"k-means settled after {model.n_iter_} of {n_rounds} rounds: make the documents harder")
+    return model.inertia_
+
+
+def scipy_kmeans(X: sp.csr_array, centres: np.ndarray, n_rounds: int) -> float:
+    n, k = X.shape[0], len(centres)
+
+    def nearest(centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scores = X @ centres.T - (centres**2).sum(axis=1) / 2
+        return scores.argmax(axis=1), scores.max(axis=1)
+
+    labels, _ = nearest(centres)
+    for _ in range(n_rounds):
+        counts = np.bincount(labels, minlength=k)
+        members = np.ones(n, X.dtype), np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
+        sums = (sp.csr_array(members, shape=(k, n)) @ X).toarray()
+        labels, best = nearest(sums / counts[:, None].astype(X.dtype))
+    return float((X.data.astype(np.float64) ** 2).sum() - 2 * best.sum(dtype=np.float64))
+
+
+def soft_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray, repeats: int) -> Table:
+    """What a round of EM asks of the rows: a score a row and cluster, and each cluster's weighted sum of rows."""
+    contestants = {
+        "consilience": partial(consilience_products, X, centres, weights),
+        "scipy products": partial(scipy_products, X, centres, weights),
+    }
+    whole = [Contestant(name, run) for name, run in contestants.items()]
+    return compare(whole, repeats, lambda found: {"scores": size(found[0]), "sums": size(found[1])})
+
+
+def size(values: np.ndarray) -> str:
+    return f"{np.linalg.norm(values):.2f}"
+
+
+def consilience_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    rows = CSR(X.indptr, X.indices, X.data, X.shape[1])
+    score = scorer(rows, centres, np.zeros(len(centres)))
+    with threads(None):
+        scores = np.concatenate(list(map_chunks(lambda part: scores_of(rows[part], score), chunks(rows))))
+        parts = chunks(rows, with_sums=True)
+        sums = reduce(add, map_chunks(lambda part: weighted_sums(rows[part], weights[part]), parts))
+    return scores, sums
+
+
+def scipy_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X @ centres.T, (X.T @ weights).T
