@@ -136,6 +136,7 @@ def test_other_parameters(estimator, options, message):
             {"links": np.ones((3, 3))},
             r"init for view 'links' has shape \(3, 3\): give centres \(3, 4\) or responsibilities \(20, 3\)",
         ),
+        ({}, "init gives no entity a start: give something for one of the views 'text', 'links'"),
         ({"links": np.full((3, 4), np.nan)}, "init for view 'links' holds NaN or infinity"),
         (
             np.ones((3, 4)),

@@ -139,6 +139,10 @@ def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence
     for name, values in per_view("init", init, views, some=True).items():
         labels = _labels_from(name, to_numpy(values), views[name], divergence, n_clusters)
         partition = np.where(to_numpy(views[name].present), labels, partition)
+    if (partition == NOWHERE).all():
+        raise ValueError(
+            f"init gives no entity a start: give something for one of the views {', '.join(map(repr, views))}"
+        )
     return like(partition, first.own)
 
 

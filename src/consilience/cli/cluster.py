@@ -25,8 +25,8 @@ def cluster(options: argparse.Namespace) -> None:
     def fit(X: Any) -> Any:
         return METHODS[options.method](n_clusters=k, random_state=options.seed).fit(X)
 
-    print(f"{data.description}\n\n{data.views}\n")
     model = fit(views)
+    print(f"{data.description}\n\n{data.views}\n")
     found = {"all views together": model.labels_}
     blocks = [block for _, block in views.items()]
     found["concatenation"] = fit(np.hstack(blocks)).labels_

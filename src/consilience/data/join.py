@@ -35,6 +35,7 @@ def check_ids(name: str, values: Any, n: int) -> np.ndarray:
         raise ValueError(f"ids of view {name!r} must be a flat sequence, one id a row, got shape {ids.shape}")
     if len(ids) != n:
         raise ValueError(f"view {name!r} has {n} rows but {len(ids)} ids: give one id a row")
+    _check_unique(name, ids)
     return ids
 
 
@@ -75,8 +76,8 @@ def _check_overlap(named: dict[str, np.ndarray], rows: np.ndarray) -> None:
         if len(named[name]) and not shared[own >= 0].any():
             other = next(ids for view, ids in named.items() if view != name)
             raise ValueError(
-                f"view {name!r} shares no id with the other views: its first id is {named[name][0]!r}, another view's "
-                f"{other[:1].tolist()}. Make them the same kind, or use consilience.align"
+                f"view {name!r} shares no id with the other views: it starts with {named[name][:1].tolist()}, another "
+                f"with {other[:1].tolist()}. Make them the same kind, or use consilience.align"
             )
 
 
