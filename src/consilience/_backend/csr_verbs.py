@@ -70,14 +70,12 @@ def _(X: CSR, weights):
     from . import kernels
 
     k = weights.shape[1]
-    _, width = kernels.block_width(k, np.dtype(np.float64).itemsize)
-    sums = np.empty((k, X.n_columns))
-    for first in range(0, k, width):
-        part = weights[:, first : first + width]
-        table = np.zeros((X.n_columns, width))
-        kernels.weighted_sums_kernel(width)(X.indptr, X.indices, X.data, part, table)
-        sums[first : first + width] = table[:, : part.shape[1]].T
-    return sums
+    n_blocks, width = kernels.block_width(k, np.dtype(np.float64).itemsize)
+    table = np.zeros((n_blocks, X.n_columns, width))
+    for block in range(n_blocks):
+        part = weights[:, block * width : (block + 1) * width]
+        kernels.weighted_sums_kernel(width)(X.indptr, X.indices, X.data, part, table[block])
+    return table.transpose(0, 2, 1).reshape(n_blocks * width, X.n_columns)[:k]  # of one block a view, not a copy
 
 
 def _row_totals(X: CSR, values: np.ndarray) -> np.ndarray:
