@@ -36,7 +36,8 @@ def nearest(X: Array, score: Scorer) -> tuple[Array, Array]:
     """For each row the function with the largest value (the first on ties), and that value."""
     xp = namespace(X)
     scores = scores_of(X, score)
-    return xp.argmax(scores, axis=1), xp.max(scores, axis=1)
+    labels = xp.argmax(scores, axis=1)
+    return labels, xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
 
 
 @singledispatch
