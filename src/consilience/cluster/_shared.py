@@ -128,8 +128,8 @@ def _name_of(views: Views, entity: int) -> str:
     return str(entity if views.ids is None else views.ids[entity])
 
 
-def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> dict[str, Rows]:
-    """Each view's rows as numbers that the algorithms can trust; with `centres`, to be measured against those."""
+def ready_blocks(views: Views) -> dict[str, tuple[Array, Array]]:
+    """Each view's rows as numbers that the algorithms can trust, and which of them are there; missing rows are zeros."""
     blocks = {name: CSR.from_scipy(block) if sp.issparse(block) else block for name, block in views.items()}
     _check_one_library(blocks)
     ready = {}
@@ -146,19 +146,32 @@ def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] |
             )
         X = X if present.all() else only_rows(X, like(present, X))
         _check_range(name, X)
+        ready[name] = X, like(present, X)
+    return ready
+
+
+def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> dict[str, Rows]:
+    """Each view's rows made ready for a divergence; with `centres`, to be measured against those."""
+    ready = {}
+    for name, (X, present) in ready_blocks(views).items():
         known = None if centres is None else like(to_numpy(centres[name]), X)
-        ready[name] = divergence.prepare(X, like(present, X), known)
+        ready[name] = divergence.prepare(X, present, known)
         if centres is None and not bool(namespace(ready[name].own).any(ready[name].present)):
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-    lost = np.flatnonzero(~np.any([to_numpy(rows.present) for rows in ready.values()], axis=0))
+    warn_of_lost(views, {name: rows.present for name, rows in ready.items()})
+    return ready
+
+
+def warn_of_lost(views: Views, present: Mapping[str, Array]) -> None:
+    """Say which entities are left without a view, once rows of zeros count as missing."""
+    lost = np.flatnonzero(~np.any([to_numpy(own) for own in present.values()], axis=0))
     if len(lost):
         warnings.warn(
             f"entity {_name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it has no "
             "direction, takes no part in the clustering and gets the first cluster. Drop such rows with views[keep]",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return ready
 
 
 def _check_one_library(blocks: Mapping[str, Array]) -> None:
