@@ -1,9 +1,20 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
-from . import datasets, metrics
-from .cluster import MultiViewKMeans, MultiViewSphericalKMeans, PerView
+from . import datasets, families, metrics
+from .cluster import CoEM, MultiViewKMeans, MultiViewSphericalKMeans, PerView
 from .data import Table, Views, align
 
 __version__ = "0.1.0"
 
-__all__ = ["MultiViewKMeans", "MultiViewSphericalKMeans", "PerView", "Table", "Views", "align", "datasets", "metrics"]
+__all__ = [
+    "CoEM",
+    "MultiViewKMeans",
+    "MultiViewSphericalKMeans",
+    "PerView",
+    "Table",
+    "Views",
+    "align",
+    "datasets",
+    "families",
+    "metrics",
+]

@@ -234,7 +234,7 @@ def test_seeding_does_not_depend_on_units(strategy):
     for factor in (1.0, 1000.0):
         blocks = {"a": np.array(views["view0"]) * factor, "b": np.array(views["view1"])}
         rows = {name: SquaredEuclidean().prepare(block, np.ones(200, bool)) for name, block in blocks.items()}
-        partitions.append(seeding(rows, SquaredEuclidean(), 4, strategy)(np.random.default_rng(0)))
+        partitions.append(seeding(rows, dict.fromkeys(rows, SquaredEuclidean()), 4, strategy)(np.random.default_rng(0)))
     assert np.array_equal(*partitions)
 
 
@@ -246,7 +246,7 @@ def test_plus_plus_finds_far_clusters_that_random_seeds_miss():
     hits = {
         strategy: sum(
             cs.metrics.normalized_mutual_info_score(
-                y, seeding(rows, SquaredEuclidean(), 6, strategy)(np.random.default_rng(s))
+                y, seeding(rows, dict.fromkeys(rows, SquaredEuclidean()), 6, strategy)(np.random.default_rng(s))
             )
             > 0.95
             for s in range(20)
@@ -271,7 +271,7 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
     blocks, present = [rng.random((6, 3)), rng.random((6, 2))], np.ones((6, 2), bool)
     present[1, 0] = present[2, 1] = present[3, 0] = False
     rows = {n: SquaredEuclidean().prepare(b, present[:, v]) for v, (n, b) in enumerate(zip("ab", blocks, strict=True))}
-    away = divergences_from(rows, SquaredEuclidean(), {"a": 2.0, "b": 0.5}, np.array([0, 2]))
+    away = divergences_from(rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5}, np.array([0, 2]))
 
     def expected(i, seed):
         shared = [v for v in range(2) if present[i, v] and present[seed, v]]

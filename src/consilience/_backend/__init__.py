@@ -2,22 +2,27 @@
 
 from . import csr_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
 from .csr import CSR
+from .middle import middle, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
-from .parallel import blocks, chunks, map_chunks, stored, threads
+from .parallel import blocks, chunks, cut, map_chunks, stored, threads
 from .random import generator
+from .rows import as_rows
 from .verbs import (
     Scorer,
     add_label_sums,
     count_labels,
     dense_rows,
     largest,
+    map_values,
     nearest,
     only_rows,
     row_is_finite,
+    row_sums,
     scale_rows,
     scorer,
     scores_of,
     squared_norms,
+    stored_values,
     weighted_sums,
 )
 
@@ -26,24 +31,31 @@ __all__ = [
     "Array",
     "Scorer",
     "add_label_sums",
+    "as_rows",
     "blocks",
     "chunks",
     "count_labels",
+    "cut",
     "dense_rows",
     "generator",
     "is_array",
     "largest",
     "like",
     "map_chunks",
+    "map_values",
+    "middle",
     "namespace",
     "nearest",
     "only_rows",
     "row_is_finite",
+    "row_sums",
     "scale_rows",
     "scorer",
     "scores_of",
+    "some_rows",
     "squared_norms",
     "stored",
+    "stored_values",
     "threads",
     "to_numpy",
     "weighted_sums",

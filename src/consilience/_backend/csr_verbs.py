@@ -10,13 +10,16 @@ from .verbs import (
     add_label_sums,
     dense_rows,
     largest,
+    map_values,
     nearest,
     only_rows,
     row_is_finite,
+    row_sums,
     scale_rows,
     scorer,
     scores_of,
     squared_norms,
+    stored_values,
     weighted_sums,
 )
 
@@ -126,3 +129,19 @@ def _(X: CSR):
 @row_is_finite.register
 def _(X: CSR):
     return _row_totals(X, ~np.isfinite(X.data[_stored(X)])) == 0
+
+
+@row_sums.register
+def _(X: CSR):
+    return _row_totals(X, X.data[_stored(X)])
+
+
+@map_values.register
+def _(X: CSR, function):
+    here = _stored(X)
+    return CSR(X.indptr - X.indptr[0], X.indices[here], function(X.data[here]), X.n_columns)
+
+
+@stored_values.register
+def _(X: CSR):
+    return X.data[_stored(X)]

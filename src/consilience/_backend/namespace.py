@@ -26,7 +26,7 @@ def is_array(candidate: Any) -> bool:
 
 def to_numpy(array: Any) -> np.ndarray:
     """The same values as a numpy array, fetched from the device if they live on one."""
-    if isinstance(array, np.ndarray) or not is_array(array):
+    if isinstance(array, np.ndarray | np.generic) or not is_array(array):
         return np.asarray(array)
     if array_api_compat.is_torch_array(array) or array_api_compat.is_cupy_array(array):
         array = array_api_compat.to_device(array, "cpu")

@@ -60,16 +60,16 @@ def stored(X: Array) -> int:
     return X.size if isinstance(X, CSR) else X.shape[0] * X.shape[1]
 
 
-def chunks(X: Array, *, with_sums: bool = False) -> list[slice]:
-    """Cut the rows of X for threads.
+def chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
+    """Cut the rows of X for threads; `work` is what a stored value costs, in units of what k-means does to it.
 
     Where each chunk sums up rows of its own, so few that clearing these sums and adding them up is worth it: a column
     has about 96 stored values or more a chunk.
     """
-    n, work = X.shape[0], stored(X)
-    n_chunks = work // LEAST_CHUNK
+    n, size = X.shape[0], stored(X)
+    n_chunks = size * work // LEAST_CHUNK
     if with_sums:
-        n_chunks = min(n_chunks, round(work / (96 * X.shape[1])))
+        n_chunks = min(n_chunks, round(size / (96 * X.shape[1])))
     return cut(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 

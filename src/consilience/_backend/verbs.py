@@ -6,6 +6,7 @@ The definitions here serve every array-API library; `numpy_verbs` and `csr_verbs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import NamedTuple
 
@@ -67,9 +68,28 @@ def count_labels(labels: Array, n_clusters: int) -> Array:
 
 @singledispatch
 def weighted_sums(X: Array, weights: Array) -> Array:
-    """``weights.T @ X`` in float64: (clusters, columns)."""
+    """``weights.T @ X`` as float64, multiplied in the type of X: (clusters, columns)."""
     xp = namespace(X)
-    return xp.astype(weights, xp.float64).T @ xp.astype(X, xp.float64)
+    return xp.astype(xp.astype(weights, X.dtype, copy=False).T @ X, xp.float64, copy=False)
+
+
+@singledispatch
+def row_sums(X: Array) -> Array:
+    """Sum of each row, in float64."""
+    xp = namespace(X)
+    return xp.sum(X, axis=1, dtype=xp.float64)
+
+
+@singledispatch
+def map_values(X: Array, function: Callable[[Array], Array]) -> Array:
+    """The same rows with a function applied to their values; it must leave 0 at 0."""
+    return function(X)
+
+
+@singledispatch
+def stored_values(X: Array) -> Array:
+    """The values that are stored, in any shape: of sparse rows those that are not left out as zero."""
+    return X
 
 
 @singledispatch

@@ -43,6 +43,7 @@ class KMeansState:
     labels: dict[str, Array]
     costs: dict[str, float]
     settled: bool
+    comparable: bool = True
 
     @property
     def record(self) -> dict[str, float]:

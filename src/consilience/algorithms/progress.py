@@ -33,3 +33,11 @@ def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
         yield lambda run, round_, record: status.update(
             Text(line(run, round_, record), overflow="ellipsis", no_wrap=True)
         )
+
+
+def announce(text: str, verbose: bool) -> None:
+    """Say one thing, if asked to."""
+    if verbose:
+        from rich.console import Console
+
+        Console(stderr=True).print(text, soft_wrap=True, highlight=False, markup=False)

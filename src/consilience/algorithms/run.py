@@ -17,6 +17,10 @@ class State(Protocol):
         """The cost of each view, lower is better: what patience watches."""
 
     @property
+    def comparable(self) -> bool:
+        """Whether the next round is after the same thing; if not, patience starts anew with it."""
+
+    @property
     def settled(self) -> bool:
         """Whether the next round would leave everything as it is."""
 
@@ -61,6 +65,8 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
                 else:
                     waited[view] += 1
             converged = state.settled or min(waited.values()) >= patience
+            if not state.comparable:
+                best, waited, converged = {}, {}, False
             if converged:
                 break
     except KeyboardInterrupt:

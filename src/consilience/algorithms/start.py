@@ -18,11 +18,11 @@ Measure = Callable[[np.ndarray], Array]  # positions of some entities -> diverge
 
 
 def seeding(
-    views: Mapping[str, Rows], divergence: Divergence, n_clusters: int, strategy: str
+    views: Mapping[str, Rows], divergences: Mapping[str, Divergence], n_clusters: int, strategy: str
 ) -> Callable[[np.random.Generator], Array]:
     """A function that chooses k entities and gives every other to the nearest of them, all views considered."""
-    scales = {name: spread(view, divergence) for name, view in views.items()}
-    measure = partial(divergences_from, views, divergence, scales)
+    scales = {name: spread(view, divergences[name]) for name, view in views.items()}
+    measure = partial(divergences_from, views, divergences, scales)
     entities = candidates(views, n_clusters)
 
     def partition(rng: np.random.Generator) -> Array:
@@ -53,7 +53,10 @@ def spread(view: Rows, divergence: Divergence) -> float:
 
 
 def divergences_from(
-    views: Mapping[str, Rows], divergence: Divergence, scales: Mapping[str, float], seeds: np.ndarray
+    views: Mapping[str, Rows],
+    divergences: Mapping[str, Divergence],
+    scales: Mapping[str, float],
+    seeds: np.ndarray,
 ) -> Array:
     """Divergence of all entities from some: the mean over the views that both have, each in units of its spread.
 
@@ -67,7 +70,7 @@ def divergences_from(
             continue
         xp = namespace(view.own)
         at = like(seeds, view.own)
-        away = divergences_to(view, divergence, dense_rows(view.X, at)) / scales[name]
+        away = divergences_to(view, divergences[name], dense_rows(view.X, at)) / scales[name]
         both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
         total = total + where(both, away, 0.0)
         shared = shared + xp.astype(both, xp.float64)
@@ -128,7 +131,7 @@ def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence
     if not view_by_view:
         values = to_numpy(init)
         if values.ndim == 1:
-            return like(_check_labels(values, n, n_clusters), first.own)
+            return like(check_labels(values, n, n_clusters), first.own)
         if len(views) > 1 and values.shape != (n, n_clusters):
             raise ValueError(
                 f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
@@ -146,7 +149,8 @@ def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence
     return like(partition, first.own)
 
 
-def _check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
+def check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
+    """Labels that a user gave as a start."""
     if labels.shape != (n,):
         raise ValueError(f"init gives {len(labels)} labels for {n} entities: give one each")
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= n_clusters:

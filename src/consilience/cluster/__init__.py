@@ -1,7 +1,8 @@
 """The estimators, one a file."""
 
+from .coem import CoEM
 from .kmeans import MultiViewKMeans
 from .per_view import PerView
 from .spherical_kmeans import MultiViewSphericalKMeans
 
-__all__ = ["MultiViewKMeans", "MultiViewSphericalKMeans", "PerView"]
+__all__ = ["CoEM", "MultiViewKMeans", "MultiViewSphericalKMeans", "PerView"]

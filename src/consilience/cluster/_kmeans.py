@@ -28,7 +28,7 @@ from ..algorithms.run import Attempt, best_of, run
 from ..algorithms.start import STRATEGIES, given_partition, seeding
 from ..data import Table
 from ..divergences import Divergence, Rows
-from ._shared import RANDOM_STATE, check_n_clusters, check_views, prepare, remember, store_agreement
+from ._shared import RANDOM_STATE, check_n_clusters, check_views, prepare, remember, store_agreement, warn_of_empty
 
 
 class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -114,7 +114,10 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
     def _attempts(self, ready: dict[str, Rows]) -> Any:
         """One restart after the other, each from a partition and a child generator of its own."""
         if isinstance(self.init, str):
-            n_runs, start = self.n_init, seeding(ready, self._divergence, self.n_clusters, self.init)
+            n_runs, start = (
+                self.n_init,
+                seeding(ready, dict.fromkeys(ready, self._divergence), self.n_clusters, self.init),
+            )
         else:
             given = given_partition(self.init, ready, self._divergence, self.n_clusters)
             n_runs, start = 1, lambda _: given
@@ -138,14 +141,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        n_found = len(np.unique(self.labels_))
-        if n_found < self.n_clusters:
-            warnings.warn(
-                f"{self.n_clusters - n_found} of {self.n_clusters} clusters are empty: there may be fewer distinct "
-                "entities than clusters; lower n_clusters or raise n_init",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        warn_of_empty(self.labels_, self.n_clusters)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:  # noqa: ARG002
         """Cluster the entities and return their labels.

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from .._backend import CSR, Array, largest, like, namespace, only_rows, row_is_finite, to_numpy
+from .._backend import Array, as_rows, largest, like, namespace, only_rows, row_is_finite, to_numpy
 from ..data import Views, is_frame, to_block
 from ..divergences import Divergence, Rows
 from ..metrics import agreement_matrix, disagreement_bound
@@ -129,12 +130,12 @@ def _name_of(views: Views, entity: int) -> str:
 
 
 def ready_blocks(views: Views) -> dict[str, tuple[Array, Array]]:
-    """Each view's rows as numbers that the algorithms can trust, and which of them are there; missing rows are zeros."""
-    blocks = {name: CSR.from_scipy(block) if sp.issparse(block) else block for name, block in views.items()}
+    """Each view's rows as numbers that the algorithms can trust, and which are there; missing rows become zeros."""
+    blocks = {name: as_rows(block) for name, block in views.items()}
     _check_one_library(blocks)
     ready = {}
     for v, name in enumerate(views.names):
-        X = as_floats(blocks[name])
+        X = blocks[name]
         present = views.present[:, v]
         finite = to_numpy(row_is_finite(X))
         if not finite[present].all():
@@ -193,14 +194,6 @@ def _check_range(name: str, X: Array) -> None:
         )
 
 
-def as_floats(X: Array) -> Array:
-    """float32 stays, every other kind of number becomes float64; copied only then."""
-    if isinstance(X, CSR):
-        return X if X.dtype in (np.float32, np.float64) else X.with_data(X.data.astype(np.float64))
-    xp = namespace(X)
-    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
-
-
 def check_n_clusters(n_clusters: int, n_entities: int) -> None:
     if n_clusters > n_entities:
         raise ValueError(
@@ -214,3 +207,15 @@ def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
     estimator.view_labels_ = view_labels
     estimator.agreement_ = agreement_matrix(view_labels)
     estimator.error_bound_ = disagreement_bound(view_labels)
+
+
+def warn_of_empty(labels: np.ndarray, n_clusters: int) -> None:
+    """Say that clusters are empty, if some are."""
+    n_found = len(np.unique(labels))
+    if n_found < n_clusters:
+        warnings.warn(
+            f"{n_clusters - n_found} of {n_clusters} clusters are empty: there may be fewer distinct entities than "
+            "clusters; lower n_clusters or raise n_init",
+            ConvergenceWarning,
+            stacklevel=5,
+        )

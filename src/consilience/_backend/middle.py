@@ -1,0 +1,31 @@
+"""Where the data lies: a point to measure from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .namespace import Array, like, namespace, to_numpy
+from .verbs import dense_rows, squared_norms
+
+
+def some_rows(X: Array, present: Array) -> Array:
+    """Up to a thousand of the rows that are there, evenly spread."""
+    rows = np.flatnonzero(to_numpy(present))
+    rows = rows[:: max(1, len(rows) // 1000)] if len(rows) else np.array([0])
+    return dense_rows(X, like(rows, X))
+
+
+def middle(X: Array, dtype: Any) -> Array | None:
+    """A point amid the rows, rounded to `dtype`; None where zero serves as well.
+
+    Products of numbers far from zero cancel, in float32 above all; measured from the middle they do not. The median is
+    not moved by a few rows that lie far out.
+    """
+    xp = namespace(X)
+    centre = xp.sort(X, axis=0)[X.shape[0] // 2, :]
+    distances = xp.sort(squared_norms(X - centre[None, :]))
+    if float(xp.vecdot(centre, centre)) <= float(distances[X.shape[0] // 2]) * xp.finfo(dtype).eps ** -0.3:
+        return None
+    return xp.astype(xp.astype(centre, dtype), xp.float64)

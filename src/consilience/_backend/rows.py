@@ -1,0 +1,22 @@
+"""Rows in a form that the verbs know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .csr import CSR
+from .namespace import Array, is_array, namespace
+
+
+def as_rows(X: Any) -> Array:
+    """Sparse matrices as CSR, lists as numpy; float32 stays, other numbers become float64. Copied only where needed."""
+    if sp.issparse(X):
+        X = CSR.from_scipy(X.tocsr())
+    if isinstance(X, CSR):
+        return X if X.dtype in (np.float32, np.float64) else X.with_data(X.data.astype(np.float64))
+    X = X if is_array(X) else np.asarray(X)
+    xp = namespace(X)
+    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)

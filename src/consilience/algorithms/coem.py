@@ -1,0 +1,371 @@
+"""Generalised co-EM (Bickel & Scheffer 2005, Table 1): mixture models over any number of views, a family each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from math import inf
+from operator import add
+
+import numpy as np
+
+from .._backend import Array, chunks, cut, map_chunks, namespace, to_numpy, where, zeros
+from ..families import Family
+from ..families.base import Params, Statistics, never, safe_log
+from ..metrics import agreement_rate
+from .kmeans import NOWHERE
+
+WORKSPACE = 1 << 17  # numbers of a block: they stay in the cache from one step to the next
+Weights = dict[str, Array]  # the prior of each cluster, view by view
+Blend = Callable[[slice], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One view's rows and the family that explains them."""
+
+    X: Array
+    present: Array  # (n,) which rows count
+    family: Family
+    own: Array | None  # (n,) the part of a row's log-density that no cluster changes
+
+    def chunks(self, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
+        """Rows for threads."""
+        return chunks(self.X, with_sums=with_sums, work=self.family.work(self.X, n_clusters))
+
+    def blocks(self, rows: slice, n_clusters: int) -> list[slice]:
+        """Rows of a chunk that are worked on at a time."""
+        n = rows.stop - rows.start
+        return cut(rows, max(1, min(n, n * self.family.width(self.X, n_clusters) // WORKSPACE)))
+
+
+@dataclass(eq=False)
+class Belief:
+    """What a view thinks of its entities under its newest parameters.
+
+    Arrays of n x k lie cluster by cluster in memory, so that sums over the clusters run along the rows.
+    """
+
+    log_prob: Array  # (n, k), less the rows' own terms
+    posterior: Array  # (n, k) Eq 14; zeros where the entity lacks the view, or the view has no parameters yet
+    evidence: Array  # (n,) log of the density of each row, less its own term; 0 where it is missing
+    known: Array  # (n,) which rows have a posterior
+    totals: Array  # (k,) sum of the posteriors
+
+    @classmethod
+    def none(cls, part: Part, n_clusters: int) -> Belief:
+        """Of a view that has no parameters yet."""
+        xp = namespace(part.present)
+        n = part.present.shape[0]
+        wide = xp.astype(zeros((n_clusters, n), part.present), part.X.dtype).T
+        return cls(wide, wide + 0, zeros((n,), part.present), part.present & False, zeros((n_clusters,), part.present))
+
+
+@dataclass(frozen=True, eq=False)
+class CoEMState:
+    """After a round: the parameters and priors of every view, and how good they are."""
+
+    params: dict[str, Params]
+    weights: Weights
+    eta: float
+    comparable: bool  # whether the next round has the same criterion
+    log_likelihoods: dict[str, float]
+    q: float
+    delta: float
+    agreement: float
+    settled: bool = False
+
+    @property
+    def costs(self) -> dict[str, float]:
+        return {name: -value for name, value in self.log_likelihoods.items()}
+
+    @property
+    def record(self) -> dict[str, float]:
+        by_view = {f"log_likelihood_{name}": value for name, value in self.log_likelihoods.items()}
+        return {"q": self.q, "delta": self.delta, **by_view, "agreement": self.agreement, "eta": self.eta}
+
+
+def co_em(
+    parts: Mapping[str, Part],
+    params: Mapping[str, Params],
+    weights: Weights,
+    etas: Iterable[tuple[float, bool]],
+    prior: Prior,
+) -> Iterator[CoEMState]:
+    """One state a round: in each view in turn an E-step with the newest parameters of all views, and an M-step.
+
+    A view may start without parameters: others speak for it until its first M-step. `etas` gives for each round the
+    weight of the consensus, and whether it will stay.
+    """
+    params, weights = dict(params), dict(weights)
+    n_clusters = next(iter(weights.values())).shape[0]
+    beliefs = {name: believe(part, params.get(name), weights[name]) for name, part in parts.items()}
+    for eta, stays in etas:
+        for name, part in parts.items():
+            blend = blending(parts, beliefs, name, eta)  # E-step, Eq 13
+            statistics, blended = collect(part, blend, n_clusters)
+            params[name] = part.family.maximise(statistics)  # M-step, Eq 12
+            before, weights = weights, prior(weights, name, blended, beliefs)  # Eqs 12 and 17
+            measure(part, params[name], beliefs[name])
+            for other in parts:
+                if other == name or weights[other] is not before[other]:
+                    update(beliefs[other], weights[other])  # Eq 14
+        yield CoEMState(dict(params), weights, eta, stays, *quality(parts, beliefs, weights, eta))
+
+
+def believe(part: Part, params: Params | None, weights: Array) -> Belief:
+    """What a view thinks under given parameters."""
+    belief = Belief.none(part, weights.shape[0])
+    if params is not None:
+        measure(part, params, belief)
+        update(belief, weights)
+    return belief
+
+
+def blending(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], name: str, eta: float) -> Blend:
+    """Eq 13: a function that gives, for some rows, the posteriors of a view blended with those of the others.
+
+    Only the views that an entity has take part; the entity's only view speaks for itself.
+    """
+    own = beliefs[name]
+    others = [belief for other, belief in beliefs.items() if other != name]
+    xp = namespace(own.known)
+    kind = own.posterior.dtype
+    n_others = reduce(add, (xp.astype(belief.known, kind) for belief in others), xp.astype(own.known & False, kind))
+    known = xp.astype(own.known, kind)
+    present = xp.astype(parts[name].present, kind)
+    alone = xp.astype(n_others == 0, kind)
+    kept = present * known * ((1 - eta) + eta * alone)
+    # a view without parameters leaves it all to the others
+    shared = present * (1 - alone) * (1 - known * (1 - eta)) / (n_others + alone)
+    own_counts = bool(xp.any(kept > 0))
+
+    def blend(rows: slice) -> Array:
+        result = own.posterior[rows, :] * kept[rows][:, None] if own_counts else None
+        if others:
+            theirs = reduce(add, (xp.astype(belief.posterior[rows, :], kind, copy=False) for belief in others))
+            theirs = theirs * shared[rows][:, None]
+            result = theirs if result is None else result + theirs
+        return own.posterior[rows, :] if result is None else result
+
+    return blend
+
+
+def collect(part: Part, blend: Blend, n_clusters: int) -> tuple[Statistics, Array]:
+    """The statistics of a view under blended posteriors, and the sum of these posteriors."""
+
+    def one_block(rows: slice) -> Statistics:
+        weights = blend(rows)
+        xp = namespace(weights)
+        totals = xp.sum(weights, axis=0, dtype=xp.float64)
+        return {"": totals, **part.family.statistics(part.X[rows, ...], weights)}
+
+    def one_chunk(rows: slice) -> Statistics:
+        return reduce(added, map(one_block, part.blocks(rows, n_clusters)))
+
+    statistics = reduce(added, map_chunks(one_chunk, part.chunks(n_clusters, with_sums=True)))
+    return statistics, statistics.pop("")
+
+
+def added(a: Statistics, b: Statistics) -> Statistics:
+    """Statistics of the rows of both."""
+    return {name: value + b[name] for name, value in a.items()}
+
+
+def measure(part: Part, params: Params, belief: Belief) -> None:
+    """Log-densities of all rows of a view under its parameters."""
+    density = part.family.density(part.X, params)
+    n_clusters = belief.log_prob.shape[1]
+
+    def one_chunk(rows: slice) -> None:
+        for block in part.blocks(rows, n_clusters):
+            belief.log_prob[block, :] = density(part.X[block, ...])
+
+    for _ in map_chunks(one_chunk, part.chunks(n_clusters)):
+        pass
+    belief.known = part.present
+
+
+def update(belief: Belief, weights: Array) -> None:
+    """Posteriors of all rows of a view under its log-densities and the prior."""
+    log_prior = safe_log(weights, belief.log_prob.dtype)
+
+    def one_chunk(rows: slice) -> Array:
+        posterior, evidence = posteriors(belief.log_prob[rows, :], log_prior)
+        known = belief.known[rows]
+        posterior *= namespace(posterior).astype(known, posterior.dtype)[:, None]
+        belief.posterior[rows, :] = posterior
+        belief.evidence[rows] = where(known, evidence, 0.0)
+        xp = namespace(posterior)
+        return xp.sum(posterior, axis=0, dtype=xp.float64)
+
+    belief.totals = reduce(add, map_chunks(one_chunk, rows_of(belief)))
+
+
+def rows_of(belief: Belief) -> list[slice]:
+    """All rows, in pieces whose n x k arrays stay in the cache."""
+    n, k = belief.posterior.shape
+    return cut(slice(0, n), max(1, min(n, n * k // WORKSPACE)))
+
+
+def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
+    """Eq 14 for some rows, and the logarithm of its denominator.
+
+    A row that no cluster can have made is evidence of nothing: its posterior is the prior. Numbers too small to be
+    normal are zero, for arithmetic with them is slow and changes nothing.
+    """
+    xp = namespace(log_prob)
+    joint = log_prob + xp.astype(log_prior, log_prob.dtype)[None, :]
+    top = xp.max(joint, axis=1)
+    impossible = top <= never(joint.dtype) / 2
+    if bool(xp.any(impossible)):
+        joint = xp.where(impossible[:, None], xp.astype(log_prior, joint.dtype)[None, :], joint)
+        top = xp.max(joint, axis=1)
+    joint -= top[:, None]
+    posterior = xp.exp(joint)
+    total = xp.sum(posterior, axis=1)
+    posterior /= total[:, None]
+    posterior *= xp.astype(posterior >= xp.finfo(posterior.dtype).smallest_normal, posterior.dtype)
+    evidence = xp.astype(top, xp.float64) + xp.astype(xp.log(total), xp.float64)
+    return posterior, where(~impossible, evidence, -inf)
+
+
+def quality(
+    parts: Mapping[str, Part], beliefs: Mapping[str, Belief], weights: Weights, eta: float
+) -> tuple[dict[str, float], float, float, float]:
+    """The views' log-likelihoods, Q^MV, its disagreement term (Eqs 7 and 10, at the current parameters), agreement.
+
+    With P the posteriors and L their logarithms, the disagreement of an entity's views S is the sum over v of
+    ``|S| <P_v, L_v> - <P_v, sum of all L>``, over ``|S| - 1``.
+    """
+    first = next(iter(beliefs.values()))
+    xp = namespace(first.known)
+    n_known = reduce(add, (xp.astype(belief.known, xp.float64) for belief in beliefs.values()))
+    several = where(n_known > 1, 1 / where(n_known > 1, n_known - 1, 1.0), 0.0)
+    log_priors = {name: safe_log(own, beliefs[name].log_prob.dtype) for name, own in weights.items()}
+
+    def one_chunk(rows: slice) -> tuple[float, float]:
+        entropy: Array = 0.0
+        all_posteriors: Array = 0.0
+        all_logs: Array = 0.0
+        for name, belief in beliefs.items():
+            posterior, logs = belief.posterior[rows, :], log_posteriors(belief, log_priors[name], rows)
+            entropy = entropy + xp.sum(posterior * logs, axis=1)
+            all_posteriors, all_logs = all_posteriors + posterior, all_logs + logs
+        entropy = xp.astype(entropy, xp.float64)
+        ruled_out = all_logs <= never(all_logs.dtype) / 2
+        if bool(xp.any(ruled_out)):
+            if bool(xp.any(xp.logical_and(ruled_out, all_posteriors > 0))):
+                return float(xp.sum(entropy)), inf  # a view holds possible what another rules out
+            all_logs = where(~ruled_out, all_logs, 0.0)
+        crossed = xp.astype(xp.sum(all_posteriors * all_logs, axis=1), xp.float64)
+        return float(xp.sum(entropy)), float(xp.sum(several[rows] * (n_known[rows] * entropy - crossed)))
+
+    entropy, delta = np.sum(list(map_chunks(one_chunk, rows_of(first))), axis=0).tolist()
+    likelihoods = {name: log_likelihood(part, beliefs[name]) for name, part in parts.items()}
+    q = sum(likelihoods.values()) + entropy - (eta * delta if eta else 0.0)
+    return likelihoods, q, delta, agreement_rate(*view_labels(beliefs).values())
+
+
+def log_posteriors(belief: Belief, log_prior: Array, rows: slice) -> Array:
+    """Logarithms of some posteriors, which may be too small to be told from zero themselves; 0 in missing rows."""
+    log_prob, evidence = belief.log_prob[rows, :], belief.evidence[rows]
+    xp = namespace(log_prob)
+    log_prior = xp.astype(log_prior, log_prob.dtype)[None, :]
+    impossible = evidence == -inf
+    logs = log_prob + (log_prior - xp.astype(where(~impossible, evidence, 0.0), log_prob.dtype)[:, None])
+    if bool(xp.any(impossible)):
+        logs = xp.where(impossible[:, None], log_prior, logs)
+    logs *= xp.astype(belief.known[rows], logs.dtype)[:, None]
+    return logs
+
+
+def log_likelihood(part: Part, belief: Belief) -> float:
+    """Of all rows of a view."""
+    xp = namespace(belief.evidence)
+    own = 0.0 if part.own is None else float(xp.sum(where(part.present, part.own, 0.0)))
+    return float(xp.sum(belief.evidence)) + own
+
+
+def view_labels(beliefs: Mapping[str, Belief]) -> dict[str, np.ndarray]:
+    """The cluster that each view finds most likely; NOWHERE where an entity lacks it."""
+    labels = {}
+    for name, belief in beliefs.items():
+        winners = namespace(belief.posterior).argmax(belief.posterior, axis=1)
+        labels[name] = to_numpy(where(belief.known, winners, NOWHERE))
+    return labels
+
+
+Prior = Callable[[Weights, str, Array, Mapping[str, Belief]], Weights]
+
+
+def global_prior(weights: Weights, name: str, blended: Array, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
+    """Eq 17: one prior for all views, the mean of all posteriors."""
+    totals = reduce(add, (belief.totals for belief in beliefs.values()))
+    return dict.fromkeys(weights, totals / namespace(totals).sum(totals))
+
+
+def view_prior(weights: Weights, name: str, blended: Array, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
+    """Eq 12: each view its own, the mean of its blended posteriors."""
+    return {**weights, name: blended / namespace(blended).sum(blended)}
+
+
+def uniform_prior(weights: Weights, name: str, blended: Array, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
+    """The same for every cluster, always."""
+    return weights
+
+
+PRIORS: dict[str, Prior] = {"global": global_prior, "view": view_prior, "uniform": uniform_prior}
+
+
+def joint_posterior(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], prior: Array) -> tuple[Array, Array]:
+    """Eq 19: the posterior of each entity given all the views it has, and the log-density of the entity."""
+    first = next(iter(beliefs.values()))
+    xp = namespace(first.log_prob)
+    total, own = first.log_prob * 0, first.evidence * 0
+    for name, belief in beliefs.items():
+        known = xp.astype(belief.known, belief.log_prob.dtype)
+        total = total + belief.log_prob * known[:, None]
+        own = own if parts[name].own is None else own + where(belief.known, parts[name].own, 0.0)
+    total = xp.where(total < never(total.dtype) / 2, xp.full_like(total, never(total.dtype)), total)
+    posterior, evidence = posteriors(total, safe_log(prior, total.dtype))
+    return posterior, evidence + own
+
+
+def average_posterior(beliefs: Mapping[str, Belief], prior: Array) -> Array:
+    """Eq 7 of the paper of 2004: the mean of the posteriors of the views an entity has."""
+    total = reduce(add, (belief.posterior for belief in beliefs.values()))
+    xp = namespace(total)
+    count = reduce(add, (xp.astype(belief.known, total.dtype) for belief in beliefs.values()))
+    mean = total / where(count > 0, count, 1.0)[:, None]
+    return xp.where((count > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
+
+
+def fixed(eta: float) -> Iterator[tuple[float, bool]]:
+    """The same weight of the consensus in all rounds."""
+    while True:
+        yield eta, True
+
+
+def annealed(etas: Iterable[float]) -> Iterator[tuple[float, bool]]:
+    """One weight a round; the last one stays."""
+    etas = list(etas)
+    yield from ((eta, False) for eta in etas[:-1])
+    yield from fixed(etas[-1])
+
+
+N_ANNEALED = 25  # rounds from the first eta to zero
+
+
+def linear(eta: float) -> list[float]:
+    """Equal steps down to zero."""
+    return [eta * (1 - t / N_ANNEALED) for t in range(N_ANNEALED + 1)]
+
+
+def geometric(eta: float) -> list[float]:
+    """Equal ratios down to a hundredth, then zero."""
+    return [eta * 0.01 ** (t / (N_ANNEALED - 1)) for t in range(N_ANNEALED)] + [0.0]
+
+
+SCHEDULES: dict[str, Callable[[float], list[float]]] = {"linear": linear, "geometric": geometric}

@@ -1,0 +1,193 @@
+"""Where co-EM starts from: parameters and priors, by one M-step on responsibilities where they are not given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from .._backend import Array, like, namespace, some_rows, to_numpy
+from ..data import per_view
+from ..divergences import Cosine, Divergence, Rows, SquaredEuclidean
+from ..families.base import Params
+from .coem import Part, Weights, collect
+from .kmeans import divergences_to
+from .start import check_labels, seeding
+
+DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a run starts from; a view may be left out."""
+
+    params: dict[str, Params]
+    weights: Weights
+
+
+def chosen_starts(
+    parts: Mapping[str, Part], n_clusters: int, strategy: str, prior: str, generators: list[np.random.Generator]
+) -> Iterator[Start]:
+    """One start a generator, each from one partition for all views, so that cluster j means the same in each.
+
+    All partitions are made first: what is laid out for that (unit rows, for instance) need not be kept.
+    """
+    partitions = _partitions(parts, n_clusters, strategy, generators)
+    for labels in partitions:
+        yield from_responsibilities(parts, dict.fromkeys(parts, one_hot(labels, n_clusters)), prior)
+
+
+def _partitions(
+    parts: Mapping[str, Part], n_clusters: int, strategy: str, generators: list[np.random.Generator]
+) -> list[np.ndarray]:
+    divergences = {name: DIVERGENCES[part.family.divergence] for name, part in parts.items()}
+    rows = {name: divergences[name].prepare(part.X, part.present) for name, part in parts.items()}
+    partition = seeding(rows, divergences, n_clusters, strategy)
+    return [to_numpy(partition(rng)) for rng in generators]
+
+
+def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Responsibilities of a partition."""
+    return (np.arange(n_clusters)[:, None] == labels[None, :]).T.astype(np.float64)
+
+
+def from_responsibilities(parts: Mapping[str, Part], given: Mapping[str, np.ndarray], prior: str) -> Start:
+    """One M-step a view."""
+    params, totals = {}, {}
+    for name, responsibilities in given.items():
+        params[name], totals[name] = _m_step(parts[name], responsibilities)
+    return Start(params, first_weights(parts, totals, prior))
+
+
+def _m_step(part: Part, responsibilities: np.ndarray) -> tuple[Params, Array]:
+    counted = like(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0), part.X)
+    counted = namespace(counted).astype(counted, part.X.dtype)
+    statistics, totals = collect(part, lambda rows: counted[rows, :], responsibilities.shape[1])
+    return part.family.maximise(statistics), totals
+
+
+def first_weights(parts: Mapping[str, Part], totals: Mapping[str, Array], prior: str) -> Weights:
+    """The priors that go with the sums of the responsibilities."""
+    everything = reduce(add, totals.values())
+    xp = namespace(everything)
+    if prior == "uniform":
+        everything = xp.ones_like(everything)
+    shared = everything / xp.sum(everything)
+    if prior != "view":
+        return dict.fromkeys(parts, shared)
+    return {name: totals[name] / xp.sum(totals[name]) if name in totals else shared for name in parts}
+
+
+def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: str) -> Start:
+    """What a given `init` stands for: labels, responsibilities or parameters, for all views or view by view."""
+    n = next(iter(parts.values())).present.shape[0]
+    params: dict[str, Params] = {}
+    totals: dict[str, Array] = {}
+    for name, values in _view_by_view(init, parts, n, n_clusters).items():
+        part = parts[name]
+        if isinstance(values, Mapping):
+            params[name] = _checked_params(name, values, part, n_clusters)
+            weights = np.asarray(to_numpy(values.get("weights", np.ones(n_clusters))), np.float64)
+            _check_weights(name, weights, n_clusters)
+            totals[name] = like(weights / weights.sum() * to_numpy(part.present).sum(), part.X)
+        else:
+            responsibilities = _responsibilities(name, values, part)
+            params[name], totals[name] = _m_step(part, responsibilities)
+    if not params:
+        raise ValueError(
+            f"init gives no entity a start: give something for one of the views {', '.join(map(repr, parts))}"
+        )
+    return Start(params, first_weights(parts, totals, prior))
+
+
+def _view_by_view(init: Any, parts: Mapping[str, Part], n: int, n_clusters: int) -> dict[str, Any]:
+    """For each view a mapping of parameters or a matrix."""
+    if isinstance(init, Mapping) or (isinstance(init, list | tuple) and init and np.ndim(init[0]) == 2):
+        given = per_view("init", init, parts, some=True)
+        return {
+            name: own if isinstance(own, Mapping) else _matrix(name, own, parts[name], n_clusters)
+            for name, own in given.items()
+        }
+    values = to_numpy(init)
+    if values.ndim == 1:
+        return dict.fromkeys(parts, one_hot(check_labels(values, n, n_clusters), n_clusters))
+    if len(parts) > 1 and values.shape != (n, n_clusters):
+        raise ValueError(
+            f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
+            "give parameters view by view, init={'view': {...}, ...}"
+        )
+    return {name: _matrix(name, values, part, n_clusters) for name, part in parts.items()}
+
+
+def _matrix(name: str, given: Any, part: Part, n_clusters: int) -> Any:
+    """Responsibilities, or the parameters or responsibilities that centres stand for."""
+    values = np.asarray(to_numpy(given))
+    n, d = part.X.shape
+    if values.shape not in {(n_clusters, d), (n, n_clusters)}:
+        raise ValueError(
+            f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, d)} or responsibilities "
+            f"{(n, n_clusters)}, or a dict of parameters"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
+    if values.shape != (n_clusters, d):
+        return values
+    if part.family.centres is not None:
+        return {part.family.centres: values}
+    rows: Rows = (divergence := DIVERGENCES[part.family.divergence]).prepare(part.X, part.present)
+    centres = divergence.centres(like(values.astype(np.float64), part.X), like(np.ones(n_clusters), part.X))
+    return one_hot(to_numpy(divergences_to(rows, divergence, centres)).argmin(axis=1), n_clusters)
+
+
+def _responsibilities(name: str, values: np.ndarray, part: Part) -> np.ndarray:
+    values = values.astype(np.float64)
+    present = to_numpy(part.present)
+    if (values[present] < 0).any() or not np.allclose(values[present].sum(axis=1), 1, atol=1e-6):
+        raise ValueError(
+            f"init for view {name!r}: the responsibilities of an entity must be 0 or more and sum to 1: divide each "
+            "row by its sum"
+        )
+    return values
+
+
+def _check_weights(name: str, weights: np.ndarray, n_clusters: int) -> None:
+    if weights.shape != (n_clusters,) or (weights < 0).any() or not weights.sum() > 0:
+        raise ValueError(f"init for view {name!r}: 'weights' must be {n_clusters} numbers, none negative, not all zero")
+
+
+def _checked_params(name: str, values: Mapping[str, Any], part: Part, n_clusters: int) -> Params:
+    """Parameters as float64 arrays, refused where the family cannot use them."""
+    family = part.family
+    wanted = family.shapes(n_clusters, part.X.shape[1])
+    params = {key: np.asarray(to_numpy(value), np.float64) for key, value in values.items() if key != "weights"}
+    for key, shape in wanted.items():
+        if key not in params:
+            raise ValueError(f"init for view {name!r} lacks {key!r}: family {family.name!r} needs {_listed(wanted)}")
+        if params[key].shape != shape:
+            raise ValueError(f"init for view {name!r}: {key!r} has shape {params[key].shape}, expected {shape}")
+    if not _usable(part, params):
+        raise ValueError(
+            f"init for view {name!r}: these are no parameters of family {family.name!r}: probabilities and variances "
+            "must not be negative, covariances must be positive definite, and all must be finite"
+        )
+    return {key: like(value, part.X) for key, value in params.items()}
+
+
+def _usable(part: Part, params: Mapping[str, np.ndarray]) -> bool:
+    """Whether the parameters give a density: tried on a few rows."""
+    if any((params[key] < 0).any() for key in ("probabilities", "rates", "concentrations") if key in params):
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            tried = part.family.log_prob(some_rows(part.X, part.present), dict(params))
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.isfinite(to_numpy(tried)).all())
+
+
+def _listed(wanted: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{key!r} {shape}" for key, shape in wanted.items())

@@ -1,0 +1,153 @@
+"""What co-EM asks of a family: how a cluster generates the rows of one view.
+
+Statistics and parameters are plain dicts of small arrays in float64. Statistics of two sets of rows add up, key by key,
+so that the same code serves threads, blocks from a disk and other machines.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._backend import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums
+
+Statistics = dict[str, Array]
+Params = dict[str, Array]
+Density = Callable[[Array], Array]  # rows -> (rows, clusters) log-densities
+
+
+class Family(ABC):
+    """One distribution a cluster. Frozen data: what is learned is in the parameters.
+
+    A family of your own needs `statistics`, `maximise`, `log_prob` and `shapes`; all else has a default.
+    """
+
+    name: ClassVar[str]
+    divergence: ClassVar[str] = "squared-euclidean"  # how far rows are apart, for the choice of starts
+    centres: ClassVar[str | None] = None  # the parameter that holds everything, if one does
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__dict__.get("name", cls.__name__)
+
+    @abstractmethod
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        """What `maximise` needs to know of some rows, weighted by their responsibilities (rows, clusters)."""
+
+    @abstractmethod
+    def maximise(self, statistics: Statistics) -> Params:
+        """The parameters of largest likelihood. A cluster of no weight gets those of all rows together."""
+
+    @abstractmethod
+    def log_prob(self, X: Array, params: Params) -> Array:
+        """Log-density of each row under each cluster: (rows, clusters)."""
+
+    @abstractmethod
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        """The parameters that `log_prob` needs, and their shapes."""
+
+    def complaint(self, X: Array) -> str | None:  # noqa: ARG002
+        """What is wrong with the rows, for the message «family 'x' needs ...»; None if nothing is."""
+        return None
+
+    def bind(self, X: Array, present: Array) -> Family:  # noqa: ARG002
+        """The family with whatever it must see of the data before the first round."""
+        return self
+
+    def informative(self, X: Array) -> Array | None:  # noqa: ARG002
+        """Which rows say anything; the others count as missing. None: all do."""
+        return None
+
+    def own_term(self, X: Array) -> Array | None:  # noqa: ARG002
+        """The part of the log-density that depends on the row alone, which `density` leaves out; None: nothing."""
+        return None
+
+    def density(self, X: Array, params: Params) -> Density:  # noqa: ARG002
+        """A function that gives `log_prob`, less the own term, of rows like those of X: laid out once, called often."""
+        return lambda rows: self.log_prob(rows, params)
+
+    def width(self, X: Array, n_clusters: int) -> int:
+        """How many numbers a row needs while it is worked on: what sets the size of the blocks."""
+        return X.shape[1] + n_clusters
+
+    def work(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
+        """Multiplications for each stored number: what sets the number of chunks."""
+        return n_clusters
+
+    def n_parameters(self, params: Params) -> int:
+        """How many numbers are free to choose, for information criteria."""
+        return sum(np.size(to_numpy(value)) for value in params.values())
+
+    def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """New rows, one a label."""
+        raise NotImplementedError(f"family {self.name!r} has no sample(): define it to draw new rows")
+
+
+class LaidOutFamily(Family):
+    """A family whose parameters are laid out before rows are put to them."""
+
+    @abstractmethod
+    def density(self, X: Array, params: Params) -> Density: ...
+
+    def log_prob(self, X: Array, params: Params) -> Array:
+        X = as_rows(X)
+        values, own = self.density(X, params)(X), self.own_term(X)
+        return values if own is None else values + namespace(own).astype(own, values.dtype)[:, None]
+
+
+def counts_and_sums(X: Array, responsibilities: Array) -> Statistics:
+    """Weight, and weighted sum of the rows, of each cluster: all that many families need."""
+    xp = namespace(responsibilities)
+    return {
+        "counts": xp.sum(responsibilities, axis=0, dtype=xp.float64),
+        "sums": weighted_sums(as_rows(X), responsibilities),
+    }
+
+
+def check_smoothing(smoothing: float) -> None:
+    """Refuse what cannot be added to counts."""
+    if not smoothing >= 0:
+        raise ValueError(f"smoothing must be 0 or more, got {smoothing}")
+
+
+def negative_count(X: Array) -> str | None:
+    """The complaint of a family of counts."""
+    least = float(np.min(to_numpy(stored_values(X)), initial=0))
+    if least < 0:
+        return f"needs counts, none of them negative, got {least:.6g}. Use family 'gaussian' for real numbers"
+    return None
+
+
+def never(dtype: Any) -> float:
+    """Log of zero, but finite, so that no word of an impossible kind costs ``0 * never = 0``; see `settle`."""
+    return -1e300 if "64" in str(dtype) else -1e30
+
+
+def settle(log_prob: Array) -> Array:
+    """Log-densities with everything that cannot be at the same value, `never`."""
+    xp = namespace(log_prob)
+    bottom = never(log_prob.dtype)
+    return xp.where(log_prob < bottom * abs(bottom) ** -0.5, xp.full_like(log_prob, bottom), log_prob)
+
+
+def safe_log(probabilities: Array, dtype: Any) -> Array:
+    """Logarithm, `never` at zero."""
+    xp = namespace(probabilities)
+    positive = probabilities > 0
+    logs = xp.log(xp.where(positive, probabilities, xp.ones_like(probabilities)))
+    return xp.where(positive, logs, xp.full_like(logs, never(dtype)))
+
+
+def in_kind(params: Params, X: Array) -> Params:
+    """Parameters as float64 arrays of the library, and on the device, of X."""
+    return {name: like(to_numpy(value).astype(np.float64), X) for name, value in params.items()}
+
+
+def pool_dead(values: Array, counts: Array) -> tuple[Array, Array]:
+    """Sums and counts by cluster, with those of all clusters together where a cluster has no weight."""
+    xp = namespace(values)
+    alive = counts > 0
+    wide = xp.reshape(alive, (-1,) + (1,) * (values.ndim - 1))
+    return xp.where(wide, values, xp.sum(values, axis=0)[None, ...]), xp.where(alive, counts, xp.sum(counts))

@@ -1,0 +1,84 @@
+"""Yes or no, column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._backend import Array, namespace, scorer, scores_of, stored_values, to_numpy
+from .base import (
+    Density,
+    LaidOutFamily,
+    Params,
+    Statistics,
+    check_smoothing,
+    counts_and_sums,
+    in_kind,
+    pool_dead,
+)
+
+CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end
+
+
+@dataclass(frozen=True)
+class Bernoulli(LaidOutFamily):
+    """Independent 0/1 columns, for sets of tags, presence of words, answers; sparse rows stay sparse.
+
+    Parameters
+    ----------
+    smoothing : float, default=0.01
+        Ones and zeros added to each column of each cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = Bernoulli(smoothing=0)
+    >>> statistics = family.statistics(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0], [1.0]]))
+    >>> family.maximise(statistics)["probabilities"].round(6).tolist()
+    [[1.0, 0.5]]
+    """
+
+    smoothing: float = 0.01
+
+    name: ClassVar[str] = "bernoulli"
+    centres: ClassVar[str | None] = "probabilities"
+
+    def __post_init__(self) -> None:
+        check_smoothing(self.smoothing)
+
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        return counts_and_sums(X, responsibilities)
+
+    def maximise(self, statistics: Statistics) -> Params:
+        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+        probabilities = (sums + self.smoothing) / (counts + 2 * self.smoothing)[:, None]
+        return {"probabilities": namespace(sums).clip(probabilities, CERTAIN, 1 - CERTAIN)}
+
+    def density(self, X: Array, params: Params) -> Density:
+        p = in_kind(params, X)["probabilities"]
+        xp = namespace(p)
+        p = xp.clip(p, CERTAIN, 1 - CERTAIN)
+        score = scorer(X, xp.log(p) - xp.log1p(-p), -xp.sum(xp.log1p(-p), axis=1))
+        return lambda rows: scores_of(rows, score)
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"probabilities": (n_clusters, n_columns)}
+
+    def complaint(self, X: Array) -> str | None:
+        values = to_numpy(stored_values(X))
+        wrong = values[(values != 0) & (values != 1)]
+        if wrong.size:
+            return f"needs zeros and ones, got {wrong[0]:.6g}. Use 'multinomial' or 'poisson' for counts"
+        return None
+
+    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
+        return n_clusters
+
+    def n_parameters(self, params: Params) -> int:
+        return int(np.size(to_numpy(params["probabilities"])))
+
+    def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        p = to_numpy(params["probabilities"])[labels]
+        return (rng.random(p.shape) < p).astype(np.int64)

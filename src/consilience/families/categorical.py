@@ -1,0 +1,113 @@
+"""One of several answers, column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from .._backend import Array, as_rows, like, namespace, to_numpy
+from .base import (
+    Density,
+    LaidOutFamily,
+    Params,
+    Statistics,
+    check_smoothing,
+    in_kind,
+    pool_dead,
+    safe_log,
+    settle,
+)
+
+
+@dataclass(frozen=True)
+class Categorical(LaidOutFamily):
+    """Independent columns of codes 0, 1, 2, ... whose order means nothing (scikit-learn's OrdinalEncoder makes them).
+
+    Parameters
+    ----------
+    smoothing : float, default=0.01
+        Rows added for each answer of each column and cluster.
+    n_levels : tuple of int, optional
+        Number of codes of each column. By default what `CoEM.fit` sees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = Categorical(smoothing=0, n_levels=(2, 3))
+    >>> statistics = family.statistics(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([[1.0], [1.0]]))
+    >>> family.maximise(statistics)["probabilities"].tolist()
+    [[[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]]
+    """
+
+    smoothing: float = 0.01
+    n_levels: tuple[int, ...] | None = None
+
+    name: ClassVar[str] = "categorical"
+
+    def __post_init__(self) -> None:
+        check_smoothing(self.smoothing)
+
+    def bind(self, X: Array, present: Array) -> Categorical:  # noqa: ARG002
+        return self if self.n_levels is not None else replace(self, n_levels=levels_of(X))
+
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        X = as_rows(X)
+        xp = namespace(X)
+        weights = xp.astype(responsibilities, xp.float64).T
+        codes = like(np.arange(max(self.n_levels or levels_of(X)), dtype=np.float64), X)
+        columns = [weights @ xp.astype(X[:, c][:, None] == codes[None, :], xp.float64) for c in range(X.shape[1])]
+        return {"counts": xp.sum(weights, axis=1), "sums": xp.stack(columns, axis=1)}
+
+    def maximise(self, statistics: Statistics) -> Params:
+        xp = namespace(statistics["sums"])
+        sums, _ = pool_dead(statistics["sums"], statistics["counts"])
+        n_codes = sums.shape[2]
+        levels = np.array(self.n_levels or (n_codes,) * sums.shape[1])
+        possible = like((np.arange(n_codes)[None, :] < levels[:, None]).astype(np.float64), sums)
+        sums = sums + self.smoothing * possible[None, ...]
+        return {"probabilities": sums / xp.sum(sums, axis=2)[..., None]}
+
+    def density(self, X: Array, params: Params) -> Density:
+        probabilities = in_kind(params, X)["probabilities"]
+        xp = namespace(X)
+        logs = xp.astype(xp.permute_dims(safe_log(probabilities, X.dtype), (1, 2, 0)), X.dtype)  # (columns, codes, k)
+
+        def log_prob(rows: Array) -> Array:
+            total = xp.take(logs[0, ...], xp.astype(rows[:, 0], xp.int64), axis=0)
+            for c in range(1, rows.shape[1]):
+                total = total + xp.take(logs[c, ...], xp.astype(rows[:, c], xp.int64), axis=0)
+            return settle(total)
+
+        return log_prob
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"probabilities": (n_clusters, n_columns, max(self.n_levels or (0,)))}
+
+    def complaint(self, X: Array) -> str | None:
+        if not hasattr(X, "ndim"):
+            return "needs codes 0, 1, 2, ... in a dense array, got a sparse one. Use 'bernoulli' for 0/1 columns"
+        values = to_numpy(X)
+        wrong = values[(values < 0) | (values != np.floor(values))]
+        if wrong.size:
+            return f"needs codes 0, 1, 2, ..., got {wrong[0]:.6g}. scikit-learn's OrdinalEncoder makes codes"
+        if self.n_levels is not None:
+            for c, (most, levels) in enumerate(zip(values.max(axis=0, initial=0), self.n_levels, strict=True)):
+                if most >= levels:
+                    return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Encode the unknown as missing"
+        return None
+
+    def n_parameters(self, params: Params) -> int:
+        k, d, n_codes = params["probabilities"].shape
+        return k * (sum(self.n_levels or (n_codes,) * d) - d)
+
+    def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        cumulated = np.cumsum(to_numpy(params["probabilities"]), axis=2)[labels]
+        draws = rng.random(cumulated.shape[:2]) * cumulated[..., -1]
+        return (draws[..., None] >= cumulated).sum(axis=2)
+
+
+def levels_of(X: Array) -> tuple[int, ...]:
+    """Number of codes of each column: one more than the largest."""
+    return tuple(int(most) + 1 for most in to_numpy(X).max(axis=0, initial=0))

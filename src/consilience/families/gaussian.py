@@ -1,0 +1,225 @@
+"""Real numbers whose columns vary independently within a cluster."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from math import log, pi
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._backend import (
+    CSR,
+    Array,
+    as_rows,
+    map_values,
+    middle,
+    namespace,
+    scorer,
+    scores_of,
+    some_rows,
+    squared_norms,
+    stored,
+    to_numpy,
+    weighted_sums,
+)
+from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
+
+
+@dataclass(frozen=True, eq=False)
+class BaseGaussian(LaidOutFamily):
+    """What Gaussians of all shapes share: where they are measured from, and how narrow they may get.
+
+    Sums of squares of numbers far from zero cancel, in float32 above all; measured from the data's middle they do not.
+    """
+
+    floor: float = 1e-6
+    origin: Array | None = None
+    precision: float = float(np.finfo(np.float64).eps)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.floor < 1:
+            raise ValueError(f"floor must be a share of the variance, above 0 and below 1, got {self.floor}")
+
+    def bind(self, X: Array, present: Array) -> BaseGaussian:
+        origin = None if isinstance(X, CSR) else middle(some_rows(X, present), X.dtype)
+        return replace(self, origin=origin, precision=float(namespace(X).finfo(X.dtype).eps))
+
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        X = centred(as_rows(X), self.origin)
+        xp = namespace(responsibilities)
+        return {
+            "counts": xp.sum(responsibilities, axis=0, dtype=xp.float64),
+            "sums": weighted_sums(X, responsibilities),
+            **self.scatter(X, responsibilities),
+        }
+
+    @abstractmethod
+    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+        """Sums of squares, or of products, of the columns."""
+
+    def means(self, statistics: Statistics) -> tuple[Array, Array]:
+        """Mean and weight of each cluster, measured from the origin."""
+        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+        return sums / counts[:, None], counts
+
+    def absolute(self, means: Array) -> Array:
+        return means if self.origin is None else means + self.origin[None, :]
+
+    def least(self, mean: Array, square: Array) -> Array:
+        """The narrowest that a cluster may get, column by column: a share of the variance of all rows.
+
+        A column that never varies has no scale; its variance is noise of the products.
+        """
+        xp = namespace(square)
+        variance = square - mean * mean
+        least = xp.maximum(self.floor * variance, 100 * self.precision * square)
+        return xp.where(least > 0, least, xp.full_like(least, self.floor))
+
+    def width(self, X: Array, n_clusters: int) -> int:
+        return stored(X) // max(1, X.shape[0]) + n_clusters
+
+    def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        means = to_numpy(params["means"])[labels]
+        noise = rng.standard_normal(means.shape)
+        return means + self.coloured(noise, to_numpy(params["covariances"]), labels)
+
+    @abstractmethod
+    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """White noise given the covariances of its rows' clusters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(BaseGaussian):
+    """Gaussian with a variance of its own for each column and cluster (a diagonal covariance); sparse stays sparse.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        A variance is at least this share of the column's variance over all rows, so that no cluster collapses onto a
+        row. Within that bound `maximise` is exact: nothing is added to variances that are larger.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = Gaussian()
+    >>> statistics = family.statistics(np.array([[1.0], [3.0], [9.0]]), np.array([[1.0, 0], [1, 0], [0, 1]]))
+    >>> family.maximise(statistics)["means"].tolist()
+    [[2.0], [9.0]]
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+        return {"squares": weighted_sums(map_values(X, square), responsibilities)}
+
+    def maximise(self, statistics: Statistics) -> Params:
+        xp = namespace(statistics["sums"])
+        means, counts = self.means(statistics)
+        squares, _ = pool_dead(statistics["squares"], statistics["counts"])
+        total = xp.sum(statistics["counts"])
+        least = self.least(xp.sum(statistics["sums"], axis=0) / total, xp.sum(statistics["squares"], axis=0) / total)
+        variances = squares / counts[:, None] - means * means
+        return {"means": self.absolute(means), "covariances": xp.maximum(variances, least[None, :])}
+
+    def density(self, X: Array, params: Params) -> Density:
+        means, variances = (in_kind(params, X)[name] for name in ("means", "covariances"))
+        xp = namespace(X)
+        origin = origin_of(means, xp.min(variances, axis=0), X)
+        moved = means if origin is None else means - origin[None, :]
+        own = xp.sum(xp.log(variances) + moved * moved / variances, axis=1) / 2 + X.shape[1] / 2 * log(2 * pi)
+        linear = scorer(X, moved / variances, own)
+        quadratic = scorer(X, -0.5 / variances, own * 0)
+
+        def log_prob(rows: Array) -> Array:
+            rows = centred(rows, origin)
+            return scores_of(rows, linear) + scores_of(map_values(rows, square), quadratic)
+
+        return log_prob
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns)}
+
+    def n_parameters(self, params: Params) -> int:
+        k, d = params["means"].shape
+        return 2 * k * d
+
+    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        return noise * np.sqrt(covariances)[labels]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianSpherical(BaseGaussian):
+    """Gaussian with one variance a cluster, the same in all columns: soft k-means; sparse stays sparse.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        The variance is at least this share of the average column's variance over all rows.
+    """
+
+    name: ClassVar[str] = "gaussian-spherical"
+
+    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+        xp = namespace(responsibilities)
+        return {"squares": squared_norms(X) @ xp.astype(responsibilities, xp.float64)}
+
+    def maximise(self, statistics: Statistics) -> Params:
+        xp = namespace(statistics["sums"])
+        means, counts = self.means(statistics)
+        squares, _ = pool_dead(statistics["squares"], statistics["counts"])
+        d, total = means.shape[1], xp.sum(statistics["counts"])
+        middle_of_all = xp.sum(statistics["sums"], axis=0) / total
+        least = self.least(
+            xp.sqrt(xp.vecdot(middle_of_all, middle_of_all) / d), xp.sum(statistics["squares"]) / (total * d)
+        )
+        variances = (squares / counts - xp.vecdot(means, means)) / d
+        return {"means": self.absolute(means), "covariances": xp.maximum(variances, least)}
+
+    def density(self, X: Array, params: Params) -> Density:
+        means, variances = (in_kind(params, X)[name] for name in ("means", "covariances"))
+        xp = namespace(X)
+        origin = origin_of(means, xp.min(variances), X)
+        moved = means if origin is None else means - origin[None, :]
+        own = X.shape[1] / 2 * xp.log(2 * pi * variances) + xp.vecdot(moved, moved) / variances / 2
+        linear = scorer(X, moved / variances[:, None], own)
+        half_precisions = xp.astype(0.5 / variances, X.dtype)
+
+        def log_prob(rows: Array) -> Array:
+            rows = centred(rows, origin)
+            squares = xp.astype(squared_norms(rows), rows.dtype)
+            return scores_of(rows, linear) - squares[:, None] * half_precisions[None, :]
+
+        return log_prob
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"means": (n_clusters, n_columns), "covariances": (n_clusters,)}
+
+    def n_parameters(self, params: Params) -> int:
+        k, d = params["means"].shape
+        return k * d + k
+
+    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        return noise * np.sqrt(covariances)[labels][:, None]
+
+
+def square(values: Array) -> Array:
+    """Each value times itself."""
+    return values * values
+
+
+def centred(X: Array, origin: Array | None) -> Array:
+    """Rows measured from the origin."""
+    return X if origin is None else X - namespace(X).astype(origin, X.dtype)[None, :]
+
+
+def origin_of(means: Array, least: Array, X: Any) -> Array | None:
+    """Where to measure rows from when they are compared with these means; None where zero serves as well."""
+    if isinstance(X, CSR):
+        return None
+    xp = namespace(X)
+    centre = xp.mean(means, axis=0)
+    if float(xp.max(centre * centre / least)) <= float(xp.finfo(X.dtype).eps) ** -0.3:
+        return None
+    return xp.astype(xp.astype(centre, X.dtype), xp.float64)

@@ -1,0 +1,96 @@
+"""Independent counts, column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import gammaln
+
+from .._backend import (
+    Array,
+    like,
+    map_values,
+    namespace,
+    row_sums,
+    scorer,
+    scores_of,
+    to_numpy,
+)
+from .base import (
+    Density,
+    LaidOutFamily,
+    Params,
+    Statistics,
+    check_smoothing,
+    counts_and_sums,
+    in_kind,
+    negative_count,
+    pool_dead,
+)
+
+LEAST_RATE = 1e-12  # of a column that is zero throughout
+
+
+@dataclass(frozen=True)
+class Poisson(LaidOutFamily):
+    """Independent Poisson columns, for counts whose totals matter (a multinomial ignores them); sparse stays sparse.
+
+    Parameters
+    ----------
+    smoothing : float, default=0.01
+        Rows of average content added to each cluster, so that no rate is zero where others are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = Poisson()
+    >>> statistics = family.statistics(np.array([[3.0, 1.0], [5.0, 2.0]]), np.array([[1.0], [1.0]]))
+    >>> family.maximise(statistics)["rates"].round(6).tolist()
+    [[4.0, 1.5]]
+    """
+
+    smoothing: float = 0.01
+
+    name: ClassVar[str] = "poisson"
+    centres: ClassVar[str | None] = "rates"
+
+    def __post_init__(self) -> None:
+        check_smoothing(self.smoothing)
+
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        return counts_and_sums(X, responsibilities)
+
+    def maximise(self, statistics: Statistics) -> Params:
+        xp = namespace(statistics["sums"])
+        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+        average = xp.sum(statistics["sums"], axis=0) / xp.sum(statistics["counts"])
+        rates = (sums + self.smoothing * average[None, :]) / (counts + self.smoothing)[:, None]
+        return {"rates": xp.clip(rates, LEAST_RATE, None)}
+
+    def density(self, X: Array, params: Params) -> Density:
+        rates = in_kind(params, X)["rates"]
+        xp = namespace(rates)
+        rates = xp.clip(rates, LEAST_RATE, None)
+        score = scorer(X, xp.log(rates), xp.sum(rates, axis=1))
+        return lambda rows: scores_of(rows, score)
+
+    def own_term(self, X: Array) -> Array:
+        """Minus the logarithm of x!, summed over the columns."""
+        return -row_sums(map_values(X, lambda values: like(gammaln(to_numpy(values) + 1), values)))
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"rates": (n_clusters, n_columns)}
+
+    def complaint(self, X: Array) -> str | None:
+        return negative_count(X)
+
+    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
+        return n_clusters
+
+    def n_parameters(self, params: Params) -> int:
+        return int(np.size(to_numpy(params["rates"])))
+
+    def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return rng.poisson(to_numpy(params["rates"])[labels])

@@ -1,0 +1,138 @@
+"""Directions: unit rows around a mean direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, pi
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import gammaln, ive
+from scipy.stats import vonmises_fisher
+
+from .._backend import Array, as_rows, like, namespace, scorer, scores_of, squared_norms, to_numpy, weighted_sums, where
+from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
+
+LARGE_ORDER = 50  # from here on the asymptotic series of the Bessel function is exact to rounding
+
+
+@dataclass(frozen=True)
+class VonMisesFisher(LaidOutFamily):
+    """Von Mises-Fisher on unit rows, for tf-idf, embeddings, profiles; sparse rows stay sparse.
+
+    Rows are divided by their length on the way, without a copy. A row of zeros has no direction and counts as missing.
+
+    Parameters
+    ----------
+    floor : float, default=1e-6
+        Least distance of a mean resultant length from 1, so that no cluster collapses onto a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> family = VonMisesFisher()
+    >>> statistics = family.statistics(np.array([[2.0, 0.0], [0.0, 5.0]]), np.array([[1.0], [1.0]]))
+    >>> family.maximise(statistics)["directions"].round(4).tolist()
+    [[0.7071, 0.7071]]
+    """
+
+    floor: float = 1e-6
+
+    name: ClassVar[str] = "von-mises-fisher"
+    divergence: ClassVar[str] = "cosine"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.floor < 1:
+            raise ValueError(f"floor must be above 0 and below 1, got {self.floor}")
+
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        X = as_rows(X)
+        xp = namespace(responsibilities)
+        weights = xp.astype(responsibilities, X.dtype) * xp.astype(inverse_lengths(X), X.dtype)[:, None]
+        return {
+            "counts": xp.sum(responsibilities, axis=0, dtype=xp.float64),
+            "sums": weighted_sums(X, weights),
+        }
+
+    def maximise(self, statistics: Statistics) -> Params:
+        sums, counts = (to_numpy(part) for part in pool_dead(statistics["sums"], statistics["counts"]))
+        lengths = np.linalg.norm(sums, axis=1)
+        directions = (
+            np.where(lengths[:, None] > 0, sums, np.eye(1, sums.shape[1])) / np.where(lengths > 0, lengths, 1)[:, None]
+        )
+        resultant = np.minimum(lengths / counts, 1 - self.floor)
+        found = concentration(resultant, sums.shape[1])
+        return {"directions": like(directions, statistics["sums"]), "concentrations": like(found, statistics["sums"])}
+
+    def density(self, X: Array, params: Params) -> Density:
+        known = in_kind(params, X)
+        d = X.shape[1]
+        constant = log_normaliser(to_numpy(known["concentrations"]), d)
+        score = scorer(X, known["directions"] * known["concentrations"][:, None], known["concentrations"] * 0)
+        xp = namespace(X)
+        own = xp.astype(like(constant, X), X.dtype)
+
+        def log_prob(rows: Array) -> Array:
+            return scores_of(rows, score) * xp.astype(inverse_lengths(rows), rows.dtype)[:, None] - own[None, :]
+
+        return log_prob
+
+    def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
+        return {"directions": (n_clusters, n_columns), "concentrations": (n_clusters,)}
+
+    def complaint(self, X: Array) -> str | None:
+        return "needs two columns or more, or there is no direction. Use family 'gaussian'" if X.shape[1] < 2 else None
+
+    def informative(self, X: Array) -> Array:
+        return squared_norms(X) > 0
+
+    def n_parameters(self, params: Params) -> int:
+        return int(np.size(to_numpy(params["directions"])))  # a direction has one number less, the concentration is one
+
+    def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        directions, concentrations = (to_numpy(params[name]) for name in ("directions", "concentrations"))
+        rows = np.empty((len(labels), directions.shape[1]))
+        for j in np.unique(labels):
+            own = labels == j
+            rows[own] = vonmises_fisher(directions[j], max(concentrations[j], 1e-8)).rvs(own.sum(), random_state=rng)
+        return rows
+
+
+def inverse_lengths(X: Array) -> Array:
+    """One over the length of each row, in float64; 0 for a row of zeros."""
+    xp = namespace(X)
+    lengths = xp.sqrt(squared_norms(X))
+    return where(lengths > 0, 1 / where(lengths > 0, lengths, 1.0), 0.0)
+
+
+def concentration(resultant: np.ndarray, d: int) -> np.ndarray:
+    """Maximum likelihood concentration: the root of ``I_{d/2}(c) / I_{d/2-1}(c) = resultant``.
+
+    Banerjee et al. (2005) give the start, Newton steps on it are those of Sra (2012).
+    """
+    c = np.maximum(resultant * (d - resultant**2) / (1 - resultant**2), 1e-12)
+    for _ in range(10):
+        ratio = np.exp(log_bessel(d / 2, c) - log_bessel(d / 2 - 1, c))
+        slope = 1 - ratio**2 - (d - 1) / c * ratio
+        c = np.maximum(c - (ratio - resultant) / slope, c / 2)
+    return c
+
+
+def log_normaliser(c: np.ndarray, d: int) -> np.ndarray:
+    """Log of the integral of ``exp(c <m, x>)`` over the unit sphere."""
+    order = d / 2 - 1
+    at_zero = log(2) + d / 2 * log(pi) - float(gammaln(d / 2))
+    positive = np.maximum(c, 1e-300)
+    return np.where(c > 1e-10, d / 2 * log(2 * pi) + log_bessel(order, positive) - order * np.log(positive), at_zero)
+
+
+def log_bessel(order: float, c: np.ndarray) -> np.ndarray:
+    """Logarithm of the modified Bessel function of the first kind, which overflows or vanishes for many columns."""
+    if order < LARGE_ORDER:
+        return np.log(ive(order, c)) + c
+    # Abramowitz & Stegun 9.7.7
+    root = np.hypot(order, c)
+    t = order / root
+    series = 1 + (3 * t - 5 * t**3) / (24 * order) + (81 * t**2 - 462 * t**4 + 385 * t**6) / (1152 * order**2)
+    series += (30375 * t**3 - 369603 * t**5 + 765765 * t**7 - 425425 * t**9) / (414720 * order**3)
+    return root + order * np.log(c / (order + root)) - np.log(2 * pi * root) / 2 + np.log(series)
