@@ -74,3 +74,117 @@ def multi_view_kmeans(blocks, present, partition, k, n_rounds, geometry):
         labels[i] = np.argmin([sum(distance(blocks[v][i], consensus[v][j]) for v in own) for j in range(k)])
         total += sum(cost(blocks[v][i], consensus[v][labels[i]]) for v in own)
     return labels, view_labels, [np.array(c) for c in consensus], total, costs
+
+
+def multinomial_log_prob(x, theta):
+    with np.errstate(divide="ignore"):
+        return sum(n * np.log(p) for n, p in zip(x, theta, strict=True) if n > 0)  # Eq 20; 0 log 0 is 0
+
+
+def multinomial_m_step(rows, blended, smoothing):
+    theta = np.array(
+        [[smoothing + blended[:, j] @ rows[:, c] for c in range(rows.shape[1])] for j in range(blended.shape[1])]
+    )
+    return theta / theta.sum(axis=1, keepdims=True)  # Eq 22
+
+
+def gaussian_log_prob(x, theta):
+    mean, variance = theta
+    return -0.5 * sum(np.log(2 * np.pi * v) + (c - m) ** 2 / v for c, m, v in zip(x, mean, variance, strict=True))
+
+
+def gaussian_m_step(rows, blended, _):
+    result = []
+    for j in range(blended.shape[1]):
+        weights = blended[:, j] / blended[:, j].sum()
+        mean = weights @ rows
+        result.append((mean, weights @ (rows - mean) ** 2))
+    return result
+
+
+FAMILIES = {
+    "multinomial": (multinomial_log_prob, multinomial_m_step),
+    "gaussian": (gaussian_log_prob, gaussian_m_step),
+}
+
+
+def local_posteriors(block, here, alpha, theta, log_prob):
+    """Eq 14, row by row: ({entity: posterior}, {entity: log of the denominator})."""
+    posterior, evidence = {}, {}
+    for i in np.flatnonzero(here):
+        with np.errstate(divide="ignore"):
+            joint = np.log(alpha) + np.array([log_prob(block[i], t) for t in theta])
+        if np.isinf(joint.max()):
+            posterior[i], evidence[i] = np.array(alpha), -np.inf
+            continue
+        top = joint.max()
+        posterior[i] = np.exp(joint - top) / np.exp(joint - top).sum()
+        evidence[i] = top + np.log(np.exp(joint - top).sum())
+    return posterior, evidence
+
+
+def blended_posteriors(posteriors, v, i, eta):
+    """Eq 13 over the views that entity i has."""
+    others = [posteriors[u][i] for u in range(len(posteriors)) if u != v and i in posteriors[u]]
+    if not others:
+        return posteriors[v][i]
+    return (1 - eta) * posteriors[v][i] + eta / len(others) * sum(others)
+
+
+def co_em(blocks, present, families, start, k, etas, priors, smoothing=0.0, *, parallel=False):
+    """Bickel & Scheffer 2005, Table 1: one round for each of `etas`, from responsibilities, one (n, k) a view.
+
+    `families` names one a view. Returns the parameters, the priors of each view, the local posteriors {entity: (k,)} of
+    each view and, for each round, (Q^MV, Delta, log-likelihoods). With `parallel` all E-steps come before all M-steps.
+    """
+    views = range(len(blocks))
+    log_prob, m_step = zip(*(FAMILIES[name] for name in families), strict=True)
+    here = [np.flatnonzero(present[:, v]) for v in views]
+    theta = [m_step[v](blocks[v][here[v]], start[v][here[v]], smoothing) for v in views]
+    if priors == "uniform":
+        alpha = [np.full(k, 1 / k) for v in views]
+    elif priors == "view":
+        alpha = [start[v][here[v]].mean(axis=0) for v in views]
+    else:
+        alpha = [np.concatenate([start[v][here[v]] for v in views]).mean(axis=0)] * len(blocks)
+
+    def e_steps():
+        return [local_posteriors(blocks[v], present[:, v], alpha[v], theta[v], log_prob[v]) for v in views]
+
+    history = []
+    for eta in etas:
+        before = [posterior for posterior, _ in e_steps()]
+        for v in views:
+            posteriors = before if parallel else [posterior for posterior, _ in e_steps()]
+            blended = np.array([blended_posteriors(posteriors, v, i, eta) for i in here[v]])
+            theta[v] = m_step[v](blocks[v][here[v]], blended, smoothing)
+            if priors == "view":
+                alpha[v] = blended.mean(axis=0)
+            elif priors == "global":  # Eq 17
+                alpha = [np.mean([p for view in posteriors for p in view.values()], axis=0)] * len(blocks)
+        found = e_steps()
+        posteriors = [posterior for posterior, _ in found]
+        history.append(criterion(blocks, posteriors, alpha, theta, log_prob, eta, [e for _, e in found]))
+    return theta, alpha, posteriors, history
+
+
+def criterion(blocks, posteriors, alpha, theta, log_prob, eta, evidences):
+    """Q^MV by Eqs 5, 7 and 10 at equal old and new parameters, Delta, and the views' log-likelihoods."""
+    views = range(len(blocks))
+    single = 0.0
+    for v in views:  # Eq 5
+        for i, p in posteriors[v].items():
+            single += sum(
+                p[j] * (np.log(alpha[v][j]) + log_prob[v](blocks[v][i], theta[v][j])) for j in range(len(p)) if p[j] > 0
+            )
+    delta = 0.0
+    for i in set().union(*posteriors):  # Eq 10, over the views that i has
+        own = [v for v in views if i in posteriors[v]]
+        for v in own:
+            for u in own:
+                if u != v:
+                    p, q = posteriors[v][i], posteriors[u][i]
+                    with np.errstate(divide="ignore"):
+                        terms = [p[j] * (np.log(p[j]) - np.log(q[j])) for j in range(len(p)) if p[j] > 0]
+                    delta += sum(terms) / (len(own) - 1)
+    return single - eta * delta, delta, [sum(e.values()) for e in evidences]

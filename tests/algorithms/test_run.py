@@ -11,6 +11,7 @@ from consilience.algorithms.run import Attempt, Run, best_of, run
 class Scripted:
     costs: dict
     settled: bool = False
+    comparable: bool = True
     record: dict = field(default_factory=dict)
 
 
@@ -126,3 +127,12 @@ def test_an_interrupt_between_attempts_keeps_those_made(n):
     else:
         with pytest.raises(KeyboardInterrupt, match="by hand"):
             best_of(attempts())
+
+
+def test_patience_waits_while_the_aim_still_moves():
+    moving = [Scripted({"a": 5}, comparable=False) for _ in range(6)]
+    fixed = [Scripted({"a": cost}) for cost in (9, 8, 8, 8, 8)]
+    done = run(iter(moving + fixed), max_iter=99, tol=0, patience=2, report=silent)
+    assert (done.n_iter, done.converged) == (10, True)  # 8 is new in round 8, though 5 was lower under another aim
+    cut_short = run(iter(moving), max_iter=6, tol=0, patience=1, report=silent)
+    assert not cut_short.converged

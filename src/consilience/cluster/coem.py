@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -57,7 +58,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=4
         Number of clusters.
     families : str, Family, or dict of view name to either, default='auto'
         The distribution of each view: 'multinomial', 'bernoulli', 'poisson', 'categorical', 'gaussian' (diagonal),
@@ -166,7 +167,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 4,
         *,
         families: Any = "auto",
         views: dict[str, Any] | None = None,
@@ -200,7 +201,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @classmethod
-    def multinomial_2004(cls, n_clusters: int = 8, **options: Any) -> CoEM:
+    def multinomial_2004(cls, n_clusters: int = 4, **options: Any) -> CoEM:
         """The mixture of multinomials of Bickel & Scheffer 2004.
 
         Views learn from each other alone, one is added to every count, clusters are equally likely beforehand, and the
@@ -208,7 +209,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        n_clusters : int, default=8
+        n_clusters : int, default=4
             Number of clusters.
         **options : dict
             Further arguments of `CoEM`.
@@ -483,6 +484,7 @@ class CoEM(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags = ClassifierTags()  # scikit-learn's checks ask it of all that predict_proba sparse rows
         return tags
 
 
