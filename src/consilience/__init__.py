@@ -1,13 +1,14 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
 from . import datasets, families, metrics
-from .cluster import CoEM, MultiViewKMeans, MultiViewSphericalKMeans, PerView
+from .cluster import CoEM, MultiViewAgglomerative, MultiViewKMeans, MultiViewSphericalKMeans, PerView
 from .data import Table, Views, align
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CoEM",
+    "MultiViewAgglomerative",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",
     "PerView",

@@ -1,5 +1,38 @@
 """Every estimator there is: a new one is picked up by one line here."""
 
-from consilience import MultiViewKMeans, MultiViewSphericalKMeans
+from consilience import CoEM, MultiViewKMeans, MultiViewSphericalKMeans
 
-ESTIMATORS = [MultiViewKMeans, MultiViewSphericalKMeans]
+
+def co_em(n_clusters=4, **options):
+    """Views whose clusters overlap want a weight of the consensus below 1."""
+    return CoEM(n_clusters, **{"eta": 0.25, **options})
+
+
+co_em.__name__ = "CoEM"
+
+ESTIMATORS = [co_em, MultiViewKMeans, MultiViewSphericalKMeans]
+
+
+def centres(model):
+    """The parameters of each view that have the shape of centres."""
+    if hasattr(model, "cluster_centers_"):
+        return model.cluster_centers_
+    return {name: params["means"] for name, params in model.params_.items()}
+
+
+def distances(model, X):
+    """What the smallest of decides on an entity's cluster."""
+    return model.transform(X) if hasattr(model, "transform") else 1 - model.predict_proba(X)
+
+
+def total_score(model, X):
+    """The score of all entities together: likelihoods are averaged by scikit-learn's custom, costs are not."""
+    return model.score(X) * (len(X) if hasattr(model, "score_samples") else 1)
+
+
+def costs(model):
+    """The cost of each round."""
+    history = model.history_
+    if "cost" in history:
+        return history["cost"]
+    return -sum(values for name, values in history.items() if name.startswith("log_likelihood"))

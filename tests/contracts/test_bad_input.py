@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import consilience as cs
 
 sys.path.insert(0, str(Path(__file__).parent))
-from estimators import ESTIMATORS
+from estimators import ESTIMATORS, distances
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 
@@ -165,7 +165,7 @@ def test_init_that_does_not_fit(estimator, init, message):
 )
 def test_predict_refuses(estimator, new, message):
     model = estimator(n_clusters=2, random_state=0).fit(two_blocks())
-    for method in (model.predict, model.transform, model.score):
+    for method in (model.predict, lambda X: distances(model, X), model.score):
         with pytest.raises(ValueError, match=message):
             method(new)
 

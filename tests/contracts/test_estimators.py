@@ -1,6 +1,7 @@
 """What every estimator promises, whatever it does inside."""
 
 import pickle
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ import consilience as cs
 from consilience.datasets import make_gaussian_views
 
 sys.path.insert(0, str(Path(__file__).parent))
-from estimators import ESTIMATORS
+from estimators import ESTIMATORS, centres, costs, distances, total_score
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 
@@ -65,7 +66,7 @@ def test_common_attributes(estimator):
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
     assert model.history_["agreement"][-1] == cs.metrics.agreement_rate(*model.view_labels_.values())
     assert model.n_features_in_ == views.shape[1]
-    assert model.cost_ == pytest.approx(-model.score(views))
+    assert model.cost_ == pytest.approx(-total_score(model, views))
 
 
 @every_estimator
@@ -76,7 +77,7 @@ def test_predict_repeats_the_labels(estimator, missing):
     labels = model.fit_predict(views)
     assert np.array_equal(labels, model.labels_)
     assert np.array_equal(model.predict(views), labels)
-    assert np.array_equal(model.transform(views).argmin(axis=1), labels)
+    assert np.array_equal(distances(model, views).argmin(axis=1), labels)
     assert np.array_equal(model.predict(views[50:60]), labels[50:60])
 
 
@@ -93,7 +94,7 @@ def test_same_seed_same_result_whatever_the_threads(estimator, monkeypatch):
     for other in others:
         assert np.array_equal(first.labels_, other.labels_)
         assert first.cost_ == other.cost_
-        assert all(np.array_equal(first.cluster_centers_[v], other.cluster_centers_[v]) for v in views.names)
+        assert all(np.array_equal(centres(first)[v], centres(other)[v]) for v in views.names)
 
 
 @every_estimator
@@ -147,7 +148,7 @@ def test_tol_and_patience_change_the_rounds(estimator):
     views, _ = vague_views()
 
     def rounds(**options):
-        return estimator(n_clusters=6, n_init=1, random_state=0, **options).fit(views["view1"]).n_iter_
+        return estimator(n_clusters=6, n_init=1, max_iter=5000, random_state=0, **options).fit(views["view1"]).n_iter_
 
     assert rounds(tol=0.5, patience=1) < rounds(tol=0, patience=1) <= rounds(tol=0, patience=8)
     assert rounds(tol=0.5, patience=2) == 3  # the first round sets the mark, two more do not halve the cost
@@ -156,12 +157,13 @@ def test_tol_and_patience_change_the_rounds(estimator):
 @every_estimator
 def test_cost_falls_on_one_view(estimator):
     views, _ = vague_views()
-    history = estimator(n_clusters=6, n_init=1, random_state=0, patience=50).fit(views["view1"]).history_
-    assert len(history["cost"]) > 3
-    assert np.all(np.diff(history["cost"]) <= 1e-9 * history["cost"][0])
+    model = estimator(n_clusters=6, n_init=1, max_iter=5000, random_state=0, patience=50).fit(views["view1"])
+    assert model.n_iter_ > 3
+    assert np.all(np.diff(costs(model)) <= 1e-9 * costs(model)[0])
 
 
 @every_estimator
+@pytest.mark.filterwarnings("ignore:.* clusters are empty")
 def test_leaves_parameters_data_and_global_random_state_alone(estimator):
     views, _ = vague_views(missing=0.2)
     before = {name: np.array(block) for name, block in views.items()}
@@ -223,7 +225,7 @@ def test_a_row_far_out_does_not_change_what_is_said_of_the_others(estimator, dty
     model = estimator(n_clusters=4, random_state=0).fit(views)
     batch = cs.Views({name: np.vstack([np.full_like(block[:1], outlier), block]) for name, block in views.items()})
     assert np.array_equal(model.predict(batch)[1:], model.predict(views))
-    np.testing.assert_allclose(model.transform(batch)[1:], model.transform(views), rtol=1e-4)
+    np.testing.assert_allclose(distances(model, batch)[1:], distances(model, views), rtol=1e-4)
 
 
 def test_one_outlier_in_fit_costs_what_it_costs_scikit_learn():
@@ -242,7 +244,7 @@ def test_fitted_in_one_array_library_predicts_in_another(estimator, to_kind):
     assert np.array_equal(model.predict(kind), model.labels_)
 
 
-@every_estimator
+@pytest.mark.parametrize("estimator", [estimator for estimator in ESTIMATORS if hasattr(estimator, "transform")])
 def test_output_columns_have_names(estimator):
     views, _ = vague_views()
     names = estimator(n_clusters=3, random_state=0).fit(views).get_feature_names_out()
@@ -250,11 +252,12 @@ def test_output_columns_have_names(estimator):
 
 
 @every_estimator
+@pytest.mark.filterwarnings("ignore:.* clusters are empty")
 def test_view_names_may_hold_anything(estimator, capfd):
     views, _ = vague_views()
     odd = {"a[/b]": views["view0"], "[red]x": views["view1"]}
     estimator(n_clusters=3, n_init=1, random_state=0, verbose=True).fit(odd)
-    assert "cost_a[/b]" in capfd.readouterr().err
+    assert "_a[/b] " in capfd.readouterr().err
 
 
 @every_estimator
@@ -279,9 +282,9 @@ def test_kinds_of_arrays(estimator, to_kind):
     model = estimator(n_clusters=4, init=y).fit(kind)
     assert np.array_equal(model.labels_, reference.labels_)
     assert isinstance(model.labels_, np.ndarray)
-    assert type(model.cluster_centers_["view0"]) is type(kind["view0"])
+    assert type(centres(model)["view0"]) is type(kind["view0"])
     assert np.array_equal(model.predict(kind), reference.labels_)
-    assert np.allclose(model.transform(kind), reference.transform(views))
+    assert np.allclose(distances(model, kind), distances(reference, views))
     assert np.array_equal(
         estimator(n_clusters=4, random_state=0).fit_predict(kind),
         estimator(n_clusters=4, random_state=0).fit_predict(views),
@@ -359,13 +362,15 @@ def test_what_lies_in_a_missing_row_does_not_matter(estimator):
 
 
 @every_estimator
+@pytest.mark.filterwarnings("ignore:.* clusters are empty")
 def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
     views, _ = vague_views()
     estimator(n_clusters=4, n_init=1, random_state=0).fit(views)
     assert capfd.readouterr() == ("", "")
     model = estimator(n_clusters=4, n_init=2, random_state=0, verbose=True).fit(views)
     lines = capfd.readouterr().err.splitlines()
-    assert lines[0].startswith(f"{estimator.__name__}: start 1 of 2, round 1: cost ")
+    first = next(line for line in lines if "round" in line)
+    assert re.match(rf"{estimator.__name__}: start 1 of 2, round 1: \w+ -?\d", first)
     assert sum("start 2 of 2" in line for line in lines) >= 1
     assert len(lines) >= model.n_iter_
 
@@ -387,7 +392,8 @@ def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
         def __exit__(self, *_):
             return False
 
-    monkeypatch.setattr("consilience.cluster._kmeans.progress", lambda *_: Shown())
+    for shell in ("_kmeans", "coem"):
+        monkeypatch.setattr(f"consilience.cluster.{shell}.progress", lambda *_: Shown())
     model = estimator(n_clusters=6, random_state=0, tol=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
@@ -406,8 +412,8 @@ def test_warns_when_rounds_run_out(estimator):
 
 @every_estimator
 def test_fewer_distinct_entities_than_clusters(estimator):
-    block = np.repeat([[1.0, 2.0], [3.0, 1.0]], 10, axis=0)
+    block = np.repeat([[1.5, 2.0], [3.5, 1.0]], 10, axis=0)
     with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty.*lower n_clusters"):
         model = estimator(n_clusters=3, random_state=0).fit([block, block[:, ::-1]])
     assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
-    assert all(np.isfinite(centres).all() for centres in model.cluster_centers_.values())
+    assert all(np.isfinite(own).all() for own in centres(model).values())

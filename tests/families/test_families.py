@@ -1,4 +1,4 @@
-"""What every family promises: statistics add up, maximise is stationary, log_prob is scipy's, on all kinds of arrays."""
+"""What every family promises: statistics add up, maximise is stationary, log_prob is that of scipy."""
 
 from dataclasses import replace
 

@@ -118,7 +118,7 @@ def _view_by_view(init: Any, parts: Mapping[str, Part], n: int, n_clusters: int)
     if len(parts) > 1 and values.shape != (n, n_clusters):
         raise ValueError(
             f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
-            "give parameters view by view, init={'view': {...}, ...}"
+            "give centres view by view, init={'view': centres, ...}"
         )
     return {name: _matrix(name, values, part, n_clusters) for name, part in parts.items()}
 

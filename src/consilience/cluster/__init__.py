@@ -1,8 +1,9 @@
 """The estimators, one a file."""
 
+from .agglomerative import MultiViewAgglomerative
 from .coem import CoEM
 from .kmeans import MultiViewKMeans
 from .per_view import PerView
 from .spherical_kmeans import MultiViewSphericalKMeans
 
-__all__ = ["CoEM", "MultiViewKMeans", "MultiViewSphericalKMeans", "PerView"]
+__all__ = ["CoEM", "MultiViewAgglomerative", "MultiViewKMeans", "MultiViewSphericalKMeans", "PerView"]

@@ -209,13 +209,13 @@ def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
     estimator.error_bound_ = disagreement_bound(view_labels)
 
 
-def warn_of_empty(labels: np.ndarray, n_clusters: int) -> None:
+def warn_of_empty(labels: np.ndarray, n_clusters: int, remedy: str = "lower n_clusters or raise n_init") -> None:
     """Say that clusters are empty, if some are."""
     n_found = len(np.unique(labels))
     if n_found < n_clusters:
         warnings.warn(
             f"{n_clusters - n_found} of {n_clusters} clusters are empty: there may be fewer distinct entities than "
-            "clusters; lower n_clusters or raise n_init",
+            f"clusters; {remedy}",
             ConvergenceWarning,
             stacklevel=5,
         )

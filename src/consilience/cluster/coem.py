@@ -71,7 +71,8 @@ class CoEM(ClusterMixin, BaseEstimator):
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
     eta : float, default=1.0
         Weight of the consensus, from 0 (every view for itself: plain EM in each) to 1 (a view learns from the others
-        alone).
+        alone). The paper's choice, 1, is right for views that are each nearly sure of their clusters, such as text. Weak
+        views blur each other until they agree by knowing nothing: where clusters come out empty, try 0.25, or `anneal`.
     anneal : {'linear', 'geometric'}, sequence of float or None, default=None
         Lower `eta` to 0 over 25 rounds, in equal steps or ratios, or follow the given values, one a round, the last of
         which stays. With the last at 0, the run ends in plain EM, which converges.
@@ -321,7 +322,10 @@ class CoEM(ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        warn_of_empty(self.labels_, self.n_clusters)
+        remedy = "lower n_clusters or raise n_init"
+        if len(self.params_) > 1 and self.eta > 0:
+            remedy += f". Or the views are weak, and agree by knowing nothing: lower eta (now {self.eta}), or anneal it"
+        warn_of_empty(self.labels_, self.n_clusters, remedy)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:  # noqa: ARG002
         """Estimate the model and return the entities' clusters.
