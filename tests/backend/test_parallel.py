@@ -90,9 +90,9 @@ def test_blas_gets_its_threads_back():
 def test_number_of_threads_follows_jobs_and_environment(monkeypatch):
     def used(n_jobs):
         with threads(n_jobs):
-            from consilience._backend.parallel import _n_threads
+            from consilience._backend.parallel import _crew
 
-            return _n_threads.get()
+            return _crew.get().n_threads
 
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)

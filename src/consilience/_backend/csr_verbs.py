@@ -25,7 +25,7 @@ from .verbs import (
 
 
 @scorer.register
-def _(X: CSR, weights, bias, origin=None):
+def _(X: CSR, weights, bias=None, origin=None):
     assert origin is None, "sparse rows are measured from zero"
     from . import kernels
 
@@ -36,7 +36,7 @@ def _(X: CSR, weights, bias, origin=None):
         part = weights[block * width : (block + 1) * width]
         table[block, :, : len(part)] = part.T
     padded = np.full((n_blocks, width), np.inf, X.dtype)
-    padded.reshape(-1)[: len(bias)] = bias
+    padded.reshape(-1)[: len(weights)] = 0 if bias is None else bias
     return Scorer(table, padded, None, len(weights))
 
 

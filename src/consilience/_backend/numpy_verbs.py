@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from .verbs import add_label_sums, count_labels
+from .verbs import Scorer, add_label_sums, count_labels, scorer
+
+
+@scorer.register
+def _(X: np.ndarray, weights, bias=None, origin=None):
+    # columns one after the other: OpenBLAS then has a short cut for products of up to a million multiplications
+    table = np.ascontiguousarray(weights.T, dtype=X.dtype)
+    bias, origin = (None if own is None else own.astype(X.dtype) for own in (bias, origin))
+    return Scorer(table, bias, origin, len(weights))
 
 
 @add_label_sums.register

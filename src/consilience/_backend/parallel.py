@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice, pairwise
 from typing import TypeVar
 
@@ -28,7 +28,23 @@ MOST_CHUNKS = 16
 LEAST_CHUNK = 1 << 20  # stored values: below this, starting a thread costs more than it saves
 BLOCK = 1 << 20  # stored values of a block: two passes over it find it in the cache the second time
 
-_n_threads: ContextVar[int] = ContextVar("consilience_threads", default=1)
+
+class Crew:
+    """Threads that are started when first needed and kept until the work is done: starting them costs a sweep."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.n_threads)
+
+    def dismiss(self) -> None:
+        if "pool" in self.__dict__:
+            self.pool.shutdown(cancel_futures=True)
+
+
+_crew: ContextVar[Crew | None] = ContextVar("consilience_crew", default=None)
 
 
 def available_threads() -> int:
@@ -46,13 +62,15 @@ def threads(n_jobs: int | None) -> Iterator[None]:
     n = available_threads()
     if n_jobs is not None:
         n = n_jobs if n_jobs > 0 else max(1, n + 1 + n_jobs)
-    token = _n_threads.set(n)
+    crew = Crew(n)
+    token = _crew.set(crew)
     try:
         # Chunks keep the cores busy. BLAS threads of its own would fight them, and go on spinning between two products.
         with _controller().limit(limits=1, user_api="blas"):
             yield
     finally:
-        _n_threads.reset(token)
+        _crew.reset(token)
+        crew.dismiss()
 
 
 def stored(X: Array) -> int:
@@ -93,17 +111,18 @@ def _controller() -> threadpoolctl.ThreadpoolController:
 
 def map_chunks(function: Callable[[slice], T], parts: Sequence[slice]) -> Iterator[T]:
     """``map(function, parts)`` on the threads allowed; the results come in order, as soon as they are there."""
-    n = min(_n_threads.get(), len(parts))
-    if n == 1:
+    crew = _crew.get()
+    if crew is None or min(crew.n_threads, len(parts)) == 1:
         yield from map(function, parts)
         return
     rest = iter(parts)
-    with ThreadPoolExecutor(n) as pool:
-        # no more than one result waits to be fetched: each may hold sums of its own
-        running = deque(pool.submit(function, part) for part in islice(rest, n + 1))
-        try:
-            while running:
-                yield running.popleft().result()
-                running.extend(pool.submit(function, part) for part in islice(rest, 1))
-        finally:
-            pool.shutdown(cancel_futures=True)
+    # no more than one result waits to be fetched: each may hold sums of its own
+    running = deque(crew.pool.submit(function, part) for part in islice(rest, crew.n_threads + 1))
+    try:
+        while running:
+            yield running.popleft().result()
+            running.extend(crew.pool.submit(function, part) for part in islice(rest, 1))
+    finally:
+        for future in running:
+            future.cancel()
+        wait(running)  # nobody writes into arrays that the caller holds once this has returned

@@ -19,17 +19,18 @@ class Scorer(NamedTuple):
     """k functions ``(x - origin) . weights[j] - bias[j]``, laid out once for the kind of rows they will be put to."""
 
     weights: Array
-    bias: Array
+    bias: Array | None  # None: zeros
     origin: Array | None
     n_clusters: int
 
 
 @singledispatch
-def scorer(X: Array, weights: Array, bias: Array, origin: Array | None = None) -> Scorer:
+def scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
     """Lay out (clusters, columns) weights and their biases for rows like those of X."""
     xp = namespace(X)
     origin = None if origin is None else xp.astype(origin, X.dtype)
-    return Scorer(xp.astype(weights, X.dtype).T, xp.astype(bias, X.dtype), origin, weights.shape[0])
+    bias = None if bias is None else xp.astype(bias, X.dtype)
+    return Scorer(xp.astype(weights, X.dtype).T, bias, origin, weights.shape[0])
 
 
 @singledispatch
@@ -45,7 +46,10 @@ def nearest(X: Array, score: Scorer) -> tuple[Array, Array]:
 def scores_of(X: Array, score: Scorer) -> Array:
     """All values: (rows, clusters)."""
     X = X if score.origin is None else X - score.origin[None, :]
-    return X @ score.weights - score.bias[None, :]
+    scores = X @ score.weights
+    if score.bias is not None:
+        scores -= score.bias[None, :]
+    return scores
 
 
 @singledispatch

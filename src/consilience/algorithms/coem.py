@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from math import inf
+from math import inf, log
 from operator import add
 
 import numpy as np
@@ -16,7 +16,8 @@ from ..families.base import Params, Statistics, never, safe_log
 from ..metrics import agreement_rate
 from .kmeans import NOWHERE
 
-WORKSPACE = 1 << 17  # numbers of a block: they stay in the cache from one step to the next
+WORKSPACE = 1 << 16  # numbers of a block: they stay in the cache from one step to the next
+PIECE = 1 << 16  # posteriors that a thread takes at a time
 Weights = dict[str, Array]  # the prior of each cluster, view by view
 Blend = Callable[[slice], Array]
 
@@ -37,7 +38,8 @@ class Part:
     def blocks(self, rows: slice, n_clusters: int) -> list[slice]:
         """Rows of a chunk that are worked on at a time."""
         n = rows.stop - rows.start
-        return cut(rows, max(1, min(n, n * self.family.width(self.X, n_clusters) // WORKSPACE)))
+        width = self.family.width(self.X, n_clusters)
+        return cut(rows, max(1, min(n, -(-n * width // WORKSPACE))))
 
 
 @dataclass(eq=False)
@@ -104,13 +106,13 @@ def co_em(
     for eta, stays in etas:
         for name, part in parts.items():
             blend = blending(parts, beliefs, name, eta)  # E-step, Eq 13
-            statistics, blended = collect(part, blend, n_clusters)
-            params[name] = part.family.maximise(statistics)  # M-step, Eq 12
-            before, weights = weights, prior(weights, name, blended, beliefs)  # Eqs 12 and 17
+            params[name] = part.family.maximise(collect(part, blend, n_clusters))  # M-step, Eq 12
+            before, weights = weights, prior(weights, name, blend, beliefs)  # Eqs 12 and 17
             measure(part, params[name], beliefs[name])
+            update(beliefs[name], weights[name])  # Eq 14
             for other in parts:
-                if other == name or weights[other] is not before[other]:
-                    update(beliefs[other], weights[other])  # Eq 14
+                if other != name and weights[other] is not before[other]:
+                    reweigh(beliefs[other], before[other], weights[other])
         yield CoEMState(dict(params), weights, eta, stays, *quality(parts, beliefs, weights, eta))
 
 
@@ -152,20 +154,16 @@ def blending(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], name: str
     return blend
 
 
-def collect(part: Part, blend: Blend, n_clusters: int) -> tuple[Statistics, Array]:
-    """The statistics of a view under blended posteriors, and the sum of these posteriors."""
+def collect(part: Part, blend: Blend, n_clusters: int) -> Statistics:
+    """The statistics of a view under blended posteriors."""
 
     def one_block(rows: slice) -> Statistics:
-        weights = blend(rows)
-        xp = namespace(weights)
-        totals = xp.sum(weights, axis=0, dtype=xp.float64)
-        return {"": totals, **part.family.statistics(part.X[rows, ...], weights)}
+        return part.family.statistics(part.X[rows, ...], blend(rows))
 
     def one_chunk(rows: slice) -> Statistics:
         return reduce(added, map(one_block, part.blocks(rows, n_clusters)))
 
-    statistics = reduce(added, map_chunks(one_chunk, part.chunks(n_clusters, with_sums=True)))
-    return statistics, statistics.pop("")
+    return reduce(added, map_chunks(one_chunk, part.chunks(n_clusters, with_sums=True)))
 
 
 def added(a: Statistics, b: Statistics) -> Statistics:
@@ -190,23 +188,43 @@ def measure(part: Part, params: Params, belief: Belief) -> None:
 def update(belief: Belief, weights: Array) -> None:
     """Posteriors of all rows of a view under its log-densities and the prior."""
     log_prior = safe_log(weights, belief.log_prob.dtype)
+    xp = namespace(weights)
+    complete = bool(xp.all(belief.known))
 
-    def one_chunk(rows: slice) -> Array:
+    def one_piece(rows: slice) -> Array:
         posterior, evidence = posteriors(belief.log_prob[rows, :], log_prior)
-        known = belief.known[rows]
-        posterior *= namespace(posterior).astype(known, posterior.dtype)[:, None]
+        if not complete:
+            known = belief.known[rows]
+            posterior *= xp.astype(known, posterior.dtype)[:, None]
+            evidence = where(known, evidence, 0.0)
+        belief.posterior[rows, :], belief.evidence[rows] = posterior, evidence
+        return xp.astype(xp.sum(posterior, axis=0), xp.float64)
+
+    belief.totals = reduce(add, map_chunks(one_piece, pieces(belief)))
+
+
+def reweigh(belief: Belief, before: Array, weights: Array) -> None:
+    """Posteriors of all rows of a view whose prior alone has changed: the same as `update`, for less."""
+    xp = namespace(weights)
+    ratio = xp.astype(where(before > 0, weights / where(before > 0, before, 1.0), 0.0), belief.posterior.dtype)
+
+    def one_piece(rows: slice) -> Array:
+        posterior = belief.posterior[rows, :] * ratio[None, :]
+        total = xp.sum(posterior, axis=1)
+        known = total > 0
+        total = where(known, total, 1.0)
+        posterior /= total[:, None]
         belief.posterior[rows, :] = posterior
-        belief.evidence[rows] = where(known, evidence, 0.0)
-        xp = namespace(posterior)
-        return xp.sum(posterior, axis=0, dtype=xp.float64)
+        belief.evidence[rows] += xp.astype(xp.log(total), xp.float64)
+        return xp.astype(xp.sum(posterior, axis=0), xp.float64)
 
-    belief.totals = reduce(add, map_chunks(one_chunk, rows_of(belief)))
+    belief.totals = reduce(add, map_chunks(one_piece, pieces(belief)))
 
 
-def rows_of(belief: Belief) -> list[slice]:
-    """All rows, in pieces whose n x k arrays stay in the cache."""
+def pieces(belief: Belief) -> list[slice]:
+    """All rows, cut so that their n x k arrays stay in the cache, and threads have something to share."""
     n, k = belief.posterior.shape
-    return cut(slice(0, n), max(1, min(n, n * k // WORKSPACE)))
+    return cut(slice(0, n), max(1, min(n, n * k // PIECE)))
 
 
 def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
@@ -216,19 +234,23 @@ def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
     normal are zero, for arithmetic with them is slow and changes nothing.
     """
     xp = namespace(log_prob)
-    joint = log_prob + xp.astype(log_prior, log_prob.dtype)[None, :]
+    log_prior = xp.astype(log_prior, log_prob.dtype, copy=False)[None, :]
+    joint = log_prob + log_prior
     top = xp.max(joint, axis=1)
     impossible = top <= never(joint.dtype) / 2
-    if bool(xp.any(impossible)):
-        joint = xp.where(impossible[:, None], xp.astype(log_prior, joint.dtype)[None, :], joint)
+    any_impossible = bool(xp.any(impossible))
+    if any_impossible:
+        joint = xp.where(impossible[:, None], log_prior, joint)
         top = xp.max(joint, axis=1)
     joint -= top[:, None]
     posterior = xp.exp(joint)
     total = xp.sum(posterior, axis=1)
     posterior /= total[:, None]
-    posterior *= xp.astype(posterior >= xp.finfo(posterior.dtype).smallest_normal, posterior.dtype)
+    smallest = xp.finfo(joint.dtype).smallest_normal
+    if float(xp.min(joint)) < log(smallest) + log(log_prob.shape[1]):
+        posterior *= xp.astype(posterior >= smallest, posterior.dtype)
     evidence = xp.astype(top, xp.float64) + xp.astype(xp.log(total), xp.float64)
-    return posterior, where(~impossible, evidence, -inf)
+    return posterior, where(~impossible, evidence, -inf) if any_impossible else evidence
 
 
 def quality(
@@ -245,7 +267,7 @@ def quality(
     several = where(n_known > 1, 1 / where(n_known > 1, n_known - 1, 1.0), 0.0)
     log_priors = {name: safe_log(own, beliefs[name].log_prob.dtype) for name, own in weights.items()}
 
-    def one_chunk(rows: slice) -> tuple[float, float]:
+    def one_piece(rows: slice) -> tuple[float, float]:
         entropy: Array = 0.0
         all_posteriors: Array = 0.0
         all_logs: Array = 0.0
@@ -254,15 +276,16 @@ def quality(
             entropy = entropy + xp.sum(posterior * logs, axis=1)
             all_posteriors, all_logs = all_posteriors + posterior, all_logs + logs
         entropy = xp.astype(entropy, xp.float64)
-        ruled_out = all_logs <= never(all_logs.dtype) / 2
-        if bool(xp.any(ruled_out)):
+        bottom = never(all_logs.dtype) / 2
+        if float(xp.min(all_logs)) <= bottom:
+            ruled_out = all_logs <= bottom
             if bool(xp.any(xp.logical_and(ruled_out, all_posteriors > 0))):
                 return float(xp.sum(entropy)), inf  # a view holds possible what another rules out
             all_logs = where(~ruled_out, all_logs, 0.0)
         crossed = xp.astype(xp.sum(all_posteriors * all_logs, axis=1), xp.float64)
         return float(xp.sum(entropy)), float(xp.sum(several[rows] * (n_known[rows] * entropy - crossed)))
 
-    entropy, delta = np.sum(list(map_chunks(one_chunk, rows_of(first))), axis=0).tolist()
+    entropy, delta = np.sum(list(map_chunks(one_piece, pieces(first))), axis=0).tolist()
     likelihoods = {name: log_likelihood(part, beliefs[name]) for name, part in parts.items()}
     q = sum(likelihoods.values()) + entropy - (eta * delta if eta else 0.0)
     return likelihoods, q, delta, agreement_rate(*view_labels(beliefs).values())
@@ -272,12 +295,15 @@ def log_posteriors(belief: Belief, log_prior: Array, rows: slice) -> Array:
     """Logarithms of some posteriors, which may be too small to be told from zero themselves; 0 in missing rows."""
     log_prob, evidence = belief.log_prob[rows, :], belief.evidence[rows]
     xp = namespace(log_prob)
-    log_prior = xp.astype(log_prior, log_prob.dtype)[None, :]
+    log_prior = xp.astype(log_prior, log_prob.dtype, copy=False)[None, :]
     impossible = evidence == -inf
-    logs = log_prob + (log_prior - xp.astype(where(~impossible, evidence, 0.0), log_prob.dtype)[:, None])
+    logs = log_prob + log_prior
     if bool(xp.any(impossible)):
         logs = xp.where(impossible[:, None], log_prior, logs)
-    logs *= xp.astype(belief.known[rows], logs.dtype)[:, None]
+        evidence = where(~impossible, evidence, 0.0)
+    logs -= xp.astype(evidence, log_prob.dtype)[:, None]
+    if not bool(xp.all(belief.known[rows])):
+        logs *= xp.astype(belief.known[rows], logs.dtype)[:, None]
     return logs
 
 
@@ -290,28 +316,33 @@ def log_likelihood(part: Part, belief: Belief) -> float:
 
 def view_labels(beliefs: Mapping[str, Belief]) -> dict[str, np.ndarray]:
     """The cluster that each view finds most likely; NOWHERE where an entity lacks it."""
-    labels = {}
-    for name, belief in beliefs.items():
-        winners = namespace(belief.posterior).argmax(belief.posterior, axis=1)
-        labels[name] = to_numpy(where(belief.known, winners, NOWHERE))
-    return labels
+    return {name: labels_of(belief) for name, belief in beliefs.items()}
 
 
-Prior = Callable[[Weights, str, Array, Mapping[str, Belief]], Weights]
+def labels_of(belief: Belief) -> np.ndarray:
+    """The cluster of the largest posterior."""
+    xp = namespace(belief.posterior)
+    winners = map_chunks(lambda rows: xp.argmax(belief.posterior[rows, :], axis=1), pieces(belief))
+    return to_numpy(where(belief.known, xp.concat(list(winners)), NOWHERE))
 
 
-def global_prior(weights: Weights, name: str, blended: Array, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
+Prior = Callable[[Weights, str, Blend, Mapping[str, Belief]], Weights]
+
+
+def global_prior(weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
     """Eq 17: one prior for all views, the mean of all posteriors."""
     totals = reduce(add, (belief.totals for belief in beliefs.values()))
     return dict.fromkeys(weights, totals / namespace(totals).sum(totals))
 
 
-def view_prior(weights: Weights, name: str, blended: Array, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
+def view_prior(weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:
     """Eq 12: each view its own, the mean of its blended posteriors."""
-    return {**weights, name: blended / namespace(blended).sum(blended)}
+    xp = namespace(weights[name])
+    totals = reduce(add, (xp.sum(xp.astype(blend(rows), xp.float64), axis=0) for rows in pieces(beliefs[name])))
+    return {**weights, name: totals / xp.sum(totals)}
 
 
-def uniform_prior(weights: Weights, name: str, blended: Array, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
+def uniform_prior(weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
     """The same for every cluster, always."""
     return weights
 

@@ -65,9 +65,10 @@ def from_responsibilities(parts: Mapping[str, Part], given: Mapping[str, np.ndar
 
 def _m_step(part: Part, responsibilities: np.ndarray) -> tuple[Params, Array]:
     counted = like(np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.X)
-    counted = namespace(counted).astype(counted, part.X.dtype)
-    statistics, totals = collect(part, lambda rows: counted[rows, :], responsibilities.shape[1])
-    return part.family.maximise(statistics), totals
+    xp = namespace(counted)
+    counted = xp.astype(counted, part.X.dtype)
+    statistics = collect(part, lambda rows: counted[rows, :], responsibilities.shape[1])
+    return part.family.maximise(statistics), xp.sum(xp.astype(counted, xp.float64), axis=0)
 
 
 def first_weights(parts: Mapping[str, Part], totals: Mapping[str, Array], prior: str) -> Weights:

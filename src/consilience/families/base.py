@@ -101,7 +101,7 @@ def counts_and_sums(X: Array, responsibilities: Array) -> Statistics:
     """Weight, and weighted sum of the rows, of each cluster: all that many families need."""
     xp = namespace(responsibilities)
     return {
-        "counts": xp.sum(responsibilities, axis=0, dtype=xp.float64),
+        "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
         "sums": weighted_sums(as_rows(X), responsibilities),
     }
 

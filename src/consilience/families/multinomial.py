@@ -66,7 +66,7 @@ class Multinomial(LaidOutFamily):
 
     def density(self, X: Array, params: Params) -> Density:
         probabilities = in_kind(params, X)["probabilities"]
-        score = scorer(X, safe_log(probabilities, X.dtype), probabilities[:, 0] * 0)
+        score = scorer(X, safe_log(probabilities, X.dtype))
         return lambda rows: settle(scores_of(rows, score))
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:

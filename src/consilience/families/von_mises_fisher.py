@@ -50,7 +50,7 @@ class VonMisesFisher(LaidOutFamily):
         xp = namespace(responsibilities)
         weights = xp.astype(responsibilities, X.dtype) * xp.astype(inverse_lengths(X), X.dtype)[:, None]
         return {
-            "counts": xp.sum(responsibilities, axis=0, dtype=xp.float64),
+            "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
             "sums": weighted_sums(X, weights),
         }
 
@@ -68,7 +68,7 @@ class VonMisesFisher(LaidOutFamily):
         known = in_kind(params, X)
         d = X.shape[1]
         constant = log_normaliser(to_numpy(known["concentrations"]), d)
-        score = scorer(X, known["directions"] * known["concentrations"][:, None], known["concentrations"] * 0)
+        score = scorer(X, known["directions"] * known["concentrations"][:, None])
         xp = namespace(X)
         own = xp.astype(like(constant, X), X.dtype)
 
