@@ -1,7 +1,7 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
 from . import datasets, families, metrics
-from .cluster import CoEM, MultiViewAgglomerative, MultiViewKMeans, MultiViewSphericalKMeans, PerView
+from .cluster import CoEM, MultiViewAgglomerative, MultiViewKMeans, MultiViewSphericalKMeans, PerView, select_n_clusters
 from .data import Table, Views, align
 
 __version__ = "0.1.0"
@@ -18,4 +18,5 @@ __all__ = [
     "datasets",
     "families",
     "metrics",
+    "select_n_clusters",
 ]

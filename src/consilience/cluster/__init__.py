@@ -4,6 +4,15 @@ from .agglomerative import MultiViewAgglomerative
 from .coem import CoEM
 from .kmeans import MultiViewKMeans
 from .per_view import PerView
+from .select import Selection, select_n_clusters
 from .spherical_kmeans import MultiViewSphericalKMeans
 
-__all__ = ["CoEM", "MultiViewAgglomerative", "MultiViewKMeans", "MultiViewSphericalKMeans", "PerView"]
+__all__ = [
+    "CoEM",
+    "MultiViewAgglomerative",
+    "MultiViewKMeans",
+    "MultiViewSphericalKMeans",
+    "PerView",
+    "Selection",
+    "select_n_clusters",
+]

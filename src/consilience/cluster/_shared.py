@@ -27,7 +27,7 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     A plain two-dimensional array is one view, or several where the estimator's `views` names its columns. It goes
     through scikit-learn's own validation, so that it is refused in scikit-learn's own words.
     """
-    if _holds_views(X):
+    if holds_views(X):
         views = X if isinstance(X, Views) else _with_fitted_names(estimator, X, reset)
     elif estimator.views is not None:
         views = Views.from_columns(X, estimator.views)
@@ -43,7 +43,7 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     return views
 
 
-def _holds_views(X: Any) -> bool:
+def holds_views(X: Any) -> bool:
     """Whether this is a collection of views, not one array: Views, a mapping, or a list with blocks in it."""
     if isinstance(X, Views):
         return True
@@ -75,7 +75,7 @@ def remember(estimator: Any, X: Any, views: Views) -> None:
     """
     estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
     estimator.view_feature_names_ = {name: views.feature_names(name) for name in views.names}
-    if not _holds_views(X):
+    if not holds_views(X):
         return
     estimator.n_features_in_ = views.shape[1]
     names = [own for name in views.names if (own := views.feature_names(name)) is not None]

@@ -1,0 +1,113 @@
+"""Choosing the number of clusters."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import consilience as cs
+from consilience.cluster.select import _pick
+from consilience.data import Table
+from consilience.datasets import make_gaussian_views, make_text_views
+
+
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("estimator", [cs.MultiViewSphericalKMeans(n_init=2), cs.CoEM(n_init=2)])
+def test_finds_the_number_that_text_was_made_with(estimator, k):
+    views, _ = make_text_views(400, n_clusters=k, n_words=(200, 200), topic_share=0.4, random_state=0)
+    found = cs.select_n_clusters(estimator, views, range(2, 8), n_resamples=4, random_state=0)
+    assert found.n_clusters == k
+    assert found.reason.startswith(f"{k} clusters: views agree (kappa ")
+    assert found.table["n_clusters"].tolist() == list(range(2, 8))
+    assert np.isnan(found.table["likelihood"]).all() == (not isinstance(estimator, cs.CoEM))
+
+
+def test_finds_the_number_with_views_missing():
+    views, _ = make_gaussian_views(400, n_clusters=4, n_features=(4, 4), separation=8, missing=0.3, random_state=0)
+    found = cs.select_n_clusters(cs.MultiViewKMeans(n_init=3), views, range(2, 7), random_state=0)
+    assert found.n_clusters == 4
+
+
+def test_one_view_is_judged_by_stability():
+    views, _ = make_gaussian_views(300, n_clusters=3, n_features=(4,), separation=8, random_state=0)
+    found = cs.select_n_clusters(cs.MultiViewKMeans(n_init=3), views["view0"], range(2, 6), random_state=0)
+    assert found.n_clusters == 3
+    assert np.isnan(found.table["agreement"]).all()
+    assert np.array_equal(found.table["consensus"], found.table["stability"])
+    assert "views agree" not in found.reason
+
+
+def test_no_clusters_at_all():
+    views = cs.Views([np.random.default_rng(v).normal(size=(300, 3)) for v in range(2)])
+    found = cs.select_n_clusters(cs.CoEM(eta=0.25, n_init=2), views, range(1, 5), random_state=0)
+    assert found.n_clusters == 1
+    assert found.reason == "1 cluster: more clusters make held-out entities less likely."
+    assert np.isnan(found.table["stability"][0])
+
+
+def test_a_pipeline_is_taken_whole():
+    views, _ = make_gaussian_views(300, n_clusters=3, n_features=(4, 3), separation=8, random_state=0)
+    views = views.map(lambda block: block * [1, 1000, 1][: block.shape[1]] if block.shape[1] == 3 else block)
+    pipeline = make_pipeline(cs.PerView(StandardScaler()), cs.CoEM(eta=0.25, n_init=2))
+    found = cs.select_n_clusters(pipeline, views, [2, 3, 4], n_resamples=3, random_state=0)
+    assert found.n_clusters == 3
+    assert np.isfinite(found.table["likelihood"]).all()
+    assert pipeline[-1].n_clusters == 4  # its own default: not changed
+
+
+def test_same_seed_same_table_and_nothing_is_changed():
+    views, _ = make_gaussian_views(120, n_clusters=3, random_state=0)
+    estimator = cs.MultiViewKMeans(n_init=1)
+    one, two, other = (
+        cs.select_n_clusters(estimator, views, [2, 3], n_resamples=3, random_state=seed).table for seed in (0, 0, 1)
+    )
+    assert all(np.array_equal(one[name], two[name], equal_nan=True) for name in one)
+    assert not np.array_equal(one["consensus"], other["consensus"])
+    assert estimator.get_params() == cs.MultiViewKMeans(n_init=1).get_params()
+    assert not hasattr(estimator, "labels_")
+
+
+def test_likelihood_decides_between_near_ties():
+    def table(likelihood):
+        return Table.from_rows(
+            {
+                "n_clusters": k,
+                "agreement": 0.9,
+                "stability": 0.9,
+                "consensus": consensus,
+                "standard_error": 0.02,
+                "likelihood": value,
+            }
+            for k, consensus, value in zip([2, 3, 4], [0.5, 0.80, 0.81], likelihood, strict=True)
+        )
+
+    picked = _pick(table([-9, -5, -7]))
+    assert picked.n_clusters == 3
+    assert "best for 4, within one standard error for 3 and 4; of these 3 makes held-out entities most likely" in repr(
+        picked
+    )
+    assert _pick(table([-1, -7, -5])).n_clusters == 4  # 2 is most likely, but not in question
+    assert _pick(table([np.nan] * 3)).n_clusters == 4
+
+
+def test_it_prints_its_table_and_its_reason():
+    views, _ = make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
+    found = cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, [2, 3], n_resamples=2, random_state=0)
+    assert repr(found) == f"{found.table!r}\n{found.reason}"
+    assert "<table>" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("candidates", "options", "message"),
+    [
+        ([], {}, "no candidates: give numbers of clusters"),
+        ([0, 1], {}, "candidates must be whole numbers from 1 on"),
+        ([2.5], {}, "candidates must be whole numbers from 1 on"),
+        ([2, 81], {}, "81 clusters are more than the 80 entities that a resample is fitted on"),
+        ([2], {"n_resamples": 1}, "n_resamples must be 2 or more, got 1"),
+    ],
+)
+def test_refuses(candidates, options, message):
+    views, _ = make_gaussian_views(120, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        cs.select_n_clusters(cs.MultiViewKMeans(), views, candidates, **options)
