@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
-from consilience.cluster.select import _pick
+from consilience.cluster.select import _pick, shared_bits
 from consilience.data import Table
 from consilience.datasets import make_gaussian_views, make_text_views
 
@@ -17,7 +17,8 @@ def test_finds_the_number_that_text_was_made_with(estimator, k):
     views, _ = make_text_views(400, n_clusters=k, n_words=(200, 200), topic_share=0.4, random_state=0)
     found = cs.select_n_clusters(estimator, views, range(2, 8), n_resamples=4, random_state=0)
     assert found.n_clusters == k
-    assert found.reason.startswith(f"{k} clusters: views agree (kappa ")
+    assert found.reason.startswith(f"{k} clusters: ")
+    assert "views share" in found.reason
     assert found.table["n_clusters"].tolist() == list(range(2, 8))
     assert np.isnan(found.table["likelihood"]).all() == (not isinstance(estimator, cs.CoEM))
 
@@ -33,8 +34,7 @@ def test_one_view_is_judged_by_stability():
     found = cs.select_n_clusters(cs.MultiViewKMeans(n_init=3), views["view0"], range(2, 6), random_state=0)
     assert found.n_clusters == 3
     assert np.isnan(found.table["agreement"]).all()
-    assert np.array_equal(found.table["consensus"], found.table["stability"])
-    assert "views agree" not in found.reason
+    assert "resamples share" in found.reason
 
 
 def test_no_clusters_at_all():
@@ -67,12 +67,13 @@ def test_same_seed_same_table_and_nothing_is_changed():
     assert not hasattr(estimator, "labels_")
 
 
-def test_likelihood_decides_between_near_ties():
+def test_what_decides_between_near_ties():
     def table(likelihood):
         return Table.from_rows(
             {
                 "n_clusters": k,
                 "agreement": 0.9,
+                "shared_bits": 0.9,
                 "stability": 0.9,
                 "consensus": consensus,
                 "standard_error": 0.02,
@@ -81,13 +82,21 @@ def test_likelihood_decides_between_near_ties():
             for k, consensus, value in zip([2, 3, 4], [0.5, 0.80, 0.81], likelihood, strict=True)
         )
 
-    picked = _pick(table([-9, -5, -7]))
-    assert picked.n_clusters == 3
-    assert "best for 4, within one standard error for 3 and 4; of these 3 makes held-out entities most likely" in repr(
-        picked
-    )
-    assert _pick(table([-1, -7, -5])).n_clusters == 4  # 2 is most likely, but not in question
-    assert _pick(table([np.nan] * 3)).n_clusters == 4
+    picked = _pick(table([-9, -7, -5]))
+    assert picked.n_clusters == 4
+    assert "within one standard error for 3 and 4; of these 4 makes held-out entities most likely." in repr(picked)
+    assert _pick(table([-1, -5, -7])).n_clusters == 3  # 2 is most likely, but not in question
+    without = _pick(table([np.nan] * 3))
+    assert without.n_clusters == 3
+    assert "of these 3 is the smallest" in without.reason
+
+
+def test_shared_bits_are_mutual_information_beyond_chance():
+    rng = np.random.default_rng(0)
+    a = np.repeat(range(4), 250)
+    assert shared_bits(a, a) == pytest.approx(2, abs=0.02)
+    assert shared_bits(a, a // 2) == pytest.approx(1, abs=0.02)
+    assert np.mean([shared_bits(a, rng.permutation(a)) for _ in range(20)]) == pytest.approx(0, abs=0.003)
 
 
 def test_it_prints_its_table_and_its_reason():

@@ -354,7 +354,7 @@ def joint_posterior(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], pr
     """Eq 19: the posterior of each entity given all the views it has, and the log-density of the entity."""
     first = next(iter(beliefs.values()))
     xp = namespace(first.log_prob)
-    total, own = first.log_prob * 0, first.evidence * 0
+    total, own = first.posterior * 0, zeros(first.evidence.shape, first.evidence)
     for name, belief in beliefs.items():
         known = xp.astype(belief.known, belief.log_prob.dtype)
         total = total + belief.log_prob * known[:, None]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from math import log
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score, cohen_kappa_score
+from sklearn.metrics import adjusted_rand_score, cohen_kappa_score, mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
 from sklearn.utils import _safe_indexing
 
 from .._backend import generator
@@ -43,6 +45,7 @@ class Trial:
 
     labels: np.ndarray  # of all entities; -1 where the estimator cannot say
     agreement: float
+    shared_bits: float
     likelihood: float
     found: int
 
@@ -59,14 +62,13 @@ def select_n_clusters(
     """Choose the number of clusters without labels.
 
     Each candidate is fitted on `n_resamples` random two thirds of the entities, the same for all candidates. A good
-    number of clusters is one that the views agree on (Cohen's kappa of their labels: chance alone gives 0) and that comes
-    out again on other entities (adjusted Rand index between resamples). The pick is where the product of both is largest;
-    candidates within one standard error of it are told apart by the likelihood of held-out entities, where the
-    estimator has one. Likelihood alone is not trusted: families never fit real data exactly, and the misfit is always
-    worth another cluster.
+    number of clusters is one that the views agree on in detail (information that their labels share, in bits, beyond
+    what chance would give) and that comes out again on other entities (adjusted Rand index between resamples). The
+    pick is where the product of both is largest. Candidates within one standard error of it are told apart by the
+    likelihood of held-out entities, where the estimator has one; otherwise the fewest clusters win. Likelihood alone is
+    not trusted: families never fit real data exactly, and the misfit is always worth another cluster.
 
-    Views that err alike agree on what is wrong, so agreement means something only where views are independent given the
-    cluster.
+    Views that err alike agree on what is wrong: all this needs views that are independent given the cluster.
 
     Parameters
     ----------
@@ -87,9 +89,10 @@ def select_n_clusters(
     Returns
     -------
     Selection
-        With `n_clusters` (the pick), `reason` (a sentence) and `table`: for each candidate `agreement`, `stability`,
-        `consensus` (their product; with one view the stability) and its standard error, `likelihood` (of held-out
-        entities, the mean of one) and `found` (clusters that were not empty, on average).
+        With `n_clusters` (the pick), `reason` (a sentence) and `table`: for each candidate `agreement` (Cohen's kappa
+        of two views, on average), `shared_bits` (information that two views share; with one view, two resamples),
+        `stability`, `consensus` (their product) and its standard error, `likelihood` (of a held-out entity, on average)
+        and `found` (clusters that were not empty, on average).
 
     Examples
     --------
@@ -145,35 +148,59 @@ def _try(estimator: Any, data: Any, k: int, split: np.ndarray, seed: int) -> Tri
     likelihood = np.nan
     if hasattr(model, "score_samples"):
         likelihood = float(np.mean(model.score_samples(_safe_indexing(data, held_out))))
-    return Trial(labels, _kappa(list(own.view_labels_.values())), likelihood, len(np.unique(own.labels_)))
+    pairs = list(combinations(own.view_labels_.values(), 2))
+    return Trial(
+        labels,
+        mean_of(over_shared(kappa, *pair) for pair in pairs),
+        mean_of(over_shared(shared_bits, *pair) for pair in pairs),
+        likelihood,
+        len(np.unique(own.labels_)),
+    )
 
 
-def _kappa(view_labels: list[np.ndarray]) -> float:
-    """Mean of Cohen's kappa over the pairs of views; NaN where there is none."""
-    values = []
-    for a, b in combinations(view_labels, 2):
-        both = (a >= 0) & (b >= 0)
-        if len(np.unique(np.concatenate([a[both], b[both]]))) > 1:
-            values.append(cohen_kappa_score(a[both], b[both]))
-    return float(np.mean(values)) if values else np.nan
+def over_shared(measure: Callable[[np.ndarray, np.ndarray], float], a: np.ndarray, b: np.ndarray) -> float:
+    """A measure of two labellings over the entities that both label; NaN where there are none."""
+    both = (a >= 0) & (b >= 0)
+    return measure(a[both], b[both]) if both.any() else np.nan
+
+
+def kappa(a: np.ndarray, b: np.ndarray) -> float:
+    """Cohen's kappa: 1 where two views agree, 0 where they agree as often as chance has it."""
+    return float(cohen_kappa_score(a, b)) if len(np.unique([a, b])) > 1 else np.nan
+
+
+def shared_bits(a: np.ndarray, b: np.ndarray) -> float:
+    """Mutual information of two labellings in bits, less what chance alone would give."""
+    table = contingency_matrix(a, b, sparse=True).astype(np.int64)
+    found = mutual_info_score(None, None, contingency=table)
+    return float(found - expected_mutual_information(table, len(a))) / log(2)
+
+
+def mean_of(values: Iterable[float]) -> float:
+    """Mean of those that are numbers; NaN where none is."""
+    numbers = [value for value in values if not np.isnan(value)]
+    return float(np.mean(numbers)) if numbers else np.nan
 
 
 def _summary(trials: list[Trial], k: int) -> dict[str, float]:
     """A candidate's line in the table."""
-    nothing = k == 1 or all(trial.found == 1 for trial in trials)  # one cluster is always stable: that says nothing
-    similar = np.full((len(trials), len(trials)), np.nan)
-    for a, b in combinations(range(len(trials)), 2):
-        both = (trials[a].labels >= 0) & (trials[b].labels >= 0)
-        similar[a, b] = similar[b, a] = adjusted_rand_score(trials[a].labels[both], trials[b].labels[both])
-    stability = np.full(len(trials), np.nan) if nothing else np.nanmean(similar, axis=1)
-    agreement = np.array([trial.agreement for trial in trials])
-    several = agreement[~np.isnan(agreement)]
-    consensus = stability * np.where(np.isnan(agreement), 1.0 if not len(several) else 0.0, agreement)
+    n = len(trials)
+    similar, common = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for a, b in combinations(range(n), 2):
+        labels = trials[a].labels, trials[b].labels
+        similar[a, b] = similar[b, a] = over_shared(adjusted_rand_score, *labels)
+        common[a, b] = common[b, a] = over_shared(shared_bits, *labels)
+    # one cluster is always the same: that says nothing
+    stability = np.array([np.nan if k == 1 else mean_of(row) for row in similar])
+    bits = np.array([trial.shared_bits for trial in trials])
+    bits = np.array([mean_of(row) for row in common]) if np.isnan(bits).all() else bits
+    consensus = np.array([mean_of([value]) for value in stability * bits])
     return {
-        "agreement": float(several.mean()) if len(several) else np.nan,
-        "stability": float(stability.mean()),
-        "consensus": float(consensus.mean()),
-        "standard_error": float(consensus.std(ddof=1) / np.sqrt(len(trials))),
+        "agreement": mean_of(trial.agreement for trial in trials),
+        "shared_bits": mean_of(bits),
+        "stability": mean_of(stability),
+        "consensus": mean_of(consensus),
+        "standard_error": float(np.std(consensus, ddof=1) / np.sqrt(n)),
         "likelihood": float(np.mean([trial.likelihood for trial in trials])),
         "found": float(np.mean([trial.found for trial in trials])),
     }
@@ -185,17 +212,19 @@ def _pick(table: Table) -> Selection:
     if k[0] == 1 and likelihood[0] == likelihood.max():
         return Selection(1, "1 cluster: more clusters make held-out entities less likely.", table)
     if np.isnan(consensus).all():
-        at = int(np.nanargmax(likelihood)) if not np.isnan(likelihood).all() else 0
-        return Selection(int(k[at]), f"{k[at]}: no candidate could be compared between resamples.", table)
+        return Selection(int(k[0]), f"{k[0]}: the only candidate, or none could be compared between resamples.", table)
     best = int(np.nanargmax(consensus))
     near = np.flatnonzero(consensus >= consensus[best] - table["standard_error"][best])
-    what = f"views agree (kappa {table['agreement'][best]:.2f}) and " if not np.isnan(table["agreement"][best]) else ""
-    found = f"resamples agree (adjusted Rand index {table['stability'][best]:.2f})"
-    if len(near) == 1 or np.isnan(likelihood[near]).any():
-        return Selection(int(k[best]), f"{k[best]} clusters: {what}{found} best.", table)
-    at = int(near[np.argmax(likelihood[near])])
-    among = " and ".join([", ".join(map(str, k[near[:-1]])), str(k[near[-1]])])
-    reason = (
-        f"{k[at]} clusters: {what}{found} best for {k[best]}, within one standard error for {among}; of these {k[at]}"
+    by_likelihood = not np.isnan(likelihood[near]).any()
+    at = int(near[np.argmax(likelihood[near])] if by_likelihood else near[0])
+    sharing = "resamples" if np.isnan(table["agreement"][best]) else "views"
+    first = (
+        f"{sharing} share {table['shared_bits'][best]:.2f} bits and resamples agree (adjusted Rand index "
+        f"{table['stability'][best]:.2f})"
     )
-    return Selection(int(k[at]), f"{reason} makes held-out entities most likely.", table)
+    if len(near) == 1:
+        return Selection(int(k[at]), f"{k[at]} clusters: {first}, which is best.", table)
+    among = " and ".join([", ".join(map(str, k[near[:-1]])), str(k[near[-1]])])
+    second = f"{k[at]} makes held-out entities most likely" if by_likelihood else f"{k[at]} is the smallest"
+    reason = f"{k[at]} clusters: with {k[best]} {first}, within one standard error for {among}; of these {second}."
+    return Selection(int(k[at]), reason, table)
