@@ -13,7 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience._backend.parallel import available_threads
 
-SUITES = ("kernels", "estimators", "peers")  # each a module with run(small, repeats) that yields (title, table)
+SUITES = (
+    "kernels",
+    "estimators",
+    "coem",
+    "agglomerative",
+    "peers",
+)  # each a module with run(small, repeats) that yields (title, table)
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -23,7 +29,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small data, to see that everything runs")
     parser.add_argument("--repeats", type=int, default=7, help="how often each contestant runs (default: 7)")
     args = parser.parse_args()
-    names = args.suites or SUITES[:2]
+    names = args.suites or SUITES[:-1]
     for name in names:
         if name not in SUITES:
             parser.error(f"no suite {name!r}: choose from {', '.join(SUITES)}")

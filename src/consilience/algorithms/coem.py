@@ -9,6 +9,7 @@ from math import inf, log
 from operator import add
 
 import numpy as np
+from array_api_compat import device
 
 from .._backend import Array, chunks, cut, map_chunks, namespace, to_numpy, where, zeros
 from ..families import Family
@@ -17,7 +18,7 @@ from ..metrics import agreement_rate
 from .kmeans import NOWHERE
 
 WORKSPACE = 1 << 16  # numbers of a block: they stay in the cache from one step to the next
-PIECE = 1 << 16  # posteriors that a thread takes at a time
+PIECE = 1 << 17  # posteriors that a thread takes at a time
 Weights = dict[str, Array]  # the prior of each cluster, view by view
 Blend = Callable[[slice], Array]
 
@@ -141,15 +142,20 @@ def blending(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], name: str
     kept = present * known * ((1 - eta) + eta * alone)
     # a view without parameters leaves it all to the others
     shared = present * (1 - alone) * (1 - known * (1 - eta)) / (n_others + alone)
-    own_counts = bool(xp.any(kept > 0))
+    shares = [(own, kept), *((belief, shared) for belief in others)]
+    # where nobody lacks a view all shares are the same: those of 0 drop out, those of 1 need no product
+    some = [(belief, share) for belief, share in shares if bool(xp.any(share != 0))] or shares[:1]
+    whole = [bool(xp.all(share == 1)) for _, share in some]
 
     def blend(rows: slice) -> Array:
-        result = own.posterior[rows, :] * kept[rows][:, None] if own_counts else None
-        if others:
-            theirs = reduce(add, (xp.astype(belief.posterior[rows, :], kind, copy=False) for belief in others))
-            theirs = theirs * shared[rows][:, None]
-            result = theirs if result is None else result + theirs
-        return own.posterior[rows, :] if result is None else result
+        terms = (xp.astype(belief.posterior[rows, :], kind, copy=False) for belief, _ in some)
+        return reduce(
+            add,
+            (
+                term if alone else term * share[rows][:, None]
+                for term, (_, share), alone in zip(terms, some, whole, strict=True)
+            ),
+        )
 
     return blend
 
@@ -322,8 +328,17 @@ def view_labels(beliefs: Mapping[str, Belief]) -> dict[str, np.ndarray]:
 def labels_of(belief: Belief) -> np.ndarray:
     """The cluster of the largest posterior."""
     xp = namespace(belief.posterior)
-    winners = map_chunks(lambda rows: xp.argmax(belief.posterior[rows, :], axis=1), pieces(belief))
-    return to_numpy(where(belief.known, xp.concat(list(winners)), NOWHERE))
+    clusters = xp.arange(belief.posterior.shape[1], dtype=belief.posterior.dtype, device=device(belief.posterior))
+
+    def one_piece(rows: slice) -> Array:
+        posterior = belief.posterior[rows, :]
+        largest = xp.astype(posterior == xp.max(posterior, axis=1)[:, None], posterior.dtype)
+        if float(xp.sum(largest)) > posterior.shape[0]:  # ties: the first wins
+            return xp.argmax(posterior, axis=1)
+        return xp.astype(largest @ clusters, xp.int64)  # argmax, along the memory
+
+    labels = xp.concat(list(map_chunks(one_piece, pieces(belief))))
+    return to_numpy(where(belief.known, labels, NOWHERE))
 
 
 Prior = Callable[[Weights, str, Blend, Mapping[str, Belief]], Weights]

@@ -73,8 +73,8 @@ class Family(ABC):
         return X.shape[1] + n_clusters
 
     def work(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
-        """Multiplications for each stored number: what sets the number of chunks."""
-        return n_clusters
+        """What a stored number costs, in eight multiplications: what sets the number of chunks."""
+        return max(1, n_clusters // 8)
 
     def n_parameters(self, params: Params) -> int:
         """How many numbers are free to choose, for information criteria."""

@@ -80,7 +80,7 @@ class BaseGaussian(LaidOutFamily):
     def width(self, X: Array, n_clusters: int) -> int:
         # a fifteenth of a row's multiplications: blocks of up to a million of them have a short cut in OpenBLAS
         columns = stored(X) // max(1, X.shape[0])
-        return max(columns + n_clusters, columns * n_clusters // 15)
+        return max((columns + n_clusters) // 2, columns * n_clusters // 15)
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         means = to_numpy(params["means"])[labels]

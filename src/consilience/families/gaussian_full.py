@@ -93,10 +93,10 @@ class GaussianFull(BaseCovariance):
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
     def width(self, X: Array, n_clusters: int) -> int:
-        return n_clusters * X.shape[1]
+        return max(1, n_clusters // 10) * X.shape[1]  # the product is large: it pays to let it leave the cache
 
     def work(self, X: Array, n_clusters: int) -> int:
-        return n_clusters * X.shape[1]
+        return max(1, n_clusters * X.shape[1] // 8)
 
     def n_parameters(self, params: Params) -> int:
         k, d = params["means"].shape
@@ -155,7 +155,7 @@ class GaussianTied(BaseCovariance):
         return 2 * X.shape[1] + n_clusters
 
     def work(self, X: Array, n_clusters: int) -> int:
-        return n_clusters + X.shape[1]
+        return max(1, (n_clusters + X.shape[1]) // 8)
 
     def n_parameters(self, params: Params) -> int:
         k, d = params["means"].shape

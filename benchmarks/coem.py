@@ -1,0 +1,120 @@
+"""Co-EM beside scikit-learn's GaussianMixture and scipy's products, and how its time and memory grow with the rows.
+
+Gaussians: one round, timed as (time of many rounds - time of few) / (many - few). GaussianMixture gets the views side by
+side, in the same float type, and the same start (the true clusters); on the concatenation its covariances are larger
+than our two, which is what concatenating costs. It uses BLAS on all cores; we use BLAS on one and threads of our own.
+
+Multinomials: one round of co-EM on two sparse views against the least that a round can be made of with scipy: for each
+view a product for the E-step, a softmax, and a product for the M-step.
+
+Growth: one fit of a fixed number of rounds at growing numbers of rows. `exponent` is the slope of the logarithm of the
+time, or of the memory on top of the data, from the line before: 1.00 is linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from math import log
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import softmax
+from sklearn.mixture import GaussianMixture
+
+from consilience import CoEM, Table, Views
+from consilience.datasets import make_gaussian_views, make_text_views
+
+from .harness import Contestant, clock, compare, peak_memory
+
+COVARIANCES = {"diag": "gaussian", "full": "gaussian-full"}
+N_CLUSTERS = 10
+
+
+def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
+    n = 2_000 if small else 20_000
+    views, y = make_gaussian_views(n, n_clusters=N_CLUSTERS, n_features=(50, 50), separation=3, random_state=0)
+    for covariance in COVARIANCES:
+        for dtype in (np.float64, np.float32):
+            title = (
+                f"one round, {covariance} covariances: {n:,} x 50 x 2 views, {N_CLUSTERS} clusters, {dtype.__name__}"
+            )
+            yield (
+                title,
+                gaussian_rounds(views.map(lambda block, dtype=dtype: block.astype(dtype)), y, covariance, repeats),
+            )
+    yield f"one round, multinomials: {n:,} x 5,000 x 2 views, 20 clusters", multinomial_rounds(n, repeats)
+    sizes = (1_000, 10_000) if small else (10_000, 100_000, 1_000_000)
+    yield "growth: 20 columns x 2 views, 10 clusters, 5 rounds, diagonal covariances", growth(sizes, repeats)
+
+
+def gaussian_rounds(views: Views, y: np.ndarray, covariance: str, repeats: int) -> Table:
+    few, many = (2, 12) if covariance == "diag" else (1, 5)
+    side_by_side = np.hstack([block for _, block in views.items()])
+    contestants = [
+        Contestant.per_round("scikit-learn GaussianMixture", partial(mixture, side_by_side, y, covariance), few, many),
+        Contestant.per_round("CoEM", partial(co_em, views, y, COVARIANCES[covariance]), few, many),
+    ]
+    return compare(contestants, repeats, likelihood)
+
+
+def mixture(X: np.ndarray, y: np.ndarray, covariance: str, n_rounds: int) -> Any:
+    model = GaussianMixture(N_CLUSTERS, covariance_type=covariance, tol=0, max_iter=n_rounds, init_params="random")
+    # the same start for all; the first round of scikit-learn's is an E-step on it
+    model._initialize_parameters = lambda X, *_, **__: model._initialize(X, np.eye(N_CLUSTERS, dtype=X.dtype)[y])
+    return model.fit(X), X
+
+
+def co_em(views: Views, y: np.ndarray, families: Any, n_rounds: int) -> Any:
+    k = int(y.max()) + 1
+    return CoEM(k, families=families, init=y, tol=0, patience=10_000, max_iter=n_rounds).fit(views), views
+
+
+def likelihood(found: tuple[Any, Any]) -> Mapping[str, str]:
+    model, X = found
+    return {"log-likelihood": f"{model.score(X):.2f}"}
+
+
+def multinomial_rounds(n: int, repeats: int) -> Table:
+    k = 20
+    views, y = make_text_views(n, n_clusters=k, n_words=(5_000, 5_000), length=100, random_state=0)
+    blocks = [sp.csr_array(block, dtype=np.float64) for _, block in views.items()]
+    contestants = [
+        Contestant.per_round("products of scipy", partial(products, blocks, y, k), 2, 12),
+        Contestant.per_round("CoEM", lambda n_rounds: co_em(views, y, "multinomial", n_rounds)[0], 2, 12),
+    ]
+    return compare(contestants, repeats)
+
+
+def products(blocks: list[sp.csr_array], y: np.ndarray, k: int, n_rounds: int) -> list[np.ndarray]:
+    """Two views' E- and M-steps, as short as numpy and scipy have them; no priors, no criterion, no missing views."""
+    transposed = [block.T.tocsr() for block in blocks]
+    posteriors = [np.eye(k)[y]] * 2
+    for _ in range(n_rounds):
+        for v, (block, turned) in enumerate(zip(blocks, transposed, strict=True)):
+            theta = turned @ posteriors[1 - v] + 0.01
+            posteriors[v] = softmax(block @ np.log(theta / theta.sum(axis=0)), axis=1)
+    return posteriors
+
+
+def growth(sizes: tuple[int, ...], repeats: int) -> Table:
+    rows: list[dict[str, Any]] = []
+    for n in sizes:
+        views, y = make_gaussian_views(n, n_clusters=10, n_features=(20, 20), separation=3, random_state=0)
+        work = partial(co_em, views, y, "gaussian", 5)
+        work()
+        seconds = np.median([clock(work) for _ in range(max(1, repeats if n < 10**6 else repeats // 3))])
+        memory = peak_memory(work)
+        before = rows[-1] if rows else None
+        step = log(n / before["n"]) if before else 1.0
+        rows.append(
+            {
+                "n": n,
+                "seconds": seconds,
+                "time exponent": f"{log(seconds / before['seconds']) / step:.2f}" if before else "",
+                "peak MiB": memory / 2**20,
+                "memory exponent": f"{log(memory / 2**20 / before['peak MiB']) / step:.2f}" if before else "",
+            }
+        )
+    return Table.from_rows({**row, "n": f"{row['n']:,}"} for row in rows)
