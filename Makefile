@@ -26,7 +26,7 @@ check: $(ENV)/ready
 demo: $(ENV)/ready ## cluster the handwritten digits that ship with the package
 	$(BIN)/python -m consilience cluster --data digits
 
-bench: $(ENV)/ready ## kernels and estimators against scikit-learn, side by side
+bench: $(ENV)/ready ## all but the peers: against scikit-learn and scipy, side by side
 	$(BIN)/python -m benchmarks
 
 bench-peers: $(ENV)/ready ## the same against mvlearn, in an environment of its own

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/add-a-family.md"])
 def test_python_in_the_page_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks
@@ -36,3 +36,24 @@ def scores(line):
     """Name and numbers of a line of the table."""
     name, numbers = re.fullmatch(r"(.*?)\s+([\d. ]+)", line.rstrip()).groups()
     return name, [float(number) for number in numbers.split()]
+
+
+def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
+    import numpy as np
+    from scipy import stats
+
+    page = (ROOT / "docs/add-a-family.md").read_text(encoding="utf-8")
+    assert len(page.split("```python")) == 2
+    names = {}
+    exec(re.search(r"```python\n(.*?)```", page, flags=re.DOTALL).group(1), names)
+    family, rng = names["Exponential"](), np.random.default_rng(0)
+    X, R = rng.exponential(2.0, (40, 3)), rng.dirichlet(np.ones(2), 40)
+    params = family.maximise(family.statistics(X, R))
+    expected = stats.expon.logpdf(X[:, None, :], scale=1 / params["rates"]).sum(axis=2)
+    np.testing.assert_allclose(family.log_prob(X, params), expected)
+    np.testing.assert_allclose(params["rates"], R.sum(axis=0)[:, None] / (R.T @ X))
+    with pytest.raises(
+        ValueError, match=r"view 'waits': family 'Exponential' needs waiting times, none negative, got -1"
+    ):
+        names["cs"].CoEM(2, families=family).fit({"waits": np.full((5, 2), -1.0)})
+    assert len(page.splitlines()) < 70  # one screen
