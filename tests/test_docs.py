@@ -52,8 +52,6 @@ def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
     expected = stats.expon.logpdf(X[:, None, :], scale=1 / params["rates"]).sum(axis=2)
     np.testing.assert_allclose(family.log_prob(X, params), expected)
     np.testing.assert_allclose(params["rates"], R.sum(axis=0)[:, None] / (R.T @ X))
-    with pytest.raises(
-        ValueError, match=r"view 'waits': family 'Exponential' needs waiting times, none negative, got -1"
-    ):
+    with pytest.raises(ValueError, match=r"view 'waits': family 'Exponential' needs waiting times, .* got -1"):
         names["cs"].CoEM(2, families=family).fit({"waits": np.full((5, 2), -1.0)})
     assert len(page.splitlines()) < 70  # one screen

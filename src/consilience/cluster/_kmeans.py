@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from functools import partial
 from numbers import Integral, Real
@@ -16,7 +15,6 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +26,16 @@ from ..algorithms.run import Attempt, best_of, run
 from ..algorithms.start import STRATEGIES, given_partition, seeding
 from ..data import Table
 from ..divergences import Divergence, Rows
-from ._shared import RANDOM_STATE, check_n_clusters, check_views, prepare, remember, store_agreement, warn_of_empty
+from ._shared import (
+    RANDOM_STATE,
+    check_n_clusters,
+    check_views,
+    prepare,
+    remember,
+    store_agreement,
+    warn_of_empty,
+    warn_of_rounds,
+)
 
 
 class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -135,30 +142,8 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
                 yield Attempt(done, (labels, centres), cost)
 
     def _warn(self) -> None:
-        if not self.converged_:
-            warnings.warn(
-                f"no convergence in {self.max_iter} rounds: raise max_iter, or tol (now {self.tol})",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        warn_of_rounds(self)
         warn_of_empty(self.labels_, self.n_clusters)
-
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:  # noqa: ARG002
-        """Cluster the entities and return their labels.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            The data, as in `fit`.
-        y : ignored
-            Here for scikit-learn.
-
-        Returns
-        -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
-        """
-        return self.fit(X).labels_
 
     def predict(self, X: Any) -> np.ndarray:
         """Give each entity to the nearest cluster, by the views that it has.

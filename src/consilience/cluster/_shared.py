@@ -209,6 +209,16 @@ def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
     estimator.error_bound_ = disagreement_bound(view_labels)
 
 
+def warn_of_rounds(estimator: Any) -> None:
+    """Say that the rounds ran out, if they did."""
+    if not estimator.converged_:
+        warnings.warn(
+            f"no convergence in {estimator.max_iter} rounds: raise max_iter, or tol (now {estimator.tol})",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+
 def warn_of_empty(labels: np.ndarray, n_clusters: int, remedy: str = "lower n_clusters or raise n_init") -> None:
     """Say that clusters are empty, if some are."""
     n_found = len(np.unique(labels))

@@ -185,23 +185,6 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
             raise MemoryError(too_much(distances, "more than the system gives")) from error
         return tree
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:  # noqa: ARG002
-        """Build the dendrogram and return the labels.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            The data, as in `fit`.
-        y : ignored
-            Here for scikit-learn.
-
-        Returns
-        -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
-        """
-        return self.fit(X).labels_
-
     def cut(self, n_clusters: int) -> np.ndarray:
         """Labels for any number of clusters, by the order of the merges: as it was when so many were left.
 

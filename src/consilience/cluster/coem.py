@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from functools import partial
 from math import log
@@ -11,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -45,6 +43,7 @@ from ._shared import (
     store_agreement,
     warn_of_empty,
     warn_of_lost,
+    warn_of_rounds,
 )
 
 
@@ -317,33 +316,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         store_agreement(self, view_labels(beliefs))
 
     def _warn(self) -> None:
-        if not self.converged_:
-            warnings.warn(
-                f"no convergence in {self.max_iter} rounds: raise max_iter, or tol (now {self.tol})",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        warn_of_rounds(self)
         remedy = "lower n_clusters or raise n_init"
         if len(self.params_) > 1 and self.eta > 0:
             remedy += f". Or the views are weak, and agree by knowing nothing: lower eta (now {self.eta}), or anneal it"
         warn_of_empty(self.labels_, self.n_clusters, remedy)
-
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:  # noqa: ARG002
-        """Estimate the model and return the entities' clusters.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            The data, as in `fit`.
-        y : ignored
-            Here for scikit-learn.
-
-        Returns
-        -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
-        """
-        return self.fit(X).labels_
 
     def predict(self, X: Any) -> np.ndarray:
         """The cluster of each entity, by the views that it has.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,13 +98,24 @@ class LaidOutFamily(Family):
         return values if own is None else values + namespace(own).astype(own, values.dtype)[:, None]
 
 
-def counts_and_sums(X: Array, responsibilities: Array) -> Statistics:
-    """Weight, and weighted sum of the rows, of each cluster: all that many families need."""
-    xp = namespace(responsibilities)
-    return {
-        "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
-        "sums": weighted_sums(as_rows(X), responsibilities),
-    }
+@dataclass(frozen=True)
+class CountingFamily(LaidOutFamily):
+    """A family that learns from weighted sums of the rows, with something added so that nothing is impossible."""
+
+    smoothing: float = 0.01
+
+    def __post_init__(self) -> None:
+        check_smoothing(self.smoothing)
+
+    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
+        xp = namespace(responsibilities)
+        return {
+            "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
+            "sums": weighted_sums(as_rows(X), responsibilities),
+        }
+
+    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
+        return n_clusters
 
 
 def check_smoothing(smoothing: float) -> None:

@@ -8,22 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from .._backend import Array, namespace, scorer, scores_of, stored_values, to_numpy
-from .base import (
-    Density,
-    LaidOutFamily,
-    Params,
-    Statistics,
-    check_smoothing,
-    counts_and_sums,
-    in_kind,
-    pool_dead,
-)
+from .base import CountingFamily, Density, Params, Statistics, in_kind, pool_dead
 
 CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end
 
 
 @dataclass(frozen=True)
-class Bernoulli(LaidOutFamily):
+class Bernoulli(CountingFamily):
     """Independent 0/1 columns, for sets of tags, presence of words, answers; sparse rows stay sparse.
 
     Parameters
@@ -40,16 +31,8 @@ class Bernoulli(LaidOutFamily):
     [[1.0, 0.5]]
     """
 
-    smoothing: float = 0.01
-
     name: ClassVar[str] = "bernoulli"
     centres: ClassVar[str | None] = "probabilities"
-
-    def __post_init__(self) -> None:
-        check_smoothing(self.smoothing)
-
-    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
-        return counts_and_sums(X, responsibilities)
 
     def maximise(self, statistics: Statistics) -> Params:
         sums, counts = pool_dead(statistics["sums"], statistics["counts"])
@@ -72,9 +55,6 @@ class Bernoulli(LaidOutFamily):
         if wrong.size:
             return f"needs zeros and ones, got {wrong[0]:.6g}. Use 'multinomial' or 'poisson' for counts"
         return None
-
-    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
-        return n_clusters
 
     def n_parameters(self, params: Params) -> int:
         return int(np.size(to_numpy(params["probabilities"])))

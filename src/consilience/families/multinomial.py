@@ -8,23 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from .._backend import Array, namespace, row_sums, scorer, scores_of, to_numpy
-from .base import (
-    Density,
-    LaidOutFamily,
-    Params,
-    Statistics,
-    check_smoothing,
-    counts_and_sums,
-    in_kind,
-    negative_count,
-    pool_dead,
-    safe_log,
-    settle,
-)
+from .base import CountingFamily, Density, Params, Statistics, in_kind, negative_count, pool_dead, safe_log, settle
 
 
 @dataclass(frozen=True)
-class Multinomial(LaidOutFamily):
+class Multinomial(CountingFamily):
     """Multinomial counts (Bickel & Scheffer 2005, Eqs 20 to 22), for text and links; sparse rows stay sparse.
 
     The multinomial coefficient and the length of the document do not depend on the cluster: `log_prob` leaves them out.
@@ -45,17 +33,9 @@ class Multinomial(LaidOutFamily):
     [[0.375, 0.625]]
     """
 
-    smoothing: float = 0.01
-
     name: ClassVar[str] = "multinomial"
     divergence: ClassVar[str] = "cosine"
     centres: ClassVar[str | None] = "probabilities"
-
-    def __post_init__(self) -> None:
-        check_smoothing(self.smoothing)
-
-    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
-        return counts_and_sums(X, responsibilities)
 
     def maximise(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
@@ -77,9 +57,6 @@ class Multinomial(LaidOutFamily):
 
     def informative(self, X: Array) -> Array:
         return row_sums(X) > 0
-
-    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
-        return n_clusters
 
     def n_parameters(self, params: Params) -> int:
         k, d = params["probabilities"].shape

@@ -18,23 +18,13 @@ from .._backend import (
     scores_of,
     to_numpy,
 )
-from .base import (
-    Density,
-    LaidOutFamily,
-    Params,
-    Statistics,
-    check_smoothing,
-    counts_and_sums,
-    in_kind,
-    negative_count,
-    pool_dead,
-)
+from .base import CountingFamily, Density, Params, Statistics, in_kind, negative_count, pool_dead
 
 LEAST_RATE = 1e-12  # of a column that is zero throughout
 
 
 @dataclass(frozen=True)
-class Poisson(LaidOutFamily):
+class Poisson(CountingFamily):
     """Independent Poisson columns, for counts whose totals matter (a multinomial ignores them); sparse stays sparse.
 
     Parameters
@@ -51,16 +41,8 @@ class Poisson(LaidOutFamily):
     [[4.0, 1.5]]
     """
 
-    smoothing: float = 0.01
-
     name: ClassVar[str] = "poisson"
     centres: ClassVar[str | None] = "rates"
-
-    def __post_init__(self) -> None:
-        check_smoothing(self.smoothing)
-
-    def statistics(self, X: Array, responsibilities: Array) -> Statistics:
-        return counts_and_sums(X, responsibilities)
 
     def maximise(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
@@ -85,9 +67,6 @@ class Poisson(LaidOutFamily):
 
     def complaint(self, X: Array) -> str | None:
         return negative_count(X)
-
-    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
-        return n_clusters
 
     def n_parameters(self, params: Params) -> int:
         return int(np.size(to_numpy(params["rates"])))
