@@ -18,10 +18,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import consilience as cs
+from consilience._backend import available_memory
 from consilience.algorithms.agglomerative import (
     LINKAGES,
     Precomputed,
-    available_memory,
     cosine,
     cut,
     euclidean,

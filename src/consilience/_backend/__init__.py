@@ -2,6 +2,7 @@
 
 from . import csr_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
 from .csr import CSR
+from .memory import available_memory
 from .middle import middle, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .parallel import blocks, chunks, cut, map_chunks, stored, threads
@@ -32,6 +33,7 @@ __all__ = [
     "Scorer",
     "add_label_sums",
     "as_rows",
+    "available_memory",
     "blocks",
     "chunks",
     "count_labels",

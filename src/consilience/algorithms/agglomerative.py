@@ -5,11 +5,9 @@ Views take turns to merge the two clusters that are closest in their own eyes, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -276,24 +274,3 @@ def nearest_clusters(view: Distances, labels: np.ndarray) -> np.ndarray:
         return np.where(view.present[rows], best, -1)
 
     return np.concatenate(list(map_chunks(one_part, parts(view))))
-
-
-def available_memory() -> int | None:
-    """Bytes that are free for us; None where the system does not say."""
-    try:
-        free = int(_number_after("MemAvailable:", Path("/proc/meminfo"))) * 1024
-    except OSError:
-        return None
-    try:  # a container may have less
-        group = Path("/sys/fs/cgroup")
-        used = int((group / "memory.current").read_text()) - int(_number_after("inactive_file", group / "memory.stat"))
-        return min(free, int((group / "memory.max").read_text()) - used)
-    except (OSError, ValueError):
-        return free
-
-
-def _number_after(word: str, path: Path) -> str:
-    found = re.search(rf"^{word}\s+(\d+)", path.read_text(), re.MULTILINE)
-    if found is None:
-        raise OSError(f"{path} does not say {word}")
-    return found.group(1)

@@ -12,14 +12,13 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import CSR, like, threads, to_numpy
+from .._backend import CSR, available_memory, like, threads, to_numpy
 from ..algorithms.agglomerative import (
     LINKAGES,
     METRICS,
     Dendrogram,
     Distances,
     Precomputed,
-    available_memory,
     cut,
     multi_view_agglomerative,
     nearest_clusters,

@@ -70,9 +70,9 @@ class CoEM(ClusterMixin, BaseEstimator):
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
     eta : float, default=1.0
         Weight of the consensus, from 0 (every view for itself: plain EM in each) to 1 (a view learns from the others
-        alone). The paper's choice, 1, is right for views that are each nearly sure of their clusters, such as text.
-        Weak views blur each other until they agree by knowing nothing: where clusters come out empty, try 0.25, or
-        `anneal`.
+        alone), which is the paper's choice. 1 needs views that are each nearly sure of their clusters, such as text.
+        Weak views blur each other until they agree by knowing nothing: where clusters come out empty, or the views are
+        a few columns of measurements, take 0.25 to 0.5.
     anneal : {'linear', 'geometric'}, sequence of float or None, default=None
         Lower `eta` to 0 over 25 rounds, in equal steps or ratios, or follow the given values, one a round, the last of
         which stays. With the last at 0, the run ends in plain EM, which converges.
