@@ -11,7 +11,7 @@ from operator import add
 import numpy as np
 from array_api_compat import device
 
-from .._backend import Array, chunks, cut, map_chunks, namespace, to_numpy, where, zeros
+from .._backend import Array, chunks, cut, map_chunks, namespace, stored, to_numpy, where, zeros
 from ..families import Family
 from ..families.base import Params, Statistics, never, safe_log
 from ..metrics import agreement_rate
@@ -36,11 +36,13 @@ class Part:
         """Rows for threads."""
         return chunks(self.X, with_sums=with_sums, work=self.family.work(self.X, n_clusters))
 
-    def blocks(self, rows: slice, n_clusters: int) -> list[slice]:
-        """Rows of a chunk that are worked on at a time."""
+    def blocks(self, rows: slice, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
+        """Rows of a chunk that are worked on at a time; where each sums up rows of its own, enough to be worth it."""
         n = rows.stop - rows.start
-        width = self.family.width(self.X, n_clusters)
-        return cut(rows, max(1, min(n, -(-n * width // WORKSPACE))))
+        n_blocks = -(-n * self.family.width(self.X, n_clusters) // WORKSPACE)
+        if with_sums:
+            n_blocks = min(n_blocks, stored(self.X[rows, ...]) // (16 * self.X.shape[1]))
+        return cut(rows, max(1, min(n, n_blocks)))
 
 
 @dataclass(eq=False)
@@ -167,7 +169,7 @@ def collect(part: Part, blend: Blend, n_clusters: int) -> Statistics:
         return part.family.statistics(part.X[rows, ...], blend(rows))
 
     def one_chunk(rows: slice) -> Statistics:
-        return reduce(added, map(one_block, part.blocks(rows, n_clusters)))
+        return reduce(added, map(one_block, part.blocks(rows, n_clusters, with_sums=True)))
 
     return reduce(added, map_chunks(one_chunk, part.chunks(n_clusters, with_sums=True)))
 
