@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
-from consilience.cluster.select import _pick, shared_bits
+from consilience.cluster.select import _most_supported, _pick, shared_bits
 from consilience.data import Table
 from consilience.datasets import make_gaussian_views, make_text_views
 
@@ -41,7 +41,7 @@ def test_no_clusters_at_all():
     views = cs.Views([np.random.default_rng(v).normal(size=(300, 3)) for v in range(2)])
     found = cs.select_n_clusters(cs.CoEM(eta=0.25, n_init=2), views, range(1, 5), random_state=0)
     assert found.n_clusters == 1
-    assert found.reason == "1 cluster: more clusters make held-out entities less likely."
+    assert found.reason == "1 cluster: more do not make held-out entities more likely."
     assert np.isnan(found.table["stability"][0])
 
 
@@ -82,13 +82,25 @@ def test_what_decides_between_near_ties():
             for k, consensus, value in zip([2, 3, 4], [0.5, 0.80, 0.81], likelihood, strict=True)
         )
 
-    picked = _pick(table([-9, -7, -5]))
+    picked = _pick(table([-9, -7, -5]), 4)
     assert picked.n_clusters == 4
     assert "within one standard error for 3 and 4; of these 4 makes held-out entities most likely." in repr(picked)
-    assert _pick(table([-1, -5, -7])).n_clusters == 3  # 2 is most likely, but not in question
-    without = _pick(table([np.nan] * 3))
+    assert _pick(table([-1, -5, -7]), 4).n_clusters == 3  # 2 is most likely, but not in question
+    limited = _pick(table([-9, -7, -5]), 3)
+    assert limited.n_clusters == 3
+    assert "More than 3 do not make held-out entities more likely." in limited.reason
+    without = _pick(table([np.nan] * 3), 4)
     assert without.n_clusters == 3
     assert "of these 3 is the smallest" in without.reason
+
+
+def test_the_limit_is_the_fewest_clusters_that_are_as_likely():
+    by_resample = np.array([[-5.0, -6.0, -7.0], [-3.0, -3.95, -5.1], [-3.1, -3.9, -5.0], [-2.9, -4.0, -5.05]])
+    assert _most_supported([2, 3, 4, 5], by_resample) == 3  # resamples differ by whole units, candidates 3 to 5 do not
+    better = by_resample.copy()
+    better[3] += 1
+    assert _most_supported([2, 3, 4, 5], better) == 5
+    assert _most_supported([2, 3, 4, 5], by_resample * np.nan) == 5
 
 
 def test_shared_bits_are_mutual_information_beyond_chance():

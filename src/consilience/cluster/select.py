@@ -64,9 +64,11 @@ def select_n_clusters(
     Each candidate is fitted on `n_resamples` random two thirds of the entities, the same for all candidates. A good
     number of clusters is one that the views agree on in detail (information that their labels share, in bits, beyond
     what chance would give) and that comes out again on other entities (adjusted Rand index between resamples). The
-    pick is where the product of both is largest. Candidates within one standard error of it are told apart by the
-    likelihood of held-out entities, where the estimator has one; otherwise the fewest clusters win. Likelihood alone is
-    not trusted: families never fit real data exactly, and the misfit is always worth another cluster.
+    pick is where the product of both is largest. The likelihood of held-out entities, where the estimator has one, sets
+    a limit: no more clusters than the fewest that are as good as the best, within one standard error. It also tells
+    candidates apart that come within one standard error of the largest product; without it the fewest clusters win.
+    Likelihood is not trusted alone: families never fit real data exactly, and the misfit is always worth another
+    cluster.
 
     Views that err alike agree on what is wrong: all this needs views that are independent given the cluster.
 
@@ -78,7 +80,7 @@ def select_n_clusters(
         The data.
     candidates : iterable of int
         Numbers of clusters to try, such as ``range(2, 11)``. 1 has no agreement and no stability to speak of: it is
-        picked only where it has the largest held-out likelihood.
+        picked only where held-out entities are no more likely under more.
     n_resamples : int, default=6
         How many random two thirds; at least 2.
     random_state : int, Generator, RandomState or None, default=None
@@ -109,12 +111,13 @@ def select_n_clusters(
     rng = generator(random_state)
     splits = [rng.permutation(n) for _ in range(n_resamples)]
     seeds = rng.integers(2**31, size=n_resamples)
-    rows = []
+    rows, likelihoods = [], []
     for k in tried:
         announce(f"select_n_clusters: {k} clusters", verbose)
         trials = [_try(estimator, data, k, *split_and_seed) for split_and_seed in zip(splits, seeds, strict=True)]
         rows.append({"n_clusters": k, **_summary(trials, k)})
-    return _pick(Table.from_rows(rows))
+        likelihoods.append([trial.likelihood for trial in trials])
+    return _pick(Table.from_rows(rows), _most_supported(tried, np.array(likelihoods)))
 
 
 def _check_candidates(candidates: Iterable[int], most: int) -> list[int]:
@@ -206,25 +209,40 @@ def _summary(trials: list[Trial], k: int) -> dict[str, float]:
     }
 
 
-def _pick(table: Table) -> Selection:
+def _most_supported(tried: list[int], likelihoods: np.ndarray) -> int:
+    """The fewest clusters under which held-out entities are as likely as under the best, within one standard error."""
+    if np.isnan(likelihoods).any():
+        return tried[-1]
+    lost = likelihoods[likelihoods.mean(axis=1).argmax()] - likelihoods  # (candidates, resamples), by resample
+    error = lost.std(axis=1, ddof=1) / np.sqrt(lost.shape[1])
+    return tried[int(np.flatnonzero(lost.mean(axis=1) <= error)[0])]
+
+
+def _pick(table: Table, limit: int) -> Selection:
     """The rule, and the sentence that says how it went."""
     k, consensus, likelihood = (table[name] for name in ("n_clusters", "consensus", "likelihood"))
-    if k[0] == 1 and likelihood[0] == likelihood.max():
-        return Selection(1, "1 cluster: more clusters make held-out entities less likely.", table)
-    if np.isnan(consensus).all():
-        return Selection(int(k[0]), f"{k[0]}: the only candidate, or none could be compared between resamples.", table)
+    if limit == 1 or np.isnan(consensus[k <= limit]).all():
+        least = int(k[0])
+        why = "more do not make held-out entities more likely" if limit == least else "nothing else could be compared"
+        return Selection(least, f"{_clusters(least)}: {why}.", table)
+    consensus = np.where(k <= limit, consensus, np.nan)
     best = int(np.nanargmax(consensus))
     near = np.flatnonzero(consensus >= consensus[best] - table["standard_error"][best])
     by_likelihood = not np.isnan(likelihood[near]).any()
     at = int(near[np.argmax(likelihood[near])] if by_likelihood else near[0])
     sharing = "resamples" if np.isnan(table["agreement"][best]) else "views"
-    first = (
+    found = (
         f"{sharing} share {table['shared_bits'][best]:.2f} bits and resamples agree (adjusted Rand index "
         f"{table['stability'][best]:.2f})"
     )
+    beyond = f" More than {limit} do not make held-out entities more likely." if limit < k[-1] else ""
     if len(near) == 1:
-        return Selection(int(k[at]), f"{k[at]} clusters: {first}, which is best.", table)
+        return Selection(int(k[at]), f"{_clusters(k[at])}: {found}, which is best.{beyond}", table)
     among = " and ".join([", ".join(map(str, k[near[:-1]])), str(k[near[-1]])])
-    second = f"{k[at]} makes held-out entities most likely" if by_likelihood else f"{k[at]} is the smallest"
-    reason = f"{k[at]} clusters: with {k[best]} {first}, within one standard error for {among}; of these {second}."
-    return Selection(int(k[at]), reason, table)
+    decided = f"{k[at]} makes held-out entities most likely" if by_likelihood else f"{k[at]} is the smallest"
+    first = f"{_clusters(k[at])}: with {k[best]} {found}, within one standard error for {among}"
+    return Selection(int(k[at]), f"{first}; of these {decided}.{beyond}", table)
+
+
+def _clusters(k: int) -> str:
+    return f"{k} cluster" if k == 1 else f"{k} clusters"
