@@ -136,3 +136,9 @@ def test_patience_waits_while_the_aim_still_moves():
     assert (done.n_iter, done.converged) == (10, True)  # 8 is new in round 8, though 5 was lower under another aim
     cut_short = run(iter(moving), max_iter=6, tol=0, patience=1, report=silent)
     assert not cut_short.converged
+
+
+def test_an_attempt_without_a_cost_never_wins():
+    done = Run(None, [], 1, True, False)
+    attempts = [Attempt(done, "none", float("nan")), Attempt(done, "some", 5.0), Attempt(done, "again", float("nan"))]
+    assert best_of(iter(attempts))[0].result == "some"

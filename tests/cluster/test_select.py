@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
+from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -9,6 +11,7 @@ import consilience as cs
 from consilience.cluster.select import _most_supported, _pick, shared_bits
 from consilience.data import Table
 from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.families import Multinomial
 
 
 @pytest.mark.parametrize("k", [3, 5])
@@ -125,10 +128,63 @@ def test_it_prints_its_table_and_its_reason():
         ([0, 1], {}, "candidates must be whole numbers from 1 on"),
         ([2.5], {}, "candidates must be whole numbers from 1 on"),
         ([2, 81], {}, "81 clusters are more than the 80 entities that a resample is fitted on"),
-        ([2], {"n_resamples": 1}, "n_resamples must be 2 or more, got 1"),
+        ([2, "a"], {}, "candidates must be whole numbers from 1 on"),
+        (3, {}, "'candidates' parameter of select_n_clusters must be an array-like"),
+        ([2], {"n_resamples": 1}, r"'n_resamples' parameter .* in the range \[2, inf\)"),
+        ([2], {"n_resamples": "2"}, "'n_resamples' parameter"),
+        ([2], {"random_state": "a"}, "'random_state' parameter"),
     ],
 )
 def test_refuses(candidates, options, message):
     views, _ = make_gaussian_views(120, random_state=0)
     with pytest.raises(ValueError, match=message):
         cs.select_n_clusters(cs.MultiViewKMeans(), views, candidates, **options)
+
+
+def test_few_entities_with_both_views():
+    views, _ = make_gaussian_views(60, n_clusters=2, separation=6, random_state=0)
+    present = np.repeat([[True, False], [False, True]], 30, axis=0)
+    present[[0, 59]] = True
+    views = cs.Views(views, present=present)
+    for seed in range(4):
+        found = cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, [2, 3], n_resamples=4, random_state=seed)
+        assert found.n_clusters in (2, 3)
+
+
+def test_likelihoods_of_minus_infinity_say_nothing():
+    rng = np.random.default_rng(0)
+    views = cs.Views([rng.multinomial(4, np.ones(50) / 50, 60) for _ in range(2)])
+    estimator = cs.CoEM(families=Multinomial(smoothing=0), n_init=1)
+    found = cs.select_n_clusters(estimator, views, [1, 2, 3], n_resamples=3, random_state=0)
+    assert np.isnan(found.table["likelihood"]).all()
+    assert found.n_clusters in (1, 2, 3)
+
+
+def test_estimators_of_others():
+    views, _ = make_gaussian_views(200, n_clusters=3, n_features=(4,), separation=8, random_state=0)
+    X = views["view0"]
+    for data in (X, X.tolist()):
+        found = cs.select_n_clusters(KMeans(n_init=2), data, [2, 3, 4], n_resamples=3, random_state=0)
+        assert found.n_clusters == 3
+
+
+def test_a_dendrogram_of_given_distances():
+    views, _ = make_gaussian_views(120, n_clusters=3, n_features=(4,), separation=12, random_state=0)
+    D = squareform(pdist(views["view0"]))
+    found = cs.select_n_clusters(cs.MultiViewAgglomerative(metric="precomputed"), D, [2, 3, 4], random_state=0)
+    assert found.n_clusters == 3
+
+
+def test_families_are_chosen_by_all_entities():
+    rng = np.random.default_rng(0)
+    X = (rng.random((60, 5)) < 0.5).astype(float)
+    X[:, 1] = 1
+    X[0, 0] = 2  # most resamples would take this for zeros and ones
+    found = cs.select_n_clusters(cs.CoEM(n_init=1), X, [1, 2], n_resamples=5, random_state=0)
+    assert np.isfinite(found.table["likelihood"]).all()
+
+
+def test_one_candidate_has_no_rival():
+    views, _ = make_gaussian_views(60, random_state=0)
+    found = cs.select_n_clusters(cs.CoEM(eta=0.25, n_init=1), views, [1], n_resamples=2, random_state=0)
+    assert found.reason == "1 cluster: there is nothing to compare it with."

@@ -28,6 +28,8 @@ def to_numpy(array: Any) -> np.ndarray:
     """The same values as a numpy array, fetched from the device if they live on one."""
     if isinstance(array, np.ndarray | np.generic) or not is_array(array):
         return np.asarray(array)
+    if array_api_compat.is_torch_array(array):
+        array = array.detach()
     if array_api_compat.is_torch_array(array) or array_api_compat.is_cupy_array(array):
         array = array_api_compat.to_device(array, "cpu")
     return np.from_dlpack(array)
@@ -38,7 +40,7 @@ def like(values: np.ndarray, array: Array) -> Array:
     xp = namespace(array)
     if isinstance(array, CSR | np.ndarray):
         return values
-    return xp.asarray(np.ascontiguousarray(values), device=array_api_compat.device(array))
+    return xp.asarray(np.require(values, requirements=["C", "W"]), device=array_api_compat.device(array))
 
 
 def where(mask: Array, values: Array, otherwise: float) -> Array:

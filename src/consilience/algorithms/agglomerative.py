@@ -24,7 +24,7 @@ from .._backend import (
     some_rows,
     squared_norms,
 )
-from .._backend.parallel import cut as cut_rows
+from .._backend import cut as cut_rows
 from ..divergences import Cosine
 
 LINKAGES = ("single", "complete", "average")  # by their numbers in the kernels

@@ -13,7 +13,7 @@ from array_api_compat import device
 
 from .._backend import Array, chunks, cut, map_chunks, namespace, stored, to_numpy, where, zeros
 from ..families import Family
-from ..families.base import Params, Statistics, never, safe_log
+from ..families.base import Params, Statistics, never, possible, safe_log
 from ..metrics import agreement_rate
 from .kmeans import NOWHERE
 
@@ -147,19 +147,13 @@ def blending(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], name: str
     shares = [(own, kept), *((belief, shared) for belief in others)]
     # where nobody lacks a view all shares are the same: those of 0 drop out, those of 1 need no product
     some = [(belief, share) for belief, share in shares if bool(xp.any(share != 0))] or shares[:1]
-    whole = [bool(xp.all(share == 1)) for _, share in some]
+    whole = [(belief, None if bool(xp.all(share == 1)) else share) for belief, share in some]
 
-    def blend(rows: slice) -> Array:
-        terms = (xp.astype(belief.posterior[rows, :], kind, copy=False) for belief, _ in some)
-        return reduce(
-            add,
-            (
-                term if alone else term * share[rows][:, None]
-                for term, (_, share), alone in zip(terms, some, whole, strict=True)
-            ),
-        )
+    def term(belief: Belief, share: Array | None, rows: slice) -> Array:
+        posterior = xp.astype(belief.posterior[rows, :], kind, copy=False)
+        return posterior if share is None else posterior * share[rows][:, None]
 
-    return blend
+    return lambda rows: reduce(add, (term(belief, share, rows) for belief, share in whole))
 
 
 def collect(part: Part, blend: Blend, n_clusters: int) -> Statistics:
@@ -185,12 +179,20 @@ def measure(part: Part, params: Params, belief: Belief) -> None:
     n_clusters = belief.log_prob.shape[1]
 
     def one_chunk(rows: slice) -> None:
-        for block in part.blocks(rows, n_clusters):
-            belief.log_prob[block, :] = density(part.X[block, ...])
+        with np.errstate(over="ignore", invalid="ignore"):  # a row too far out to be measured is as good as impossible
+            for block in part.blocks(rows, n_clusters):
+                belief.log_prob[block, :] = settled(density(part.X[block, ...]))
 
     for _ in map_chunks(one_chunk, part.chunks(n_clusters)):
         pass
     belief.known = part.present
+
+
+def settled(log_prob: Array) -> Array:
+    """Log-densities with `never` for everything that cannot be."""
+    if log_prob.shape[0] and bool(possible(namespace(log_prob).min(log_prob))):
+        return log_prob
+    return where(possible(log_prob), log_prob, never(log_prob.dtype))
 
 
 def update(belief: Belief, weights: Array) -> None:
@@ -255,7 +257,7 @@ def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
     total = xp.sum(posterior, axis=1)
     posterior /= total[:, None]
     smallest = xp.finfo(joint.dtype).smallest_normal
-    if float(xp.min(joint)) < log(smallest) + log(log_prob.shape[1]):
+    if joint.shape[0] and float(xp.min(joint)) < log(smallest) + log(log_prob.shape[1]):
         posterior *= xp.astype(posterior >= smallest, posterior.dtype)
     evidence = xp.astype(top, xp.float64) + xp.astype(xp.log(total), xp.float64)
     return posterior, where(~impossible, evidence, -inf) if any_impossible else evidence
@@ -264,10 +266,18 @@ def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
 def quality(
     parts: Mapping[str, Part], beliefs: Mapping[str, Belief], weights: Weights, eta: float
 ) -> tuple[dict[str, float], float, float, float]:
-    """The views' log-likelihoods, Q^MV, its disagreement term (Eqs 7 and 10, at the current parameters), agreement.
+    """The views' log-likelihoods, Q^MV (Eq 7, at the current parameters), its disagreement term, and agreement."""
+    likelihoods = {name: log_likelihood(part, beliefs[name]) for name, part in parts.items()}
+    certainty, delta = certainty_and_disagreement(beliefs, weights)
+    q = sum(likelihoods.values()) + certainty - (eta * delta if eta else 0.0)
+    return likelihoods, q, delta, agreement_rate(*view_labels(beliefs).values())
 
-    With P the posteriors and L their logarithms, the disagreement of an entity's views S is the sum over v of
-    ``|S| <P_v, L_v> - <P_v, sum of all L>``, over ``|S| - 1``.
+
+def certainty_and_disagreement(beliefs: Mapping[str, Belief], weights: Weights) -> tuple[float, float]:
+    """What Q^MV has beyond likelihoods: minus the entropy of all posteriors, and Delta (Eq 10).
+
+    With P the posteriors and L their logarithms, the first is the sum over entities and views v of ``<P_v, L_v>``. The
+    disagreement of an entity's views S is the sum over v of ``|S| <P_v, L_v> - <P_v, sum of all L>``, over ``|S| - 1``.
     """
     first = next(iter(beliefs.values()))
     xp = namespace(first.known)
@@ -276,27 +286,25 @@ def quality(
     log_priors = {name: safe_log(own, beliefs[name].log_prob.dtype) for name, own in weights.items()}
 
     def one_piece(rows: slice) -> tuple[float, float]:
-        entropy: Array = 0.0
+        own: Array = 0.0
         all_posteriors: Array = 0.0
         all_logs: Array = 0.0
         for name, belief in beliefs.items():
             posterior, logs = belief.posterior[rows, :], log_posteriors(belief, log_priors[name], rows)
-            entropy = entropy + xp.sum(posterior * logs, axis=1)
+            own = own + xp.sum(posterior * logs, axis=1)
             all_posteriors, all_logs = all_posteriors + posterior, all_logs + logs
-        entropy = xp.astype(entropy, xp.float64)
+        own = xp.astype(own, xp.float64)
         bottom = never(all_logs.dtype) / 2
         if float(xp.min(all_logs)) <= bottom:
             ruled_out = all_logs <= bottom
             if bool(xp.any(xp.logical_and(ruled_out, all_posteriors > 0))):
-                return float(xp.sum(entropy)), inf  # a view holds possible what another rules out
+                return float(xp.sum(own)), inf  # a view holds possible what another rules out
             all_logs = where(~ruled_out, all_logs, 0.0)
         crossed = xp.astype(xp.sum(all_posteriors * all_logs, axis=1), xp.float64)
-        return float(xp.sum(entropy)), float(xp.sum(several[rows] * (n_known[rows] * entropy - crossed)))
+        return float(xp.sum(own)), float(xp.sum(several[rows] * (n_known[rows] * own - crossed)))
 
-    entropy, delta = np.sum(list(map_chunks(one_piece, pieces(first))), axis=0).tolist()
-    likelihoods = {name: log_likelihood(part, beliefs[name]) for name, part in parts.items()}
-    q = sum(likelihoods.values()) + entropy - (eta * delta if eta else 0.0)
-    return likelihoods, q, delta, agreement_rate(*view_labels(beliefs).values())
+    certainty, delta = np.sum(list(map_chunks(one_piece, pieces(first))), axis=0).tolist()
+    return certainty, delta
 
 
 def log_posteriors(belief: Belief, log_prior: Array, rows: slice) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import Array, like, namespace, some_rows, to_numpy
+from .._backend import Array, like, namespace, to_numpy
 from ..data import per_view
 from ..divergences import Cosine, Divergence, Rows, SquaredEuclidean
 from ..families.base import Params
@@ -92,7 +92,7 @@ def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: st
         part = parts[name]
         if isinstance(values, Mapping):
             params[name] = _checked_params(name, values, part, n_clusters)
-            weights = np.asarray(to_numpy(values.get("weights", np.ones(n_clusters))), np.float64)
+            weights = _numbers(name, "weights", values.get("weights", np.ones(n_clusters)))
             _check_weights(name, weights, n_clusters)
             totals[name] = like(weights / weights.sum() * to_numpy(part.present).sum(), part.X)
         else:
@@ -102,12 +102,24 @@ def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: st
         raise ValueError(
             f"init gives no entity a start: give something for one of the views {', '.join(map(repr, parts))}"
         )
+    _check_reached(parts, params)
     return Start(params, first_weights(parts, totals, prior))
+
+
+def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> None:
+    """Refuse a view that has no start and learns of none in the first round, in which views speak in their order."""
+    heard = np.any([to_numpy(parts[name].present) for name in started], axis=0)
+    for name, part in parts.items():
+        present = to_numpy(part.present)
+        if name not in started and not (present & heard).any():
+            raise ValueError(f"init leaves out view {name!r}, and no entity has it and a view that starts: give both")
+        heard |= present
 
 
 def _view_by_view(init: Any, parts: Mapping[str, Part], n: int, n_clusters: int) -> dict[str, Any]:
     """For each view a mapping of parameters or a matrix."""
-    if isinstance(init, Mapping) or (isinstance(init, list | tuple) and init and np.ndim(init[0]) == 2):
+    listed = isinstance(init, list | tuple) and init and (isinstance(init[0], Mapping) or np.ndim(init[0]) == 2)
+    if isinstance(init, Mapping) or listed:
         given = per_view("init", init, parts, some=True)
         return {
             name: own if isinstance(own, Mapping) else _matrix(name, own, parts[name], n_clusters)
@@ -156,7 +168,7 @@ def _responsibilities(name: str, values: np.ndarray, part: Part) -> np.ndarray:
 
 
 def _check_weights(name: str, weights: np.ndarray, n_clusters: int) -> None:
-    if weights.shape != (n_clusters,) or (weights < 0).any() or not weights.sum() > 0:
+    if weights.shape != (n_clusters,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.sum() > 0:
         raise ValueError(f"init for view {name!r}: 'weights' must be {n_clusters} numbers, none negative, not all zero")
 
 
@@ -164,31 +176,25 @@ def _checked_params(name: str, values: Mapping[str, Any], part: Part, n_clusters
     """Parameters as float64 arrays, refused where the family cannot use them."""
     family = part.family
     wanted = family.shapes(n_clusters, part.X.shape[1])
-    params = {key: np.asarray(to_numpy(value), np.float64) for key, value in values.items() if key != "weights"}
+    params = {key: _numbers(name, key, value) for key, value in values.items() if key != "weights"}
     for key, shape in wanted.items():
         if key not in params:
-            raise ValueError(f"init for view {name!r} lacks {key!r}: family {family.name!r} needs {_listed(wanted)}")
+            listed = ", ".join(f"{other!r} {own}" for other, own in wanted.items())
+            raise ValueError(f"init for view {name!r} lacks {key!r}: family {family.name!r} needs {listed}")
         if params[key].shape != shape:
             raise ValueError(f"init for view {name!r}: {key!r} has shape {params[key].shape}, expected {shape}")
-    if not _usable(part, params):
-        raise ValueError(
-            f"init for view {name!r}: these are no parameters of family {family.name!r}: probabilities and variances "
-            "must not be negative, covariances must be positive definite, and all must be finite"
-        )
+    refusal = family.refusal(params)
+    if refusal:
+        raise ValueError(f"init for view {name!r}: {refusal} (family {family.name!r})")
     return {key: like(value, part.X) for key, value in params.items()}
 
 
-def _usable(part: Part, params: Mapping[str, np.ndarray]) -> bool:
-    """Whether the parameters give a density: tried on a few rows."""
-    if any((params[key] < 0).any() for key in ("probabilities", "rates", "concentrations") if key in params):
-        return False
+def _numbers(name: str, key: str, value: Any) -> np.ndarray:
+    """One parameter as float64."""
     try:
-        with np.errstate(all="ignore"):
-            tried = part.family.log_prob(some_rows(part.X, part.present), dict(params))
-    except np.linalg.LinAlgError:
-        return False
-    return bool(np.isfinite(to_numpy(tried)).all())
-
-
-def _listed(wanted: Mapping[str, tuple[int, ...]]) -> str:
-    return ", ".join(f"{key!r} {shape}" for key, shape in wanted.items())
+        numbers = np.asarray(to_numpy(value), np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"init for view {name!r}: {key!r} must be an array of numbers, got {value!r}") from None
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"init for view {name!r}: {key!r} holds NaN or infinity: give finite numbers")
+    return numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from math import isinf
+from math import isinf, isnan
 from typing import Any, Protocol, TypeVar
 
 
@@ -97,7 +97,7 @@ def best_of(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
     best: Attempt | None = None
     try:
         for attempt in attempts:
-            if best is None or attempt.cost < best.cost:
+            if best is None or attempt.cost < best.cost or isnan(best.cost):
                 best = attempt
             if attempt.run.interrupted:
                 return best, True

@@ -163,13 +163,17 @@ def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] |
     return ready
 
 
-def warn_of_lost(views: Views, present: Mapping[str, Array]) -> None:
-    """Say which entities are left without a view, once rows of zeros count as missing."""
+def warn_of_lost(
+    views: Views,
+    present: Mapping[str, Array],
+    fate: str = "has no direction, takes no part in the clustering and gets the first cluster",
+) -> None:
+    """Say which entities are left without a view, once rows of zeros count as missing, and what becomes of them."""
     lost = np.flatnonzero(~np.any([to_numpy(own) for own in present.values()], axis=0))
     if len(lost):
         warnings.warn(
-            f"entity {_name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it has no "
-            "direction, takes no part in the clustering and gets the first cluster. Drop such rows with views[keep]",
+            f"entity {_name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
+            "such rows with views[keep]",
             UserWarning,
             stacklevel=5,
         )

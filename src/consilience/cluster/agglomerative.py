@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -26,7 +25,7 @@ from ..algorithms.agglomerative import (
 )
 from ..algorithms.progress import progress
 from ..data import Table, Views, per_view
-from ._shared import check_n_clusters, check_views, ready_blocks, remember, store_agreement
+from ._shared import check_n_clusters, check_views, ready_blocks, remember, store_agreement, warn_of_lost
 
 ROUNDING = 1e-5  # errors in given distances, as a share of the largest, that are let pass
 
@@ -154,7 +153,8 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         distances = distances_of(views, per_view("metric", self.metric, views.names))
-        warn_of_lost(views, distances)
+        fate = "has no direction, is merged last, and may make up a cluster by itself"
+        warn_of_lost(views, {name: own.present for name, own in distances.items()}, fate)
         with threads(self.n_jobs):
             tree = self._grow(list(distances.values()))
             labels = cut(tree.children, self.n_clusters)
@@ -228,7 +228,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
 def distances_of(views: Views, metrics: dict[str, str]) -> dict[str, Distances]:
     """Each view's distances, checked but not yet computed."""
     for name, metric in metrics.items():
-        if metric not in METRICS:
+        if not isinstance(metric, str) or metric not in METRICS:
             raise ValueError(f"view {name!r}: no metric {metric!r}; choose from {', '.join(map(repr, METRICS))}")
     ready = {}
     for name, (X, present) in ready_blocks(squared(views, metrics)).items():
@@ -299,19 +299,6 @@ def least_symmetric(D: np.ndarray) -> tuple[int, int]:
         a, b = divmod(int(apart.argmax()), len(D))
         worst.append((apart[a, b], (start + a, b)))
     return max(worst)[1]
-
-
-def warn_of_lost(views: Views, distances: dict[str, Distances]) -> None:
-    """Say which entities have no distance to any other, because rows of zeros count as missing."""
-    lost = np.flatnonzero(~np.any([own.present for own in distances.values()], axis=0))
-    if len(lost):
-        entity = lost[0] if views.ids is None else views.ids[lost[0]]
-        warnings.warn(
-            f"entity {entity} is all zeros in every view it has ({len(lost)} such): it has no direction, is merged "
-            "last, and may make up a cluster by itself. Drop such rows with views[keep]",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def check_memory(distances: list[Distances]) -> None:

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context, clone
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -45,6 +45,8 @@ from ._shared import (
     warn_of_lost,
     warn_of_rounds,
 )
+
+FATE = "takes no part in the estimates and gets the cluster of the largest prior"  # of an entity without a word
 
 
 class CoEM(ClusterMixin, BaseEstimator):
@@ -134,8 +136,8 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    The log-likelihood of a multinomial view leaves out the multinomial coefficient, which depends on no parameter.
-    Differences between models of the same data, and so `bic` and `aic`, are not affected.
+    The log-likelihood of a multinomial view leaves out the multinomial coefficient, which depends on no parameter. So
+    likelihoods, `bic` and `aic` compare models of the same data that have the same families.
 
     Examples
     --------
@@ -261,12 +263,12 @@ class CoEM(ClusterMixin, BaseEstimator):
         """A function that gives eta round by round, from the start."""
         if self.anneal is None:
             return partial(fixed, self.eta)
-        etas = SCHEDULES[self.anneal](self.eta) if isinstance(self.anneal, str) else list(self.anneal)
-        if not etas or not all(0 <= eta <= 1 for eta in etas):
+        etas = np.asarray(SCHEDULES[self.anneal](self.eta) if isinstance(self.anneal, str) else self.anneal)
+        if etas.ndim != 1 or not len(etas) or etas.dtype.kind not in "iuf" or not ((etas >= 0) & (etas <= 1)).all():
             raise ValueError(
-                f"anneal must be 'linear', 'geometric' or numbers from 0 to 1, one a round, got {self.anneal}"
+                f"anneal must be 'linear', 'geometric' or numbers from 0 to 1, one a round, got {self.anneal!r}"
             )
-        return partial(annealed, [float(eta) for eta in etas])
+        return partial(annealed, etas.tolist())
 
     def _prepare(self, views: Views) -> dict[str, Part]:
         """Each view's rows with the family that explains them, which has seen them."""
@@ -276,8 +278,23 @@ class CoEM(ClusterMixin, BaseEstimator):
             family, reason = find_family(name, chosen.get(name, "auto"), X)
             announce(f"CoEM: view {name!r}: family {family.name!r}{reason}", bool(self.verbose))
             parts[name] = make_part(name, X, present, family, fitting=True)
-        warn_of_lost(views, {name: part.present for name, part in parts.items()})
+        warn_of_lost(views, {name: part.present for name, part in parts.items()}, FATE)
         return parts
+
+    def families_for(self, X: Any) -> dict[str, Family]:
+        """The families that `fit` would take for these data.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            The data, as in `fit`.
+
+        Returns
+        -------
+        dict of str to Family
+            One a view, which may be given as `families`, to samples of the data for instance.
+        """
+        return {name: part.family for name, part in self._prepare(check_views(clone(self), X, reset=True)).items()}
 
     def _attempts(self, parts: dict[str, Part], schedule: Any) -> Iterator[Attempt]:
         """One restart after the other."""
@@ -318,7 +335,7 @@ class CoEM(ClusterMixin, BaseEstimator):
     def _warn(self) -> None:
         warn_of_rounds(self)
         remedy = "lower n_clusters or raise n_init"
-        if len(self.params_) > 1 and self.eta > 0:
+        if len(self.params_) > 1 and self.anneal is None and self.eta > 0:
             remedy += f". Or the views are weak, and agree by knowing nothing: lower eta (now {self.eta}), or anneal it"
         warn_of_empty(self.labels_, self.n_clusters, remedy)
 
@@ -366,9 +383,15 @@ class CoEM(ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_entities,)
-            The log-likelihoods.
+            The log-likelihoods; 0 for an entity whose views are all empty.
         """
         return to_numpy(joint_posterior(*self._beliefs(X))[1])
+
+    def _informed_scores(self, X: Any) -> np.ndarray:
+        """Log-likelihoods of the entities that some view says something of."""
+        parts, beliefs, prior = self._beliefs(X)
+        known = np.any([to_numpy(belief.known) for belief in beliefs.values()], axis=0)
+        return to_numpy(joint_posterior(parts, beliefs, prior)[1])[known]
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean log-likelihood of the entities under the joint model.
@@ -383,9 +406,9 @@ class CoEM(ClusterMixin, BaseEstimator):
         Returns
         -------
         float
-            The mean of `score_samples`.
+            The mean of `score_samples`, over the entities that have something to say.
         """
-        return float(self.score_samples(X).mean())
+        return float(self._informed_scores(X).mean())
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion of the joint model on these entities: lower is better.
@@ -401,7 +424,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             Parameters times log of the number of entities, less twice the log-likelihood. Co-EM does not maximise
             this likelihood alone, so take it as a guide.
         """
-        own = self.score_samples(X)
+        own = self._informed_scores(X)
         return self._n_parameters() * log(len(own)) - 2 * float(own.sum())
 
     def aic(self, X: Any) -> float:
@@ -437,6 +460,8 @@ class CoEM(ClusterMixin, BaseEstimator):
             The cluster that each was drawn from.
         """
         check_is_fitted(self)
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(f"n_samples must be a whole number from 1 on, got {n_samples!r}")
         rng = generator(random_state)
         weights = to_numpy(self.weights_)
         y = rng.choice(len(weights), n_samples, p=weights / weights.sum())
@@ -459,7 +484,7 @@ class CoEM(ClusterMixin, BaseEstimator):
                 part = make_part(name, block, present, self.families_[name], fitting=False)
                 known = {key: like(to_numpy(value), block) for key, value in self.params_[name].items()}
                 parts[name], beliefs[name] = part, believe(part, without_weights(known), known["weights"])
-        warn_of_lost(views, {name: part.present for name, part in parts.items()})
+        warn_of_lost(views, {name: part.present for name, part in parts.items()}, FATE)
         first = next(iter(parts.values())).X
         return parts, beliefs, like(to_numpy(self.weights_), first)
 
@@ -474,10 +499,10 @@ def find_family(name: str, wanted: Any, X: Array) -> tuple[Family, str]:
     """The family object that a name stands for, and why it was taken where that was not the user's choice."""
     if isinstance(wanted, Family):
         return wanted, ""
-    if wanted == "auto":
+    if isinstance(wanted, str) and wanted == "auto":
         family, why = choose(X)
         return family, f", since {why}"
-    if wanted not in FAMILIES:
+    if not isinstance(wanted, str) or wanted not in FAMILIES:
         raise ValueError(
             f"view {name!r}: no family {wanted!r}: give 'auto', one of {', '.join(map(repr, FAMILIES))}, or an object "
             "of consilience.families"

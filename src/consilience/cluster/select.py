@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, cohen_kappa_score, mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
 from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, validate_params
 
 from .._backend import generator
 from ..algorithms.progress import announce
 from ..data import Table, Views
-from ._shared import holds_views
+from ._shared import RANDOM_STATE, holds_views
 
 TRAINING = 2 / 3  # share of the entities that a resample is fitted on
 
@@ -50,10 +52,20 @@ class Trial:
     found: int
 
 
+@validate_params(
+    {
+        "estimator": [HasMethods(["fit", "set_params"])],
+        "candidates": ["array-like"],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": RANDOM_STATE,
+        "verbose": ["verbose"],
+    },
+    prefer_skip_nested_validation=True,
+)
 def select_n_clusters(
     estimator: Any,
     X: Any,
-    candidates: Iterable[int],
+    candidates: Sequence[int],
     *,
     n_resamples: int = 6,
     random_state: Any = None,
@@ -75,10 +87,11 @@ def select_n_clusters(
     Parameters
     ----------
     estimator : estimator, or Pipeline that ends in one
-        Anything with `n_clusters`. Not changed.
+        Anything with `n_clusters` and `labels_`; without `view_labels_`, such as scikit-learn's own, it is judged like
+        one with a single view. Not changed.
     X : Views, or whatever the estimator's `fit` takes
         The data.
-    candidates : iterable of int
+    candidates : sequence of int
         Numbers of clusters to try, such as ``range(2, 11)``. 1 has no agreement and no stability to speak of: it is
         picked only where held-out entities are no more likely under more.
     n_resamples : int, default=6
@@ -103,11 +116,11 @@ def select_n_clusters(
     >>> cs.select_n_clusters(cs.MultiViewSphericalKMeans(n_init=2), views, range(2, 6), random_state=0).n_clusters
     3
     """
-    data = Views(X) if holds_views(X) else X
+    data = _as_data(estimator, X)
     n = data.shape[0]
     tried = _check_candidates(candidates, int(n * TRAINING))
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be 2 or more, got {n_resamples}: stability is between resamples")
+    if hasattr(estimator, "families_for"):  # chosen by a look at all entities, not at those of a resample
+        estimator = clone(estimator).set_params(families=estimator.families_for(data))
     rng = generator(random_state)
     splits = [rng.permutation(n) for _ in range(n_resamples)]
     seeds = rng.integers(2**31, size=n_resamples)
@@ -120,12 +133,21 @@ def select_n_clusters(
     return _pick(Table.from_rows(rows), _most_supported(tried, np.array(likelihoods)))
 
 
-def _check_candidates(candidates: Iterable[int], most: int) -> list[int]:
-    tried = sorted(set(candidates))
+def _as_data(estimator: Any, X: Any) -> Any:
+    """The data in a form whose rows can be chosen: as Views, if the estimator takes those."""
+    if holds_views(X):
+        return Views(X)
+    named = getattr(estimator, "views", X)  # an estimator of ours that cuts the columns itself, or one of others
+    return Views([X]) if named is None else (X if hasattr(X, "shape") else np.asarray(X))
+
+
+def _check_candidates(candidates: Sequence[int], most: int) -> list[int]:
+    tried = list(candidates)
     if not tried:
         raise ValueError("no candidates: give numbers of clusters, such as range(2, 11)")
-    if not all(isinstance(k, int | np.integer) for k in tried) or tried[0] < 1:
+    if not all(isinstance(k, int | np.integer) and k >= 1 for k in tried):
         raise ValueError(f"candidates must be whole numbers from 1 on, got {tried}")
+    tried = sorted(set(tried))
     if tried[-1] > most:
         raise ValueError(
             f"{tried[-1]} clusters are more than the {most} entities that a resample is fitted on: try fewer"
@@ -151,7 +173,8 @@ def _try(estimator: Any, data: Any, k: int, split: np.ndarray, seed: int) -> Tri
     likelihood = np.nan
     if hasattr(model, "score_samples"):
         likelihood = float(np.mean(model.score_samples(_safe_indexing(data, held_out))))
-    pairs = list(combinations(own.view_labels_.values(), 2))
+        likelihood = likelihood if np.isfinite(likelihood) else np.nan  # ruled out: compares with nothing
+    pairs = list(combinations(getattr(own, "view_labels_", {}).values(), 2))
     return Trial(
         labels,
         mean_of(over_shared(kappa, *pair) for pair in pairs),
@@ -203,10 +226,15 @@ def _summary(trials: list[Trial], k: int) -> dict[str, float]:
         "shared_bits": mean_of(bits),
         "stability": mean_of(stability),
         "consensus": mean_of(consensus),
-        "standard_error": float(np.std(consensus, ddof=1) / np.sqrt(n)),
+        "standard_error": _standard_error(consensus[~np.isnan(consensus)]),
         "likelihood": float(np.mean([trial.likelihood for trial in trials])),
         "found": float(np.mean([trial.found for trial in trials])),
     }
+
+
+def _standard_error(values: np.ndarray) -> float:
+    """Of their mean; 0 where there are not two."""
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
 def _most_supported(tried: list[int], likelihoods: np.ndarray) -> int:
@@ -222,8 +250,8 @@ def _pick(table: Table, limit: int) -> Selection:
     """The rule, and the sentence that says how it went."""
     k, consensus, likelihood = (table[name] for name in ("n_clusters", "consensus", "likelihood"))
     if limit == 1 or np.isnan(consensus[k <= limit]).all():
-        least = int(k[0])
-        why = "more do not make held-out entities more likely" if limit == least else "nothing else could be compared"
+        least, more = int(k[0]), limit < k[-1]
+        why = "more do not make held-out entities more likely" if more else "there is nothing to compare it with"
         return Selection(least, f"{_clusters(least)}: {why}.", table)
     consensus = np.where(k <= limit, consensus, np.nan)
     best = int(np.nanargmax(consensus))

@@ -9,11 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._backend import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums
+from .._backend import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums, where
 
 Statistics = dict[str, Array]
 Params = dict[str, Array]
@@ -48,6 +50,10 @@ class Family(ABC):
     @abstractmethod
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         """The parameters that `log_prob` needs, and their shapes."""
+
+    def refusal(self, params: Params) -> str | None:  # noqa: ARG002
+        """What is wrong with parameters that a user gives, of the right shapes and finite; None if nothing is."""
+        return None
 
     def complaint(self, X: Array) -> str | None:  # noqa: ARG002
         """What is wrong with the rows, for the message «family 'x' needs ...»; None if nothing is."""
@@ -95,6 +101,7 @@ class LaidOutFamily(Family):
     def log_prob(self, X: Array, params: Params) -> Array:
         X = as_rows(X)
         values, own = self.density(X, params)(X), self.own_term(X)
+        values = where(possible(values), values, -inf)
         return values if own is None else values + namespace(own).astype(own, values.dtype)[:, None]
 
 
@@ -120,8 +127,8 @@ class CountingFamily(LaidOutFamily):
 
 def check_smoothing(smoothing: float) -> None:
     """Refuse what cannot be added to counts."""
-    if not smoothing >= 0:
-        raise ValueError(f"smoothing must be 0 or more, got {smoothing}")
+    if not isinstance(smoothing, Real) or not 0 <= smoothing < inf:
+        raise ValueError(f"smoothing must be a number, 0 or more, got {smoothing!r}")
 
 
 def negative_count(X: Array) -> str | None:
@@ -133,15 +140,14 @@ def negative_count(X: Array) -> str | None:
 
 
 def never(dtype: Any) -> float:
-    """Log of zero, but finite, so that no word of an impossible kind costs ``0 * never = 0``; see `settle`."""
+    """Log of zero, but finite, so that no word of an impossible kind costs ``0 * never = 0``."""
     return -1e300 if "64" in str(dtype) else -1e30
 
 
-def settle(log_prob: Array) -> Array:
-    """Log-densities with everything that cannot be at the same value, `never`."""
-    xp = namespace(log_prob)
+def possible(log_prob: Array) -> Array:
+    """Which log-densities are neither minus infinity, nor a few times `never`, nor lost to an overflow."""
     bottom = never(log_prob.dtype)
-    return xp.where(log_prob < bottom * abs(bottom) ** -0.5, xp.full_like(log_prob, bottom), log_prob)
+    return log_prob > -(abs(bottom) ** 0.5)
 
 
 def safe_log(probabilities: Array, dtype: Any) -> Array:
@@ -163,3 +169,11 @@ def pool_dead(values: Array, counts: Array) -> tuple[Array, Array]:
     alive = counts > 0
     wide = xp.reshape(alive, (-1,) + (1,) * (values.ndim - 1))
     return xp.where(wide, values, xp.sum(values, axis=0)[None, ...]), xp.where(alive, counts, xp.sum(counts))
+
+
+def no_distribution(probabilities: Array) -> str | None:
+    """The refusal of a family of probabilities that sum to one."""
+    p = to_numpy(probabilities)
+    if (p < 0).any() or not np.allclose(p.sum(axis=-1), 1, atol=1e-6):
+        return "'probabilities' must be 0 or more and sum to 1"
+    return None

@@ -49,6 +49,10 @@ class Bernoulli(CountingFamily):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns)}
 
+    def refusal(self, params: Params) -> str | None:
+        p = to_numpy(params["probabilities"])
+        return "'probabilities' must be from 0 to 1" if (p < 0).any() or (p > 1).any() else None
+
     def complaint(self, X: Array) -> str | None:
         values = to_numpy(stored_values(X))
         wrong = values[(values != 0) & (values != 1)]

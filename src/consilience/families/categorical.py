@@ -15,9 +15,9 @@ from .base import (
     Statistics,
     check_smoothing,
     in_kind,
+    no_distribution,
     pool_dead,
     safe_log,
-    settle,
 )
 
 
@@ -48,6 +48,9 @@ class Categorical(LaidOutFamily):
 
     def __post_init__(self) -> None:
         check_smoothing(self.smoothing)
+        levels = () if self.n_levels is None else self.n_levels
+        if not isinstance(levels, tuple | list) or not all(isinstance(n, int | np.integer) and n > 0 for n in levels):
+            raise ValueError(f"n_levels must be whole numbers, one a column, got {self.n_levels!r}")
 
     def bind(self, X: Array, present: Array) -> Categorical:  # noqa: ARG002
         return self if self.n_levels is not None else replace(self, n_levels=levels_of(X))
@@ -78,12 +81,15 @@ class Categorical(LaidOutFamily):
             total = xp.take(logs[0, ...], xp.astype(rows[:, 0], xp.int64), axis=0)
             for c in range(1, rows.shape[1]):
                 total = total + xp.take(logs[c, ...], xp.astype(rows[:, c], xp.int64), axis=0)
-            return settle(total)
+            return total
 
         return log_prob
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns, max(self.n_levels or (0,)))}
+
+    def refusal(self, params: Params) -> str | None:
+        return no_distribution(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
         if not hasattr(X, "ndim"):
@@ -92,10 +98,14 @@ class Categorical(LaidOutFamily):
         wrong = values[(values < 0) | (values != np.floor(values))]
         if wrong.size:
             return f"needs codes 0, 1, 2, ..., got {wrong[0]:.6g}. scikit-learn's OrdinalEncoder makes codes"
+        if values.max(initial=0) > max(1000, len(values)):
+            return f"needs codes 0, 1, 2, ..., got {values.max():.6g} in {len(values)} rows. OrdinalEncoder makes codes"
         if self.n_levels is not None:
+            if len(self.n_levels) != values.shape[1]:
+                return f"was given n_levels for {len(self.n_levels)} columns, got {values.shape[1]}"
             for c, (most, levels) in enumerate(zip(values.max(axis=0, initial=0), self.n_levels, strict=True)):
                 if most >= levels:
-                    return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Encode the unknown as missing"
+                    return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Give n_levels= in fit"
         return None
 
     def n_parameters(self, params: Params) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import log, pi
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._backend import (
     CSR,
     Array,
     as_rows,
+    like,
     map_values,
     middle,
     namespace,
@@ -36,15 +38,21 @@ class BaseGaussian(LaidOutFamily):
 
     floor: float = 1e-6
     origin: Array | None = None
+    spread: Array | None = None  # (columns,) variance of the middle half of the rows, which no far row can raise
     precision: float = float(np.finfo(np.float64).eps)
 
     def __post_init__(self) -> None:
-        if not 0 < self.floor < 1:
-            raise ValueError(f"floor must be a share of the variance, above 0 and below 1, got {self.floor}")
+        if not isinstance(self.floor, Real) or not 0 < self.floor < 1:
+            raise ValueError(f"floor must be a share of the variance, above 0 and below 1, got {self.floor!r}")
 
     def bind(self, X: Array, present: Array) -> BaseGaussian:
-        origin = None if isinstance(X, CSR) else middle(some_rows(X, present), X.dtype)
-        return replace(self, origin=origin, precision=float(namespace(X).finfo(X.dtype).eps))
+        precision = float(namespace(X).finfo(X.dtype).eps)
+        if isinstance(X, CSR):
+            return replace(self, origin=None, spread=None, precision=precision)
+        some = some_rows(X, present)
+        low, high = np.quantile(to_numpy(some), [0.25, 0.75], axis=0)
+        spread = like(((high - low) / 1.349) ** 2, X)  # of a Gaussian this is the variance
+        return replace(self, origin=middle(some, X.dtype), spread=spread, precision=precision)
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
         X = centred(as_rows(X), self.origin)
@@ -67,15 +75,24 @@ class BaseGaussian(LaidOutFamily):
     def absolute(self, means: Array) -> Array:
         return means if self.origin is None else means + self.origin[None, :]
 
-    def least(self, mean: Array, square: Array) -> Array:
-        """The narrowest that a cluster may get, column by column: a share of the variance of all rows.
+    def least(self, statistics: Statistics, all_squares: Array, own_squares: Array) -> Array:
+        """The narrowest that each cluster may get, column by column: a share of the variance of all rows.
 
-        A column that never varies has no scale; its variance is noise of the products.
+        A column that never varies has no scale: what is left of its variance is noise of the products, and as large as
+        the cluster's own squares make it. Squares are means, measured from the origin.
         """
-        xp = namespace(square)
-        variance = square - mean * mean
-        least = xp.maximum(self.floor * variance, 100 * self.precision * square)
+        xp = namespace(own_squares)
+        mean = xp.sum(statistics["sums"], axis=0) / xp.sum(statistics["counts"])
+        variance = all_squares - mean * mean
+        if self.spread is not None:
+            spread = like(to_numpy(self.spread), variance)
+            variance = xp.where(spread > 0, xp.minimum(spread, variance), variance)
+        least = xp.maximum(self.floor * variance, 100 * self.precision * own_squares)
         return xp.where(least > 0, least, xp.full_like(least, self.floor))
+
+    def refusal(self, params: Params) -> str | None:
+        """Variances must be positive; matrices have more to ask."""
+        return "'covariances' must be above 0" if (to_numpy(params["covariances"]) <= 0).any() else None
 
     def width(self, X: Array, n_clusters: int) -> int:
         # a fifteenth of a row's multiplications: blocks of up to a million of them have a short cut in OpenBLAS
@@ -119,11 +136,10 @@ class Gaussian(BaseGaussian):
     def maximise(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         means, counts = self.means(statistics)
-        squares, _ = pool_dead(statistics["squares"], statistics["counts"])
-        total = xp.sum(statistics["counts"])
-        least = self.least(xp.sum(statistics["sums"], axis=0) / total, xp.sum(statistics["squares"], axis=0) / total)
-        variances = squares / counts[:, None] - means * means
-        return {"means": self.absolute(means), "covariances": xp.maximum(variances, least[None, :])}
+        squares = pool_dead(statistics["squares"], statistics["counts"])[0] / counts[:, None]
+        all_squares = xp.sum(statistics["squares"], axis=0) / xp.sum(statistics["counts"])
+        least = self.least(statistics, all_squares, squares)
+        return {"means": self.absolute(means), "covariances": xp.maximum(squares - means * means, least)}
 
     def density(self, X: Array, params: Params) -> Density:
         means, variances = (in_kind(params, X)[name] for name in ("means", "covariances"))
@@ -172,14 +188,12 @@ class GaussianSpherical(BaseGaussian):
     def maximise(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         means, counts = self.means(statistics)
-        squares, _ = pool_dead(statistics["squares"], statistics["counts"])
-        d, total = means.shape[1], xp.sum(statistics["counts"])
-        middle_of_all = xp.sum(statistics["sums"], axis=0) / total
-        least = self.least(
-            xp.sqrt(xp.vecdot(middle_of_all, middle_of_all) / d), xp.sum(statistics["squares"]) / (total * d)
-        )
-        variances = (squares / counts - xp.vecdot(means, means)) / d
-        return {"means": self.absolute(means), "covariances": xp.maximum(variances, least)}
+        d = means.shape[1]
+        squares = pool_dead(statistics["squares"], statistics["counts"])[0] / counts / d
+        mean_square = xp.sum(statistics["squares"]) / xp.sum(statistics["counts"]) / d
+        # in a sphere all columns are one: what they have to say is averaged
+        least = xp.mean(self.least(statistics, means[0, :] * 0 + mean_square, squares[:, None] + means * 0), axis=1)
+        return {"means": self.absolute(means), "covariances": xp.maximum(squares - xp.vecdot(means, means) / d, least)}
 
     def density(self, X: Array, params: Params) -> Density:
         means, variances = (in_kind(params, X)[name] for name in ("means", "covariances"))
@@ -223,7 +237,7 @@ def origin_of(means: Array, least: Array, X: Any) -> Array | None:
     if isinstance(X, CSR):
         return None
     xp = namespace(X)
-    centre = xp.mean(means, axis=0)
+    centre = xp.sort(means, axis=0)[means.shape[0] // 2, :]  # the median: one cluster may be far away
     if float(xp.max(centre * centre / least)) <= float(xp.finfo(X.dtype).eps) ** -0.3:
         return None
     return xp.astype(xp.astype(centre, X.dtype), xp.float64)

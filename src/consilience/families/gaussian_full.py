@@ -26,19 +26,30 @@ class BaseCovariance(BaseGaussian):
             )
         return None
 
+    def refusal(self, params: Params) -> str | None:
+        covariances = to_numpy(params["covariances"])
+        turned = np.swapaxes(covariances, -1, -2)
+        if not np.allclose(covariances, turned, rtol=1e-6, atol=1e-9 * np.abs(covariances).max()):
+            return "'covariances' must be symmetric"
+        try:
+            np.linalg.cholesky(covariances)
+        except np.linalg.LinAlgError:
+            return "'covariances' must be positive definite"
+        return None
+
     def raised(self, covariances: np.ndarray, least: np.ndarray) -> np.ndarray:
         """Covariances (..., d, d) with no direction below the floor: the largest likelihood within that bound.
 
-        `least` holds the smallest variance of each column, which is also the scale of its directions.
+        `least` (..., d) holds the smallest variance of each column, which is also the scale of its directions.
         """
         scale = np.sqrt(least)
-        scaled = covariances / (scale[:, None] * scale[None, :])
+        scales = scale[..., :, None] * scale[..., None, :]
+        scaled = covariances / scales
         try:
-            np.linalg.cholesky(scaled - np.eye(len(scale)))  # succeeds where all directions are above
+            np.linalg.cholesky(scaled - np.eye(scaled.shape[-1]))  # succeeds where all directions are above
         except np.linalg.LinAlgError:
             values, directions = np.linalg.eigh(scaled)
-            scaled = (directions * np.maximum(values, 1.0)[..., None, :]) @ np.swapaxes(directions, -1, -2)
-            return scaled * (scale[:, None] * scale[None, :])
+            return (directions * np.maximum(values, 1.0)[..., None, :]) @ np.swapaxes(directions, -1, -2) * scales
         return covariances
 
 
@@ -61,12 +72,12 @@ class GaussianFull(BaseCovariance):
 
     def maximise(self, statistics: Statistics) -> Params:
         means, counts = self.means(statistics)
-        all_products, _ = pool_dead(statistics["products"], statistics["counts"])
-        m, n, products = (to_numpy(values) for values in (means, counts, all_products))
-        total = to_numpy(statistics["counts"]).sum()
-        squares = np.einsum("jcc->c", to_numpy(statistics["products"])) / total
-        least = self.least(to_numpy(statistics["sums"]).sum(axis=0) / total, squares)
-        covariances = products / n[:, None, None] - m[:, :, None] * m[:, None, :]
+        pooled, _ = pool_dead(statistics["products"], statistics["counts"])
+        m, products = to_numpy(means), to_numpy(pooled) / to_numpy(counts)[:, None, None]
+        small = {name: to_numpy(statistics[name]) for name in ("counts", "sums")}
+        all_squares = np.einsum("jcc->c", to_numpy(statistics["products"])) / small["counts"].sum()
+        least = self.least(small, all_squares, np.einsum("jcc->jc", products))
+        covariances = products - m[:, :, None] * m[:, None, :]
         return {"means": self.absolute(means), "covariances": like(self.raised(covariances, least), means)}
 
     def density(self, X: Array, params: Params) -> Density:
@@ -125,11 +136,12 @@ class GaussianTied(BaseCovariance):
 
     def maximise(self, statistics: Statistics) -> Params:
         means, _ = self.means(statistics)
-        m, n, products = (to_numpy(values) for values in (means, statistics["counts"], statistics["products"]))
-        total = n.sum()
-        least = self.least(to_numpy(statistics["sums"]).sum(axis=0) / total, np.diag(products) / total)
-        covariance = (products - (n[:, None] * m).T @ m) / total
-        return {"means": self.absolute(means), "covariances": like(self.raised(covariance, least), means)}
+        small = {name: to_numpy(statistics[name]) for name in ("counts", "sums")}
+        m, n, products = to_numpy(means), small["counts"], to_numpy(statistics["products"])
+        squares = np.diag(products) / n.sum()
+        covariance = (products - (n[:, None] * m).T @ m) / n.sum()
+        raised = self.raised(covariance, self.least(small, squares, squares))
+        return {"means": self.absolute(means), "covariances": like(raised, means)}
 
     def density(self, X: Array, params: Params) -> Density:
         means, covariance = (to_numpy(params[name]).astype(np.float64) for name in ("means", "covariances"))

@@ -8,7 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from .._backend import Array, namespace, row_sums, scorer, scores_of, to_numpy
-from .base import CountingFamily, Density, Params, Statistics, in_kind, negative_count, pool_dead, safe_log, settle
+from .base import (
+    CountingFamily,
+    Density,
+    Params,
+    Statistics,
+    in_kind,
+    negative_count,
+    no_distribution,
+    pool_dead,
+    safe_log,
+)
 
 
 @dataclass(frozen=True)
@@ -47,10 +57,13 @@ class Multinomial(CountingFamily):
     def density(self, X: Array, params: Params) -> Density:
         probabilities = in_kind(params, X)["probabilities"]
         score = scorer(X, safe_log(probabilities, X.dtype))
-        return lambda rows: settle(scores_of(rows, score))
+        return lambda rows: scores_of(rows, score)
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns)}
+
+    def refusal(self, params: Params) -> str | None:
+        return no_distribution(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
         return negative_count(X)

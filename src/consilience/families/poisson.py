@@ -65,6 +65,9 @@ class Poisson(CountingFamily):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"rates": (n_clusters, n_columns)}
 
+    def refusal(self, params: Params) -> str | None:
+        return "'rates' must be 0 or more" if (to_numpy(params["rates"]) < 0).any() else None
+
     def complaint(self, X: Array) -> str | None:
         return negative_count(X)
 

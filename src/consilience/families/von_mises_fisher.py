@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, pi
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.stats import vonmises_fisher
 from .._backend import Array, as_rows, like, namespace, scorer, scores_of, squared_norms, to_numpy, weighted_sums, where
 from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
 
-LARGE_ORDER = 50  # from here on the asymptotic series of the Bessel function is exact to rounding
+MANY_COLUMNS = 100  # from here on the asymptotic series of the Bessel function is exact to nine digits
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class VonMisesFisher(LaidOutFamily):
     divergence: ClassVar[str] = "cosine"
 
     def __post_init__(self) -> None:
-        if not 0 < self.floor < 1:
-            raise ValueError(f"floor must be above 0 and below 1, got {self.floor}")
+        if not isinstance(self.floor, Real) or not 1e-7 <= self.floor < 1:
+            raise ValueError(f"floor must be at least 1e-7 and below 1, got {self.floor!r}")
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
         X = as_rows(X)
@@ -80,6 +81,12 @@ class VonMisesFisher(LaidOutFamily):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"directions": (n_clusters, n_columns), "concentrations": (n_clusters,)}
 
+    def refusal(self, params: Params) -> str | None:
+        lengths = np.linalg.norm(to_numpy(params["directions"]), axis=1)
+        if not np.allclose(lengths, 1, atol=1e-6):
+            return "'directions' must be of length 1"
+        return "'concentrations' must be 0 or more" if (to_numpy(params["concentrations"]) < 0).any() else None
+
     def complaint(self, X: Array) -> str | None:
         return "needs two columns or more, or there is no direction. Use family 'gaussian'" if X.shape[1] < 2 else None
 
@@ -112,7 +119,7 @@ def concentration(resultant: np.ndarray, d: int) -> np.ndarray:
     """
     c = np.maximum(resultant * (d - resultant**2) / (1 - resultant**2), 1e-12)
     for _ in range(10):
-        ratio = np.exp(log_bessel(d / 2, c) - log_bessel(d / 2 - 1, c))
+        ratio = np.exp(log_bessel(d / 2, c, d) - log_bessel(d / 2 - 1, c, d))
         slope = 1 - ratio**2 - (d - 1) / c * ratio
         c = np.maximum(c - (ratio - resultant) / slope, c / 2)
     return c
@@ -121,15 +128,21 @@ def concentration(resultant: np.ndarray, d: int) -> np.ndarray:
 def log_normaliser(c: np.ndarray, d: int) -> np.ndarray:
     """Log of the integral of ``exp(c <m, x>)`` over the unit sphere."""
     order = d / 2 - 1
-    at_zero = log(2) + d / 2 * log(pi) - float(gammaln(d / 2))
-    positive = np.maximum(c, 1e-300)
-    return np.where(c > 1e-10, d / 2 * log(2 * pi) + log_bessel(order, positive) - order * np.log(positive), at_zero)
+    c = np.maximum(c, 1e-12)
+    return d / 2 * log(2 * pi) + log_bessel(order, c, d) - order * np.log(c)
 
 
-def log_bessel(order: float, c: np.ndarray) -> np.ndarray:
-    """Logarithm of the modified Bessel function of the first kind, which overflows or vanishes for many columns."""
-    if order < LARGE_ORDER:
-        return np.log(ive(order, c)) + c
+def log_bessel(order: float, c: np.ndarray, d: int) -> np.ndarray:
+    """Logarithm of the modified Bessel function of the first kind, which itself overflows or vanishes.
+
+    Which formula serves is a matter of the columns, not of the order, so that ratios of two orders are of one making.
+    """
+    if d < MANY_COLUMNS:
+        x = c * c / 4
+        small = x < 0.01 * (order + 1)
+        series = 1 + x / (order + 1) * (1 + x / (2 * (order + 2)) * (1 + x / (3 * (order + 3))))
+        few = order * np.log(c / 2) - gammaln(order + 1) + np.log(np.where(small, series, 1.0))
+        return np.where(small, few, np.log(ive(order, np.where(small, order + 1, c))) + c)
     # Abramowitz & Stegun 9.7.7
     root = np.hypot(order, c)
     t = order / root
