@@ -2,8 +2,8 @@
 
 Gaussians: one round, timed as (time of many rounds - time of few) / (many - few). GaussianMixture gets the views side
 by side, in the same float type, and the same start (the true clusters); on the concatenation its covariance matrices
-are larger than our two, which is what concatenating costs. Posteriors come out nearly certain here, as they do in most
-data: where they underflow, its arithmetic slows down, to about half the speed here, and ours does not.
+are larger than our two, which is what concatenating costs. Ours does more a round: it blends posteriors, and keeps the
+criterion, its disagreement term and the agreement of the views in its history.
 
 Multinomials: one round of co-EM on two sparse views against the least that a round can be made of with scipy: for each
 view a product for the E-step, a softmax, and a product for the M-step.
