@@ -181,18 +181,14 @@ def measure(part: Part, params: Params, belief: Belief) -> None:
     def one_chunk(rows: slice) -> None:
         with np.errstate(over="ignore", invalid="ignore"):  # a row too far out to be measured is as good as impossible
             for block in part.blocks(rows, n_clusters):
-                belief.log_prob[block, :] = settled(density(part.X[block, ...]))
+                belief.log_prob[block, :] = density(part.X[block, ...])
+        log_prob = belief.log_prob[rows, :]
+        if log_prob.shape[0] and not bool(possible(namespace(log_prob).min(log_prob))):
+            belief.log_prob[rows, :] = where(possible(log_prob), log_prob, never(log_prob.dtype))
 
     for _ in map_chunks(one_chunk, part.chunks(n_clusters)):
         pass
     belief.known = part.present
-
-
-def settled(log_prob: Array) -> Array:
-    """Log-densities with `never` for everything that cannot be."""
-    if log_prob.shape[0] and bool(possible(namespace(log_prob).min(log_prob))):
-        return log_prob
-    return where(possible(log_prob), log_prob, never(log_prob.dtype))
 
 
 def update(belief: Belief, weights: Array) -> None:
