@@ -21,6 +21,7 @@ WORKSPACE = 1 << 16  # numbers of a block: they stay in the cache from one step 
 PIECE = 1 << 17  # posteriors that a thread takes at a time
 Weights = dict[str, Array]  # the prior of each cluster, view by view
 Blend = Callable[[slice], Array]
+Share = float | Array  # of a posterior in a blend: of everybody's, or (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,27 +134,42 @@ def blending(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], name: str
 
     Only the views that an entity has take part; the entity's only view speaks for itself.
     """
-    own = beliefs[name]
-    others = [belief for other, belief in beliefs.items() if other != name]
+    own, others = beliefs[name], [belief for other, belief in beliefs.items() if other != name]
+    kept, shared = shares(parts[name], own, others, eta)
+    terms = [
+        (belief, share) for belief, share in [(own, kept), *((belief, shared) for belief in others)] if any_of(share)
+    ]
+    kind = own.posterior.dtype
+    xp = namespace(own.posterior)
+
+    def term(belief: Belief, share: Share, rows: slice) -> Array:
+        posterior = xp.astype(belief.posterior[rows, :], kind, copy=False)
+        if isinstance(share, float):
+            return posterior if share == 1 else posterior * share
+        return posterior * share[rows][:, None]
+
+    return lambda rows: reduce(add, (term(belief, share, rows) for belief, share in terms))
+
+
+def shares(part: Part, own: Belief, others: list[Belief], eta: float) -> tuple[Share, Share]:
+    """How much of a view's own posterior counts, and how much of each other's: numbers if nobody lacks anything."""
     xp = namespace(own.known)
+    if not others:
+        return 1.0, 0.0
+    if all(bool(xp.all(belief.known)) for belief in (own, *others)):
+        return 1.0 - eta, eta / len(others)
     kind = own.posterior.dtype
     n_others = reduce(add, (xp.astype(belief.known, kind) for belief in others), xp.astype(own.known & False, kind))
-    known = xp.astype(own.known, kind)
-    present = xp.astype(parts[name].present, kind)
+    known, present = xp.astype(own.known, kind), xp.astype(part.present, kind)
     alone = xp.astype(n_others == 0, kind)
     kept = present * known * ((1 - eta) + eta * alone)
     # a view without parameters leaves it all to the others
-    shared = present * (1 - alone) * (1 - known * (1 - eta)) / (n_others + alone)
-    shares = [(own, kept), *((belief, shared) for belief in others)]
-    # where nobody lacks a view all shares are the same: those of 0 drop out, those of 1 need no product
-    some = [(belief, share) for belief, share in shares if bool(xp.any(share != 0))] or shares[:1]
-    whole = [(belief, None if bool(xp.all(share == 1)) else share) for belief, share in some]
+    return kept, present * (1 - alone) * (1 - known * (1 - eta)) / (n_others + alone)
 
-    def term(belief: Belief, share: Array | None, rows: slice) -> Array:
-        posterior = xp.astype(belief.posterior[rows, :], kind, copy=False)
-        return posterior if share is None else posterior * share[rows][:, None]
 
-    return lambda rows: reduce(add, (term(belief, share, rows) for belief, share in whole))
+def any_of(share: Share) -> bool:
+    """Whether it counts for anybody."""
+    return share != 0 if isinstance(share, float) else bool(namespace(share).any(share != 0))
 
 
 def collect(part: Part, blend: Blend, n_clusters: int) -> Statistics:
@@ -282,14 +298,11 @@ def certainty_and_disagreement(beliefs: Mapping[str, Belief], weights: Weights) 
     log_priors = {name: safe_log(own, beliefs[name].log_prob.dtype) for name, own in weights.items()}
 
     def one_piece(rows: slice) -> tuple[float, float]:
-        own: Array = 0.0
-        all_posteriors: Array = 0.0
-        all_logs: Array = 0.0
-        for name, belief in beliefs.items():
-            posterior, logs = belief.posterior[rows, :], log_posteriors(belief, log_priors[name], rows)
-            own = own + xp.sum(posterior * logs, axis=1)
-            all_posteriors, all_logs = all_posteriors + posterior, all_logs + logs
+        posteriors = [belief.posterior[rows, :] for belief in beliefs.values()]
+        logs = [log_posteriors(belief, log_priors[name], rows) for name, belief in beliefs.items()]
+        own = reduce(add, (xp.sum(p * log_p, axis=1) for p, log_p in zip(posteriors, logs, strict=True)))
         own = xp.astype(own, xp.float64)
+        all_posteriors, all_logs = reduce(add, posteriors), reduce(add, logs)
         bottom = never(all_logs.dtype) / 2
         if float(xp.min(all_logs)) <= bottom:
             ruled_out = all_logs <= bottom
@@ -335,13 +348,14 @@ def labels_of(belief: Belief) -> np.ndarray:
     """The cluster of the largest posterior."""
     xp = namespace(belief.posterior)
     clusters = xp.arange(belief.posterior.shape[1], dtype=belief.posterior.dtype, device=device(belief.posterior))
+    both = xp.stack([clusters, clusters * 0 + 1], axis=1)
 
     def one_piece(rows: slice) -> Array:
         posterior = belief.posterior[rows, :]
-        largest = xp.astype(posterior == xp.max(posterior, axis=1)[:, None], posterior.dtype)
-        if float(xp.sum(largest)) > posterior.shape[0]:  # ties: the first wins
+        found = xp.astype(posterior == xp.max(posterior, axis=1)[:, None], posterior.dtype) @ both
+        if float(xp.sum(found[:, 1])) > posterior.shape[0]:  # ties: the first wins
             return xp.argmax(posterior, axis=1)
-        return xp.astype(largest @ clusters, xp.int64)  # argmax, along the memory
+        return xp.astype(found[:, 0], xp.int64)  # argmax, along the memory
 
     labels = xp.concat(list(map_chunks(one_piece, pieces(belief))))
     return to_numpy(where(belief.known, labels, NOWHERE))
