@@ -136,9 +136,8 @@ def blending(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], name: str
     """
     own, others = beliefs[name], [belief for other, belief in beliefs.items() if other != name]
     kept, shared = shares(parts[name], own, others, eta)
-    terms = [
-        (belief, share) for belief, share in [(own, kept), *((belief, shared) for belief in others)] if any_of(share)
-    ]
+    speakers = [(own, kept), *((belief, shared) for belief in others)]
+    terms = [(belief, share) for belief, share in speakers if any_of(share)] or speakers[:1]
     kind = own.posterior.dtype
     xp = namespace(own.posterior)
 
