@@ -461,7 +461,7 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
     def interrupting(run, round_, record):
         seen.append(record["merges"])
         if len(seen) == 3:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("enough")
 
     class Shown:
         def __enter__(self):
@@ -472,7 +472,7 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
 
     monkeypatch.setattr("consilience.cluster.agglomerative.progress", lambda *_: Shown())
     model = cs.MultiViewAgglomerative(2)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="enough"):
         model.fit(views)
     assert seen == [0, 10, 20]
     assert not hasattr(model, "labels_")

@@ -74,10 +74,10 @@ def test_equals_the_paper_row_by_row(family, n_views, missing, eta, priors):
     theta, alpha, posteriors, history = literal.co_em(
         dense(views), views.present, [family] * n_views, list(start.values()), 3, [eta] * 4, priors, smoothing=0.3
     )
-    compare(model, views, theta, alpha, posteriors, history)
+    assert_same(model, views, theta, alpha, posteriors, history)
 
 
-def compare(model, views, theta, alpha, posteriors, history):
+def assert_same(model, views, theta, alpha, posteriors, history):
     for v, name in enumerate(views.names):
         params = model.params_[name]
         np.testing.assert_allclose(params["weights"], alpha[v], rtol=1e-8)
@@ -116,7 +116,7 @@ def test_equals_the_paper_with_a_family_a_view_and_annealing(missing):
         "global",
         smoothing=0.3,
     )
-    compare(model, views, *found)
+    assert_same(model, views, *found)
     assert model.history_["eta"].tolist() == [1.0, 0.6, 0.2, 0.0, 0.0, 0.0]
 
 
@@ -131,7 +131,7 @@ def test_unsmoothed_multinomials_equal_the_paper_with_minus_infinity_and_all():
         )
     assert any(np.isinf(q) for q, _, _ in history)  # the trap is there
     assert not any(np.isnan(model.history_[name]).any() for name in model.history_)
-    compare(model, views, theta, alpha, posteriors, history)
+    assert_same(model, views, theta, alpha, posteriors, history)
 
 
 def test_sequential_not_parallel():

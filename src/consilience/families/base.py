@@ -96,7 +96,8 @@ class LaidOutFamily(Family):
     """A family whose parameters are laid out before rows are put to them."""
 
     @abstractmethod
-    def density(self, X: Array, params: Params) -> Density: ...
+    def density(self, X: Array, params: Params) -> Density:
+        """The parameters laid out for rows like those of X."""
 
     def log_prob(self, X: Array, params: Params) -> Array:
         X = as_rows(X)
