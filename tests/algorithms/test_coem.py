@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 import consilience as cs
-from consilience.algorithms.coem import SCHEDULES, blending
+from consilience.algorithms.coem import SCHEDULES, blending, posteriors
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
 
@@ -385,3 +385,25 @@ def test_patience_counts_rounds_without_a_higher_likelihood_in_any_view():
                 best[name], since[name] = value, t
     assert model.n_iter_ - 1 - max(since.values()) == 4
     assert model.converged_
+
+
+@pytest.mark.parametrize(("dtype", "apart"), [(np.float64, 712.0), (np.float32, 90.0)])
+def test_posteriors_too_small_to_be_normal_are_zero(dtype, apart):
+    log_prob = np.array([[0.0, -apart], [0.0, -1.0]], dtype)
+    posterior, evidence = posteriors(log_prob, np.log([0.5, 0.5]))
+    assert np.exp(dtype(-apart)) > 0  # it would not have vanished by itself
+    assert posterior[0].tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(posterior[1], np.exp([0, -1]) / np.exp([0, -1]).sum(), rtol=1e-6)
+    np.testing.assert_allclose(evidence, np.log(0.5) + np.log1p(np.exp([-apart, -1])), rtol=1e-6)
+
+
+def test_clusters_ruled_out_by_one_view_or_by_two_are_as_impossible():
+    """Eq 19 has 0/0 where every cluster is ruled out by some view: what is left is the prior."""
+    theta = {"a": np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), "b": np.array([[0.0, 1.0], [0.0, 1.0]])}
+    words = {"a": np.array([[0, 1, 2], [3, 0, 0], [0, 2, 1]]), "b": np.array([[0, 2], [0, 1], [0, 3]])}
+    init = {name: {"probabilities": own, "weights": [0.3, 0.7]} for name, own in theta.items()}
+    model = fitted(rounds(1, n_clusters=2, families=Multinomial(smoothing=0), init=init), words)
+    probabilities = model.predict_proba({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})
+    assert (model.params_["b"]["probabilities"][:, 0] == 0).all()
+    np.testing.assert_allclose(probabilities[0], model.weights_)
+    assert model.score_samples({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})[0] == -np.inf
