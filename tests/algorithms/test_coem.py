@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 import consilience as cs
-from consilience.algorithms.coem import SCHEDULES, blending, posteriors
+from consilience.algorithms.coem import blending, posteriors
+from consilience.algorithms.schedules import SCHEDULES
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
 

@@ -12,6 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 import consilience as cs
 from consilience.algorithms.coem_start import given_start
+from consilience.algorithms.priors import PRIORS
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
 
@@ -265,7 +266,7 @@ def test_given_weights_count_by_the_entities_that_have_the_view():
         for name, weights in (("view0", [0.9, 0.1]), ("view1", [0.1, 0.9]))
     }
     parts = cs.CoEM(2, init=init)._prepare(views)
-    start = given_start(init, parts, 2, "global")
+    start = given_start(init, parts, 2, PRIORS["global"])
     np.testing.assert_allclose(start.weights["view0"], [(40 * 0.9 + 10 * 0.1) / 50, (40 * 0.1 + 10 * 0.9) / 50])
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from math import inf, log
 from operator import add
+from typing import TYPE_CHECKING
 
 import numpy as np
 from array_api_compat import device
@@ -16,6 +17,9 @@ from ..families import Family
 from ..families.base import Params, Statistics, never, possible, safe_log
 from ..metrics import agreement_rate
 from .kmeans import NOWHERE
+
+if TYPE_CHECKING:
+    from .priors import Prior
 
 WORKSPACE = 1 << 16  # numbers of a block: they stay in the cache from one step to the next
 PIECE = 1 << 17  # posteriors that a thread takes at a time
@@ -111,7 +115,7 @@ def co_em(
         for name, part in parts.items():
             blend = blending(parts, beliefs, name, eta)  # E-step, Eq 13
             params[name] = part.family.maximise(collect(part, blend, n_clusters))  # M-step, Eq 12
-            before, weights = weights, prior(weights, name, blend, beliefs)  # Eqs 12 and 17
+            before, weights = weights, prior.learned(weights, name, blend, beliefs)  # Eqs 12 and 17
             measure(part, params[name], beliefs[name])
             update(beliefs[name], weights[name])  # Eq 14
             for other in parts:
@@ -358,79 +362,3 @@ def labels_of(belief: Belief) -> np.ndarray:
 
     labels = xp.concat(list(map_chunks(one_piece, pieces(belief))))
     return to_numpy(where(belief.known, labels, NOWHERE))
-
-
-Prior = Callable[[Weights, str, Blend, Mapping[str, Belief]], Weights]
-
-
-def global_prior(weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
-    """Eq 17: one prior for all views, the mean of all posteriors."""
-    totals = reduce(add, (belief.totals for belief in beliefs.values()))
-    return dict.fromkeys(weights, totals / namespace(totals).sum(totals))
-
-
-def view_prior(weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:
-    """Eq 12: each view its own, the mean of its blended posteriors."""
-    xp = namespace(weights[name])
-    totals = reduce(add, (xp.sum(xp.astype(blend(rows), xp.float64), axis=0) for rows in pieces(beliefs[name])))
-    return {**weights, name: totals / xp.sum(totals)}
-
-
-def uniform_prior(weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG001
-    """The same for every cluster, always."""
-    return weights
-
-
-PRIORS: dict[str, Prior] = {"global": global_prior, "view": view_prior, "uniform": uniform_prior}
-
-
-def joint_posterior(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], prior: Array) -> tuple[Array, Array]:
-    """Eq 19: the posterior of each entity given all the views it has, and the log-density of the entity."""
-    first = next(iter(beliefs.values()))
-    xp = namespace(first.log_prob)
-    total, own = first.posterior * 0, zeros(first.evidence.shape, first.evidence)
-    for name, belief in beliefs.items():
-        known = xp.astype(belief.known, belief.log_prob.dtype)
-        total = total + belief.log_prob * known[:, None]
-        own = own if parts[name].own is None else own + where(belief.known, parts[name].own, 0.0)
-    total = xp.where(total < never(total.dtype) / 2, xp.full_like(total, never(total.dtype)), total)
-    posterior, evidence = posteriors(total, safe_log(prior, total.dtype))
-    return posterior, evidence + own
-
-
-def average_posterior(beliefs: Mapping[str, Belief], prior: Array) -> Array:
-    """Eq 7 of the paper of 2004: the mean of the posteriors of the views an entity has."""
-    total = reduce(add, (belief.posterior for belief in beliefs.values()))
-    xp = namespace(total)
-    count = reduce(add, (xp.astype(belief.known, total.dtype) for belief in beliefs.values()))
-    mean = total / where(count > 0, count, 1.0)[:, None]
-    return xp.where((count > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
-
-
-def fixed(eta: float) -> Iterator[tuple[float, bool]]:
-    """The same weight of the consensus in all rounds."""
-    while True:
-        yield eta, True
-
-
-def annealed(etas: Iterable[float]) -> Iterator[tuple[float, bool]]:
-    """One weight a round; the last one stays."""
-    etas = list(etas)
-    yield from ((eta, False) for eta in etas[:-1])
-    yield from fixed(etas[-1])
-
-
-N_ANNEALED = 25  # rounds from the first eta to zero
-
-
-def linear(eta: float) -> list[float]:
-    """Equal steps down to zero."""
-    return [eta * (1 - t / N_ANNEALED) for t in range(N_ANNEALED + 1)]
-
-
-def geometric(eta: float) -> list[float]:
-    """Equal ratios down to a hundredth, then zero."""
-    return [eta * 0.01 ** (t / (N_ANNEALED - 1)) for t in range(N_ANNEALED)] + [0.0]
-
-
-SCHEDULES: dict[str, Callable[[float], list[float]]] = {"linear": linear, "geometric": geometric}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from ..divergences import Cosine, Divergence, Rows, SquaredEuclidean
 from ..families.base import Params
 from .coem import Part, Weights, collect
 from .kmeans import divergences_to
+from .priors import Prior
 from .start import check_labels, seeding
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
@@ -30,7 +29,7 @@ class Start:
 
 
 def chosen_starts(
-    parts: Mapping[str, Part], n_clusters: int, strategy: str, prior: str, generators: list[np.random.Generator]
+    parts: Mapping[str, Part], n_clusters: int, strategy: str, prior: Prior, generators: list[np.random.Generator]
 ) -> Iterator[Start]:
     """One start a generator, each from one partition for all views, so that cluster j means the same in each.
 
@@ -55,12 +54,12 @@ def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return (np.arange(n_clusters)[:, None] == labels[None, :]).T.astype(np.float64)
 
 
-def from_responsibilities(parts: Mapping[str, Part], given: Mapping[str, np.ndarray], prior: str) -> Start:
+def from_responsibilities(parts: Mapping[str, Part], given: Mapping[str, np.ndarray], prior: Prior) -> Start:
     """One M-step a view."""
     params, totals = {}, {}
     for name, responsibilities in given.items():
         params[name], totals[name] = _m_step(parts[name], responsibilities)
-    return Start(params, first_weights(parts, totals, prior))
+    return Start(params, prior.first(list(parts), totals))
 
 
 def _m_step(part: Part, responsibilities: np.ndarray) -> tuple[Params, Array]:
@@ -71,19 +70,7 @@ def _m_step(part: Part, responsibilities: np.ndarray) -> tuple[Params, Array]:
     return part.family.maximise(statistics), xp.sum(xp.astype(counted, xp.float64), axis=0)
 
 
-def first_weights(parts: Mapping[str, Part], totals: Mapping[str, Array], prior: str) -> Weights:
-    """The priors that go with the sums of the responsibilities."""
-    everything = reduce(add, totals.values())
-    xp = namespace(everything)
-    if prior == "uniform":
-        everything = xp.ones_like(everything)
-    shared = everything / xp.sum(everything)
-    if prior != "view":
-        return dict.fromkeys(parts, shared)
-    return {name: totals[name] / xp.sum(totals[name]) if name in totals else shared for name in parts}
-
-
-def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: str) -> Start:
+def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: Prior) -> Start:
     """What a given `init` stands for: labels, responsibilities or parameters, for all views or view by view."""
     n = next(iter(parts.values())).present.shape[0]
     params: dict[str, Params] = {}
@@ -103,7 +90,7 @@ def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: st
             f"init gives no entity a start: give something for one of the views {', '.join(map(repr, parts))}"
         )
     _check_reached(parts, params)
-    return Start(params, first_weights(parts, totals, prior))
+    return Start(params, prior.first(list(parts), totals))
 
 
 def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> None:

@@ -15,22 +15,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._backend import Array, generator, like, namespace, threads, to_numpy
-from ..algorithms.coem import (
-    PRIORS,
-    SCHEDULES,
-    Belief,
-    Part,
-    annealed,
-    average_posterior,
-    believe,
-    co_em,
-    fixed,
-    joint_posterior,
-    view_labels,
-)
+from ..algorithms.assign import ASSIGNMENTS, joint_posterior
+from ..algorithms.coem import Belief, Part, believe, co_em, view_labels
 from ..algorithms.coem_start import Start, chosen_starts, given_start
+from ..algorithms.priors import PRIORS
 from ..algorithms.progress import announce, progress
 from ..algorithms.run import Attempt, best_of, run
+from ..algorithms.schedules import SCHEDULES, annealed, fixed
 from ..algorithms.start import STRATEGIES
 from ..data import Table, Views, per_view
 from ..families import FAMILIES, Family, Multinomial, choose
@@ -157,7 +148,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         "eta": [Interval(Real, 0, 1, closed="both")],
         "anneal": [StrOptions(set(SCHEDULES)), "array-like", None],
         "priors": [StrOptions(set(PRIORS))],
-        "assignment": [StrOptions({"joint", "average"})],
+        "assignment": [StrOptions(set(ASSIGNMENTS))],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -299,15 +290,16 @@ class CoEM(ClusterMixin, BaseEstimator):
     def _attempts(self, parts: dict[str, Part], schedule: Any) -> Iterator[Attempt]:
         """One restart after the other."""
         starts: Iterator[Start]
+        prior = PRIORS[self.priors]
         if isinstance(self.init, str):
             n_runs, rngs = self.n_init, generator(self.random_state).spawn(self.n_init)
-            starts = chosen_starts(parts, self.n_clusters, self.init, self.priors, rngs)
+            starts = chosen_starts(parts, self.n_clusters, self.init, prior, rngs)
         else:
-            n_runs, starts = 1, iter([given_start(self.init, parts, self.n_clusters, self.priors)])
+            n_runs, starts = 1, iter([given_start(self.init, parts, self.n_clusters, prior)])
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, start in enumerate(starts):
                 done = run(
-                    co_em(parts, start.params, start.weights, schedule(), PRIORS[self.priors]),
+                    co_em(parts, start.params, start.weights, schedule(), prior),
                     max_iter=self.max_iter,
                     tol=self.tol,
                     patience=self.patience,
@@ -315,18 +307,16 @@ class CoEM(ClusterMixin, BaseEstimator):
                 )
                 state = done.state
                 beliefs = {name: believe(part, state.params[name], state.weights[name]) for name, part in parts.items()}
-                joint, evidence = joint_posterior(parts, beliefs, mean_prior(state.weights))
-                cost = -float(namespace(evidence).sum(evidence))
-                yield Attempt(done, (beliefs, joint), cost)
+                _, evidence = joint_posterior(parts, beliefs, mean_prior(state.weights))
+                yield Attempt(done, beliefs, -float(namespace(evidence).sum(evidence)))
 
     def _store(self, parts: dict[str, Part], best: Attempt) -> None:
-        state, (beliefs, joint) = best.run.state, best.result
+        state, beliefs = best.run.state, best.result
         self.families_ = {name: part.family for name, part in parts.items()}
         self.params_ = {name: {"weights": state.weights[name], **own} for name, own in state.params.items()}
         self.weights_ = mean_prior(state.weights)
         self.responsibilities_ = {name: belief.posterior for name, belief in beliefs.items()}
-        posterior = joint if self.assignment == "joint" else average_posterior(beliefs, self.weights_)
-        self.labels_ = to_numpy(posterior).argmax(axis=1)
+        self.labels_ = to_numpy(ASSIGNMENTS[self.assignment](parts, beliefs, self.weights_)).argmax(axis=1)
         self.cost_ = best.cost
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
@@ -367,10 +357,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities, n_clusters)
             The posterior given all views, or the views' mean posterior with ``assignment='average'``.
         """
-        parts, beliefs, prior = self._beliefs(X)
-        if self.assignment == "joint":
-            return to_numpy(joint_posterior(parts, beliefs, prior)[0])
-        return to_numpy(average_posterior(beliefs, prior))
+        return to_numpy(ASSIGNMENTS[self.assignment](*self._beliefs(X)))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of each entity under the joint model, over the views that it has.
@@ -469,10 +456,8 @@ class CoEM(ClusterMixin, BaseEstimator):
         return Views(blocks), y
 
     def _n_parameters(self) -> int:
-        k = self.n_clusters
-        priors = {"global": k - 1, "view": len(self.params_) * (k - 1), "uniform": 0}[self.priors]
         families = (family.n_parameters(without_weights(self.params_[n])) for n, family in self.families_.items())
-        return priors + sum(families)
+        return PRIORS[self.priors].n_free(len(self.params_), self.n_clusters) + sum(families)
 
     def _beliefs(self, X: Any) -> tuple[dict[str, Part], dict[str, Belief], Array]:
         """What each view thinks of new entities, and the prior."""
