@@ -129,6 +129,7 @@ def test_other_parameters(estimator, options, message):
     ("init", "message"),
     [
         (np.zeros(19, int), "init gives 19 labels for 20 entities: give one each"),
+        ({"links": np.zeros(19, int)}, "init gives 19 labels for 20 entities: give one each"),
         (np.full(20, 3), r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         (np.full(20, 0.5), "init labels must be whole numbers from 0 to 2"),
         ({"pictures": np.ones((3, 3))}, "init names view 'pictures'; the views are 'text', 'links'"),

@@ -417,3 +417,11 @@ def test_fewer_distinct_entities_than_clusters(estimator):
         model = estimator(n_clusters=3, random_state=0).fit([block, block[:, ::-1]])
     assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
     assert all(np.isfinite(own).all() for own in centres(model).values())
+
+
+@every_estimator
+def test_labels_may_be_given_for_all_views_or_for_each(estimator):
+    views, y = vague_views(missing=0.2)
+    for_all, for_each = (estimator(n_clusters=4, init=init).fit(views) for init in (y, dict.fromkeys(views.names, y)))
+    assert np.array_equal(for_all.labels_, for_each.labels_)
+    assert for_all.cost_ == for_each.cost_

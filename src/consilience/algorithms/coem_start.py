@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._backend import Array, like, namespace, to_numpy
-from ..data import per_view
-from ..divergences import Cosine, Divergence, Rows, SquaredEuclidean
+from ..divergences import Cosine, Divergence, SquaredEuclidean
 from ..families.base import Params
 from .coem import Part, Weights, collect
-from .kmeans import divergences_to
 from .priors import Prior
-from .start import check_labels, seeding
+from .start import are_centres, nearest_centres, no_start, seeding, view_by_view
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
 
@@ -75,20 +73,18 @@ def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: Pr
     n = next(iter(parts.values())).present.shape[0]
     params: dict[str, Params] = {}
     totals: dict[str, Array] = {}
-    for name, values in _view_by_view(init, parts, n, n_clusters).items():
+    for name, values in view_by_view(init, list(parts), n, n_clusters).items():
         part = parts[name]
-        if isinstance(values, Mapping):
-            params[name] = _checked_params(name, values, part, n_clusters)
-            weights = _numbers(name, "weights", values.get("weights", np.ones(n_clusters)))
+        own = values if isinstance(values, Mapping) else _from_array(name, np.asarray(values), part, n_clusters)
+        if isinstance(own, Mapping):
+            params[name] = _checked_params(name, own, part, n_clusters)
+            weights = _numbers(name, "weights", own.get("weights", np.ones(n_clusters)))
             _check_weights(name, weights, n_clusters)
             totals[name] = like(weights / weights.sum() * to_numpy(part.present).sum(), part.X)
         else:
-            responsibilities = _responsibilities(name, values, part)
-            params[name], totals[name] = _m_step(part, responsibilities)
+            params[name], totals[name] = _m_step(part, own)
     if not params:
-        raise ValueError(
-            f"init gives no entity a start: give something for one of the views {', '.join(map(repr, parts))}"
-        )
+        raise no_start(parts)
     _check_reached(parts, params)
     return Start(params, prior.first(list(parts), totals))
 
@@ -103,49 +99,16 @@ def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> 
         heard |= present
 
 
-def _view_by_view(init: Any, parts: Mapping[str, Part], n: int, n_clusters: int) -> dict[str, Any]:
-    """For each view a mapping of parameters or a matrix."""
-    listed = isinstance(init, list | tuple) and init and (isinstance(init[0], Mapping) or np.ndim(init[0]) == 2)
-    if isinstance(init, Mapping) or listed:
-        given = per_view("init", init, parts, some=True)
-        return {
-            name: own if isinstance(own, Mapping) else _matrix(name, own, parts[name], n_clusters)
-            for name, own in given.items()
-        }
-    values = to_numpy(init)
+def _from_array(name: str, values: np.ndarray, part: Part, n_clusters: int) -> np.ndarray | dict[str, np.ndarray]:
+    """The responsibilities, or the parameters, that labels, centres or responsibilities stand for."""
     if values.ndim == 1:
-        return dict.fromkeys(parts, one_hot(check_labels(values, n, n_clusters), n_clusters))
-    if len(parts) > 1 and values.shape != (n, n_clusters):
-        raise ValueError(
-            f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
-            "give centres view by view, init={'view': centres, ...}"
-        )
-    return {name: _matrix(name, values, part, n_clusters) for name, part in parts.items()}
-
-
-def _matrix(name: str, given: Any, part: Part, n_clusters: int) -> Any:
-    """Responsibilities, or the parameters or responsibilities that centres stand for."""
-    values = np.asarray(to_numpy(given))
-    n, d = part.X.shape
-    if values.shape not in {(n_clusters, d), (n, n_clusters)}:
-        raise ValueError(
-            f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, d)} or responsibilities "
-            f"{(n, n_clusters)}, or a dict of parameters"
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
-    if values.shape != (n_clusters, d):
-        return values
-    if part.family.centres is not None:
-        return {part.family.centres: values}
-    rows: Rows = (divergence := DIVERGENCES[part.family.divergence]).prepare(part.X, part.present)
-    centres = divergence.centres(like(values.astype(np.float64), part.X), like(np.ones(n_clusters), part.X))
-    return one_hot(to_numpy(divergences_to(rows, divergence, centres)).argmin(axis=1), n_clusters)
-
-
-def _responsibilities(name: str, values: np.ndarray, part: Part) -> np.ndarray:
-    values = values.astype(np.float64)
-    present = to_numpy(part.present)
+        return one_hot(values, n_clusters)
+    if are_centres(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
+        if part.family.centres is not None:
+            return {part.family.centres: values}
+        divergence = DIVERGENCES[part.family.divergence]
+        return one_hot(nearest_centres(divergence.prepare(part.X, part.present), divergence, values), n_clusters)
+    values, present = values.astype(np.float64), to_numpy(part.present)
     if (values[present] < 0).any() or not np.allclose(values[present].sum(axis=1), 1, atol=1e-6):
         raise ValueError(
             f"init for view {name!r}: the responsibilities of an entity must be 0 or more and sum to 1: divide each "
@@ -155,7 +118,7 @@ def _responsibilities(name: str, values: np.ndarray, part: Part) -> np.ndarray:
 
 
 def _check_weights(name: str, weights: np.ndarray, n_clusters: int) -> None:
-    if weights.shape != (n_clusters,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.sum() > 0:
+    if weights.shape != (n_clusters,) or (weights < 0).any() or not weights.sum() > 0:
         raise ValueError(f"init for view {name!r}: 'weights' must be {n_clusters} numbers, none negative, not all zero")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import log
 from typing import Any
@@ -127,26 +127,39 @@ def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence
     """
     first = next(iter(views.values()))
     n = first.own.shape[0]
-    view_by_view = isinstance(init, Mapping) or (isinstance(init, list | tuple) and init and np.ndim(init[0]) == 2)
-    if not view_by_view:
-        values = to_numpy(init)
-        if values.ndim == 1:
-            return like(check_labels(values, n, n_clusters), first.own)
-        if len(views) > 1 and values.shape != (n, n_clusters):
-            raise ValueError(
-                f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
-                "give centres view by view, init={'view': centres, ...}"
-            )
-        init = dict.fromkeys(views, values)
     partition = np.full(n, NOWHERE)
-    for name, values in per_view("init", init, views, some=True).items():
-        labels = _labels_from(name, to_numpy(values), views[name], divergence, n_clusters)
+    for name, values in view_by_view(init, list(views), n, n_clusters).items():
+        labels = _labels_from(name, values, views[name], divergence, n_clusters)
         partition = np.where(to_numpy(views[name].present), labels, partition)
     if (partition == NOWHERE).all():
-        raise ValueError(
-            f"init gives no entity a start: give something for one of the views {', '.join(map(repr, views))}"
-        )
+        raise no_start(views)
     return like(partition, first.own)
+
+
+def view_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int) -> dict[str, Any]:
+    """What a given `init` has for each view: labels (n,), a matrix, or a mapping as it is."""
+    listed = isinstance(init, list | tuple) and init and (isinstance(init[0], Mapping) or np.ndim(init[0]) == 2)
+    if isinstance(init, Mapping) or listed:
+        given = per_view("init", init, names, some=True)
+        arrays = {name: to_numpy(own) for name, own in given.items() if not isinstance(own, Mapping)}
+        labels = {name: check_labels(own, n, n_clusters) for name, own in arrays.items() if own.ndim == 1}
+        return {**given, **arrays, **labels}
+    values = to_numpy(init)
+    if values.ndim == 1:
+        return dict.fromkeys(names, check_labels(values, n, n_clusters))
+    if len(names) > 1 and values.shape != (n, n_clusters):
+        raise ValueError(
+            f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
+            "give centres view by view, init={'view': centres, ...}"
+        )
+    return dict.fromkeys(names, values)
+
+
+def no_start(names: Iterable[str]) -> ValueError:
+    """The refusal of an `init` that is empty."""
+    return ValueError(
+        f"init gives no entity a start: give something for one of the views {', '.join(map(repr, names))}"
+    )
 
 
 def check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
@@ -158,17 +171,30 @@ def check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
     return labels.astype(np.int64)
 
 
-def _labels_from(name: str, values: np.ndarray, view: Rows, divergence: Divergence, n_clusters: int) -> np.ndarray:
-    n, d = view.X.shape
+def _labels_from(name: str, values: Any, view: Rows, divergence: Divergence, n_clusters: int) -> np.ndarray:
+    values = np.asarray(values)
+    if values.ndim == 1:
+        return values
+    if are_centres(name, values, view.X.shape, n_clusters):
+        return nearest_centres(view, divergence, values)
+    return values.argmax(axis=1)
+
+
+def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_clusters: int, more: str = "") -> bool:
+    """Whether a matrix given for a view holds centres; if not, it holds responsibilities. Refuse what is neither."""
+    n, d = shape
     if values.shape not in {(n_clusters, d), (n, n_clusters)}:
         raise ValueError(
             f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, d)} or responsibilities "
-            f"{(n, n_clusters)}"
+            f"{(n, n_clusters)}{more}"
         )
     if not np.isfinite(values).all():
         raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
-    if values.shape != (n_clusters, d):
-        return values.argmax(axis=1)
-    centres = like(values.astype(np.float64), view.own)
-    away = divergences_to(view, divergence, divergence.centres(centres, zeros((n_clusters,), view.own) + 1))
-    return to_numpy(namespace(away).argmin(away, axis=1))
+    return values.shape == (n_clusters, d)
+
+
+def nearest_centres(view: Rows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
+    """The nearest of some given centres for each row."""
+    counts = zeros(values.shape[:1], view.own) + 1
+    centres = divergence.centres(like(values.astype(np.float64), view.own), counts)
+    return to_numpy(divergences_to(view, divergence, centres)).argmin(axis=1)

@@ -116,8 +116,9 @@ class Gaussian(BaseGaussian):
     Parameters
     ----------
     floor : float, default=1e-6
-        A variance is at least this share of the column's variance over all rows, so that no cluster collapses onto a
-        row. Within that bound `maximise` is exact: nothing is added to variances that are larger.
+        A variance is at least this share of the column's variance over all rows (in `CoEM` over their middle half, if
+        that is less, for far rows should not count), so that no cluster collapses onto a row. Within that bound
+        `maximise` is exact: nothing is added to variances that are larger.
 
     Examples
     --------
