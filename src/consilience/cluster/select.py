@@ -220,7 +220,7 @@ def _summary(trials: list[Trial], k: int) -> dict[str, float]:
     stability = np.array([np.nan if k == 1 else mean_of(row) for row in similar])
     bits = np.array([trial.shared_bits for trial in trials])
     bits = np.array([mean_of(row) for row in common]) if np.isnan(bits).all() else bits
-    consensus = np.array([mean_of([value]) for value in stability * bits])
+    consensus = stability * bits
     return {
         "agreement": mean_of(trial.agreement for trial in trials),
         "shared_bits": mean_of(bits),

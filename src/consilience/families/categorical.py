@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import Array, as_rows, like, namespace, to_numpy
+from .._backend import CSR, Array, as_rows, like, namespace, to_numpy
 from .base import (
     Density,
     LaidOutFamily,
@@ -92,7 +92,7 @@ class Categorical(LaidOutFamily):
         return no_distribution(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
-        if not hasattr(X, "ndim"):
+        if isinstance(X, CSR):
             return "needs codes 0, 1, 2, ... in a dense array, got a sparse one. Use 'bernoulli' for 0/1 columns"
         values = to_numpy(X)
         wrong = values[(values < 0) | (values != np.floor(values))]
@@ -105,7 +105,9 @@ class Categorical(LaidOutFamily):
                 return f"was given n_levels for {len(self.n_levels)} columns, got {values.shape[1]}"
             for c, (most, levels) in enumerate(zip(values.max(axis=0, initial=0), self.n_levels, strict=True)):
                 if most >= levels:
-                    return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Give n_levels= in fit"
+                    return (
+                        f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Fit with Categorical(n_levels=)"
+                    )
         return None
 
     def n_parameters(self, params: Params) -> int:
