@@ -105,9 +105,7 @@ class Categorical(LaidOutFamily):
                 return f"was given n_levels for {len(self.n_levels)} columns, got {values.shape[1]}"
             for c, (most, levels) in enumerate(zip(values.max(axis=0, initial=0), self.n_levels, strict=True)):
                 if most >= levels:
-                    return (
-                        f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Fit with Categorical(n_levels=)"
-                    )
+                    return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Give n_levels= first"
         return None
 
     def n_parameters(self, params: Params) -> int:
