@@ -1,19 +1,29 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
-from . import datasets, families, metrics
-from .cluster import CoEM, MultiViewAgglomerative, MultiViewKMeans, MultiViewSphericalKMeans, PerView, select_n_clusters
+from . import affinities, datasets, families, metrics
+from .cluster import (
+    CoEM,
+    CoTrainedSpectral,
+    MultiViewAgglomerative,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
+    PerView,
+    select_n_clusters,
+)
 from .data import Table, Views, align
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CoEM",
+    "CoTrainedSpectral",
     "MultiViewAgglomerative",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",
     "PerView",
     "Table",
     "Views",
+    "affinities",
     "align",
     "datasets",
     "families",

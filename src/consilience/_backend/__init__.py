@@ -2,12 +2,13 @@
 
 from . import csr_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
 from .csr import CSR
+from .csr_verbs import shared_sums
 from .memory import available_memory
 from .middle import middle, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .parallel import blocks, chunks, cut, map_chunks, stored, threads
 from .random import generator
-from .rows import as_rows
+from .rows import as_rows, as_sparse
 from .verbs import (
     Scorer,
     add_label_sums,
@@ -17,6 +18,7 @@ from .verbs import (
     map_values,
     nearest,
     only_rows,
+    products,
     row_is_finite,
     row_sums,
     scale_rows,
@@ -24,6 +26,7 @@ from .verbs import (
     scores_of,
     squared_norms,
     stored_values,
+    take_rows,
     weighted_sums,
 )
 
@@ -33,6 +36,7 @@ __all__ = [
     "Scorer",
     "add_label_sums",
     "as_rows",
+    "as_sparse",
     "available_memory",
     "blocks",
     "chunks",
@@ -49,15 +53,18 @@ __all__ = [
     "namespace",
     "nearest",
     "only_rows",
+    "products",
     "row_is_finite",
     "row_sums",
     "scale_rows",
     "scorer",
     "scores_of",
+    "shared_sums",
     "some_rows",
     "squared_norms",
     "stored",
     "stored_values",
+    "take_rows",
     "threads",
     "to_numpy",
     "weighted_sums",

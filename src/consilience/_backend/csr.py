@@ -49,3 +49,8 @@ class CSR:
     def with_data(self, data: np.ndarray) -> CSR:
         """The same pattern with other values; only for whole matrices."""
         return replace(self, data=data)
+
+    def to_scipy(self) -> sp.csr_array:
+        """The same rows as a scipy matrix; values are not copied."""
+        cells = slice(self.indptr[0], self.indptr[-1])
+        return sp.csr_array((self.data[cells], self.indices[cells], self.indptr - self.indptr[0]), shape=self.shape)

@@ -13,6 +13,7 @@ from .verbs import (
     map_values,
     nearest,
     only_rows,
+    products,
     row_is_finite,
     row_sums,
     scale_rows,
@@ -20,6 +21,7 @@ from .verbs import (
     scores_of,
     squared_norms,
     stored_values,
+    take_rows,
     weighted_sums,
 )
 
@@ -115,6 +117,17 @@ def _(X: CSR, rows):
     return out
 
 
+@take_rows.register
+def _(X: CSR, rows):
+    return CSR.from_scipy(X.to_scipy()[rows])
+
+
+@products.register
+def _(X: CSR, Y):
+    found = X.to_scipy() @ (Y.to_scipy() if isinstance(Y, CSR) else Y).T
+    return found.toarray() if isinstance(Y, CSR) else found
+
+
 @only_rows.register
 def _(X: CSR, kept):
     stored_kept = np.repeat(kept, np.diff(X.indptr))
@@ -145,3 +158,14 @@ def _(X: CSR, function):
 @stored_values.register
 def _(X: CSR):
     return X.data[_stored(X)]
+
+
+def shared_sums(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:
+    """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
+    from . import pair_kernels
+
+    out = np.empty((X.shape[0], Y.shape[0]), X.dtype)
+    pair_kernels.shared_sums(
+        X.indptr, X.indices, X.data, Y.indptr, Y.indices, Y.data, harmonic, np.zeros(X.n_columns, X.dtype), out
+    )
+    return out

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .csr import CSR
-from .namespace import Array, is_array, namespace
+from .namespace import Array, is_array, namespace, to_numpy
 
 
 def as_rows(X: Any) -> Array:
@@ -20,3 +20,8 @@ def as_rows(X: Any) -> Array:
     X = X if is_array(X) else np.asarray(X)
     xp = namespace(X)
     return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+
+
+def as_sparse(X: Array) -> CSR:
+    """Rows of any kind as sparse ones."""
+    return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_numpy(X)))

@@ -119,6 +119,18 @@ def dense_rows(X: Array, rows: Array) -> Array:
 
 
 @singledispatch
+def take_rows(X: Array, rows: Array) -> Array:
+    """Rows by position, of the same kind."""
+    return namespace(X).take(X, rows, axis=0)
+
+
+@singledispatch
+def products(X: Array, Y: Array) -> Array:
+    """Inner products of the rows of X with those of Y, dense: (rows of X, rows of Y)."""
+    return X @ Y.T
+
+
+@singledispatch
 def only_rows(X: Array, kept: Array) -> Array:
     """The rows that are kept as they are, zeros in place of the others."""
     xp = namespace(X)

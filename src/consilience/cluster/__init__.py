@@ -5,10 +5,12 @@ from .coem import CoEM
 from .kmeans import MultiViewKMeans
 from .per_view import PerView
 from .select import Selection, select_n_clusters
+from .spectral import CoTrainedSpectral
 from .spherical_kmeans import MultiViewSphericalKMeans
 
 __all__ = [
     "CoEM",
+    "CoTrainedSpectral",
     "MultiViewAgglomerative",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",

@@ -1,0 +1,36 @@
+"""How alike two entities are in one view, as operators that multiply thin matrices, one a file."""
+
+from .base import Affinity, Cross, NoAffinityError, Operator, ViewOperator, chosen_columns, degrees
+from .chi_squared import ChiSquared
+from .choose import AFFINITIES, choose
+from .cosine import Cosine
+from .gaussian import Gaussian
+from .histogram_intersection import HistogramIntersection
+from .landmarks import Landmarks
+from .linear import Linear
+from .nearest_neighbors import NearestNeighbors
+from .nystroem import Nystroem
+from .polynomial import Polynomial
+from .precomputed import Precomputed
+
+__all__ = [
+    "AFFINITIES",
+    "Affinity",
+    "ChiSquared",
+    "Cosine",
+    "Cross",
+    "Gaussian",
+    "HistogramIntersection",
+    "Landmarks",
+    "Linear",
+    "NearestNeighbors",
+    "NoAffinityError",
+    "Nystroem",
+    "Operator",
+    "Polynomial",
+    "Precomputed",
+    "ViewOperator",
+    "choose",
+    "chosen_columns",
+    "degrees",
+]

@@ -1,0 +1,33 @@
+"""Cosine similarity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._backend import Array, namespace, scale_rows, squared_norms
+from .kernel import Kernel, KernelAffinity, has_negative
+from .linear import Product
+
+
+@dataclass(frozen=True)
+class Cosine(KernelAffinity):
+    """Inner product of two rows of unit length; a row of zeros has no direction, so it is missing.
+
+    Rows with negative numbers may have negative cosines: the smallest is taken off all, so that it becomes zero.
+    """
+
+    def learn(self, X: Array) -> Kernel:  # noqa: ARG002
+        return Product(unit_rows)
+
+    def comparable(self, X: Array) -> Array:
+        return squared_norms(X) > 0
+
+    def negative(self, X: Array) -> bool:
+        return has_negative(X)
+
+
+def unit_rows(X: Array) -> Array:
+    """Rows scaled to unit length; rows of zeros stay."""
+    xp = namespace(X)
+    lengths = xp.sqrt(squared_norms(X))
+    return scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))

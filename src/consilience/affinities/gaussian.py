@@ -1,0 +1,158 @@
+"""The Gaussian kernel: the affinity of the paper on co-trained spectral clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from .._backend import (
+    CSR,
+    Array,
+    like,
+    map_chunks,
+    middle,
+    namespace,
+    products,
+    some_rows,
+    squared_norms,
+    to_numpy,
+    where,
+)
+from .bandwidth import local_scales, median_distance
+from .base import NoAffinityError
+from .kernel import Kernel, KernelAffinity, KernelMatrix, Points
+
+NEIGHBOUR = 7  # whose distance is a row's local bandwidth
+
+
+@dataclass(frozen=True)
+class Gaussian(KernelAffinity):
+    """``exp(-d^2 / (2 bandwidth^2))`` of the Euclidean distance d between two rows.
+
+    Parameters
+    ----------
+    bandwidth : float, 'median' or 'local', default='median'
+        A number; the median of all distances, those of rows to themselves included; or self-tuning: 2 bandwidth^2 is
+        the product of the two rows' distances to their seventh neighbours (Zelnik-Manor & Perona 2004).
+    """
+
+    bandwidth: float | str = "median"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bandwidth, str):
+            if self.bandwidth not in BANDWIDTHS:
+                raise ValueError(
+                    f"no bandwidth {self.bandwidth!r}: give a number above 0, or one of "
+                    f"{', '.join(map(repr, BANDWIDTHS))}"
+                )
+        elif not 0 < self.bandwidth < np.inf:
+            raise ValueError(f"bandwidth={self.bandwidth!r} must be a number above 0")
+
+    def learn(self, X: Array) -> Kernel:
+        distances = SquaredDistances(origin_of(X))
+        if not isinstance(self.bandwidth, str):
+            return Bell(distances, float(self.bandwidth))
+        return BANDWIDTHS[self.bandwidth](distances, X)
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredDistances:
+    """Squared Euclidean distances, as a kernel."""
+
+    origin: Array | None
+
+    def points(self, X: Array) -> Points:
+        xp = namespace(X)
+        X = X if self.origin is None else X - xp.astype(self.origin, X.dtype)[None, :]
+        norms = xp.astype(squared_norms(X), X.dtype)
+        return Points(X, norms)
+
+    def tile(self, left: Points, right: Points) -> Array:
+        found = products(left.X, right.X)
+        found *= -2.0
+        found += left.own[:, None]
+        found += right.own[None, :]
+        return where(found > 0, found, 0.0)
+
+    def between(self, X: Array) -> Iterator[np.ndarray]:
+        """All squared distances between these rows, some at a time; those of rows to themselves are zero."""
+        points = self.points(X)
+        matrix = KernelMatrix(self, points, points, held=False)
+
+        def apart(rows: slice) -> np.ndarray:
+            tile = np.array(to_numpy(self.tile(points.at(rows), points)))
+            tile[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = 0
+            return tile
+
+        yield from map_chunks(apart, matrix.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Bell:
+    """The kernel of one bandwidth."""
+
+    distances: SquaredDistances
+    bandwidth: float
+
+    def points(self, X: Array) -> Points:
+        """Rows, and their squared lengths, in units of the bandwidth."""
+        X, norms, _ = self.distances.points(X)
+        norms = norms * (-0.5 / self.bandwidth**2)
+        return Points(X, norms)
+
+    def tile(self, left: Points, right: Points) -> Array:
+        exponent = products(left.X, right.X)
+        exponent *= 1 / self.bandwidth**2
+        exponent += left.own[:, None]
+        exponent += right.own[None, :]
+        return namespace(exponent).exp(where(exponent < 0, exponent, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalBell:
+    """The kernel whose bandwidth differs from row to row."""
+
+    distances: SquaredDistances
+    known: Points  # the rows whose neighbours count
+
+    def points(self, X: Array) -> Points:
+        X, norms, _ = self.distances.points(X)
+        points = Points(X, norms)
+        matrix = KernelMatrix(self.distances, points, self.known, held=False)
+        tiles = matrix.over_tiles(lambda _, tile: to_numpy(tile))
+        scales = local_scales(tiles, NEIGHBOUR)
+        return Points(X, norms, like(scales.astype(matrix.dtype), norms))
+
+    def tile(self, left: Points, right: Points) -> Array:
+        apart = self.distances.tile(left, right)
+        return namespace(apart).exp(-apart / (left.scale[:, None] * right.scale[None, :]))
+
+
+def origin_of(X: Array) -> Array | None:
+    """A point amid the rows to measure from, where zero is so far off that digits would cancel; dense rows only."""
+    xp = namespace(X)
+    if isinstance(X, CSR):
+        return None
+    return middle(some_rows(X, xp.ones(X.shape[0], dtype=xp.bool)), X.dtype)
+
+
+def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
+    """The kernel as wide as the median distance."""
+    bandwidth = median_distance(partial(distances.between, X), X.shape[0] ** 2)
+    if bandwidth == 0:
+        raise NoAffinityError(
+            "half of the rows' distances are zero (duplicates), so that their median is no bandwidth: give bandwidth= "
+            "a number, drop duplicates, or use affinity='nearest-neighbors'"
+        )
+    return Bell(distances, bandwidth)
+
+
+def local_bell(distances: SquaredDistances, X: Array) -> Kernel:
+    """The kernel that tunes itself."""
+    return LocalBell(distances, distances.points(X))
+
+
+BANDWIDTHS = {"median": median_bell, "local": local_bell}

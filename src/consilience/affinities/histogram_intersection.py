@@ -1,0 +1,29 @@
+"""The histogram intersection kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._backend import Array, as_sparse, shared_sums
+from .histograms import HistogramAffinity
+from .kernel import Kernel, Points
+
+
+@dataclass(frozen=True)
+class HistogramIntersection(HistogramAffinity):
+    """``sum_c min(x_c, y_c)``: what two histograms have in common; sparse rows stay sparse."""
+
+    def learn(self, X: Array) -> Kernel:
+        self.check(X)
+        return Intersection()
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """The kernel itself."""
+
+    def points(self, X: Array) -> Points:
+        return Points(as_sparse(X))
+
+    def tile(self, left: Points, right: Points) -> Array:
+        return shared_sums(left.X, right.X, harmonic=False)

@@ -1,0 +1,67 @@
+"""Similarities that go through a few landmarks: F M F' with a thin F and a small M."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._backend import Array
+from .base import chosen_columns
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """Rows are alike as far as they are alike to the same landmarks."""
+
+    factor: Any  # (n, landmarks): multiplies and, as .T, multiplies
+    core: Any  # (landmarks, landmarks)
+    join: Callable[[Array], Any]  # other rows of the view -> their factor
+    dtype: np.dtype
+    exact = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.factor.shape[0], self.factor.shape[0]
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return self.factor @ (self.core @ (self.factor.T @ U))
+
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        return chosen_columns(self, entities)
+
+    def norm(self) -> float:
+        small = self.core @ (self.factor.T @ (self.factor @ np.eye(self.factor.shape[1], dtype=self.dtype)))
+        return float(np.sqrt(np.sum(small * small.T)))
+
+    def n_parts(self) -> int:
+        return 1
+
+    def against(self, X: Array) -> Chain:
+        return Chain(self.join(X), self)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Similarities of other rows, through the same landmarks."""
+
+    factor: Any
+    known: LowRank
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.factor.shape[0], self.known.shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.known.dtype
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return self.factor @ (self.known.core @ (self.known.factor.T @ U))
+
+
+def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows to serve as landmarks, in their order."""
+    return np.sort(rng.choice(n_rows, min(n_rows, n_landmarks), replace=False))

@@ -1,0 +1,51 @@
+"""A kernel through its columns at some landmarks: the Nyström approximation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+
+from .._backend import Array, like, take_rows, to_numpy
+from .gaussian import Gaussian
+from .kernel import HELD, KernelAffinity, itemsize
+from .low_rank import LowRank, choose_landmarks
+
+LEARNED_FROM = 2000  # rows that a bandwidth is learned from
+
+
+@dataclass(frozen=True)
+class Nystroem:
+    """The kernel ``C W^-1 C'`` of n rows from its columns C at some of them, drawn at random, and its entries W there.
+
+    Memory and time grow with n, not with its square. Entries may come out a little below zero. A bandwidth is learned
+    from 2,000 rows.
+
+    Parameters
+    ----------
+    kernel : affinity that is a kernel, default=Gaussian()
+        What is approximated.
+    n_landmarks : int, default=500
+        How many rows serve as landmarks.
+    """
+
+    kernel: KernelAffinity = field(default_factory=Gaussian)
+    n_landmarks: int = 500
+
+    def comparable(self, X: Array) -> Array:
+        return self.kernel.comparable(X)
+
+    def over(self, X: Array, rng: np.random.Generator) -> LowRank:
+        sample = take_rows(X, like(choose_landmarks(X.shape[0], LEARNED_FROM, rng), X))
+        landmarks = take_rows(sample, like(choose_landmarks(sample.shape[0], self.n_landmarks, rng), X))
+        C = self.kernel.matrix(X, landmarks, sample)
+        W = to_numpy(C.kernel.tile(C.right, C.right)).astype(np.float64) - C.shift
+        values, vectors = scipy.linalg.eigh((W + W.T) / 2)
+        kept = values > values[-1] * len(W) * np.finfo(C.dtype).eps
+        core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        return LowRank(C, core.astype(C.dtype), C.against, C.dtype)
+
+    def nbytes(self, X: Array) -> int:
+        table = X.shape[0] * min(X.shape[0], self.n_landmarks) * itemsize(X)
+        return table if table <= HELD else 0

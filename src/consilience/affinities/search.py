@@ -1,0 +1,29 @@
+"""The search for nearest rows: every one, or nearly every one in a fraction of the time."""
+
+from __future__ import annotations
+
+import numpy as np
+import sklearn.neighbors
+
+from .._backend import CSR, Array, to_numpy
+
+
+def exact_neighbours(X: Array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG001
+    """The `number` nearest rows of each, itself included, by Euclidean distance, and the distance of the last."""
+    rows = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    away, nearest = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(rows).kneighbors(rows)
+    return nearest, away[:, -1].astype(np.float64)
+
+
+def approximate_neighbours(X: Array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The same by pynndescent, which misses a few."""
+    try:
+        from pynndescent import NNDescent
+    except ImportError as error:
+        raise ImportError("approximate neighbours need pynndescent: pip install 'consilience[neighbors]'") from error
+    rows = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    nearest, away = NNDescent(rows, n_neighbors=number, random_state=int(rng.integers(2**31))).neighbor_graph
+    return nearest, away[:, -1].astype(np.float64)
+
+
+SEARCHES = {False: exact_neighbours, True: approximate_neighbours}

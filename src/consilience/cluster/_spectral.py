@@ -1,0 +1,305 @@
+"""The shell of all spectral estimators: check, compare, embed, cluster, store."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._backend import Array, generator, like, take_rows, threads, to_numpy
+from ..affinities import AFFINITIES, Affinity, Cross, NoAffinityError, Operator, Precomputed, choose
+from ..algorithms.ending import cluster_qr, nearest_mean
+from ..algorithms.missing import Similarities
+from ..algorithms.progress import announce
+from ..algorithms.spectral import Embedding, unit_rows
+from ..algorithms.start import STRATEGIES
+from ..data import Views, index_columns, per_view
+from ._shared import (
+    RANDOM_STATE,
+    check_n_clusters,
+    check_views,
+    ready_blocks,
+    remember,
+    store_agreement,
+    warn_of_empty,
+    warn_of_lost,
+)
+from .kmeans import MultiViewKMeans
+
+
+class Map(Protocol):
+    """Where a method puts the entities."""
+
+    @property
+    def views(self) -> Sequence[Embedding]:
+        """Each view's own embedding."""
+
+    @property
+    def joint(self) -> Sequence[np.ndarray]:
+        """What is clustered, side by side, each part (n, columns)."""
+
+    def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
+        """The same of other entities, from their similarities in each view."""
+
+
+class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
+    """Everything but how similarities become an embedding."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "affinity": [StrOptions({"auto", *AFFINITIES}), HasMethods(["over"]), dict, list, tuple],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), str, dict, list, tuple],
+        "views": [dict, None],
+        "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions(set(STRATEGIES)), "array-like"],
+        "random_state": RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: Any = "auto",
+        bandwidth: Any = "median",
+        views: dict[str, Any] | None = None,
+        assign_labels: str = "kmeans",
+        n_init: int = 10,
+        init: Any = "k-means++",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.bandwidth = bandwidth
+        self.views = views
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.init = init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Map:
+        """Embed the entities."""
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Cluster the entities.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted estimator. Ctrl-C leaves it as it was.
+        """
+        views = check_views(self, X, reset=True)
+        check_n_clusters(self.n_clusters, len(views))
+        rng = generator(self.random_state)
+        affinities = self._affinities(views)
+        columns = columns_of(views, affinities)
+        with threads(self.n_jobs):
+            similarities = similarities_of(restricted(views, columns), affinities, rng)
+            found = self._map(views.names, similarities.operators, rng)
+            E = side_by_side(found.joint)
+            ending = ENDINGS[self.assign_labels](E, self)
+            labels = ending.predict(E)
+        remember(self, X, views)
+        self.affinities_ = affinities
+        self.labels_ = labels
+        self.embeddings_ = {
+            name: view.U[:, : self.n_clusters] for name, view in zip(views.names, found.views, strict=True)
+        }
+        self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
+        self._columns, self._found, self._ending = columns, found, ending
+        self._store(found, similarities.present)
+        self._warn(views.names, similarities, found.views)
+        return self
+
+    def _store(self, found: Map, present: np.ndarray) -> None:  # noqa: ARG002
+        """Set the attributes that say how far the views agree."""
+        own = {
+            name: np.where(there, nearest_mean(unit_rows(U), self.labels_, self.n_clusters), -1)
+            for (name, U), there in zip(self.embeddings_.items(), present.T, strict=True)
+        }
+        store_agreement(self, own)
+
+    def _affinities(self, views: Views) -> dict[str, Affinity]:
+        """The affinity of each view, as an object."""
+        chosen = {}
+        bandwidths = per_view("bandwidth", self.bandwidth, views.names)
+        for name, own in per_view("affinity", self.affinity, views.names).items():
+            if not isinstance(own, str):
+                chosen[name] = own
+            elif own in AFFINITIES:
+                chosen[name] = AFFINITIES[own](bandwidths[name])
+            elif own == "auto":
+                chosen[name], why = choose(len(views))
+                announce(f"view {name!r}: {chosen[name]}, {why}", bool(self.verbose))
+            else:
+                names = ", ".join(map(repr, ("auto", *AFFINITIES)))
+                raise ValueError(f"view {name!r}: no affinity {own!r}; choose from {names}")
+        return chosen
+
+    def _warn(self, names: Sequence[str], similarities: Similarities, embeddings: Sequence[Embedding]) -> None:
+        """Say what makes an embedding less than it should be."""
+        for name, own, embedding in zip(names, similarities.own, embeddings, strict=True):
+            n_parts, rank = own.n_parts(), int(np.sum(embedding.values[: self.n_clusters] > 0))
+            lonely = np.flatnonzero(~embedding.U.any(axis=1))
+            problem = None
+            if n_parts > self.n_clusters:
+                problem = (
+                    f"falls into {n_parts} parts that nothing connects, more than the {self.n_clusters} clusters: "
+                    "which of them count is arbitrary. Raise n_neighbors, or use affinity='gaussian'"
+                )
+            elif rank < self.n_clusters:
+                problem = (
+                    f"has {rank} dimensions in its similarities, fewer than the {self.n_clusters} clusters: it can "
+                    "tell no more than so many apart. Lower n_clusters, or use affinity='gaussian'"
+                )
+            elif len(lonely):
+                problem = (
+                    f"finds entity {lonely[0]} like no other ({len(lonely)} such): it has no place in this view. Use "
+                    "affinity='nearest-neighbors', or drop such rows with views[keep]"
+                )
+            if problem:
+                warnings.warn(f"view {name!r} {problem}", UserWarning, stacklevel=3)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give entities, seen before or not, to the clusters.
+
+        A new entity is placed by the Nyström extension: its similarities to the entities of the fit say where in the
+        embedding it belongs. None of the papers has it; it puts entities of the fit where they were, but for ties
+        among nearest neighbours.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        check_is_fitted(self)
+        views = check_views(self, X, reset=False)
+        views = restricted(views, {name: own for name, own in self._columns.items() if name in views.names})
+        with threads(self.n_jobs):
+            crosses = crosses_of(views, self.affinities_, self._similarities)
+            return self._ending.predict(side_by_side(self._found.place(crosses)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        return tags
+
+
+class Ending(Protocol):
+    """How an embedding falls into clusters."""
+
+    def predict(self, E: np.ndarray) -> np.ndarray:
+        """The cluster of each row."""
+
+
+def by_kmeans(E: np.ndarray, estimator: BaseSpectral) -> Ending:
+    """Centres in the embedding."""
+    options = {"n_init": estimator.n_init, "init": estimator.init, "n_jobs": estimator.n_jobs}
+    return MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options).fit(E)
+
+
+def by_qr(E: np.ndarray, estimator: BaseSpectral) -> Ending:
+    """An axis of the embedding for each cluster."""
+    ending = cluster_qr(E, estimator.n_clusters)
+    warn_of_empty(ending.predict(E), estimator.n_clusters, "lower n_clusters, or use assign_labels='kmeans'")
+    return ending
+
+
+ENDINGS: dict[str, Callable[[np.ndarray, BaseSpectral], Ending]] = {"kmeans": by_kmeans, "cluster_qr": by_qr}
+
+
+def side_by_side(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Embeddings with rows of unit length, in one matrix."""
+    return np.hstack([unit_rows(U) for U in parts])
+
+
+def similarities_of(views: Views, affinities: Mapping[str, Affinity], rng: np.random.Generator) -> Similarities:
+    """Compare the entities in each view that they have."""
+    own, present = [], {}
+    for name, (X, there) in ready_blocks(views).items():
+        present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
+        if not present[name].any():
+            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
+        try:
+            own.append(affinities[name].over(only(X, present[name]), rng))
+        except NoAffinityError as error:
+            raise NoAffinityError(f"view {name!r}: {error}") from error
+    warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
+    return Similarities(own, np.column_stack(list(present.values())))
+
+
+def crosses_of(views: Views, affinities: Mapping[str, Affinity], known: Similarities) -> Sequence[Cross]:
+    """Compare other entities with those of the fit, in each of its views."""
+    ready = ready_blocks(views)
+    crosses: list[Cross | None] = []
+    present = {}
+    for name, own in zip(affinities, known.own, strict=True):
+        present[name] = np.zeros(len(views), dtype=bool)
+        if name in ready:
+            X, there = ready[name]
+            present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
+        crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
+    warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
+    return known.against(crosses, np.column_stack(list(present.values())))
+
+
+def only(X: Array, chosen: np.ndarray) -> Array:
+    """The rows that are chosen."""
+    return X if chosen.all() else take_rows(X, like(np.flatnonzero(chosen), X))
+
+
+def columns_of(views: Views, affinities: Mapping[str, Affinity]) -> dict[str, np.ndarray]:
+    """Of views that are similarities: the columns of the entities that have the view.
+
+    When entities are chosen, ordered or joined, a view's rows move and its columns do not.
+    """
+    columns = {}
+    for v, name in enumerate(views.names):
+        if isinstance(affinities[name], Precomputed):
+            columns[name] = views.rows[views.present[:, v], v]
+            if columns[name].max() >= views[name].shape[1]:
+                raise ValueError(
+                    f"view {name!r}: affinity='precomputed' needs a square matrix of similarities, {len(views)} x "
+                    f"{len(views)}, got shape {views[name].shape}: give one, or another affinity for features"
+                )
+    return columns
+
+
+def restricted(views: Views, columns: Mapping[str, np.ndarray]) -> Views:
+    """The same views, some with a part of their columns."""
+    if not columns:
+        return views
+    blocks = {
+        name: index_columns(block, columns[name].tolist()) if name in columns else block
+        for name, block in views.items()
+    }
+    return Views(blocks, present=views.present, ids=views.ids)
