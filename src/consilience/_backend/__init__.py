@@ -8,7 +8,7 @@ from .middle import middle, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .parallel import blocks, chunks, cut, map_chunks, stored, threads
 from .random import generator
-from .rows import as_rows, as_sparse
+from .rows import as_kind, as_rows, as_sparse
 from .verbs import (
     Scorer,
     add_label_sums,
@@ -21,6 +21,7 @@ from .verbs import (
     products,
     row_is_finite,
     row_sums,
+    rows_are_same,
     scale_rows,
     scorer,
     scores_of,
@@ -35,6 +36,7 @@ __all__ = [
     "Array",
     "Scorer",
     "add_label_sums",
+    "as_kind",
     "as_rows",
     "as_sparse",
     "available_memory",
@@ -56,6 +58,7 @@ __all__ = [
     "products",
     "row_is_finite",
     "row_sums",
+    "rows_are_same",
     "scale_rows",
     "scorer",
     "scores_of",

@@ -16,6 +16,7 @@ from .verbs import (
     products,
     row_is_finite,
     row_sums,
+    rows_are_same,
     scale_rows,
     scorer,
     scores_of,
@@ -158,6 +159,16 @@ def _(X: CSR, function):
 @stored_values.register
 def _(X: CSR):
     return X.data[_stored(X)]
+
+
+@rows_are_same.register
+def _(X: CSR):
+    counts, here = np.diff(X.indptr), _stored(X)
+    if np.ptp(counts):
+        return False
+    shape = len(counts), counts[0]
+    cells = X.indices[here].reshape(shape), X.data[here].reshape(shape)
+    return all(bool(np.all(own == own[:1])) for own in cells)
 
 
 def shared_sums(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .csr import CSR
-from .namespace import Array, is_array, namespace, to_numpy
+from .namespace import Array, is_array, like, namespace, to_numpy
 
 
 def as_rows(X: Any) -> Array:
@@ -25,3 +25,14 @@ def as_rows(X: Any) -> Array:
 def as_sparse(X: Array) -> CSR:
     """Rows of any kind as sparse ones."""
     return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_numpy(X)))
+
+
+def as_kind(X: Array, known: Array) -> Array:
+    """Rows of any kind as rows of the kind of `known`: sparse or not, of its library, device and type."""
+    if isinstance(known, CSR):
+        X = as_sparse(X)
+        return X if X.dtype == known.dtype else X.with_data(X.data.astype(known.dtype))
+    values = X.to_scipy().toarray() if isinstance(X, CSR) else X
+    if namespace(values) is not namespace(known):
+        values = like(to_numpy(values), known)
+    return namespace(known).astype(values, known.dtype, copy=False)

@@ -149,3 +149,9 @@ def row_is_finite(X: Array) -> Array:
     """Which rows hold neither NaN nor infinity."""
     xp = namespace(X)
     return xp.all(xp.isfinite(X), axis=1)
+
+
+@singledispatch
+def rows_are_same(X: Array) -> bool:
+    """Whether all rows hold the same."""
+    return bool(namespace(X).all(X[:1, ...] == X))

@@ -2,7 +2,7 @@
 
 from .base import Affinity, Cross, NoAffinityError, Operator, ViewOperator, chosen_columns, degrees
 from .chi_squared import ChiSquared
-from .choose import AFFINITIES, choose
+from .choose import AFFINITIES, Auto
 from .cosine import Cosine
 from .gaussian import Gaussian
 from .histogram_intersection import HistogramIntersection
@@ -16,6 +16,7 @@ from .precomputed import Precomputed
 __all__ = [
     "AFFINITIES",
     "Affinity",
+    "Auto",
     "ChiSquared",
     "Cosine",
     "Cross",
@@ -30,7 +31,6 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "ViewOperator",
-    "choose",
     "chosen_columns",
     "degrees",
 ]

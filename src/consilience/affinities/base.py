@@ -54,6 +54,9 @@ class ViewOperator(Operator, Protocol):
 class Affinity(Protocol):
     """How to compare the rows of a view; frozen data, no state."""
 
+    def settle(self, X: Array) -> Affinity:
+        """The same with what it leaves open (a metric, a number of neighbours) decided by a look at these rows."""
+
     def comparable(self, X: Array) -> Array:
         """Which rows can be compared at all; the others count as missing."""
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from .base import Affinity
+import numpy as np
+
+from .._backend import Array
+from .base import Affinity, ViewOperator
 from .chi_squared import ChiSquared
 from .cosine import Cosine
 from .gaussian import Gaussian
@@ -17,7 +21,29 @@ from .nystroem import Nystroem
 from .polynomial import Polynomial
 from .precomputed import Precomputed
 
+EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Nearest neighbours up to 20,000 rows, landmarks beyond: every row compared with every other takes too long."""
+
+    def settle(self, X: Array) -> Affinity:
+        chosen = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()
+        return chosen.settle(X)
+
+    def comparable(self, X: Array) -> Array:
+        return self.settle(X).comparable(X)
+
+    def over(self, X: Array, rng: np.random.Generator) -> ViewOperator:
+        return self.settle(X).over(X, rng)
+
+    def nbytes(self, X: Array) -> int:
+        return self.settle(X).nbytes(X)
+
+
 AFFINITIES: dict[str, Callable[[Any], Affinity]] = {  # each takes the bandwidth, which most have no use for
+    "auto": lambda _: Auto(),
     "gaussian": Gaussian,
     "nearest-neighbors": lambda _: NearestNeighbors(),
     "landmarks": lambda _: Landmarks(),
@@ -29,12 +55,3 @@ AFFINITIES: dict[str, Callable[[Any], Affinity]] = {  # each takes the bandwidth
     "intersection": lambda _: HistogramIntersection(),
     "precomputed": lambda _: Precomputed(),
 }
-
-EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
-
-
-def choose(n_rows: int) -> tuple[Affinity, str]:
-    """What ``affinity="auto"`` takes for so many rows, and why."""
-    if n_rows <= EXACT_UP_TO:
-        return NearestNeighbors(), "few enough rows to compare all with all"
-    return Landmarks(), f"more than {EXACT_UP_TO:,} rows, too many to compare all with all: an approximation"

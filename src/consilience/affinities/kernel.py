@@ -13,7 +13,18 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from .._backend import Array, cut, like, map_chunks, namespace, squared_norms, stored_values, take_rows, to_numpy
+from .._backend import (
+    Array,
+    as_kind,
+    cut,
+    like,
+    map_chunks,
+    namespace,
+    squared_norms,
+    stored_values,
+    take_rows,
+    to_numpy,
+)
 
 T = TypeVar("T")
 
@@ -114,7 +125,7 @@ class KernelMatrix:
         return min(self.over_tiles(lambda _, tile: float(namespace(tile).min(tile))))
 
     def against(self, X: Array) -> KernelMatrix:
-        return KernelMatrix(self.kernel, self.kernel.points(X), self.right, False, self.shift)
+        return KernelMatrix(self.kernel, self.kernel.points(as_kind(X, self.right.X)), self.right, False, self.shift)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: not the table, which can be computed again."""
@@ -139,6 +150,9 @@ class KernelAffinity(ABC):
     @abstractmethod
     def learn(self, X: Array) -> Kernel:
         """The kernel with what it takes from these rows."""
+
+    def settle(self, X: Array) -> KernelAffinity:  # noqa: ARG002
+        return self
 
     def comparable(self, X: Array) -> Array:
         return squared_norms(X) >= 0

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, like, take_rows, to_numpy
+from .._backend import Array, as_kind, like, take_rows, to_numpy
 from .kernel import KernelMatrix, Points
 from .low_rank import LowRank, choose_landmarks
-from .space import Space, check_metric, comparable
+from .space import Space, check_metric, comparable, settled_metric
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Landmarks:
     n_neighbors : int, default=5
         How many landmarks each row is joined to.
     metric : {'euclidean', 'cosine'}, optional
-        If not given, cosine for sparse rows and Euclidean for dense ones.
+        If not given, chosen as for `NearestNeighbors`.
     """
 
     n_landmarks: int = 1000
@@ -37,6 +37,9 @@ class Landmarks:
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
+
+    def settle(self, X: Array) -> Landmarks:
+        return replace(self, metric=settled_metric(self.metric, X))
 
     def comparable(self, X: Array) -> Array:
         return comparable(self.metric, X)
@@ -56,7 +59,7 @@ class Landmarks:
 
 def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) -> sp.csr_array:
     """Each row's nearest landmarks, weighted by a Gaussian as wide as they are far; a row's weights add up to 1."""
-    points = space.points(X)
+    points = space.points(as_kind(X, landmarks.X))
     matrix = KernelMatrix(space, points, landmarks, held=False)
 
     def nearest(_: slice, tile: Array) -> tuple[np.ndarray, np.ndarray]:

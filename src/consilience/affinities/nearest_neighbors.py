@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, to_numpy
+from .._backend import Array, as_kind, to_numpy
 from .graph import Graph
 from .kernel import KernelMatrix, Points
 from .search import SEARCHES
-from .space import Space, check_metric, comparable
+from .space import Space, check_metric, comparable, settled_metric, usual_number
 
 ROUNDING = 8  # distances may differ by so many units in the last place of the squared lengths they come from
 
@@ -27,10 +27,10 @@ class NearestNeighbors:
     Parameters
     ----------
     n_neighbors : int, optional
-        How many nearest rows, the row itself included. If not given, the square root of their number.
+        How many nearest rows, the row itself included. If not given, the square root of their number, at most 30.
     metric : {'euclidean', 'cosine'}, optional
-        If not given, cosine for sparse rows and Euclidean for dense ones. By cosine a row of zeros has no direction,
-        so it is missing.
+        If not given, the one whose graph has fewer hubs, rows that are among the nearest of far too many others: cosine
+        for most text, Euclidean for most measurements. By cosine a row of zeros has no direction, so it is missing.
     approximate : bool, default=False
         Search with pynndescent (an extra: ``pip install consilience[neighbors]``), which finds nearly all nearest rows
         in a fraction of the time; worth it from some 50,000 rows on.
@@ -42,18 +42,18 @@ class NearestNeighbors:
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
-        if self.n_neighbors is not None and self.n_neighbors < 2:
-            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be at least 2: a row is its own nearest")
+        if self.n_neighbors is not None and self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be at least 1, and more: a row is its own nearest")
+
+    def settle(self, X: Array) -> NearestNeighbors:
+        number = self.n_neighbors or usual_number(X.shape[0])
+        return replace(self, n_neighbors=number, metric=settled_metric(self.metric, X))
 
     def comparable(self, X: Array) -> Array:
         return comparable(self.metric, X)
 
-    def number_for(self, n_rows: int) -> int:
-        """How many nearest rows of so many."""
-        return min(n_rows, self.n_neighbors or max(2, round(n_rows**0.5)))
-
     def over(self, X: Array, rng: np.random.Generator) -> Graph:
-        number = self.number_for(X.shape[0])
+        number = min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
         space = Space.of(self.metric, X)
         known = space.points(X)
         nearest, radii = SEARCHES[self.approximate](known.X, number, rng)
@@ -64,12 +64,13 @@ class NearestNeighbors:
         return Graph(matrix, partial(join, space, known, radii, number), exact=not self.approximate)
 
     def nbytes(self, X: Array) -> int:
-        return 2 * X.shape[0] * self.number_for(X.shape[0]) * (8 + 4)
+        number = min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
+        return 2 * X.shape[0] * number * (8 + 4)
 
 
 def join(space: Space, known: Points, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
     """Other rows joined to known ones as those are joined to each other."""
-    points = space.points(X)
+    points = space.points(as_kind(X, known.X))
     matrix = KernelMatrix(space, points, known, held=False)
     lengths, others = to_numpy(points.own), to_numpy(known.own)
     slack = ROUNDING * np.finfo(matrix.dtype).eps

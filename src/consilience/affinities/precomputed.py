@@ -21,6 +21,9 @@ class Precomputed:
     New entities come with their similarities to those of the fit.
     """
 
+    def settle(self, X: Array) -> Precomputed:  # noqa: ARG002
+        return self
+
     def comparable(self, X: Array) -> Array:
         return squared_norms(X) >= 0
 

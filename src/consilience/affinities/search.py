@@ -8,7 +8,11 @@ import sklearn.neighbors
 from .._backend import CSR, Array, to_numpy
 
 
-def exact_neighbours(X: Array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG001
+def exact_neighbours(
+    X: Array,
+    number: int,
+    rng: np.random.Generator | None = None,  # noqa: ARG001
+) -> tuple[np.ndarray, np.ndarray]:
     """The `number` nearest rows of each, itself included, by Euclidean distance, and the distance of the last."""
     rows = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
     away, nearest = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(rows).kneighbors(rows)

@@ -76,7 +76,7 @@ def co_trained_spectral(
 
 def others(views: Sequence[np.ndarray], v: int) -> np.ndarray:
     """What the other views have, side by side."""
-    return np.hstack([U for i, U in enumerate(views) if i != v])
+    return np.hstack([views[v][:, :0], *(U for i, U in enumerate(views) if i != v)])
 
 
 def embed(K: Operator, n_vectors: int, rng: np.random.Generator) -> First:
@@ -128,13 +128,13 @@ def inverse_root(degree: np.ndarray) -> np.ndarray:
 
 def without_nothing(values: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Zeros in place of the eigenvectors that belong to no dimension of the matrix, and any could be."""
-    real = values > NOTHING * values[0]
+    real = np.abs(values) > NOTHING * np.abs(values).max()
     return np.where(real, values, 0.0), np.where(real, U, 0.0)
 
 
 def extended(degree: np.ndarray, sums: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Others placed among the entities: their sums over these, by the root of their degree and the eigenvalue."""
-    return inverse_root(degree)[:, None] * sums / np.where(values > 0, values, np.inf)
+    return inverse_root(degree)[:, None] * sums / np.where(values != 0, values, np.inf)
 
 
 def place(rounds: Sequence[Sequence[Embedding]], crosses: Sequence[Cross]) -> list[np.ndarray]:

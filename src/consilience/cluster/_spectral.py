@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import Array, generator, like, take_rows, threads, to_numpy
-from ..affinities import AFFINITIES, Affinity, Cross, NoAffinityError, Operator, Precomputed, choose
+from .._backend import Array, generator, like, rows_are_same, take_rows, threads, to_numpy
+from ..affinities import AFFINITIES, Affinity, Auto, Cross, Landmarks, NoAffinityError, Operator, Precomputed
 from ..algorithms.ending import cluster_qr, nearest_mean
 from ..algorithms.missing import Similarities
 from ..algorithms.progress import announce
@@ -55,7 +55,7 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "affinity": [StrOptions({"auto", *AFFINITIES}), HasMethods(["over"]), dict, list, tuple],
+        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["over"]), dict, list, tuple],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), str, dict, list, tuple],
         "views": [dict, None],
         "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],
@@ -114,10 +114,10 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         rng = generator(self.random_state)
-        affinities = self._affinities(views)
-        columns = columns_of(views, affinities)
+        asked = self._affinities(views)
+        columns = columns_of(views, asked)
         with threads(self.n_jobs):
-            similarities = similarities_of(restricted(views, columns), affinities, rng)
+            affinities, similarities = similarities_of(restricted(views, columns), asked, rng)
             found = self._map(views.names, similarities.operators, rng)
             E = side_by_side(found.joint)
             ending = ENDINGS[self.assign_labels](E, self)
@@ -131,11 +131,14 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
         self._columns, self._found, self._ending = columns, found, ending
         self._store(found, similarities.present)
+        for name, own in affinities.items():
+            announce(f"view {name!r}: {own}", bool(self.verbose))
+        warn_of_landmarks(asked, affinities, len(views))
         self._warn(views.names, similarities, found.views)
         return self
 
-    def _store(self, found: Map, present: np.ndarray) -> None:  # noqa: ARG002
-        """Set the attributes that say how far the views agree."""
+    def _store(self, found: Any, present: np.ndarray) -> None:  # noqa: ARG002
+        """Set the attributes that say how far the views agree, and what a method has of its own."""
         own = {
             name: np.where(there, nearest_mean(unit_rows(U), self.labels_, self.n_clusters), -1)
             for (name, U), there in zip(self.embeddings_.items(), present.T, strict=True)
@@ -147,22 +150,15 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         chosen = {}
         bandwidths = per_view("bandwidth", self.bandwidth, views.names)
         for name, own in per_view("affinity", self.affinity, views.names).items():
-            if not isinstance(own, str):
-                chosen[name] = own
-            elif own in AFFINITIES:
-                chosen[name] = AFFINITIES[own](bandwidths[name])
-            elif own == "auto":
-                chosen[name], why = choose(len(views))
-                announce(f"view {name!r}: {chosen[name]}, {why}", bool(self.verbose))
-            else:
-                names = ", ".join(map(repr, ("auto", *AFFINITIES)))
-                raise ValueError(f"view {name!r}: no affinity {own!r}; choose from {names}")
+            if isinstance(own, str) and own not in AFFINITIES:
+                raise ValueError(f"view {name!r}: no affinity {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
+            chosen[name] = AFFINITIES[own](bandwidths[name]) if isinstance(own, str) else own
         return chosen
 
     def _warn(self, names: Sequence[str], similarities: Similarities, embeddings: Sequence[Embedding]) -> None:
         """Say what makes an embedding less than it should be."""
         for name, own, embedding in zip(names, similarities.own, embeddings, strict=True):
-            n_parts, rank = own.n_parts(), int(np.sum(embedding.values[: self.n_clusters] > 0))
+            n_parts, rank = own.n_parts(), int(np.count_nonzero(embedding.values[: self.n_clusters]))
             lonely = np.flatnonzero(~embedding.U.any(axis=1))
             problem = None
             if n_parts > self.n_clusters:
@@ -242,10 +238,16 @@ def side_by_side(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.hstack([unit_rows(U) for U in parts])
 
 
-def similarities_of(views: Views, affinities: Mapping[str, Affinity], rng: np.random.Generator) -> Similarities:
-    """Compare the entities in each view that they have."""
-    own, present = [], {}
+def similarities_of(
+    views: Views, asked: Mapping[str, Affinity], rng: np.random.Generator
+) -> tuple[dict[str, Affinity], Similarities]:
+    """Compare the entities in each view that they have; also how, with nothing left open."""
+    affinities, own, present = {}, [], {}
     for name, (X, there) in ready_blocks(views).items():
+        known = only(X, to_numpy(there))
+        if known.shape[0] > 1 and rows_are_same(known):
+            raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
+        affinities[name] = asked[name].settle(known)
         present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
@@ -254,7 +256,19 @@ def similarities_of(views: Views, affinities: Mapping[str, Affinity], rng: np.ra
         except NoAffinityError as error:
             raise NoAffinityError(f"view {name!r}: {error}") from error
     warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
-    return Similarities(own, np.column_stack(list(present.values())))
+    return affinities, Similarities(own, np.column_stack(list(present.values())))
+
+
+def warn_of_landmarks(asked: Mapping[str, Affinity], taken: Mapping[str, Affinity], n_entities: int) -> None:
+    """Say that an approximation was chosen for whoever left the choice to us."""
+    chosen = [own for name, own in taken.items() if isinstance(asked[name], Auto) and isinstance(own, Landmarks)]
+    if chosen:
+        warnings.warn(
+            f"{n_entities:,} entities are too many to compare each with each: affinity='auto' takes {chosen[0]}, an "
+            "approximation. Give affinity='landmarks' to have it so, or 'nearest-neighbors' to compare all the same",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def crosses_of(views: Views, affinities: Mapping[str, Affinity], known: Similarities) -> Sequence[Cross]:
