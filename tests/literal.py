@@ -188,3 +188,40 @@ def criterion(blocks, posteriors, alpha, theta, log_prob, eta, evidences):
                         terms = [p[j] * (np.log(p[j]) - np.log(q[j])) for j in range(len(p)) if p[j] > 0]
                     delta += sum(terms) / (len(own) - 1)
     return single - eta * delta, delta, [sum(e.values()) for e in evidences]
+
+
+def spectral_embedding(S, k):
+    """The k algebraically largest eigenvectors of D^-1/2 S D^-1/2, from the whole matrix."""
+    degree = S.sum(axis=1)
+    L = S / np.sqrt(degree[:, None] * degree[None, :])
+    _, vectors = np.linalg.eigh((L + L.T) / 2)
+    return vectors[:, ::-1][:, :k]
+
+
+def co_trained_spectral(kernels, k, n_rounds):
+    """Kumar & Daumé 2011, Algorithm 1, with n x n matrices throughout; also whether a shift was needed."""
+    U = [spectral_embedding(K, k) for K in kernels]
+    shifted = False
+    for _ in range(n_rounds):
+        projected = []
+        for v, K in enumerate(kernels):
+            P = sum(U[i] @ U[i].T for i in range(len(kernels)) if i != v)
+            S = (P @ K + (P @ K).T) / 2
+            shifted |= S.min() < 0
+            projected.append(S - min(S.min(), 0))
+        U = [spectral_embedding(S, k) for S in projected]
+    return U, shifted
+
+
+def filled_kernels(kernels, present):
+    """The paper's extension to missing views, entry by entry; kernels are zero where one of the two is missing."""
+    n, n_views = present.shape
+    scaled = [K * present[:, v].sum() / np.linalg.norm(K) for v, K in enumerate(kernels)]
+    filled = [K.copy() for K in scaled]
+    for v in range(n_views):
+        for i in range(n):
+            for j in range(n):
+                if not (present[i, v] and present[j, v]):
+                    known = [w for w in range(n_views) if present[i, w] and present[j, w]]
+                    filled[v][i, j] = np.mean([scaled[w][i, j] for w in known]) if known else 0.0
+    return filled

@@ -10,6 +10,7 @@ from .base import NoAffinityError
 
 GATHERED = 1 << 22  # so many distances may be held and put in order at once
 BINS = 1 << 16
+MOST = (1 << 63) - 1
 
 Tiles = Callable[[], Iterator[np.ndarray]]  # every call goes through all squared distances, some at a time
 
@@ -21,21 +22,32 @@ def median_distance(tiles: Tiles, n_pairs: int) -> float:
     fall into each of 65,536 intervals of the range that holds the middle, until they are few enough to be put in order.
     """
     ranks = np.array([(n_pairs - 1) // 2, n_pairs // 2])
-    first, last, below, within = 0, 1 << 63, 0, n_pairs  # the range, and how many lie below it and in it
+    first, last, below, within = 0, MOST, 0, n_pairs  # the range, and how many lie below it and in it
     while within > GATHERED and last - first > 1:
         width = -(-(last - first) // BINS)
         counts = np.zeros(BINS, np.int64)
         for keys in keys_between(tiles(), first, last):
             counts += np.bincount((keys - first) // width, minlength=BINS)
         ends = below + np.cumsum(counts)
-        a, b = np.searchsorted(ends, ranks, side="right")
-        below, within = int(ends[a] - counts[a]), int(ends[b] - ends[a] + counts[a])
-        first, last = first + int(a) * width, first + (int(b) + 1) * width
-    if last - first > 1:
-        ranks = ranks - below
-        keys = np.partition(np.concatenate(list(keys_between(tiles(), first, last))), ranks)[ranks]
-    else:
-        keys = np.array([first, first])
+        a, b = (int(bin) for bin in np.searchsorted(ends, ranks, side="right"))
+        first, last, below, within = (
+            first + a * width,
+            first + (a + 1) * width,
+            int(ends[a] - counts[a]),
+            int(counts[a]),
+        )
+        if a != b:  # the lower of the two middle ones is the last of its interval
+            lower = max(keys.max(initial=0) for keys in keys_between(tiles(), first, last))
+            upper = min(keys.min(initial=MOST) for keys in keys_between(tiles(), last, MOST))
+            return root_mean(np.array([lower, upper]))
+    if last - first == 1:
+        return root_mean(np.array([first]))
+    ranks = ranks - below
+    return root_mean(np.partition(np.concatenate(list(keys_between(tiles(), first, last))), ranks)[ranks])
+
+
+def root_mean(keys: np.ndarray) -> float:
+    """Mean of the distances whose squares have these bits."""
     return float(np.sqrt(keys.astype(np.int64).view(np.float64)).mean())
 
 

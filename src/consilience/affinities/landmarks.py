@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._backend import Array, as_kind, like, take_rows, to_numpy
-from .kernel import KernelMatrix, Points
-from .low_rank import LowRank, choose_landmarks
+from .kernel import KernelMatrix, Points, itemsize
+from .low_rank import LowRank, check_number, choose_landmarks
 from .space import Space, check_metric, comparable, settled_metric
 
 
@@ -25,18 +25,19 @@ class Landmarks:
     ----------
     n_landmarks : int, default=1000
         How many rows, drawn at random, serve as landmarks.
-    n_neighbors : int, default=5
+    n_neighbors : int, default=20
         How many landmarks each row is joined to.
     metric : {'euclidean', 'cosine'}, optional
         If not given, chosen as for `NearestNeighbors`.
     """
 
     n_landmarks: int = 1000
-    n_neighbors: int = 5
+    n_neighbors: int = 20
     metric: str | None = None
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
+        check_number(self.n_landmarks)
 
     def settle(self, X: Array) -> Landmarks:
         return replace(self, metric=settled_metric(self.metric, X))
@@ -50,11 +51,11 @@ class Landmarks:
         join = partial(nearest_landmarks, space, landmarks, min(self.n_neighbors, landmarks.X.shape[0]))
         Z = join(X)
         sizes = np.asarray(Z.sum(axis=0)).ravel()
-        core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1.0))
+        core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1)).astype(Z.dtype)
         return LowRank(Z, core, join, Z.dtype)
 
     def nbytes(self, X: Array) -> int:
-        return X.shape[0] * self.n_neighbors * (8 + 4)
+        return X.shape[0] * min(self.n_neighbors, self.n_landmarks) * (itemsize(X) + 4)
 
 
 def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) -> sp.csr_array:
@@ -65,11 +66,11 @@ def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) ->
     def nearest(_: slice, tile: Array) -> tuple[np.ndarray, np.ndarray]:
         apart = to_numpy(tile)
         chosen = np.argpartition(apart, number - 1, axis=1)[:, :number]
-        near = np.take_along_axis(apart, chosen, axis=1).astype(np.float64)
+        near = np.take_along_axis(apart, chosen, axis=1)
         width = np.mean(near, axis=1, keepdims=True)
         weights = np.exp(-near / np.where(width > 0, width, 1.0))
-        return chosen, weights / np.sum(weights, axis=1, keepdims=True)
+        return chosen.astype(np.int32), weights / np.sum(weights, axis=1, keepdims=True)
 
     chosen, weights = (np.concatenate(parts) for parts in zip(*matrix.over_tiles(nearest), strict=True))
-    starts = np.arange(0, chosen.size + 1, number)
-    return sp.csr_array((weights.ravel(), chosen.astype(np.int32).ravel(), starts), shape=matrix.shape)
+    starts = np.arange(0, chosen.size + 1, number, dtype=np.int32 if chosen.size < 2**31 else np.int64)
+    return sp.csr_array((weights.ravel(), chosen.ravel(), starts), shape=matrix.shape)

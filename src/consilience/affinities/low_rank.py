@@ -62,6 +62,12 @@ class Chain:
         return self.factor @ (self.known.core @ (self.known.factor.T @ U))
 
 
+def check_number(n_landmarks: int) -> None:
+    """Refuse to go without landmarks."""
+    if n_landmarks < 1:
+        raise ValueError(f"n_landmarks={n_landmarks!r} must be at least 1")
+
+
 def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:
     """Rows to serve as landmarks, in their order."""
     return np.sort(rng.choice(n_rows, min(n_rows, n_landmarks), replace=False))

@@ -10,7 +10,7 @@ import scipy.linalg
 from .._backend import Array, like, take_rows, to_numpy
 from .gaussian import Gaussian
 from .kernel import HELD, KernelAffinity, itemsize
-from .low_rank import LowRank, choose_landmarks
+from .low_rank import LowRank, check_number, choose_landmarks
 
 LEARNED_FROM = 2000  # rows that a bandwidth is learned from
 
@@ -32,6 +32,9 @@ class Nystroem:
 
     kernel: KernelAffinity = field(default_factory=Gaussian)
     n_landmarks: int = 500
+
+    def __post_init__(self) -> None:
+        check_number(self.n_landmarks)
 
     def settle(self, X: Array) -> Nystroem:  # noqa: ARG002
         return self

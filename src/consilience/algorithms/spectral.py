@@ -85,7 +85,7 @@ def embed(K: Operator, n_vectors: int, rng: np.random.Generator) -> First:
     width = min(len(root), n_vectors + SPARE)
     start = rng.standard_normal((len(root), width)).astype(K.dtype)
     values, U = top_eigenvectors(lambda X: root * (K @ (root * X)), start, min(len(root), n_vectors))
-    values, U = without_nothing(values, U)
+    values, U = without_nothing(values, np.where(root > 0, U, 0))
     return First(U, values, root * U)
 
 
@@ -103,7 +103,7 @@ def project(K: Operator, A: np.ndarray, n_vectors: int, rng: np.random.Generator
     Q, R = scipy.linalg.qr(root * G, mode="economic", check_finite=False)
     values, Z = scipy.linalg.eigh(R @ C @ R.T)
     values, Z = values[::-1][:n_vectors], Z[:, ::-1][:, :n_vectors]
-    values, U = without_nothing(values, Q @ Z.astype(Q.dtype))
+    values, U = without_nothing(values, np.where(root > 0, Q @ Z.astype(Q.dtype), 0))
     return Projected(U, values, A, C @ np.column_stack([G.sum(axis=0, dtype=np.float64), G.T @ (root * U)]))
 
 

@@ -1,0 +1,375 @@
+"""What every affinity promises, and each against an independent reference."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import pairwise
+from sklearn.neighbors import kneighbors_graph
+
+from consilience._backend import CSR, as_rows, threads
+from consilience.affinities import (
+    AFFINITIES,
+    ChiSquared,
+    Cosine,
+    Gaussian,
+    HistogramIntersection,
+    Landmarks,
+    Linear,
+    NearestNeighbors,
+    NoAffinityError,
+    Nystroem,
+    Polynomial,
+    Precomputed,
+    degrees,
+)
+
+
+def rows(n=120, d=6, seed=0, dtype=np.float64):
+    """Histogram-like rows in three groups: every affinity can compare them."""
+    rng = np.random.default_rng(seed)
+    profiles = rng.dirichlet(np.ones(d) / 2, size=3)
+    return rng.dirichlet(np.ones(d), size=n).astype(dtype) / 2 + profiles[rng.integers(3, size=n)].astype(dtype) / 2
+
+
+def rng():
+    return np.random.default_rng(7)
+
+
+def local_gaussian(X, Y):
+    """Zelnik-Manor & Perona, pair by pair; X must be rows of Y."""
+    away = pairwise.euclidean_distances(X, Y)
+    to_known = np.sort(pairwise.euclidean_distances(Y, Y), axis=1)[:, 7]
+    own = np.sort(away, axis=1)[:, 7]
+    return np.exp(-(away**2) / (own[:, None] * to_known[None, :]))
+
+
+def nearest_graph(X, Y):
+    """Scikit-learn's graph of a row's nearest, itself included."""
+    chosen = kneighbors_graph(Y, 11, include_self=True).toarray()
+    whole = (chosen + chosen.T) / 2
+    where = [int(np.flatnonzero((x == Y).all(axis=1))[0]) for x in X]
+    return whole[where]
+
+
+def median_gaussian(X, Y):
+    sigma = np.median(pairwise.euclidean_distances(Y, Y))
+    return pairwise.rbf_kernel(X, Y, gamma=1 / (2 * sigma**2))
+
+
+def intersection(X, Y):
+    return np.minimum(X[:, None, :], Y[None, :, :]).sum(axis=2)
+
+
+EXACT = {
+    "gaussian": (Gaussian(0.3), lambda X, Y: pairwise.rbf_kernel(X, Y, gamma=1 / (2 * 0.3**2))),
+    "gaussian-median": (Gaussian(), median_gaussian),
+    "gaussian-local": (Gaussian("local"), local_gaussian),
+    "cosine": (Cosine(), pairwise.cosine_similarity),
+    "linear": (Linear(), pairwise.linear_kernel),
+    "polynomial": (Polynomial(2, offset=0.5), lambda X, Y: pairwise.polynomial_kernel(X, Y, degree=2, coef0=0.5)),
+    "chi2": (ChiSquared(2.0), lambda X, Y: pairwise.chi2_kernel(X, Y, gamma=2.0)),
+    "intersection": (HistogramIntersection(), intersection),
+    "nearest-neighbors": (NearestNeighbors(11, "euclidean"), nearest_graph),
+}
+APPROXIMATE = {
+    "nystroem": Nystroem(Gaussian(0.3), 30),
+    "landmarks": Landmarks(40, metric="euclidean"),
+}
+every_exact = pytest.mark.parametrize(("affinity", "reference"), EXACT.values(), ids=EXACT)
+every_affinity = pytest.mark.parametrize(
+    "affinity", [own for own, _ in EXACT.values()] + list(APPROXIMATE.values()), ids=[*EXACT, *APPROXIMATE]
+)
+
+
+@every_exact
+def test_equals_an_independent_reference(affinity, reference):
+    X = rows()
+    operator = affinity.over(X, rng())
+    K = reference(X, X)
+    U = np.random.default_rng(1).standard_normal((len(X), 5))
+    assert operator.exact
+    assert operator.shape == (120, 120)
+    np.testing.assert_allclose(operator @ U, K @ U, atol=1e-10)
+    np.testing.assert_allclose(degrees(operator), K.sum(axis=1), atol=1e-10)
+    np.testing.assert_allclose(operator.columns(np.array([3, 77])), K[:, [3, 77]], atol=1e-12)
+    assert operator.norm() == pytest.approx(np.linalg.norm(K))
+    np.testing.assert_allclose(operator.against(X[40:60]) @ U, reference(X[40:60], X) @ U, atol=1e-10)
+
+
+@every_affinity
+def test_symmetric_and_the_same_for_seen_rows(affinity):
+    X = rows()
+    operator = affinity.over(X, rng())
+    K = operator @ np.eye(len(X))
+    np.testing.assert_allclose(K, K.T, atol=1e-12)
+    assert K.min() >= (-1e-3 if isinstance(affinity, Nystroem) else 0)
+    np.testing.assert_allclose(operator.columns(np.arange(9)), K[:, :9], atol=1e-12)
+    np.testing.assert_allclose(operator.against(X[5:25]) @ np.eye(len(X)), K[5:25], atol=1e-9)
+    assert operator.norm() == pytest.approx(np.linalg.norm(K))
+    again = pickle.loads(pickle.dumps(operator))
+    np.testing.assert_allclose(again @ np.eye(len(X)), K)
+
+
+@every_affinity
+def test_sparse_rows_equal_dense_ones(affinity):
+    X = np.where(rows() > 0.1, rows(), 0)
+    U = np.random.default_rng(1).standard_normal((len(X), 3))
+    dense, sparse = (affinity.over(own, rng()) for own in (X, as_rows(sp.csr_array(X))))
+    np.testing.assert_allclose(sparse @ U, dense @ U, atol=1e-9)
+    np.testing.assert_allclose(sparse.against(X[:7]) @ U, dense.against(as_rows(sp.csr_array(X[:7]))) @ U, atol=1e-9)
+
+
+@every_affinity
+def test_float32_equals_float64(affinity):
+    X = rows(dtype=np.float32)
+    U = np.random.default_rng(1).standard_normal((len(X), 3))
+    single, double = (affinity.over(own, rng()) for own in (X, X.astype(np.float64)))
+    np.testing.assert_allclose(single @ U, double @ U, atol=3e-3 if isinstance(affinity, Nystroem) else 1e-3)
+
+
+@every_affinity
+def test_kinds_of_arrays(affinity, to_kind):
+    X = rows()
+    U = np.random.default_rng(1).standard_normal((len(X), 3))
+    operator = affinity.over(to_kind(X), rng())
+    found = operator @ U
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found, affinity.over(X, rng()) @ U, atol=1e-9)
+    np.testing.assert_allclose(operator.against(X[:9]) @ U, operator.against(to_kind(X[:9])) @ U, atol=1e-12)
+
+
+@every_affinity
+def test_blocks_and_threads_give_the_bits_of_the_whole(affinity, monkeypatch):
+    X = rows(200)
+    U = np.random.default_rng(1).standard_normal((len(X), 3))
+    monkeypatch.setattr("consilience.affinities.kernel.TILE", 2000)
+    results = []
+    for held, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
+        monkeypatch.setattr("consilience.affinities.kernel.HELD", held)
+        monkeypatch.setattr("consilience.affinities.nystroem.HELD", held)
+        with threads(n_jobs):
+            operator = affinity.over(X, rng())
+            results.append((operator @ U, degrees(operator), operator.norm()))
+    for other in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_memory_is_known_beforehand(monkeypatch):
+    X = rows(100)
+    assert Gaussian().nbytes(X) == 100 * 100 * 8
+    assert Gaussian().nbytes(X.astype(np.float32)) == 100 * 100 * 4
+    assert Nystroem(n_landmarks=20).nbytes(X) == 100 * 20 * 8
+    assert Precomputed().nbytes(X) == 0
+    graph = NearestNeighbors(5, "euclidean").over(X, rng()).matrix
+    assert graph.data.nbytes + graph.indices.nbytes <= NearestNeighbors(5).nbytes(X)
+    Z = Landmarks(50, 3, "euclidean").over(X, rng()).factor
+    assert Z.data.nbytes + Z.indices.nbytes == Landmarks(50, 3).nbytes(X)
+    monkeypatch.setattr("consilience.affinities.kernel.HELD", 1000)
+    assert Gaussian().nbytes(X) == 0
+
+
+def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
+    X = rows(300)
+    operator = Gaussian(1.0).over(X, rng())
+    before = operator @ X
+    assert len(pickle.dumps(operator)) < 300 * 300
+    monkeypatch.setattr("consilience.affinities.gaussian.products", lambda *_: pytest.fail("computed again"))
+    assert np.array_equal(operator @ X, before)
+
+
+@pytest.mark.parametrize("n", [1, 2, 25, 40])
+@pytest.mark.parametrize("gathered", [1, 50, 1 << 22])
+def test_median_bandwidth_is_exact(n, gathered, monkeypatch):
+    monkeypatch.setattr("consilience.affinities.bandwidth.GATHERED", gathered)
+    monkeypatch.setattr("consilience.affinities.bandwidth.BINS", 16)
+    monkeypatch.setattr("consilience.affinities.kernel.TILE", 64)
+    X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
+    away = pairwise.euclidean_distances(X)
+    if np.median(away) == 0:
+        with pytest.raises(NoAffinityError, match="half of the rows' distances are zero"):
+            Gaussian().learn(X)
+    else:
+        assert Gaussian().learn(X).bandwidth == pytest.approx(np.median(away), rel=1e-12)
+
+
+def test_far_from_zero_float32_keeps_its_digits():
+    X = rows(dtype=np.float32)
+    U = np.random.default_rng(1).standard_normal((len(X), 3))
+    for affinity in (Gaussian(0.3), Gaussian(), Gaussian("local"), NearestNeighbors(11, "euclidean")):
+        here, far = affinity.over(X, rng()), affinity.over((X + 1000).astype(np.float32), rng())
+        np.testing.assert_allclose(far @ U, here @ U, atol=0.3)  # the rows themselves have lost three digits
+
+
+def test_kernels_that_may_be_negative_are_shifted_to_zero():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    for affinity, kernel in (
+        (Cosine(), pairwise.cosine_similarity(X)),
+        (Linear(), pairwise.linear_kernel(X)),
+        (Polynomial(3), pairwise.polynomial_kernel(X, degree=3)),
+    ):
+        K = affinity.over(X, rng()) @ np.eye(60)
+        assert kernel.min() < 0
+        np.testing.assert_allclose(K, kernel - kernel.min(), atol=1e-10)
+    even = Polynomial(2).over(X, rng()) @ np.eye(60)
+    np.testing.assert_allclose(even, pairwise.polynomial_kernel(X, degree=2), atol=1e-10)
+
+
+def test_rows_of_zeros_have_no_direction():
+    X = rows(10)
+    X[3] = 0
+    for affinity in (
+        Cosine(),
+        ChiSquared(),
+        HistogramIntersection(),
+        NearestNeighbors(3, "cosine"),
+        Landmarks(5, 2, "cosine"),
+    ):
+        assert np.flatnonzero(~affinity.comparable(X)).tolist() == [3]
+    for affinity in (Gaussian(), Linear(), Polynomial(), NearestNeighbors(3, "euclidean"), Nystroem()):
+        assert affinity.comparable(X).all()
+
+
+def test_nystroem_with_every_row_a_landmark_is_exact():
+    X = rows(50)
+    K = Gaussian(0.2).over(X, rng()) @ np.eye(50)
+    np.testing.assert_allclose(Nystroem(Gaussian(0.2), 50).over(X, rng()) @ np.eye(50), K, atol=1e-6)
+
+
+def test_nystroem_is_the_formula():
+    X = rows(50)
+    operator = Nystroem(Gaussian(0.5), 12).over(X, rng())
+    landmarks = operator.factor.right.X + (
+        0 if operator.factor.kernel.distances.origin is None else operator.factor.kernel.distances.origin
+    )
+    C, W = (pairwise.rbf_kernel(own, landmarks, gamma=2.0) for own in (X, landmarks))
+    np.testing.assert_allclose(operator @ np.eye(50), C @ np.linalg.pinv(W, rcond=1e-13) @ C.T, atol=1e-5)
+
+
+def test_landmark_graph_is_the_formula():
+    X = rows(60)
+    operator = Landmarks(15, 4, "euclidean").over(X, rng())
+    np.testing.assert_allclose(degrees(operator), 1.0)
+    chosen = np.sort(rng().choice(60, 15, replace=False))
+    apart = pairwise.euclidean_distances(X, X[chosen], squared=True)
+    Z = np.zeros((60, 15))
+    for i, row in enumerate(apart):
+        near = np.argsort(row)[:4]
+        weights = np.exp(-row[near] / row[near].mean())
+        Z[i, near] = weights / weights.sum()
+    np.testing.assert_allclose(operator @ np.eye(60), Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T, atol=1e-12)
+
+
+def test_duplicates_are_joined_and_joined_to_themselves():
+    X = np.repeat(rows(3), 20, axis=0)
+    K = NearestNeighbors(5, "euclidean").over(X, rng()) @ np.eye(60)
+    assert (np.diag(K) == 1).all()
+    assert not np.isnan(K).any()
+    assert K[:20, 20:].sum() == 0
+    with pytest.raises(NoAffinityError, match="the 7 nearest rows of every row are its duplicates"):
+        Gaussian("local").over(X, rng())
+    few = np.concatenate([X[:10], rows(50, seed=3)])
+    assert np.isfinite(Gaussian("local").over(few, rng()) @ np.eye(60)).all()
+
+
+def test_parts_are_counted():
+    X = np.concatenate([rows(40), rows(40) + 100, rows(30) - 100])
+    assert NearestNeighbors(5, "euclidean").over(X, rng()).n_parts() >= 3
+    assert NearestNeighbors(60, "euclidean").over(X, rng()).n_parts() == 1
+    assert Gaussian().over(X, rng()).n_parts() == 1
+
+
+def test_metric_without_hubs():
+    text = np.random.default_rng(0).poisson(0.3, size=(300, 200)) * np.random.default_rng(1).lognormal(0, 1.5, (300, 1))
+    assert NearestNeighbors().settle(text).metric == "cosine"
+    assert NearestNeighbors().settle(as_rows(sp.csr_array(text))).metric == "cosine"
+    assert NearestNeighbors().settle(np.random.default_rng(0).standard_normal((300, 3))).metric == "euclidean"
+    assert NearestNeighbors(metric="euclidean").settle(text) == NearestNeighbors(17, "euclidean")
+    assert NearestNeighbors(4, "cosine").settle(text) == NearestNeighbors(4, "cosine")
+    assert NearestNeighbors().settle(np.zeros((5, 2))).metric == "euclidean"
+
+
+def test_auto_takes_landmarks_for_many_rows(monkeypatch):
+    X = rows(60)
+    auto = AFFINITIES["auto"]("median")
+    assert isinstance(auto.settle(X), NearestNeighbors)
+    assert np.array_equal(auto.over(X, rng()) @ X, auto.settle(X).over(X, rng()) @ X)
+    assert auto.nbytes(X) == auto.settle(X).nbytes(X)
+    assert auto.comparable(X).all()
+    monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 50)
+    assert isinstance(auto.settle(X), Landmarks)
+
+
+def test_approximate_neighbours_find_nearly_all():
+    pytest.importorskip("pynndescent")
+    X = rows(2000)
+    exact, found = (NearestNeighbors(10, "euclidean", approximate=own).over(X, rng()).matrix for own in (False, True))
+    shared = exact.multiply(found > 0).sum() / exact.sum()
+    assert shared > 0.95
+
+
+def test_approximate_neighbours_name_the_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pynndescent", None)
+    with pytest.raises(ImportError, match=r"pip install 'consilience\[neighbors\]'"):
+        NearestNeighbors(approximate=True).over(rows(20), rng())
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_precomputed(kind):
+    K = pairwise.rbf_kernel(rows(30), gamma=3.0)
+    operator = Precomputed().over(as_rows(kind(K)), rng())
+    np.testing.assert_allclose(operator @ np.eye(30), K, atol=1e-15)
+    np.testing.assert_allclose(operator.columns(np.array([4])), K[:, [4]])
+    assert operator.norm() == pytest.approx(np.linalg.norm(K))
+    assert operator.n_parts() == 1
+    assert operator.exact
+    np.testing.assert_allclose(operator.against(as_rows(kind(K[:5]))) @ K, K[:5] @ K)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("K", "message"),
+    [
+        (np.ones((3, 4)), r"is not square but \(3, 4\)"),
+        (np.array([[1.0, -0.5], [-0.5, 1.0]]), "has a negative similarity, -0.5"),
+        (np.array([[1.0, 0.5], [0.2, 1.0]]), "is not symmetric"),
+        (np.zeros((3, 3)), "is all zeros"),
+    ],
+)
+def test_precomputed_refuses(kind, K, message):
+    with pytest.raises(NoAffinityError, match=f"the matrix of similarities {message}: affinity='precomputed' needs"):
+        Precomputed().over(as_rows(kind(K)), rng())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Gaussian("mean"), "no bandwidth 'mean': give a number above 0, or one of 'median', 'local'"),
+        (lambda: Gaussian(0.0), "bandwidth=0.0 must be a number above 0"),
+        (lambda: Gaussian(np.inf), "bandwidth=inf must be a number above 0"),
+        (lambda: NearestNeighbors(0), "n_neighbors=0 must be at least 1"),
+        (lambda: NearestNeighbors(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
+        (lambda: Landmarks(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
+        (lambda: Landmarks(0), "n_landmarks=0 must be at least 1"),
+        (lambda: Nystroem(n_landmarks=0), "n_landmarks=0 must be at least 1"),
+    ],
+)
+def test_settings_that_make_no_sense(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("affinity", [ChiSquared(), HistogramIntersection()])
+def test_histograms_are_not_negative(affinity):
+    with pytest.raises(NoAffinityError, match=f"{type(affinity).__name__} compares counts or histograms"):
+        affinity.over(-rows(5), rng())
+
+
+def test_names():
+    for name, make in AFFINITIES.items():
+        operator = make(0.7)
+        assert hasattr(operator, "over"), name
+    assert AFFINITIES["gaussian"](0.7).bandwidth == 0.7
+    assert AFFINITIES["nystroem"](0.7).kernel == Gaussian(0.7)
+    assert isinstance(as_rows(sp.csr_array(rows(3))), CSR)
