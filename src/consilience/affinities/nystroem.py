@@ -48,7 +48,7 @@ class Nystroem:
         C = self.kernel.matrix(X, landmarks, sample)
         W = to_numpy(C.kernel.tile(C.right, C.right)).astype(np.float64) - C.shift
         values, vectors = scipy.linalg.eigh((W + W.T) / 2)
-        kept = values > values[-1] * len(W) * np.finfo(C.dtype).eps
+        kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would blow rounding up
         core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
         return LowRank(C, core.astype(C.dtype), C.against, C.dtype)
 

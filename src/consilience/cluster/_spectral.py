@@ -157,26 +157,27 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
 
     def _warn(self, names: Sequence[str], similarities: Similarities, embeddings: Sequence[Embedding]) -> None:
         """Say what makes an embedding less than it should be."""
-        for name, own, embedding in zip(names, similarities.own, embeddings, strict=True):
-            n_parts, rank = own.n_parts(), int(np.count_nonzero(embedding.values[: self.n_clusters]))
-            lonely = np.flatnonzero(~embedding.U.any(axis=1))
-            problem = None
-            if n_parts > self.n_clusters:
-                problem = (
-                    f"falls into {n_parts} parts that nothing connects, more than the {self.n_clusters} clusters: "
-                    "which of them count is arbitrary. Raise n_neighbors, or use affinity='gaussian'"
-                )
-            elif rank < self.n_clusters:
-                problem = (
-                    f"has {rank} dimensions in its similarities, fewer than the {self.n_clusters} clusters: it can "
-                    "tell no more than so many apart. Lower n_clusters, or use affinity='gaussian'"
-                )
-            elif len(lonely):
-                problem = (
+        for v, (name, own, embedding) in enumerate(zip(names, similarities.own, embeddings, strict=True)):
+            rank = int(np.count_nonzero(embedding.values[: self.n_clusters]))
+            lonely = np.flatnonzero(similarities.present[:, v] & ~embedding.U.any(axis=1))
+            n_parts = own.n_parts() - len(lonely)
+            problems = []
+            if len(lonely):
+                problems.append(
                     f"finds entity {lonely[0]} like no other ({len(lonely)} such): it has no place in this view. Use "
                     "affinity='nearest-neighbors', or drop such rows with views[keep]"
                 )
-            if problem:
+            if n_parts > self.n_clusters > 1:
+                problems.append(
+                    f"falls into {n_parts} parts that nothing connects, more than the {self.n_clusters} clusters: "
+                    "which of them count is arbitrary. Raise n_neighbors, or use affinity='gaussian'"
+                )
+            if rank < self.n_clusters:
+                problems.append(
+                    f"has {rank} dimensions in its similarities, fewer than the {self.n_clusters} clusters: it can "
+                    "tell no more than so many apart. Lower n_clusters, or use affinity='gaussian'"
+                )
+            for problem in problems:
                 warnings.warn(f"view {name!r} {problem}", UserWarning, stacklevel=3)
 
     def predict(self, X: Any) -> np.ndarray:
