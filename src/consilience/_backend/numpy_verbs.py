@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from .verbs import Scorer, add_label_sums, count_labels, scorer
+from .verbs import Scorer, add_label_sums, count_labels, decay, scorer
 
 
 @scorer.register
@@ -29,3 +29,9 @@ def _(X: np.ndarray, labels, sums):
 @count_labels.register
 def _(labels: np.ndarray, n_clusters):
     return np.bincount(labels[labels >= 0], minlength=n_clusters).astype(np.float64)
+
+
+@decay.register
+def _(exponents: np.ndarray):
+    np.minimum(exponents, 0, out=exponents)
+    return np.exp(exponents, out=exponents)

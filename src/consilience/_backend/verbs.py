@@ -131,6 +131,13 @@ def products(X: Array, Y: Array) -> Array:
 
 
 @singledispatch
+def decay(exponents: Array) -> Array:
+    """``exp`` of exponents of which rounding made some positive: these count as zero. May write over what is given."""
+    xp = namespace(exponents)
+    return xp.exp(xp.where(exponents < 0, exponents, xp.zeros_like(exponents)))
+
+
+@singledispatch
 def only_rows(X: Array, kept: Array) -> Array:
     """The rows that are kept as they are, zeros in place of the others."""
     xp = namespace(X)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -10,52 +13,71 @@ from .base import NoAffinityError
 
 GATHERED = 1 << 22  # so many distances may be held and put in order at once
 BINS = 1 << 16
-MOST = (1 << 63) - 1
 
-Tiles = Callable[[], Iterator[np.ndarray]]  # every call goes through all squared distances, some at a time
+OverTiles = Callable[[Callable[[np.ndarray], Any]], Iterator[Any]]  # a function of all squared distances, in tiles
 
 
-def median_distance(tiles: Tiles, n_pairs: int) -> float:
+@dataclass(frozen=True)
+class Range:
+    """Some of the squared distances: those whose bits, read as a whole number, lie in a range.
+
+    The bits of numbers that are not negative are in the numbers' order.
+    """
+
+    over: OverTiles
+    dtype: np.dtype
+    first: int
+    last: int
+
+    def keys(self, tile: np.ndarray) -> np.ndarray:
+        bits = tile.ravel().view(f"i{self.dtype.itemsize}")
+        return bits[(bits >= self.first) & (bits < self.last)]
+
+    def counts(self, width: int) -> np.ndarray:
+        """How many fall into each of some intervals of the range."""
+        return reduce(
+            np.add, self.over(lambda tile: np.bincount((self.keys(tile) - self.first) // width, minlength=BINS))
+        )
+
+    def lowest(self) -> int:
+        return int(min(self.over(lambda tile: self.keys(tile).min(initial=self.last))))
+
+    def highest(self) -> int:
+        return int(max(self.over(lambda tile: self.keys(tile).max(initial=self.first))))
+
+    def at(self, ranks: np.ndarray) -> list[int]:
+        """Those at some places of their order."""
+        return np.partition(np.concatenate(list(self.over(self.keys))), ranks)[ranks].tolist()
+
+
+def median_distance(over: OverTiles, n_pairs: int, dtype: np.dtype) -> float:
     """Median of all distances, exactly, from a few passes over them that hold few at a time.
 
-    Bits of numbers that are not negative, read as whole numbers, are in the numbers' order: each pass counts how many
-    fall into each of 65,536 intervals of the range that holds the middle, until they are few enough to be put in order.
+    Each pass counts how many fall into each of 65,536 intervals of the range that holds the middle, until those in it
+    are few enough to be put in order.
     """
     ranks = np.array([(n_pairs - 1) // 2, n_pairs // 2])
-    first, last, below, within = 0, MOST, 0, n_pairs  # the range, and how many lie below it and in it
-    while within > GATHERED and last - first > 1:
-        width = -(-(last - first) // BINS)
-        counts = np.zeros(BINS, np.int64)
-        for keys in keys_between(tiles(), first, last):
-            counts += np.bincount((keys - first) // width, minlength=BINS)
+    most = int(np.iinfo(f"i{dtype.itemsize}").max)
+    range_, below, within = Range(over, dtype, 0, most), 0, n_pairs  # and how many lie below it and in it
+    while within > GATHERED and range_.last - range_.first > 1:
+        width = -(-(range_.last - range_.first) // BINS)
+        counts = range_.counts(width)
         ends = below + np.cumsum(counts)
-        a, b = (int(bin) for bin in np.searchsorted(ends, ranks, side="right"))
-        first, last, below, within = (
-            first + a * width,
-            first + (a + 1) * width,
-            int(ends[a] - counts[a]),
-            int(counts[a]),
-        )
-        if a != b:  # the lower of the two middle ones is the last of its interval
-            lower = max(keys.max(initial=0) for keys in keys_between(tiles(), first, last))
-            upper = min(keys.min(initial=MOST) for keys in keys_between(tiles(), last, MOST))
-            return root_mean(np.array([lower, upper]))
-    if last - first == 1:
-        return root_mean(np.array([first]))
-    ranks = ranks - below
-    return root_mean(np.partition(np.concatenate(list(keys_between(tiles(), first, last))), ranks)[ranks])
+        a, b = np.searchsorted(ends, ranks, side="right").tolist()
+        below, within = int(ends[a] - counts[a]), int(counts[a])
+        first = range_.first + a * width
+        range_ = Range(over, dtype, first, first + width)
+        if a != b:  # the lower of the two middle ones is the last of its interval, the upper the first beyond
+            beyond = Range(over, dtype, range_.last, most)
+            return root_mean([range_.highest(), beyond.lowest()], dtype)
+    if range_.last - range_.first == 1:
+        return root_mean([range_.first], dtype)
+    return root_mean(range_.at(ranks - below), dtype)
 
 
-def root_mean(keys: np.ndarray) -> float:
+def root_mean(keys: list[int], dtype: np.dtype) -> float:
     """Mean of the distances whose squares have these bits."""
-    return float(np.sqrt(keys.astype(np.int64).view(np.float64)).mean())
-
-
-def keys_between(tiles: Iterator[np.ndarray], first: int, last: int) -> Iterator[np.ndarray]:
-    """The bits of the squared distances within a range."""
-    for tile in tiles:
-        keys = tile.ravel().astype(np.float64).view(np.int64)
-        yield keys[(keys >= first) & (keys < last)]
+    return float(np.sqrt(np.array(keys, f"i{dtype.itemsize}").view(dtype).astype(np.float64)).mean())
 
 
 def local_scales(tiles: Iterator[np.ndarray], neighbour: int) -> np.ndarray:

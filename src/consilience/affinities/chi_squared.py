@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from .._backend import Array, as_sparse, row_sums, shared_sums
+from .._backend import Array, as_sparse, decay, row_sums, shared_sums
 from .histograms import HistogramAffinity
 from .kernel import Kernel, Points
 
@@ -40,7 +38,8 @@ class ExponentialChi:
 
     def tile(self, left: Points, right: Points) -> Array:
         apart = shared_sums(left.X, right.X, harmonic=True)
-        apart *= -4
-        apart += left.own[:, None]
-        apart += right.own[None, :]
-        return np.exp(-self.gamma * np.maximum(apart, 0))
+        apart *= 4
+        apart -= left.own[:, None]
+        apart -= right.own[None, :]
+        apart *= self.gamma
+        return decay(apart)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from .._backend import (
     CSR,
     Array,
+    decay,
     like,
     map_chunks,
     middle,
     namespace,
     products,
+    scale_rows,
     some_rows,
     squared_norms,
     to_numpy,
@@ -23,7 +26,9 @@ from .._backend import (
 )
 from .bandwidth import local_scales, median_distance
 from .base import NoAffinityError
-from .kernel import Kernel, KernelAffinity, KernelMatrix, Points
+from .kernel import Kernel, KernelAffinity, KernelMatrix, Points, itemsize
+
+T = TypeVar("T")
 
 NEIGHBOUR = 7  # whose distance is a row's local bandwidth
 
@@ -77,17 +82,16 @@ class SquaredDistances:
         found += right.own[None, :]
         return where(found > 0, found, 0.0)
 
-    def between(self, X: Array) -> Iterator[np.ndarray]:
-        """All squared distances between these rows, some at a time; those of rows to themselves are zero."""
+    def between(self, X: Array, function: Callable[[np.ndarray], T]) -> Iterator[T]:
+        """A function of all squared distances between these rows, some at a time; to themselves they are zero."""
         points = self.points(X)
-        matrix = KernelMatrix(self, points, points, held=False)
 
-        def apart(rows: slice) -> np.ndarray:
+        def apart(rows: slice) -> T:
             tile = np.array(to_numpy(self.tile(points.at(rows), points)))
             tile[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = 0
-            return tile
+            return function(tile)
 
-        yield from map_chunks(apart, matrix.parts)
+        yield from map_chunks(apart, KernelMatrix(self, points, points, held=False).parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,15 +104,14 @@ class Bell:
     def points(self, X: Array) -> Points:
         """Rows, and their squared lengths, in units of the bandwidth."""
         X, norms, _ = self.distances.points(X)
-        norms = norms * (-0.5 / self.bandwidth**2)
-        return Points(X, norms)
+        scale = namespace(norms).full_like(norms, 1 / self.bandwidth)
+        return Points(scale_rows(X, scale), norms * (-0.5 / self.bandwidth**2))
 
     def tile(self, left: Points, right: Points) -> Array:
-        exponent = products(left.X, right.X)
-        exponent *= 1 / self.bandwidth**2
-        exponent += left.own[:, None]
-        exponent += right.own[None, :]
-        return namespace(exponent).exp(where(exponent < 0, exponent, 0.0))
+        exponents = products(left.X, right.X)
+        exponents += left.own[:, None]
+        exponents += right.own[None, :]
+        return decay(exponents)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,7 @@ class LocalBell:
 
     def tile(self, left: Points, right: Points) -> Array:
         apart = self.distances.tile(left, right)
-        return namespace(apart).exp(-apart / (left.scale[:, None] * right.scale[None, :]))
+        return decay(-apart / (left.scale[:, None] * right.scale[None, :]))
 
 
 def origin_of(X: Array) -> Array | None:
@@ -141,7 +144,7 @@ def origin_of(X: Array) -> Array | None:
 
 def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
     """The kernel as wide as the median distance."""
-    bandwidth = median_distance(partial(distances.between, X), X.shape[0] ** 2)
+    bandwidth = median_distance(partial(distances.between, X), X.shape[0] ** 2, np.dtype(f"f{itemsize(X)}"))
     if bandwidth == 0:
         raise NoAffinityError(
             "half of the rows' distances are zero (duplicates), so that their median is no bandwidth: give bandwidth= "

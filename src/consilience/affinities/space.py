@@ -14,7 +14,7 @@ from .kernel import Points
 from .search import exact_neighbours
 
 METRICS = ("euclidean", "cosine")
-LOOKED_AT = 2000  # rows that a metric is chosen by
+LOOKED_AT = 1000  # rows that a metric is chosen by
 
 
 def check_metric(metric: str | None) -> None:
