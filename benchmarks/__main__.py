@@ -13,26 +13,24 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience._backend.parallel import available_threads
 
-SUITES = (
-    "kernels",
-    "estimators",
-    "coem",
-    "agglomerative",
-    "peers",
-)  # each a module with run(small, repeats) that yields (title, table)
+# each a module with run(small, repeats) that yields (title, table)
+SUITES = ("kernels", "estimators", "coem", "agglomerative", "spectral")
+PEERS = ("peers", "spectral_peers")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time consilience beside others.")
-    parser.add_argument("suites", nargs="*", metavar="suite", help=f"{', '.join(SUITES)} (default: all but peers)")
+    parser.add_argument(
+        "suites", nargs="*", metavar="suite", help=f"{', '.join(SUITES + PEERS)} (default: all but peers)"
+    )
     parser.add_argument("--small", action="store_true", help="small data, to see that everything runs")
     parser.add_argument("--repeats", type=int, default=7, help="how often each contestant runs (default: 7)")
     args = parser.parse_args()
-    names = args.suites or SUITES[:-1]
+    names = args.suites or SUITES
     for name in names:
-        if name not in SUITES:
-            parser.error(f"no suite {name!r}: choose from {', '.join(SUITES)}")
+        if name not in SUITES + PEERS:
+            parser.error(f"no suite {name!r}: choose from {known}")
 
     warnings.simplefilter("ignore", ConvergenceWarning)  # contestants that run a set number of rounds never converge
     versions = ", ".join(f"{library} {version(library)}" for library in LIBRARIES)

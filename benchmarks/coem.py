@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from math import log
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from sklearn.mixture import GaussianMixture
 from consilience import CoEM, Table, Views
 from consilience.datasets import make_gaussian_views, make_text_views
 
-from .harness import Contestant, clock, compare, peak_memory
+from .harness import Contestant, compare, growth
 
 COVARIANCES = {"diag": "gaussian", "full": "gaussian-full"}
 N_CLUSTERS = 10
@@ -47,7 +46,15 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
             )
     yield f"one round, multinomials: {n:,} x 5,000 x 2 views, 20 clusters", multinomial_rounds(n, repeats)
     sizes = (1_000, 10_000) if small else (10_000, 100_000, 1_000_000)
-    yield "growth: 20 columns x 2 views, 10 clusters, 5 rounds, diagonal covariances", growth(sizes, repeats)
+    yield (
+        "growth: 20 columns x 2 views, 10 clusters, 5 rounds, diagonal covariances",
+        growth(sizes, five_rounds, repeats),
+    )
+
+
+def five_rounds(n: int) -> partial[Any]:
+    views, y = make_gaussian_views(n, n_clusters=10, n_features=(20, 20), separation=3, random_state=0)
+    return partial(co_em, views, y, "gaussian", 5)
 
 
 def gaussian_rounds(views: Views, y: np.ndarray, covariance: str, repeats: int) -> Table:
@@ -97,25 +104,3 @@ def products(blocks: list[sp.csr_array], y: np.ndarray, k: int, n_rounds: int) -
             theta = turned @ posteriors[1 - v] + 0.01
             posteriors[v] = softmax(block @ np.log(theta / theta.sum(axis=0)), axis=1)
     return posteriors
-
-
-def growth(sizes: tuple[int, ...], repeats: int) -> Table:
-    rows: list[dict[str, Any]] = []
-    for n in sizes:
-        views, y = make_gaussian_views(n, n_clusters=10, n_features=(20, 20), separation=3, random_state=0)
-        work = partial(co_em, views, y, "gaussian", 5)
-        work()
-        seconds = np.median([clock(work) for _ in range(max(1, repeats if n < 10**6 else repeats // 3))])
-        memory = peak_memory(work)
-        before = rows[-1] if rows else None
-        step = log(n / before["n"]) if before else 1.0
-        rows.append(
-            {
-                "n": n,
-                "seconds": seconds,
-                "time exponent": f"{log(seconds / before['seconds']) / step:.2f}" if before else "",
-                "peak MiB": memory / 2**20,
-                "memory exponent": f"{log(memory / 2**20 / before['peak MiB']) / step:.2f}" if before else "",
-            }
-        )
-    return Table.from_rows({**row, "n": f"{row['n']:,}"} for row in rows)

@@ -17,6 +17,7 @@ import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import log
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,28 @@ def compare(contestants: Sequence[Contestant], repeats: int, read: Read = lambda
         }
         for contestant, own, ratio, columns in zip(contestants, turns.T, ratios.T, found, strict=True)
     )
+
+
+def growth(sizes: Sequence[int], work_on: Callable[[int], Callable[[], Any]], repeats: int) -> Table:
+    """How time and memory of some work grow with its size: an exponent of 1 is twice as much for twice the size."""
+    rows: list[dict[str, Any]] = []
+    for n in sizes:
+        work = work_on(n)
+        work()
+        seconds = float(np.median([clock(work) for _ in range(max(1, repeats if n < sizes[-1] else repeats // 3))]))
+        memory = peak_memory(work) / 2**20
+        before = rows[-1] if rows else None
+        step = log(n / before["n"]) if before else 1.0
+        rows.append(
+            {
+                "n": n,
+                "seconds": seconds,
+                "time exponent": f"{log(seconds / before['seconds']) / step:.2f}" if before else "",
+                "peak MiB": memory,
+                "memory exponent": f"{log(memory / before['peak MiB']) / step:.2f}" if before else "",
+            }
+        )
+    return Table.from_rows({**row, "n": f"{row['n']:,}"} for row in rows)
 
 
 def clock(work: Callable[[], Any]) -> float:

@@ -1,6 +1,6 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
-from . import affinities, datasets, families, metrics
+from . import affinities, baselines, datasets, families, metrics
 from .cluster import (
     CoEM,
     CoTrainedSpectral,
@@ -25,6 +25,7 @@ __all__ = [
     "Views",
     "affinities",
     "align",
+    "baselines",
     "datasets",
     "families",
     "metrics",

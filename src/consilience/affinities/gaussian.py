@@ -144,6 +144,8 @@ def origin_of(X: Array) -> Array | None:
 
 def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
     """The kernel as wide as the median distance."""
+    if X.shape[0] == 1:
+        return Bell(distances, 1.0)  # alone, a row is like itself whatever the bandwidth
     bandwidth = median_distance(partial(distances.between, X), X.shape[0] ** 2, np.dtype(f"f{itemsize(X)}"))
     if bandwidth == 0:
         raise NoAffinityError(

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._backend import Array
-from .base import chosen_columns
 
 Rows = Callable[[Array], sp.csr_array | np.ndarray]  # other rows -> their similarities to the graph's
 
@@ -35,7 +34,8 @@ class Graph:
         return self.matrix @ U
 
     def columns(self, entities: np.ndarray) -> np.ndarray:
-        return chosen_columns(self, entities)
+        rows = self.matrix[entities]  # the matrix is symmetric, and its rows are at hand
+        return (rows.toarray() if sp.issparse(rows) else rows).T
 
     def norm(self) -> float:
         return float(np.sqrt((self.matrix * self.matrix).sum()))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..affinities import Cross, Operator, ViewOperator, chosen_columns
+from ..affinities import Cross, Operator, ViewOperator
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,15 @@ class Filled:
         return all(own.exact for own in self.own)
 
     def columns(self, entities: np.ndarray) -> np.ndarray:
-        return chosen_columns(self, entities)
+        left, of_row = np.unique(self.row_views, axis=0, return_inverse=True)
+        right, of_column = np.unique(self.column_views[entities], axis=0, return_inverse=True)
+        total = np.zeros((len(self.row_views), len(entities)), self.dtype)
+        for w, (own, scale) in enumerate(zip(self.own, self.scales, strict=True)):
+            here, there = np.flatnonzero(self.row_views[:, w]), np.flatnonzero(self.column_views[entities, w])
+            own_places = np.cumsum(self.column_views[:, w])[entities[there]] - 1
+            share = scale * shares(left, right, self.view, w)[np.ix_(of_row[here], of_column[there])]
+            total[np.ix_(here, there)] += (share * own.columns(own_places)).astype(self.dtype)
+        return total
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         left, of_row = np.unique(self.row_views, axis=0, return_inverse=True)

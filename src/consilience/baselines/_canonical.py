@@ -1,0 +1,141 @@
+"""Canonical correlations of any number of views, through the principal dimensions of each.
+
+A view, or its kernel, is first brought to its principal dimensions: scores F_v with orthogonal columns. What the
+views' scores have in common are the leading eigenvectors of the matrix of blocks ``B_v^-1/2 F_v' F_w B_w^-1/2``, with
+zeros on the diagonal; ``B_v`` holds the view's variances with the ridge added. Of two views the eigenvalues are the
+canonical correlations; of more it is the generalisation that maximises the sum of all correlations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..affinities import Cross, ViewOperator
+from ..algorithms.eigen import SPARE, top_eigenvectors
+from ._side_by_side import Matrix
+
+ALL_COLUMNS = 1000  # a view with up to so many columns is looked at whole
+SOME = 100  # so many dimensions of others, and of kernels
+NOTHING = 1e-10  # a variance below this share of the largest is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Principal components of columns."""
+
+    mean: np.ndarray  # (columns,)
+    directions: np.ndarray  # (columns, dimensions)
+
+    def place(self, X: Matrix) -> np.ndarray:
+        """The scores of rows."""
+        return X @ self.directions - self.mean @ self.directions
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """Principal components of a kernel."""
+
+    mean: np.ndarray  # (n,) of each column of the kernel
+    weights: np.ndarray  # (n, dimensions)
+
+    def place(self, X: Cross) -> np.ndarray:
+        """The scores of others, by their similarities to the entities of the fit."""
+        # what centring takes off a row as a whole vanishes: the weights add up to zero
+        return X @ self.weights - self.mean @ self.weights
+
+
+def linear_dimensions(X: Matrix, rank: int | None, rng: np.random.Generator) -> tuple[Linear, np.ndarray]:
+    """Principal components of the columns, all or the leading ones, and the rows' scores."""
+    mean = np.asarray(X.mean(axis=0), np.float64).ravel()
+    if X.shape[1] <= ALL_COLUMNS:
+        variances, directions = scipy.linalg.eigh(covariance(X, mean))
+        kept = slice(None) if rank is None else slice(-min(rank, len(variances)), None)
+        variances, directions = variances[kept][::-1], directions[:, kept][:, ::-1]
+    else:
+        variances, directions = leading_directions(X, mean, rank or SOME, rng)
+    directions = directions[:, variances > NOTHING * max(variances[0], np.finfo(np.float64).tiny)]
+    found = Linear(mean, directions)
+    return found, found.place(X)
+
+
+def covariance(X: Matrix, mean: np.ndarray) -> np.ndarray:
+    """Of the columns."""
+    if sp.issparse(X):
+        return (X.T @ X).toarray().astype(np.float64) / X.shape[0] - np.outer(mean, mean)
+    centred = X - mean
+    return centred.T @ centred / X.shape[0]
+
+
+def leading_directions(
+    X: Matrix, mean: np.ndarray, rank: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Variances and principal axes of many columns, without their covariance."""
+    n, d = X.shape
+    rank = min(rank, n, d)
+
+    def product(U: np.ndarray) -> np.ndarray:
+        scores = X @ U - mean @ U
+        return (X.T @ scores - np.outer(mean, scores.sum(axis=0))) / n
+
+    return top_eigenvectors(product, rng.standard_normal((d, min(d, rank + SPARE))), rank)
+
+
+def kernel_dimensions(K: ViewOperator, rank: int | None, rng: np.random.Generator) -> tuple[Kernel, np.ndarray]:
+    """Principal components of a kernel, the leading eigenvectors of it, centred, and the entities' scores."""
+    n = K.shape[0]
+    rank = min(rank or SOME, n)
+    mean = (K @ np.full((n, 1), 1 / n))[:, 0].astype(np.float64)
+
+    def centred(U: np.ndarray) -> np.ndarray:
+        return U - U.mean(axis=0, keepdims=True)
+
+    start = rng.standard_normal((n, min(n, rank + SPARE))).astype(K.dtype)
+    values, U = top_eigenvectors(lambda X: centred(K @ centred(X)), start, rank)
+    real = values > np.sqrt(np.finfo(K.dtype).eps) * max(values[0], np.finfo(K.dtype).tiny)
+    values, U = values[real].astype(np.float64), centred(U[:, real].astype(np.float64))
+    return Kernel(mean, U / np.sqrt(values)), U * np.sqrt(values)
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical:
+    """What the views have in common."""
+
+    correlations: np.ndarray  # (components,), falling
+    weights: Sequence[np.ndarray]  # one (dimensions, components) a view
+
+    def features(self, scores: Sequence[np.ndarray], present: np.ndarray) -> np.ndarray:
+        """Each entity's canonical variates, averaged over the views that it has."""
+        total = sum(F @ W for F, W in zip(scores, self.weights, strict=True))
+        return total / np.maximum(present.sum(axis=1, keepdims=True), 1)
+
+
+def canonical(
+    scores: Sequence[np.ndarray],
+    present: np.ndarray,
+    n_components: int,
+    regularization: float,
+) -> Canonical:
+    """Directions of the views' scores, zeros where an entity lacks the view, that are most correlated.
+
+    Covariances of two views are those of the entities that have both.
+    """
+    if len(scores) == 1:  # nothing to correlate with: the principal components themselves
+        width = scores[0].shape[1]
+        return Canonical(np.full(min(width, n_components), np.nan), [np.eye(width)[:, :n_components]])
+    variances = [np.sum(F**2, axis=0) / here.sum() for F, here in zip(scores, present.T, strict=True)]
+    white = [(own + regularization * own.mean()) ** -0.5 for own in variances]
+    G = np.hstack([F * own for F, own in zip(scores, white, strict=True)])
+    view_of = np.repeat(np.arange(len(scores)), [len(own) for own in white])
+    shared = np.maximum(present.T.astype(float) @ present, 1)
+    M = np.where(view_of[:, None] == view_of, 0.0, (G.T @ G) / shared[np.ix_(view_of, view_of)])
+    n_components = min(n_components, max(len(own) for own in white))
+    values, vectors = scipy.linalg.eigh(M, subset_by_index=[len(M) - n_components, len(M) - 1])
+    values, vectors = values[::-1], vectors[:, ::-1] * np.sqrt(len(scores))
+    parts = np.split(vectors, np.cumsum([len(own) for own in white])[:-1])
+    weights = [own[:, None] * part for own, part in zip(white, parts, strict=True)]
+    return Canonical(values / (len(scores) - 1), weights)

@@ -1,0 +1,153 @@
+"""Co-regularised spectral clustering (Kumar, Rai & Daumé 2011): eigenvectors that pull each other together.
+
+``L_v = D_v^-1/2 K_v D_v^-1/2`` is a view's normalised similarities. Each step replaces one set of eigenvectors by
+those that are best given all others, so that the objective never falls. Only products with thin matrices are formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import scipy.linalg
+
+from ..affinities import Operator, degrees
+from ..algorithms.eigen import SPARE, top_eigenvectors
+from ..algorithms.spectral import embed, inverse_root, without_nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Eigenvectors, and how they come from the views' similarities alone.
+
+    Every step is linear in the entities' similarities, and so are all steps together: an entity whose normalised
+    similarities in view w are the row ``l_w`` lies at ``sum_w l_w recipe[w]``. That holds for the entities of the
+    fit, and says where others belong.
+    """
+
+    U: np.ndarray  # (n, k)
+    values: np.ndarray  # (k,)
+    recipe: Sequence[np.ndarray]  # one (n, k) a view
+
+
+@dataclass(frozen=True, eq=False)
+class CoRegularized:
+    """What a round leaves behind."""
+
+    views: Sequence[Vectors]
+    centroid: Vectors | None
+    objective: float
+    comparable = True
+    settled = False
+
+    @property
+    def costs(self) -> Mapping[str, float]:
+        return {"objective": -self.objective}
+
+    @property
+    def record(self) -> Mapping[str, float]:
+        return {"objective": self.objective}
+
+
+@dataclass(frozen=True, eq=False)
+class Normalised:
+    """A view's normalised similarities."""
+
+    K: Operator
+    root: np.ndarray  # (n, 1): D^-1/2
+
+    @classmethod
+    def of(cls, K: Operator) -> Normalised:
+        return cls(K, inverse_root(degrees(K)).astype(K.dtype)[:, None])
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return self.root * (self.K @ (self.root * U))
+
+
+def pairwise(operators: Sequence[Operator], weights: Sequence[float], k: int, rng: np.random.Generator) -> Iterator:
+    """Maximise ``sum_v tr(U_v' L_v U_v) + weight sum_{v<w} |U_v' U_w|^2``: one round after the other.
+
+    All weights are the same.
+    """
+    L, views = begin(operators, k, rng)
+    while True:
+        for v in range(len(L)):
+            others = [(weights[v], view) for w, view in enumerate(views) if w != v]
+            views[v] = pulled(L, v, views[v], others, rng)
+        pairs = sum(weights[0] * overlap(a, b) for a, b in combinations(views, 2))
+        yield CoRegularized(list(views), None, own_terms(L, views) + pairs)
+
+
+def centroid(operators: Sequence[Operator], weights: Sequence[float], k: int, rng: np.random.Generator) -> Iterator:
+    """Maximise ``sum_v tr(U_v' L_v U_v) + sum_v weight_v |U_v' U*|^2``: one round after the other."""
+    L, views = begin(operators, k, rng)
+    while True:
+        middle = consensus(views, weights, k)
+        for v in range(len(L)):
+            views[v] = pulled(L, v, views[v], [(weights[v], middle)], rng)
+        middle = consensus(views, weights, k)
+        pulls = sum(weight * overlap(view, middle) for weight, view in zip(weights, views, strict=True))
+        yield CoRegularized(list(views), middle, own_terms(L, views) + pulls)
+
+
+def begin(operators: Sequence[Operator], k: int, rng: np.random.Generator) -> tuple[list[Normalised], list[Vectors]]:
+    """Each view's own eigenvectors."""
+    views = []
+    for v, K in enumerate(operators):
+        found = embed(K, k, rng)
+        recipe = [divided(found.U, found.values) if w == v else np.zeros_like(found.U) for w in range(len(operators))]
+        views.append(Vectors(found.U, found.values, recipe))
+    return [Normalised.of(K) for K in operators], views
+
+
+def pulled(
+    L: Sequence[Normalised],
+    v: int,
+    before: Vectors,
+    others: Sequence[tuple[float, Vectors]],
+    rng: np.random.Generator,
+) -> Vectors:
+    """The leading eigenvectors of ``L_v + sum weight W W'``, W being the others'."""
+    n, k = before.U.shape
+
+    def product(X: np.ndarray) -> np.ndarray:
+        return sum((weight * (other.U @ (other.U.T @ X)) for weight, other in others), L[v] @ X)
+
+    spare = rng.standard_normal((n, min(SPARE, n - k))).astype(before.U.dtype)
+    values, U = without_nothing(*top_eigenvectors(product, np.hstack([before.U, spare]), k))
+    turns = [(weight * (other.U.T @ U), other) for weight, other in others]
+    recipe = [
+        divided(sum((other.recipe[w] @ turn for turn, other in turns), U if w == v else np.zeros_like(U)), values)
+        for w in range(len(L))
+    ]
+    return Vectors(U, values, recipe)
+
+
+def consensus(views: Sequence[Vectors], weights: Sequence[float], k: int) -> Vectors:
+    """The leading eigenvectors of ``sum_v weight_v U_v U_v'``, from the thin matrix of all U_v side by side."""
+    stacked = np.hstack([weight**0.5 * view.U for weight, view in zip(weights, views, strict=True)])
+    U, sizes, _ = scipy.linalg.svd(stacked, full_matrices=False)
+    values, U = without_nothing(sizes[:k] ** 2, U[:, :k])
+    turns = [weight * (view.U.T @ U) for weight, view in zip(weights, views, strict=True)]
+    recipe = [
+        divided(sum(view.recipe[w] @ turn for view, turn in zip(views, turns, strict=True)), values)
+        for w in range(len(views))
+    ]
+    return Vectors(U, values, recipe)
+
+
+def divided(U: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Columns by their eigenvalues; zeros where there is none."""
+    return (U / np.where(values != 0, values, np.inf)).astype(U.dtype)
+
+
+def overlap(a: Vectors, b: Vectors) -> float:
+    """Sum of the squared cosines between two spaces."""
+    return float(np.sum((a.U.T @ b.U) ** 2))
+
+
+def own_terms(L: Sequence[Normalised], views: Sequence[Vectors]) -> float:
+    """How well each view's vectors serve the view itself, summed over the views."""
+    return float(sum(np.sum(view.U * (own @ view.U)) for own, view in zip(L, views, strict=True)))

@@ -1,0 +1,329 @@
+"""Spectral clustering of what the views have in common: canonical correlation analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._backend import generator, threads, to_numpy
+from ..affinities import AFFINITIES, Affinity, ViewOperator
+from ..algorithms.start import STRATEGIES
+from ..cluster._shared import (
+    RANDOM_STATE,
+    check_n_clusters,
+    check_views,
+    ready_blocks,
+    remember,
+    store_agreement,
+    warn_of_lost,
+)
+from ..cluster._spectral import columns_of, only, restricted, similarities_of
+from ..data import Views, per_view
+from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
+from ._side_by_side import plain_blocks
+from .kernel_addition import KernelAddition
+
+Scores = Mapping[str, tuple[np.ndarray, np.ndarray]]  # of the entities that have the view, and which have it
+
+
+class CCASpectral(ClusterMixin, BaseEstimator):
+    """Spectral clustering of canonical correlation features (Blaschko & Lampert 2008).
+
+    What two views that are independent given the cluster have in common is the cluster. Canonical correlation
+    analysis finds the directions of the views that are most correlated; the entities are clustered by where they lie
+    along these, on average over their views.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kind : {'linear', 'kernel'}, default='linear'
+        Directions of the views' columns, or of their kernels.
+    n_components : int, optional
+        Number of directions; if not given, as many as clusters.
+    regularization : float, default=0.1
+        What is added to the variance of every dimension of a view, as a share of their mean: units do not matter.
+        With 0 it is classical canonical correlation analysis, which finds perfect correlations wherever there are as
+        many columns as entities.
+    kernel : str, affinity, or one a view in a dict or list, default='gaussian'
+        With ``kind='kernel'``: the kernel, any affinity of `consilience.affinities` by name or as an object, such as
+        ``Gaussian(2.0)`` or ``Polynomial()``.
+    rank : int, optional
+        Dimensions of each view that are looked at: its leading principal components, or those of its kernel. If not
+        given, all of a view with up to 1,000 columns; 100 of one with more, and of kernels.
+    affinity : str or affinity, default='gaussian'
+        How alike two entities are by their features.
+    bandwidth : float, 'median' or 'local', default='median'
+        Bandwidth of Gaussian similarities of the features.
+    views : dict of str to columns, optional
+        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
+    assign_labels : {'kmeans', 'cluster_qr'}, default='kmeans'
+        How the spectral embedding falls into clusters.
+    n_init : int, default=10
+        Number of starts of k-means.
+    init : {'k-means++', 'random'}, labels or centres, default='k-means++'
+        Where k-means starts.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+    n_jobs : int, default=None
+        Threads; None and -1 take all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_entities,)
+        The cluster of each entity.
+    correlations_ : ndarray of shape (n_components,)
+        Of two views the (regularised) canonical correlations; of more, those of a view with the others on average.
+        NaN with one view.
+    features_ : ndarray of shape (n_entities, n_components)
+        What is clustered: the entities' places along each direction, averaged over the views that they have.
+    view_labels_ : dict of str to ndarray of shape (n_entities,)
+        The cluster that the entity would get by this view alone; -1 where it lacks the view.
+    agreement_ : ndarray of shape (n_views, n_views)
+        Share of entities that two views put into the same cluster.
+    error_bound_ : float
+        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
+        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Columns of all views together, and their names where all views came with names.
+
+    Notes
+    -----
+    With more than two views the directions maximise the sum of the correlations of all pairs of views: the leading
+    eigenvectors of the views' covariances with each other, relative to their own. Covariances of two views are those
+    of the entities that have both. With one view, which has nothing to be correlated with, the features are its
+    principal components.
+
+    References
+    ----------
+    M. B. Blaschko, C. H. Lampert: Correlational spectral clustering. CVPR 2008.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=8, random_state=0)
+    >>> model = cs.baselines.CCASpectral(3, random_state=0).fit(views)
+    >>> bool(cs.metrics.adjusted_rand_score(y, model.labels_) > 0.9), bool(model.correlations_[0] > 0.8)
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "kind": [StrOptions({"linear", "kernel"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "kernel": [StrOptions(set(AFFINITIES)), HasMethods(["over"]), dict, list, tuple],
+        "rank": [Interval(Integral, 1, None, closed="left"), None],
+        "affinity": [StrOptions(set(AFFINITIES) - {"precomputed"}), HasMethods(["over"])],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "views": [dict, None],
+        "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions(set(STRATEGIES)), "array-like"],
+        "random_state": RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kind: str = "linear",
+        n_components: int | None = None,
+        regularization: float = 0.1,
+        kernel: Any = "gaussian",
+        rank: int | None = None,
+        affinity: Any = "gaussian",
+        bandwidth: Any = "median",
+        views: dict[str, Any] | None = None,
+        assign_labels: str = "kmeans",
+        n_init: int = 10,
+        init: Any = "k-means++",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kind = kind
+        self.n_components = n_components
+        self.regularization = regularization
+        self.kernel = kernel
+        self.rank = rank
+        self.affinity = affinity
+        self.bandwidth = bandwidth
+        self.views = views
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.init = init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None) -> CCASpectral:  # noqa: ARG002
+        """Cluster the entities.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted estimator. Ctrl-C leaves it as it was.
+        """
+        views = check_views(self, X, reset=True)
+        check_n_clusters(self.n_clusters, len(views))
+        if len(views) == 1:
+            raise ValueError("one entity (n_samples=1) has nothing to be compared with: give at least two")
+        rng = generator(self.random_state)
+        with threads(self.n_jobs):
+            analysis, found = KINDS[self.kind](self, views, rng)
+            scores, present = spread(found, len(views))
+            common = canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
+            features = common.features(scores, present)
+            spectral = self._spectral().fit({FEATURES: features})
+        remember(self, X, views)
+        self.labels_, self.correlations_, self.features_ = spectral.labels_, common.correlations, features
+        self._analysis, self._common, self._clusters = analysis, common, spectral
+        own = {}
+        for v, (name, here) in enumerate(zip(views.names, present.T, strict=True)):
+            alone = [F if w == v else np.zeros_like(F) for w, F in enumerate(scores)]
+            own[name] = np.where(here, spectral.predict({FEATURES: common.features(alone, here[:, None])}), -1)
+        store_agreement(self, own)
+        return self
+
+    def _spectral(self) -> KernelAddition:
+        """Ordinary spectral clustering of the features."""
+        shared = ("affinity", "bandwidth", "assign_labels", "n_init", "init", "random_state", "n_jobs", "verbose")
+        return KernelAddition(self.n_clusters, **{name: getattr(self, name) for name in shared})
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give entities, seen before or not, to the clusters.
+
+        A new entity has its place along the directions of the fit by each view that it has, and is placed among the
+        entities of the fit by the Nyström extension.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        check_is_fitted(self)
+        views = check_views(self, X, reset=False)
+        with threads(self.n_jobs):
+            scores, present = spread(self._analysis.scores(views), len(views))
+            return self._clusters.predict({FEATURES: self._common.features(scores, present)})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kind == "kernel" and self.kernel == "precomputed"
+        return tags
+
+
+FEATURES = "canonical features"
+
+
+class Analysis(Protocol):
+    """How views become scores."""
+
+    def scores(self, views: Views) -> Scores:
+        """Of other entities in each view of the fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAnalysis:
+    """Principal components of the views' columns."""
+
+    dimensions: Mapping[str, Linear]
+
+    def scores(self, views: Views) -> Scores:
+        blocks = plain_blocks(views)
+        found = {}
+        for name, own in self.dimensions.items():
+            X, there = blocks.get(name, (np.zeros((len(views), len(own.mean))), np.zeros(len(views), bool)))
+            found[name] = own.place(X[there]), there
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class KernelAnalysis:
+    """Principal components of the views' kernels."""
+
+    dimensions: Mapping[str, Kernel]
+    kernels: Mapping[str, Affinity]
+    known: Mapping[str, ViewOperator]
+    columns: Mapping[str, np.ndarray]
+
+    def scores(self, views: Views) -> Scores:
+        ready = ready_blocks(restricted(views, {name: own for name, own in self.columns.items() if name in views}))
+        found = {}
+        for name, own in self.dimensions.items():
+            here, scores = np.zeros(len(views), bool), own.weights[:0]
+            if name in ready:
+                X, there = ready[name]
+                here = to_numpy(there) & to_numpy(self.kernels[name].comparable(X))
+                scores = own.place(self.known[name].against(only(X, here))) if here.any() else scores
+            found[name] = scores, here
+        warn_of_lost(views, {name: here for name, (_, here) in found.items()}, "lies amid all others")
+        return found
+
+
+def linear(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tuple[Analysis, Scores]:
+    """Principal components of the columns, and the entities' scores."""
+    dimensions, scores = {}, {}
+    for name, (X, there) in plain_blocks(views).items():
+        dimensions[name], own = linear_dimensions(X[there], estimator.rank, rng)
+        scores[name] = own, there
+        if not own.shape[1]:
+            raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
+    return LinearAnalysis(dimensions), scores
+
+
+def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tuple[Analysis, Scores]:
+    """Principal components of the kernels, and the entities' scores."""
+    asked = {}
+    for name, own in per_view("kernel", estimator.kernel, views.names).items():
+        if isinstance(own, str) and own not in AFFINITIES:
+            raise ValueError(f"view {name!r}: no kernel {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
+        asked[name] = AFFINITIES[own]("median") if isinstance(own, str) else own
+    columns = columns_of(views, asked)
+    kernels, similarities = similarities_of(restricted(views, columns), asked, rng)
+    dimensions, scores, known = {}, {}, {}
+    for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):
+        dimensions[name], own = kernel_dimensions(operator, estimator.rank, rng)
+        scores[name], known[name] = (own, there), copy(operator)  # without the table that it may hold
+    return KernelAnalysis(dimensions, kernels, known, columns), scores
+
+
+KINDS = {"linear": linear, "kernel": kernel}
+
+
+def spread(found: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """The scores of all entities in each view, zeros where they lack it, and which have which."""
+    scores = []
+    for own, here in found.values():
+        whole = np.zeros((n_entities, own.shape[1]))
+        whole[here] = own
+        scores.append(whole)
+    return scores, np.column_stack([here for _, here in found.values()])

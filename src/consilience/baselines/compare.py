@@ -1,0 +1,216 @@
+"""Several clusterings of the same data as one table."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, validate_params
+
+from .._backend import generator
+from ..cluster._shared import RANDOM_STATE, holds_views
+from ..cluster.select import mean_of
+from ..data import Table, Views
+from ..metrics import adjusted_rand_score, evaluate
+
+SAMPLED = 0.8  # share of the entities that stability is judged by
+SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")
+
+
+@validate_params(
+    {
+        "views": "no_validation",
+        "estimators": [Mapping, list, tuple],
+        "y": ["array-like", None],
+        "random_state": RANDOM_STATE,
+        "n_refits": [Interval(Integral, 0, None, closed="left")],
+    },
+    prefer_skip_nested_validation=True,
+)
+def compare(
+    views: Any,
+    estimators: Mapping[str, Any] | Sequence[Any],
+    y: Any = None,
+    *,
+    random_state: Any = 0,
+    n_refits: int = 5,
+) -> Table:
+    """Fit several estimators to the same data and lay their results side by side.
+
+    Parameters
+    ----------
+    views : Views, or whatever the estimators' `fit` takes
+        The data.
+    estimators : mapping of str to estimator, or sequence of estimators
+        What to compare; in a sequence each is called by its class, with a number where classes repeat. They are
+        cloned, not changed. Pipelines may be among them.
+    y : array-like of shape (n_entities,), optional
+        True classes. They are shown to no estimator; they only give the scores.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the samples, and of every estimator (and estimator within an estimator) whose `random_state` is None.
+    n_refits : int, default=5
+        How many samples stability is judged by; 0 for none, which leaves it NaN.
+
+    Returns
+    -------
+    Table
+        One row an estimator:
+
+        - with `y`, the scores of `consilience.metrics.evaluate`: entropy, f, precision, recall, nmi, ari;
+        - clusters: how many were found, label -1 (noise, or an entity that the estimator does not see) not counted;
+        - agreement: of the views, mean over pairs; NaN where the estimator has no `agreement_`, or one view;
+        - stability: mean over `n_refits` random samples of 80 percent of the entities, the same for all estimators,
+          of the adjusted Rand index between the labels of a fit on the sample, with another seed, and the sampled
+          entities' labels in the fit on all. 1 where the clusters hang neither on who was there nor on chance;
+        - seconds: of the fit on all entities;
+        - peak_mib: the most that Python and numpy had allocated at a time in a second fit on all entities, beyond
+          what was there before, in MiB. What compiled code allocates for itself is not seen.
+
+        An estimator that fails has a row of NaN, or NaN for its stability alone if only a fit on a sample fails, and
+        a warning says why.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=8, random_state=0)
+    >>> methods = {
+    ...     "views side by side": cs.baselines.ConcatenatedViews(KMeans(3, n_init=3)),
+    ...     "multi-view k-means": cs.MultiViewKMeans(3),
+    ... }
+    >>> table = cs.baselines.compare(views, methods, y)
+    >>> table["estimator"].tolist(), table["ari"].tolist()
+    (['views side by side', 'multi-view k-means'], [1.0, 1.0])
+    """
+    named = _named(estimators)
+    data = _as_data(views)
+    n = data.shape[0]
+    classes = None if y is None else _check_classes(y, n)
+    rng = generator(random_state)
+    samples = [np.sort(rng.permutation(n)[: max(1, round(n * SAMPLED))]) for _ in range(n_refits)]
+    seeds = rng.integers(2**31, size=n_refits + 1).tolist()
+    rows = []
+    for name, estimator in named.items():
+        try:
+            row = _row(name, estimator, data, classes, samples, seeds)
+        except Exception as error:
+            warnings.warn(
+                f"{name!r} failed, its row is NaN: {type(error).__name__}: {error}", UserWarning, stacklevel=2
+            )
+            row = {}
+        rows.append({"estimator": name, **{column: row.get(column, np.nan) for column in _columns(classes)}})
+    return Table.from_rows(rows)
+
+
+def _as_data(X: Any) -> Any:
+    """The data in a form whose rows can be chosen."""
+    if holds_views(X):
+        return Views(X)
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _columns(classes: np.ndarray | None) -> tuple[str, ...]:
+    return (*(() if classes is None else SCORES), "clusters", "agreement", "stability", "seconds", "peak_mib")
+
+
+def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    """Estimators by name."""
+    if not len(estimators):
+        raise ValueError("no estimators to compare: give a mapping of name to estimator, or a list of estimators")
+    if isinstance(estimators, Mapping):
+        return dict(estimators)
+    kinds = [type(own).__name__ for own in estimators]
+    named = {}
+    for i, (kind, own) in enumerate(zip(kinds, estimators, strict=True)):
+        number = f" {kinds[: i + 1].count(kind)}" if kinds.count(kind) > 1 else ""
+        named[kind + number] = own
+    return named
+
+
+def _check_classes(y: Any, n_entities: int) -> np.ndarray:
+    classes = np.asarray(y)
+    if classes.shape != (n_entities,):
+        raise ValueError(f"y must hold one class an entity, shape ({n_entities},), got shape {classes.shape}")
+    return classes
+
+
+def _row(
+    name: str,
+    estimator: Any,
+    data: Any,
+    classes: np.ndarray | None,
+    samples: Sequence[np.ndarray],
+    seeds: Sequence[int],
+) -> dict[str, float]:
+    """One estimator's line."""
+    started = time.perf_counter()
+    model, labels = _fit(estimator, data, seeds[-1])
+    seconds = time.perf_counter() - started
+    scores = {} if classes is None else {name: own[0] for name, own in evaluate(classes, labels).items()}
+    return scores | {
+        "clusters": len(np.unique(labels[labels >= 0])),
+        "agreement": _mean_agreement(model),
+        "stability": _stability(name, estimator, data, labels, samples, seeds),
+        "seconds": seconds,
+        "peak_mib": _peak(estimator, data, seeds[-1]) / 2**20,
+    }
+
+
+def _stability(
+    name: str, estimator: Any, data: Any, labels: np.ndarray, samples: Sequence[np.ndarray], seeds: Sequence[int]
+) -> float:
+    """How far fits on samples say the same as the fit on all."""
+    try:
+        return mean_of(
+            adjusted_rand_score(labels[rows], _fit_quietly(estimator, _safe_indexing(data, rows), seed))
+            for rows, seed in zip(samples, seeds, strict=False)
+        )
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        warnings.warn(f"{name!r} failed on a sample, its stability is NaN: {what}", UserWarning, stacklevel=4)
+        return np.nan
+
+
+def _fit(estimator: Any, data: Any, seed: int) -> tuple[Any, np.ndarray]:
+    """A fitted clone, of a pipeline its last step, and the labels."""
+    model = clone(estimator)
+    for name, value in model.get_params(deep=True).items():
+        if value is None and name.split("__")[-1] == "random_state":
+            model.set_params(**{name: seed})
+    labels = np.asarray(model.fit_predict(data))
+    return (model.steps[-1][1] if hasattr(model, "steps") else model), labels
+
+
+def _fit_quietly(estimator: Any, data: Any, seed: int) -> np.ndarray:
+    """The labels of another fit: what it warns of, the first has said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _fit(estimator, data, seed)[1]
+
+
+def _peak(estimator: Any, data: Any, seed: int) -> int:
+    """Bytes that a fit allocates at most at a time."""
+    traced = tracemalloc.is_tracing()
+    if not traced:
+        tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        _fit_quietly(estimator, data, seed)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not traced:
+            tracemalloc.stop()
+
+
+def _mean_agreement(model: Any) -> float:
+    """Mean over pairs of different views."""
+    agreement = getattr(model, "agreement_", np.ones((1, 1)))
+    return mean_of(agreement[~np.eye(len(agreement), dtype=bool)])

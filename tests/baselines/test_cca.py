@@ -1,0 +1,220 @@
+"""Canonical correlations against scikit-learn's and against generalised eigenproblems of whole matrices."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cross_decomposition import CCA
+from sklearn.metrics import adjusted_rand_score
+
+import consilience as cs
+from consilience.affinities import Gaussian
+from consilience.baselines import CCASpectral
+from consilience.baselines._canonical import canonical, kernel_dimensions, linear_dimensions
+from consilience.datasets import make_gaussian_views
+
+sys.path.insert(0, str(Path(__file__).parent))
+import dense
+
+
+def some_blocks(n_views=2, n=80):
+    views, _ = make_gaussian_views(n, n_features=(4, 6, 3)[:n_views], separation=4, random_state=3)
+    return [np.array(block) for _, block in views.items()]
+
+
+def same_up_to_sign(A, B, atol=1e-8):
+    signs = np.sign(np.sum(A * B, axis=0))
+    np.testing.assert_allclose(A * signs, B, atol=atol)
+
+
+def test_correlations_are_scikit_learns():
+    X, Y = some_blocks()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = CCA(3, scale=False, max_iter=20_000, tol=1e-14).fit(X, Y)
+    u, v = reference.transform(X, Y)
+    expected = [np.corrcoef(u[:, j], v[:, j])[0, 1] for j in range(3)]
+    model = CCASpectral(3, regularization=0, random_state=0).fit([X, Y])
+    np.testing.assert_allclose(model.correlations_, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_views", [2, 3])
+@pytest.mark.parametrize("regularization", [0.0, 0.1, 2.0])
+def test_linear_equals_the_generalised_eigenproblem(n_views, regularization):
+    blocks = some_blocks(n_views)
+    correlations, features = dense.canonical(blocks, 3, regularization)
+    model = CCASpectral(3, regularization=regularization, random_state=0).fit(blocks)
+    np.testing.assert_allclose(model.correlations_, correlations, atol=1e-10)
+    same_up_to_sign(model.features_, features)
+
+
+@pytest.mark.parametrize("n_views", [2, 3])
+def test_kernels_equal_the_generalised_eigenproblem_of_their_dimensions(n_views):
+    blocks = some_blocks(n_views)
+    scores = []
+    for X in blocks:
+        K = dense.gaussian(X)
+        H = np.eye(80) - 1 / 80
+        values, vectors = np.linalg.eigh(H @ K @ H)
+        scores.append(vectors[:, -15:] * np.sqrt(values[-15:]))
+    correlations, features = dense.canonical(scores, 3, 0.1)
+    model = CCASpectral(3, kind="kernel", rank=15, random_state=0).fit(blocks)
+    np.testing.assert_allclose(model.correlations_, correlations, atol=1e-8)
+    same_up_to_sign(model.features_, features, atol=1e-6)
+
+
+def test_a_linear_kernel_is_linear():
+    blocks = some_blocks()
+    linear, kernel = (
+        CCASpectral(3, kind=kind, kernel="linear", random_state=0).fit(blocks) for kind in ("linear", "kernel")
+    )
+    np.testing.assert_allclose(kernel.correlations_, linear.correlations_, atol=1e-8)
+    same_up_to_sign(kernel.features_, linear.features_, atol=1e-6)
+
+
+def test_units_do_not_matter():
+    X, Y = some_blocks()
+    one, other = (CCASpectral(3, random_state=0).fit(blocks) for blocks in ([X, Y], [X * 1000 + 5, Y / 7 - 3]))
+    np.testing.assert_allclose(one.correlations_, other.correlations_, atol=1e-9)
+    assert np.array_equal(one.labels_, other.labels_)
+
+
+def test_covariances_are_those_of_entities_with_both_views():
+    X, Y = some_blocks()
+    there = np.arange(80) < 60
+    views = cs.Views([X, np.where(there[:, None], Y, np.nan)])
+    model = CCASpectral(2, regularization=0, random_state=0).fit(views)
+    centred, own = X - X.mean(axis=0), Y[there] - Y[there].mean(axis=0)
+    white = [np.linalg.inv(np.linalg.cholesky(F.T @ F / len(F))) for F in (centred, own)]
+    between = white[0] @ (centred[there].T @ own / 60) @ white[1].T
+    np.testing.assert_allclose(model.correlations_, np.linalg.svd(between)[1][:2], atol=1e-9)
+
+
+def test_features_are_averaged_over_the_views_that_an_entity_has():
+    scores = [block - block.mean(axis=0) for block in some_blocks()]
+    both, first, second = (np.tile(own, (80, 1)) for own in ([True, True], [True, False], [False, True]))
+    found = canonical(scores, both, 3, 0.1)
+    nothing = [np.zeros_like(own) for own in scores]
+    alone = found.features([scores[0], nothing[1]], first), found.features([nothing[0], scores[1]], second)
+    np.testing.assert_allclose(found.features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
+
+
+def test_many_columns_are_looked_at_through_their_principal_components(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30)) * 3 + 0.1 * rng.standard_normal((50, 30))
+    whole, scores = linear_dimensions(X, 5, rng)
+    monkeypatch.setattr("consilience.baselines._canonical.ALL_COLUMNS", 10)
+    for form in (X, sp.csr_array(X)):
+        some, leading = linear_dimensions(form, 5, rng)
+        same_up_to_sign(leading, scores, atol=1e-8)
+        same_up_to_sign(some.place(form[:4]), scores[:4], atol=1e-8)
+    assert whole.directions.shape == (30, 5)
+
+
+def test_dimensions_place_entities_of_the_fit_where_they_are():
+    X, _ = some_blocks()
+    rng = np.random.default_rng(0)
+    K = Gaussian().over(X, rng)
+    found, scores = kernel_dimensions(K, 10, rng)
+    np.testing.assert_allclose(found.place(K.against(X[:9])), scores[:9], atol=1e-8)
+    np.testing.assert_allclose(scores.mean(axis=0), 0, atol=1e-12)
+
+
+def test_one_view_has_its_principal_components():
+    X, _ = some_blocks()
+    model = CCASpectral(3, random_state=0).fit(X)
+    centred = X - X.mean(axis=0)
+    same_up_to_sign(model.features_, centred @ np.linalg.svd(centred, full_matrices=False)[2][:3].T)
+    assert np.isnan(model.correlations_).all()
+
+
+def test_views_vote_as_if_they_were_alone():
+    views, _ = make_gaussian_views(80, n_features=(4, 6), separation=5, missing=0.2, random_state=0)
+    model = CCASpectral(3, random_state=0).fit(views)
+    for v, name in enumerate(views.names):
+        there = views.present[:, v]
+        assert np.array_equal(model.view_labels_[name][there], model.predict(views[there][[name]]))
+
+
+def test_n_components_and_rank():
+    blocks = some_blocks()
+    assert CCASpectral(3, n_components=2, random_state=0).fit(blocks).features_.shape == (80, 2)
+    assert CCASpectral(3, n_components=50, random_state=0).fit(blocks).features_.shape == (80, 6)
+    narrow, wide = (CCASpectral(2, rank=rank, random_state=0).fit(blocks).correlations_ for rank in (2, None))
+    assert np.all(narrow < wide + 1e-12)
+
+
+def test_kernels_may_differ_from_view_to_view():
+    views, y = make_gaussian_views(90, n_features=(4, 6), separation=12, random_state=0)
+    model = CCASpectral(3, kind="kernel", kernel={"view0": Gaussian(2.0), "view1": "polynomial"}, random_state=0).fit(
+        views
+    )
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_kernels_may_be_given():
+    X, Y = some_blocks()
+    given = {"a": dense.gaussian(X), "b": dense.gaussian(Y)}
+    model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(given)
+    computed = CCASpectral(3, kind="kernel", random_state=0).fit([X, Y])
+    np.testing.assert_allclose(model.correlations_, computed.correlations_, atol=1e-8)
+    assert np.array_equal(model.predict({name: K[:9] for name, K in given.items()}), model.labels_[:9])
+
+
+def test_kernels_that_are_given_go_by_the_entities_that_have_the_view():
+    X, Y = some_blocks()
+    present = np.ones((80, 2), bool)
+    present[[3, 40], 0] = False
+    views = cs.Views({"a": dense.gaussian(X), "b": dense.gaussian(Y)}, present=present)
+    model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0).fit(views)
+    assert np.array_equal(model.predict(views[30:50]), model.labels_[30:50])
+
+
+def test_no_table_of_all_pairs_is_kept():
+    model = CCASpectral(3, kind="kernel", random_state=0).fit(some_blocks())
+    assert not any("_table" in known.__dict__ for known in model._analysis.known.values())
+
+
+def test_rows_of_zeros_have_no_cosine():
+    X, Y = (np.abs(block) for block in some_blocks())
+    X[4] = 0
+    model = CCASpectral(3, kind="kernel", kernel="cosine", random_state=0).fit([X, Y])
+    assert model.view_labels_["view0"][4] == -1
+    Y[4] = 0
+    with pytest.warns(UserWarning, match="entity 4 is all zeros in every view it has .* lies amid all others"):
+        labels = model.predict([X, Y])
+    assert labels[4] in (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "deep"}, "'kind' parameter"),
+        ({"n_components": 0}, "'n_components' parameter"),
+        ({"regularization": -0.1}, "'regularization' parameter"),
+        ({"rank": 0}, "'rank' parameter"),
+        ({"kind": "kernel", "kernel": "rbf"}, "'kernel' parameter"),
+        ({"kind": "kernel", "kernel": ["gaussian", "rbf"]}, "view 'view1': no kernel 'rbf'; choose from"),
+        ({"kind": "kernel", "kernel": {"view0": "gaussian"}}, "kernel has nothing for view 'view1'"),
+        ({"affinity": "precomputed"}, "'affinity' parameter"),
+    ],
+)
+def test_refuses(options, message):
+    with pytest.raises(ValueError, match=message):
+        CCASpectral(3, **options).fit(some_blocks())
+
+
+@pytest.mark.parametrize("kind", ["linear", "kernel"])
+def test_a_view_that_is_the_same_for_all_is_refused(kind):
+    X, _ = some_blocks()
+    with pytest.raises(ValueError, match="view 'same' is the same for every entity: leave the view out"):
+        CCASpectral(3, kind=kind).fit({"a": X, "same": np.full((80, 2), 3.0)})
+
+
+def test_one_entity_has_nothing_to_be_compared_with():
+    with pytest.raises(ValueError, match=r"one entity \(n_samples=1\) has nothing to be compared with"):
+        CCASpectral(1).fit(np.ones((1, 2)))

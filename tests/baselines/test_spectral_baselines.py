@@ -1,0 +1,343 @@
+"""Spectral baselines without n x n matrices against the same with them."""
+
+import sys
+import tracemalloc
+import warnings
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.linalg import subspace_angles
+from sklearn.cluster import SpectralClustering
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+import consilience as cs
+from consilience.affinities import Gaussian, NearestNeighbors, degrees
+from consilience.baselines import CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
+from consilience.baselines._co_regularization import centroid, pairwise
+from consilience.baselines.kernel_addition import Sum
+from consilience.baselines.kernel_product import CrossProduct, Product
+from consilience.baselines.minimum_disagreement import minimum_disagreement
+from consilience.datasets import make_gaussian_views
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import dense
+
+import literal
+
+
+def sine(one, other):
+    return float(np.sin(subspace_angles(one, other)).max())
+
+
+def some_views(n_views=2, n=70, missing=0.0):
+    views, _ = make_gaussian_views(n, n_features=(4, 6, 3)[:n_views], separation=4, missing=missing, random_state=2)
+    return views
+
+
+def kernels_of(views):
+    return [dense.gaussian(block) for _, block in views.items()]
+
+
+def fit(method, views, **options):
+    return method(3, **{"affinity": "gaussian", "random_state": 0, **options}).fit(views)
+
+
+@pytest.mark.parametrize("n_views", [1, 2, 3])
+@pytest.mark.parametrize(("kind", "combine"), [(KernelAddition, np.sum), (KernelProduct, np.prod)])
+def test_sum_and_product_equal_the_dense_version(kind, combine, n_views):
+    views = some_views(n_views)
+    K = combine(kernels_of(views), axis=0)
+    model = fit(kind, views)
+    assert sine(model.embedding_, dense.leading(dense.normalised(K), 3)) < 1e-8
+
+
+@pytest.mark.parametrize(("kind", "combine"), [(KernelAddition, np.sum), (KernelProduct, np.prod)])
+def test_sum_and_product_with_views_missing_equal_the_dense_version(kind, combine):
+    views = some_views(3, n=40, missing=0.3)
+    kernels = []
+    for (_, block), there in zip(views.items(), views.present.T, strict=True):
+        whole = np.zeros((40, 40))
+        whole[np.ix_(there, there)] = dense.gaussian(block[there])
+        kernels.append(whole)
+    sizes = [np.linalg.norm(K) / there.sum() for K, there in zip(kernels, views.present.T, strict=True)]
+    filled = [size * K for size, K in zip(sizes, literal.filled_kernels(kernels, views.present), strict=True)]
+    model = fit(kind, views)
+    assert sine(model.embedding_, dense.leading(dense.normalised(combine(filled, axis=0)), 3)) < 1e-8
+
+
+@pytest.mark.parametrize("kind", [KernelAddition, KernelProduct, MinimumDisagreement, CoRegularizedSpectral])
+def test_one_view_is_ordinary_spectral_clustering(kind):
+    K = dense.gaussian(make_gaussian_views(60, separation=10, random_state=0)[0]["view0"])
+    model = fit(kind, {"a": K}, affinity="precomputed")
+    assert sine(model.embeddings_["a"], dense.leading(dense.normalised(K), 3)) < 1e-8
+    reference = SpectralClustering(3, affinity="precomputed", random_state=0).fit_predict(K)
+    assert adjusted_rand_score(model.labels_, reference) == 1
+
+
+@pytest.mark.parametrize("kind", [KernelAddition, KernelProduct])
+def test_the_product_of_gaussians_is_the_gaussian_side_by_side(kind):
+    views = some_views(2)
+    joined = cs.Views({"all": np.hstack([block for _, block in views.items()])})
+    together, apart = fit(kind, joined, bandwidth=2.0), fit(kind, views, bandwidth=2.0)
+    same = sine(together.embedding_, apart.embedding_) < 1e-8
+    assert same == (kind is KernelProduct)
+
+
+@pytest.mark.parametrize("kind", [KernelAddition, KernelProduct])
+def test_a_view_that_says_nothing_changes_nothing(kind):
+    views = some_views(2)
+    K1, K2 = kernels_of(views)
+    nothing = np.zeros_like(K1) if kind is KernelAddition else np.ones_like(K1)
+    combined = Sum([K1, K2, nothing]) if kind is KernelAddition else CrossProduct([K1, K2, nothing])
+    U = np.random.default_rng(0).standard_normal((70, 2))
+    expected = (K1 + K2 if kind is KernelAddition else K1 * K2) @ U
+    np.testing.assert_allclose(combined @ U, expected, rtol=1e-12)
+
+
+def test_each_view_alone_has_a_place_in_the_embedding():
+    views = some_views(2)
+    K1, K2 = kernels_of(views)
+    model = fit(KernelAddition, views)
+    K = K1 + K2
+    root = K.sum(axis=1) ** -0.5
+    values = np.diag(model.embedding_.T @ dense.normalised(K) @ model.embedding_)
+    expected = (K1 @ (root[:, None] * model.embedding_)) / np.sqrt(K1.sum(axis=1))[:, None] / values
+    np.testing.assert_allclose(model.embeddings_["view0"], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_products_in_parts_equal_the_whole(held, monkeypatch):
+    monkeypatch.setattr("consilience.affinities.kernel.TILE", 70 * 16)
+    monkeypatch.setattr("consilience.affinities.kernel.HELD", 1 << 30 if held else 0)
+    views = some_views(2)
+    rng = np.random.default_rng(0)
+    operators = [Gaussian().over(block, rng) for _, block in views.items()]
+    K1, K2 = kernels_of(views)
+    U = rng.standard_normal((70, 3))
+    found = Product(operators)
+    for _ in range(2):  # the second time from what is held
+        np.testing.assert_allclose(found @ U, (K1 * K2) @ U, rtol=1e-10)
+    assert ("_table" in found.__dict__) == held
+    np.testing.assert_allclose(found.columns(np.array([3, 60])), (K1 * K2)[:, [3, 60]], rtol=1e-10)
+    np.testing.assert_allclose(degrees(found), (K1 * K2).sum(axis=1), rtol=1e-10)
+    crosses = [own.against(block[:7]) for own, (_, block) in zip(operators, views.items(), strict=True)]
+    np.testing.assert_allclose(CrossProduct(crosses) @ U, (K1 * K2)[:7] @ U, rtol=1e-10)
+
+
+def test_product_takes_no_memory_of_all_pairs(monkeypatch):
+    monkeypatch.setattr("consilience.affinities.kernel.TILE", 1 << 16)
+    monkeypatch.setattr("consilience.affinities.kernel.HELD", 0)
+    views = some_views(2, n=1500)
+    tracemalloc.start()
+    model = KernelProduct(3, bandwidth=3.0, n_init=1, random_state=0, n_jobs=1).fit(views)
+    fitting = tracemalloc.get_traced_memory()[1]
+    tracemalloc.reset_peak()
+    one = model.predict(views[:1])
+    predicting = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert one == model.labels_[:1]
+    assert max(fitting, predicting) < 1500**2 * 8
+
+
+def test_products_of_graphs_of_neighbours_leave_hardly_any_pair():
+    rng = np.random.default_rng(0)
+    views = {"a": rng.random((60, 4)), "b": rng.random((60, 4))}
+    with pytest.warns(UserWarning, match="the products of the views' similarities fall into more parts that nothing"):
+        model = KernelProduct(3, affinity=NearestNeighbors(4, "euclidean"), random_state=0).fit(views)
+    assert set(model.labels_) <= {0, 1, 2}
+
+
+def test_sums_connect_what_a_view_leaves_apart():
+    parts = np.kron(np.eye(6), np.ones((10, 10)))  # six parts, more than the clusters
+    views = {"apart": parts, "whole": dense.gaussian(some_views(1, n=60)["view0"])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = KernelAddition(3, affinity="precomputed", random_state=0).fit(views)
+    assert len(np.unique(model.labels_)) == 3
+    with pytest.warns(UserWarning, match="the views' similarities added up fall into more parts"):
+        KernelAddition(3, affinity="precomputed", random_state=0).fit({"apart": parts})
+
+
+def test_fewer_dimensions_than_clusters_are_told():
+    K = np.outer(np.arange(1.0, 21), np.arange(1.0, 21))
+    with (
+        pytest.warns(
+            UserWarning, match="the views' similarities added up have 1 dimensions, fewer than the 2 clusters"
+        ),
+        pytest.warns(ConvergenceWarning, match="clusters are empty"),
+    ):
+        KernelAddition(2, affinity="precomputed", random_state=0).fit({"a": K})
+
+
+def test_entities_like_no_other_are_told():
+    K = dense.gaussian(some_views(1, n=30)["view0"])
+    K[4], K[:, 4] = 0, 0
+    with pytest.warns(
+        UserWarning, match=r"the products of the views' similarities find entity 4 like no other \(1 such\)"
+    ):
+        KernelProduct(2, affinity="precomputed", random_state=0).fit(
+            {"a": K, "b": np.ones((30, 30)) - 1e-3 * np.eye(30)}
+        )
+
+
+def test_minimum_disagreement_of_two_views_is_the_papers():
+    views = some_views(2)
+    u, s, v = dense.minimum_disagreement(*kernels_of(views), 3)
+    model = fit(MinimumDisagreement, views)
+    assert sine(model.embeddings_["view0"], u) < 1e-8
+    assert sine(model.embeddings_["view1"], v) < 1e-8
+    np.testing.assert_allclose(model.singular_values_, s, atol=1e-9)
+    for own in model.embeddings_.values():
+        np.testing.assert_allclose(own.T @ own, np.eye(3), atol=1e-8)
+
+
+def test_minimum_disagreement_of_three_views_is_the_graph_over_all_pairs():
+    views = some_views(3, n=50)
+    model = fit(MinimumDisagreement, views)
+    expected = np.vstack(dense.all_pairs(kernels_of(views), 3))
+    found = np.vstack(list(model.embeddings_.values()))
+    assert sine(found, expected) < 1e-8
+    np.testing.assert_allclose(found.T @ found, 3 * np.eye(3), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_views", [2, 3])
+def test_new_vertices_are_placed_where_old_ones_are(n_views):
+    operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in some_views(n_views).items()]
+    for K, view in zip(operators, minimum_disagreement(operators, 3, np.random.default_rng(0)), strict=True):
+        np.testing.assert_allclose(view.place(K, np.empty((70, 0))), view.U, atol=1e-9)
+
+
+@pytest.mark.parametrize(("embedding", "width"), [("concat", 6), ("view1", 3)])
+@pytest.mark.parametrize("kind", [MinimumDisagreement, CoRegularizedSpectral])
+def test_what_is_clustered_may_be_chosen(kind, embedding, width):
+    views = some_views(2)
+    model = fit(kind, views, embedding=embedding)
+    assert sum(part.shape[1] for part in model._found.joint) == width
+    assert np.array_equal(model.predict(views), model.labels_)
+    with pytest.raises(ValueError, match=r"embedding='text' is no view: give 'concat' or one of 'view0', 'view1'"):
+        fit(kind, views, embedding="text")
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3])
+@pytest.mark.parametrize("n_views", [2, 3])
+@pytest.mark.filterwarnings("ignore:no convergence in .* rounds")
+def test_pairwise_co_regularisation_equals_the_dense_version(n_views, n_rounds):
+    views = some_views(n_views)
+    expected, objectives = dense.co_regularised(kernels_of(views), 3, 0.2, n_rounds)
+    model = fit(CoRegularizedSpectral, views, weight=0.2, max_iter=n_rounds, tol=0)
+    assert all(sine(own, U) < 1e-7 for own, U in zip(model.embeddings_.values(), expected, strict=True))
+    np.testing.assert_allclose(model.history_["objective"], objectives[n_views - 1 :: n_views], rtol=1e-9)
+    assert model.n_iter_ == n_rounds
+    assert model.embedding_ is None
+
+
+@pytest.mark.parametrize("weights", [[0.2, 0.2], [0.3, 0.05]])
+@pytest.mark.filterwarnings("ignore:no convergence in .* rounds")
+def test_centroid_co_regularisation_equals_the_dense_version(weights):
+    views = some_views(2)
+    expected, middle, objectives = dense.centroid(kernels_of(views), 3, weights, 3)
+    model = fit(CoRegularizedSpectral, views, kind="centroid", weight=weights, max_iter=3, tol=0)
+    assert all(sine(own, U) < 1e-7 for own, U in zip(model.embeddings_.values(), expected, strict=True))
+    assert sine(model.embedding_, middle) < 1e-7
+    np.testing.assert_allclose(model.history_["objective"], objectives, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [pairwise, centroid])
+@pytest.mark.parametrize("weight", [0.01, 0.1, 2.0])
+def test_the_objective_never_falls(kind, weight):
+    operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in some_views(3).items()]
+    states = list(islice(kind(operators, [weight] * 3, 3, np.random.default_rng(0)), 12))
+    objectives = np.array([state.objective for state in states])
+    assert np.all(np.diff(objectives) >= -1e-10)
+    assert objectives[-1] > objectives[0]
+
+
+def test_no_step_of_the_literal_version_lowers_the_objective_either():
+    _, objectives = dense.co_regularised(kernels_of(some_views(3)), 3, 0.2, 5)
+    assert np.all(np.diff(objectives) >= -1e-10)
+
+
+@pytest.mark.parametrize("kind", [pairwise, centroid])
+def test_the_recipe_gives_the_eigenvectors_back(kind):
+    views = some_views(3)
+    operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in views.items()]
+    *_, state = islice(kind(operators, [0.3] * 3, 3, np.random.default_rng(0)), 6)
+    L = [dense.normalised(K) for K in kernels_of(views)]
+    for own in [*state.views, *([] if state.centroid is None else [state.centroid])]:
+        np.testing.assert_allclose(sum(M @ part for M, part in zip(L, own.recipe, strict=True)), own.U, atol=1e-7)
+
+
+def test_weight_brings_the_views_together():
+    views = some_views(2)
+    models = [fit(CoRegularizedSpectral, views, weight=weight) for weight in (0.0, 0.1, 1.0)]
+    sines = [sine(*model.embeddings_.values()) for model in models]
+    assert sines[0] > sines[1] > sines[2]
+    for name, K in zip(views.names, kernels_of(views), strict=True):
+        assert sine(models[0].embeddings_[name], dense.leading(dense.normalised(K), 3)) < 1e-8
+
+
+def test_rounds_that_run_out_are_told_and_tol_matters():
+    views = some_views(2)
+    with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds: raise max_iter, or tol"):
+        model = fit(CoRegularizedSpectral, views, max_iter=1)
+    assert not model.converged_
+    loose, tight = (fit(CoRegularizedSpectral, views, weight=0.3, tol=tol) for tol in (1e-2, 1e-6))
+    assert loose.converged_
+    assert loose.n_iter_ < tight.n_iter_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weight": [0.1, 0.2]}, r"kind='pairwise' pulls all pairs of views alike, got weight=\[0.1, 0.2\]"),
+        ({"weight": -1.0}, "'weight' parameter"),
+        ({"kind": "centroid", "weight": {"view0": 0.1}}, "weight has nothing for view 'view1'"),
+        ({"kind": "centroid", "weight": [0.1, -0.2]}, "view 'view1': weight -0.2 must be a number from 0 on"),
+        ({"kind": "centroid", "weight": 0.0}, "no view has a weight above 0, which leaves no consensus"),
+        ({"embedding": "centroid"}, "embedding='centroid' needs kind='centroid'"),
+        ({"kind": "triple"}, "'kind' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"tol": -1.0}, "'tol' parameter"),
+    ],
+)
+def test_co_regularisation_refuses(options, message):
+    model = CoRegularizedSpectral(3, **options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(some_views(2))
+    assert not hasattr(model, "labels_")
+
+
+def test_interrupted_rounds_leave_the_model_as_it_was(monkeypatch):
+    def interrupting(*_):
+        raise KeyboardInterrupt
+
+    class Shown:
+        def __enter__(self):
+            return interrupting
+
+        def __exit__(self, *_):
+            return False
+
+    views = some_views(2)
+    model = fit(CoRegularizedSpectral, views)
+    labels = model.labels_.copy()
+    monkeypatch.setattr("consilience.baselines.co_regularized.progress", lambda *_: Shown())
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model is as it was before fit"):
+        model.fit(views[:50])
+    assert np.array_equal(model.labels_, labels)
+
+
+def test_similarities_may_be_given_sparse():
+    rng = np.random.default_rng(0)
+    views, y = make_gaussian_views(60, separation=12, random_state=0)
+    graphs = {n: NearestNeighbors(12, "euclidean").over(block, rng).matrix for n, block in views.items()}
+    for kind in (KernelAddition, KernelProduct, MinimumDisagreement, CoRegularizedSpectral):
+        sparse = kind(3, affinity="precomputed", random_state=0).fit({n: sp.csr_array(G) for n, G in graphs.items()})
+        whole = kind(3, affinity="precomputed", random_state=0).fit({n: G.toarray() for n, G in graphs.items()})
+        assert adjusted_rand_score(y, sparse.labels_) == 1
+        assert adjusted_rand_score(sparse.labels_, whole.labels_) == 1
