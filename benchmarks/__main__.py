@@ -21,9 +21,8 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time consilience beside others.")
-    parser.add_argument(
-        "suites", nargs="*", metavar="suite", help=f"{', '.join(SUITES + PEERS)} (default: all but peers)"
-    )
+    known = ", ".join(SUITES + PEERS)
+    parser.add_argument("suites", nargs="*", metavar="suite", help=f"{known} (default: all but {', '.join(PEERS)})")
     parser.add_argument("--small", action="store_true", help="small data, to see that everything runs")
     parser.add_argument("--repeats", type=int, default=7, help="how often each contestant runs (default: 7)")
     args = parser.parse_args()

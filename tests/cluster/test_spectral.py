@@ -332,7 +332,7 @@ def test_a_constant_view_is_refused():
 def test_more_parts_than_clusters_are_told_of():
     views, _ = some_views()
     with pytest.warns(
-        UserWarning, match=r"view 'view0' falls into \d+ parts that nothing connects, more than the 2 clusters"
+        UserWarning, match=r"view 'view0' falls into more parts that nothing connects than the 2 clusters"
     ):
         model = fitted(views["view0"], 2, affinity=NearestNeighbors(2, "euclidean"))
     assert np.isfinite(model.embeddings_["view0"]).all()
@@ -341,9 +341,7 @@ def test_more_parts_than_clusters_are_told_of():
 
 def test_fewer_dimensions_than_clusters_are_told_of():
     views, _ = some_views()
-    with pytest.warns(
-        UserWarning, match=r"view 'view2' has 4 dimensions in its similarities, fewer than the 6 clusters"
-    ):
+    with pytest.warns(UserWarning, match=r"view 'view2' has 4 dimensions, fewer than the 6 clusters"):
         model = fitted(views[["view2", "view1"]], 6, affinity="linear")
     assert np.isfinite(model.embeddings_["view2"]).all()
     assert np.array_equal(model.predict(views[["view2", "view1"]]), model.labels_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..affinities import Cross, Operator
 from ..algorithms.spectral import Embedding, First, embed
-from ..cluster._spectral import BaseSpectral
+from ..cluster._spectral import BaseSpectral, warn_of_embedding
 
 APART = 1e-6  # an eigenvalue this near to 1 belongs to a part of the graph that hardly anything connects to the rest
 
@@ -46,7 +45,7 @@ class BaseJoint(BaseSpectral):
 
     def _warn(self, names: Any, similarities: Any, embeddings: Any) -> None:  # noqa: ARG002
         found: First = self._found.embedding  # type: ignore[attr-defined]
-        warn_of_embedding(self._combination.words, found.values, found.U, self.n_clusters)
+        warn_of_joint(self._combination.words, found.values, found.U, self.n_clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,34 +66,7 @@ class Joint:
         return [found[:, : self.n_columns]]
 
 
-def warn_of_embedding(what: str, values: np.ndarray, U: np.ndarray, n_clusters: int) -> None:
+def warn_of_joint(what: str, values: np.ndarray, U: np.ndarray, n_clusters: int) -> None:
     """Say what makes an embedding of all views less than it should be; `values` has one more than is clustered."""
-    rank = int(np.count_nonzero(values[:n_clusters]))
-    lonely = np.flatnonzero(~U[:, :n_clusters].any(axis=1))
-    problem = None
-    if len(values) > n_clusters and values[n_clusters] > 1 - APART:
-        problem = (
-            f"fall into more parts that nothing connects than the {n_clusters} clusters: which of them count is "
-            "arbitrary. Raise n_neighbors, or use affinity='gaussian'"
-        )
-    elif rank < n_clusters:
-        problem = (
-            f"have {rank} dimensions, fewer than the {n_clusters} clusters: they can tell no more than so many "
-            "apart. Lower n_clusters, or use affinity='gaussian'"
-        )
-    elif len(lonely):
-        problem = (
-            f"find entity {lonely[0]} like no other ({len(lonely)} such): it has no place. Use "
-            "affinity='nearest-neighbors', or drop such rows with views[keep]"
-        )
-    if problem:
-        warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)
-
-
-def chosen_views(embedding: str, names: Sequence[str]) -> list[int]:
-    """The views whose embeddings are clustered."""
-    if embedding == "concat":
-        return list(range(len(names)))
-    if embedding not in names:
-        raise ValueError(f"embedding={embedding!r} is no view: give 'concat' or one of {', '.join(map(repr, names))}")
-    return [names.index(embedding)]
+    too_many = len(values) > n_clusters and bool(values[n_clusters] > 1 - APART)
+    warn_of_embedding(what, values, np.flatnonzero(~U[:, :n_clusters].any(axis=1)), too_many, n_clusters)

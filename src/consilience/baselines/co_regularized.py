@@ -16,10 +16,9 @@ from ..algorithms.progress import progress
 from ..algorithms.run import run
 from ..algorithms.spectral import inverse_root
 from ..cluster._shared import warn_of_rounds
-from ..cluster._spectral import BaseSpectral
+from ..cluster._spectral import BaseSpectral, chosen_views
 from ..data import Table, per_view
 from ._co_regularization import Normalised, Vectors, centroid, pairwise
-from ._joint import chosen_views
 
 KINDS = {"pairwise": pairwise, "centroid": centroid}
 

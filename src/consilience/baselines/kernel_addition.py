@@ -80,7 +80,7 @@ class KernelAddition(BaseJoint):
 
     @property
     def _combination(self) -> Combination:
-        return Combination(Sum, Sum, "the views' similarities added up")
+        return Combination(Sum, Sum, "the sum of the views' similarities")
 
 
 @dataclass(frozen=True, eq=False)

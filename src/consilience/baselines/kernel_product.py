@@ -112,7 +112,7 @@ class KernelProduct(BaseJoint):
 
     @property
     def _combination(self) -> Combination:
-        return Combination(Product, CrossProduct, "the products of the views' similarities")
+        return Combination(Product, CrossProduct, "the product of the views' similarities")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ import numpy as np
 from ..affinities import Cross, Operator
 from ..algorithms.eigen import SPARE, top_eigenvectors
 from ..algorithms.spectral import Embedding, embed, extended, inverse_root, without_nothing
-from ..cluster._spectral import BaseSpectral
-from ._joint import chosen_views, warn_of_embedding
+from ..cluster._spectral import BaseSpectral, chosen_views
+from ._joint import warn_of_joint
 
 
 class MinimumDisagreement(BaseSpectral):
@@ -142,7 +142,7 @@ class MinimumDisagreement(BaseSpectral):
     def _warn(self, names: Any, similarities: Any, embeddings: Sequence[Embedding]) -> None:  # noqa: ARG002
         whole = np.hstack([view.U[:, : self.n_clusters] for view in embeddings])
         rank = embeddings[0].values
-        warn_of_embedding("the graph of all views' entities", rank, whole, self.n_clusters)
+        warn_of_joint("the graph of all views' entities", rank, whole, self.n_clusters)
 
 
 @dataclass(frozen=True, eq=False)

@@ -158,27 +158,10 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
     def _warn(self, names: Sequence[str], similarities: Similarities, embeddings: Sequence[Embedding]) -> None:
         """Say what makes an embedding less than it should be."""
         for v, (name, own, embedding) in enumerate(zip(names, similarities.own, embeddings, strict=True)):
-            rank = int(np.count_nonzero(embedding.values[: self.n_clusters]))
-            lonely = np.flatnonzero(similarities.present[:, v] & ~embedding.U.any(axis=1))
-            n_parts = own.n_parts() - len(lonely)
-            problems = []
-            if len(lonely):
-                problems.append(
-                    f"finds entity {lonely[0]} like no other ({len(lonely)} such): it has no place in this view. Use "
-                    "affinity='nearest-neighbors', or drop such rows with views[keep]"
-                )
-            if n_parts > self.n_clusters > 1:
-                problems.append(
-                    f"falls into {n_parts} parts that nothing connects, more than the {self.n_clusters} clusters: "
-                    "which of them count is arbitrary. Raise n_neighbors, or use affinity='gaussian'"
-                )
-            if rank < self.n_clusters:
-                problems.append(
-                    f"has {rank} dimensions in its similarities, fewer than the {self.n_clusters} clusters: it can "
-                    "tell no more than so many apart. Lower n_clusters, or use affinity='gaussian'"
-                )
-            for problem in problems:
-                warnings.warn(f"view {name!r} {problem}", UserWarning, stacklevel=3)
+            there = similarities.present[:, v]
+            lonely = np.flatnonzero(there & ~embedding.U.any(axis=1))
+            too_many = own.n_parts() - len(lonely) > self.n_clusters
+            warn_of_embedding(f"view {name!r}", embedding.values, lonely, too_many, self.n_clusters)
 
     def predict(self, X: Any) -> np.ndarray:
         """Give entities, seen before or not, to the clusters.
@@ -237,6 +220,31 @@ ENDINGS: dict[str, Callable[[np.ndarray, BaseSpectral], Ending]] = {"kmeans": by
 def side_by_side(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Embeddings with rows of unit length, in one matrix."""
     return np.hstack([unit_rows(U) for U in parts])
+
+
+def warn_of_embedding(what: str, values: np.ndarray, lonely: np.ndarray, too_many_parts: bool, n_clusters: int) -> None:
+    """Say what makes an embedding less than it should be; `lonely` are the entities that have no place in it."""
+    rank = int(np.count_nonzero(values[:n_clusters]))
+    problems = {
+        f"finds entity {lonely[0] if len(lonely) else None} like no other ({len(lonely)} such), which has no place in "
+        "it: use affinity='nearest-neighbors', or drop such rows with views[keep]": len(lonely) > 0,
+        f"falls into more parts that nothing connects than the {n_clusters} clusters, and which of them count is "
+        "arbitrary: raise n_neighbors, or use affinity='gaussian'": too_many_parts and n_clusters > 1,
+        f"has {rank} dimensions, fewer than the {n_clusters} clusters, and can tell no more than so many apart: lower "
+        "n_clusters, or use affinity='gaussian'": rank < n_clusters,
+    }
+    for problem, there in problems.items():
+        if there:
+            warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)
+
+
+def chosen_views(embedding: str, names: Sequence[str]) -> list[int]:
+    """The views whose embeddings are clustered."""
+    if embedding == "concat":
+        return list(range(len(names)))
+    if embedding not in names:
+        raise ValueError(f"embedding={embedding!r} is no view: give 'concat' or one of {', '.join(map(repr, names))}")
+    return [names.index(embedding)]
 
 
 def similarities_of(

@@ -14,7 +14,7 @@ from ..affinities import Cross, Operator
 from ..algorithms.progress import progress
 from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, place
 from ..data import Table
-from ._spectral import BaseSpectral
+from ._spectral import BaseSpectral, chosen_views
 
 STRANGERS = 0.2  # alignment below which views have next to nothing in common
 
@@ -163,10 +163,7 @@ class CoTrainedSpectral(BaseSpectral):
         self.embedding = embedding
 
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> CoTrained:
-        if self.embedding != "concat" and self.embedding not in names:
-            raise ValueError(
-                f"embedding={self.embedding!r} is no view: give 'concat' or one of {', '.join(map(repr, names))}"
-            )
+        chosen = chosen_views(self.embedding, names)
         n_vectors = max(self.n_clusters, self.n_projections or 0)
         rounds: list[list[Embedding]] = []
         history: list[dict[str, Any]] = []
@@ -177,8 +174,7 @@ class CoTrainedSpectral(BaseSpectral):
                 show(0, i, history[-1])
                 if i == self._n_rounds(len(operators), history[0]["alignment"]):
                     break
-        chosen = range(len(names)) if self.embedding == "concat" else [names.index(self.embedding)]
-        return CoTrained(rounds, list(chosen), self.n_clusters, history)
+        return CoTrained(rounds, chosen, self.n_clusters, history)
 
     def _n_rounds(self, n_views: int, alignment: float) -> int:
         """How many rounds: none for one view, which has nobody to learn from."""
