@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
+from consilience.datasets import load_digits_views, make_gaussian_views, make_overlapping_views, make_text_views
 
 
 def test_digits_are_complete_and_cited():
@@ -90,3 +90,15 @@ def test_text_is_counts_and_empty_where_missing():
         assert block.dtype.kind == "i"
         assert block.min() >= 0
         assert np.array_equal(np.asarray(block.sum(axis=1)) > 0, views.present[:, v])
+
+
+@pytest.mark.parametrize("variance", [1.0, 0.5])
+def test_overlapping_views_are_those_of_the_paper(variance):
+    views, y = make_overlapping_views(40_000, variance=variance, random_state=0)
+    assert np.bincount(y).tolist() == [20_000, 20_000]
+    np.testing.assert_allclose(views["view0"][y == 1].mean(axis=0), [3, 4], atol=0.03)
+    np.testing.assert_allclose(views["view1"][y == 0].mean(axis=0), [1, 2], atol=0.03)
+    np.testing.assert_allclose(np.cov(views["view2"][y == 1].T), variance * np.array([[1, 0.4], [0.4, 0.7]]), atol=0.03)
+    within = views["view0"] - np.where(y[:, None] == 0, [1, 1], [3, 4])
+    between = np.corrcoef(within[y == 0].T, (views["view1"] - [1, 2])[y == 0].T)[:2, 2:]
+    np.testing.assert_allclose(between, 0, atol=0.03)  # independent given the cluster
