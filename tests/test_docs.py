@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/add-a-family.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/add-a-family.md", "docs/add-an-affinity.md"])
 def test_python_in_the_page_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert blocks

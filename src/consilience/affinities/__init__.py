@@ -6,6 +6,7 @@ from .choose import AFFINITIES, Auto
 from .cosine import Cosine
 from .gaussian import Gaussian
 from .histogram_intersection import HistogramIntersection
+from .kernel import KernelAffinity, Points
 from .landmarks import Landmarks
 from .linear import Linear
 from .nearest_neighbors import NearestNeighbors
@@ -22,12 +23,14 @@ __all__ = [
     "Cross",
     "Gaussian",
     "HistogramIntersection",
+    "KernelAffinity",
     "Landmarks",
     "Linear",
     "NearestNeighbors",
     "NoAffinityError",
     "Nystroem",
     "Operator",
+    "Points",
     "Polynomial",
     "Precomputed",
     "ViewOperator",

@@ -115,6 +115,10 @@ class KernelMatrix:
         return to_numpy(self.kernel.tile(self.left, self.right.some(entities))) - self.shift
 
     def norm(self) -> float:
+        return self._norm
+
+    @cached_property
+    def _norm(self) -> float:
         return float(np.sqrt(sum(self.over_tiles(lambda _, tile: float(namespace(tile).sum(tile * tile))))))
 
     def n_parts(self) -> int:

@@ -25,7 +25,7 @@ from ..cluster._shared import (
     store_agreement,
     warn_of_lost,
 )
-from ..cluster._spectral import columns_of, only, restricted, similarities_of
+from ..cluster._similarities import columns_of, only, restricted, similarities_of
 from ..data import Views, per_view
 from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
 from ._side_by_side import plain_blocks

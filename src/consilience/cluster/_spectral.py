@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
@@ -14,24 +14,23 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import Array, generator, like, rows_are_same, take_rows, threads, to_numpy
-from ..affinities import AFFINITIES, Affinity, Auto, Cross, Landmarks, NoAffinityError, Operator, Precomputed
+from .._backend import generator, threads
+from ..affinities import AFFINITIES, Affinity, Cross, Operator
 from ..algorithms.ending import cluster_qr, nearest_mean
 from ..algorithms.missing import Similarities
 from ..algorithms.progress import announce
 from ..algorithms.spectral import Embedding, unit_rows
 from ..algorithms.start import STRATEGIES
-from ..data import Views, index_columns, per_view
+from ..data import Views, per_view
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
     check_views,
-    ready_blocks,
     remember,
     store_agreement,
     warn_of_empty,
-    warn_of_lost,
 )
+from ._similarities import columns_of, crosses_of, restricted, similarities_of, warn_of_landmarks
 from .kmeans import MultiViewKMeans
 
 
@@ -225,17 +224,24 @@ def side_by_side(parts: Sequence[np.ndarray]) -> np.ndarray:
 def warn_of_embedding(what: str, values: np.ndarray, lonely: np.ndarray, too_many_parts: bool, n_clusters: int) -> None:
     """Say what makes an embedding less than it should be; `lonely` are the entities that have no place in it."""
     rank = int(np.count_nonzero(values[:n_clusters]))
-    problems = {
-        f"finds entity {lonely[0] if len(lonely) else None} like no other ({len(lonely)} such), which has no place in "
-        "it: use affinity='nearest-neighbors', or drop such rows with views[keep]": len(lonely) > 0,
-        f"falls into more parts that nothing connects than the {n_clusters} clusters, and which of them count is "
-        "arbitrary: raise n_neighbors, or use affinity='gaussian'": too_many_parts and n_clusters > 1,
-        f"has {rank} dimensions, fewer than the {n_clusters} clusters, and can tell no more than so many apart: lower "
-        "n_clusters, or use affinity='gaussian'": rank < n_clusters,
-    }
-    for problem, there in problems.items():
-        if there:
-            warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)
+    problems = []
+    if len(lonely):
+        problems.append(
+            f"finds entity {lonely[0]} like no other ({len(lonely)} such), which has no place in it: use "
+            "affinity='nearest-neighbors', or drop such rows with views[keep]"
+        )
+    if too_many_parts and n_clusters > 1:
+        problems.append(
+            f"falls into more parts that nothing connects than the {n_clusters} clusters, and which of them count is "
+            "arbitrary: raise n_neighbors, or use affinity='gaussian'"
+        )
+    if rank < n_clusters:
+        problems.append(
+            f"has {rank} dimensions, fewer than the {n_clusters} clusters, and can tell no more than so many apart: "
+            "lower n_clusters, or use affinity='gaussian'"
+        )
+    for problem in problems:
+        warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)
 
 
 def chosen_views(embedding: str, names: Sequence[str]) -> list[int]:
@@ -245,84 +251,3 @@ def chosen_views(embedding: str, names: Sequence[str]) -> list[int]:
     if embedding not in names:
         raise ValueError(f"embedding={embedding!r} is no view: give 'concat' or one of {', '.join(map(repr, names))}")
     return [names.index(embedding)]
-
-
-def similarities_of(
-    views: Views, asked: Mapping[str, Affinity], rng: np.random.Generator
-) -> tuple[dict[str, Affinity], Similarities]:
-    """Compare the entities in each view that they have; also how, with nothing left open."""
-    affinities, own, present = {}, [], {}
-    for name, (X, there) in ready_blocks(views).items():
-        known = only(X, to_numpy(there))
-        if known.shape[0] > 1 and rows_are_same(known):
-            raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-        affinities[name] = asked[name].settle(known)
-        present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
-        if not present[name].any():
-            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-        try:
-            own.append(affinities[name].over(only(X, present[name]), rng))
-        except NoAffinityError as error:
-            raise NoAffinityError(f"view {name!r}: {error}") from error
-    warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
-    return affinities, Similarities(own, np.column_stack(list(present.values())))
-
-
-def warn_of_landmarks(asked: Mapping[str, Affinity], taken: Mapping[str, Affinity], n_entities: int) -> None:
-    """Say that an approximation was chosen for whoever left the choice to us."""
-    chosen = [own for name, own in taken.items() if isinstance(asked[name], Auto) and isinstance(own, Landmarks)]
-    if chosen:
-        warnings.warn(
-            f"{n_entities:,} entities are too many to compare each with each: affinity='auto' takes {chosen[0]}, an "
-            "approximation. Give affinity='landmarks' to have it so, or 'nearest-neighbors' to compare all the same",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def crosses_of(views: Views, affinities: Mapping[str, Affinity], known: Similarities) -> Sequence[Cross]:
-    """Compare other entities with those of the fit, in each of its views."""
-    ready = ready_blocks(views)
-    crosses: list[Cross | None] = []
-    present = {}
-    for name, own in zip(affinities, known.own, strict=True):
-        present[name] = np.zeros(len(views), dtype=bool)
-        if name in ready:
-            X, there = ready[name]
-            present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
-        crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
-    warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
-    return known.against(crosses, np.column_stack(list(present.values())))
-
-
-def only(X: Array, chosen: np.ndarray) -> Array:
-    """The rows that are chosen."""
-    return X if chosen.all() else take_rows(X, like(np.flatnonzero(chosen), X))
-
-
-def columns_of(views: Views, affinities: Mapping[str, Affinity]) -> dict[str, np.ndarray]:
-    """Of views that are similarities: the columns of the entities that have the view.
-
-    When entities are chosen, ordered or joined, a view's rows move and its columns do not.
-    """
-    columns = {}
-    for v, name in enumerate(views.names):
-        if isinstance(affinities[name], Precomputed):
-            columns[name] = views.rows[views.present[:, v], v]
-            if columns[name].max() >= views[name].shape[1]:
-                raise ValueError(
-                    f"view {name!r}: affinity='precomputed' needs a square matrix of similarities, {len(views)} x "
-                    f"{len(views)}, got shape {views[name].shape}: give one, or another affinity for features"
-                )
-    return columns
-
-
-def restricted(views: Views, columns: Mapping[str, np.ndarray]) -> Views:
-    """The same views, some with a part of their columns."""
-    if not columns:
-        return views
-    blocks = {
-        name: index_columns(block, columns[name].tolist()) if name in columns else block
-        for name, block in views.items()
-    }
-    return Views(blocks, present=views.present, ids=views.ids)
