@@ -107,6 +107,7 @@ def test_symmetric_and_the_same_for_seen_rows(affinity):
     assert K.min() >= (-1e-3 if isinstance(affinity, Nystroem) else 0)
     np.testing.assert_allclose(operator.columns(np.arange(9)), K[:, :9], atol=1e-12)
     np.testing.assert_allclose(operator.against(X[5:25]) @ np.eye(len(X)), K[5:25], atol=1e-9)
+    np.testing.assert_allclose(operator.against(X[5:25]).columns(np.array([3, 8])), K[5:25][:, [3, 8]], atol=1e-9)
     assert operator.norm() == pytest.approx(np.linalg.norm(K))
     again = pickle.loads(pickle.dumps(operator))
     np.testing.assert_allclose(again @ np.eye(len(X)), K)
@@ -278,11 +279,13 @@ def test_duplicates_are_joined_and_joined_to_themselves():
     assert np.isfinite(Gaussian("local").over(few, rng()) @ np.eye(60)).all()
 
 
-def test_parts_are_counted():
+def test_parts_that_are_easily_seen():
     X = np.concatenate([rows(40), rows(40) + 100, rows(30) - 100])
-    assert NearestNeighbors(5, "euclidean").over(X, rng()).n_parts() >= 3
-    assert NearestNeighbors(60, "euclidean").over(X, rng()).n_parts() == 1
-    assert Gaussian().over(X, rng()).n_parts() == 1
+    parts = NearestNeighbors(20, "euclidean").over(X, rng()).parts()
+    assert [len(set(parts[own])) for own in (slice(0, 40), slice(40, 80), slice(80, 110))] == [1, 1, 1]
+    assert len(set(parts)) == 3
+    for affinity in (NearestNeighbors(60, "euclidean"), Gaussian(), Landmarks(20, 3, "euclidean")):
+        assert not affinity.over(X, rng()).parts().any()
 
 
 def test_metric_without_hubs():
@@ -326,8 +329,9 @@ def test_precomputed(kind):
     operator = Precomputed().over(as_rows(kind(K)), rng())
     np.testing.assert_allclose(operator @ np.eye(30), K, atol=1e-15)
     np.testing.assert_allclose(operator.columns(np.array([4])), K[:, [4]])
+    np.testing.assert_allclose(operator.against(as_rows(kind(K[:5]))).columns(np.array([4])), K[:5, [4]])
     assert operator.norm() == pytest.approx(np.linalg.norm(K))
-    assert operator.n_parts() == 1
+    assert not operator.parts().any()
     assert operator.exact
     np.testing.assert_allclose(operator.against(as_rows(kind(K[:5]))) @ K, K[:5] @ K)
 
@@ -336,15 +340,22 @@ def test_precomputed(kind):
 @pytest.mark.parametrize(
     ("K", "message"),
     [
-        (np.ones((3, 4)), r"is not square but \(3, 4\)"),
-        (np.array([[1.0, -0.5], [-0.5, 1.0]]), "has a negative similarity, -0.5"),
-        (np.array([[1.0, 0.5], [0.2, 1.0]]), "is not symmetric"),
-        (np.zeros((3, 3)), "is all zeros"),
+        (np.ones((3, 4)), r"got shape \(3, 4\): turn distances d into similarities"),
+        (np.array([[1.0, -0.5], [-0.5, 1.0]]), "and one is -0.5: turn distances d into similarities"),
+        (np.array([[1.0, 0.5], [0.2, 1.0]]), "and it is not symmetric: turn distances"),
+        (np.zeros((3, 3)), "and all are zero: leave the view out"),
     ],
 )
 def test_precomputed_refuses(kind, K, message):
-    with pytest.raises(NoAffinityError, match=f"the matrix of similarities {message}: affinity='precomputed' needs"):
+    needed = "affinity='precomputed' needs a symmetric matrix of similarities, none negative, "
+    with pytest.raises(NoAffinityError, match=needed + message):
         Precomputed().over(as_rows(kind(K)), rng())
+
+
+def test_precomputed_refuses_others_that_are_negative():
+    operator = Precomputed().over(np.eye(3) + 1, rng())
+    with pytest.raises(NoAffinityError, match=r"none negative, and one is -0\.5"):
+        operator.against(np.array([[1.0, -0.5, 1.0]]))
 
 
 @pytest.mark.parametrize(
@@ -353,11 +364,22 @@ def test_precomputed_refuses(kind, K, message):
         (lambda: Gaussian("mean"), "no bandwidth 'mean': give a number above 0, or one of 'median', 'local'"),
         (lambda: Gaussian(0.0), "bandwidth=0.0 must be a number above 0"),
         (lambda: Gaussian(np.inf), "bandwidth=inf must be a number above 0"),
-        (lambda: NearestNeighbors(0), "n_neighbors=0 must be at least 1"),
+        (lambda: Gaussian(None), "bandwidth=None must be a number above 0"),
+        (lambda: NearestNeighbors(0), "n_neighbors=0 must be a whole number from 1 on"),
+        (lambda: NearestNeighbors("5"), "n_neighbors='5' must be a whole number from 1 on"),
+        (lambda: NearestNeighbors(approximate="yes"), "approximate='yes' must be True or False"),
+        (lambda: ChiSquared(0), "gamma=0 must be a number above 0"),
+        (lambda: Polynomial(0.5), "degree=0.5 must be a whole number from 1 on"),
+        (lambda: Polynomial(gamma=-1), "gamma=-1 must be a number above 0"),
+        (lambda: Landmarks(n_neighbors=0), "n_neighbors=0 must be a whole number from 1 on"),
+        (lambda: Landmarks(1.5), "n_landmarks=1.5 must be a whole number from 1 on"),
+        (lambda: Nystroem("gaussian"), "kernel='gaussian' is no kernel: give an object of one"),
+        (lambda: Nystroem(NearestNeighbors()), r"kernel=NearestNeighbors\(.*\) is no kernel: give an object of one"),
+        (lambda: Polynomial(9).learn(1e40 * np.ones((3, 2))), "numbers so large have no power 9 in float64: rescale"),
         (lambda: NearestNeighbors(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
         (lambda: Landmarks(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
-        (lambda: Landmarks(0), "n_landmarks=0 must be at least 1"),
-        (lambda: Nystroem(n_landmarks=0), "n_landmarks=0 must be at least 1"),
+        (lambda: Landmarks(0), "n_landmarks=0 must be a whole number from 1 on"),
+        (lambda: Nystroem(n_landmarks=0), "n_landmarks=0 must be a whole number from 1 on"),
     ],
 )
 def test_settings_that_make_no_sense(make, message):

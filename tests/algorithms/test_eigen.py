@@ -16,7 +16,9 @@ def with_values(values, seed=0):
 
 def top(A, k, dtype=np.float64):
     start = np.random.default_rng(3).standard_normal((A.shape[0], min(A.shape[0], k + SPARE)))
-    return top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
+    found = top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
+    assert found.settled
+    return found.values, found.vectors
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
@@ -61,3 +63,45 @@ def test_float32():
     assert vectors.dtype == np.float32
     _, whole = np.linalg.eigh(A.astype(np.float64))
     assert np.sin(subspace_angles(vectors.astype(float), whole[:, ::-1][:, :6])).max() < 1e-4
+
+
+def graph_of_a_path(n):
+    """Normalised adjacency of a path with loops: eigenvalues as close together as they come."""
+    A = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1]).tocsr()
+    root = np.asarray(A.sum(axis=1)).ravel() ** -0.5
+    return sp.diags_array(root) @ A @ sp.diags_array(root), 1 / root
+
+
+def test_eigenvalues_that_are_close_together():
+    A, first = graph_of_a_path(1000)
+    start = np.random.default_rng(0).standard_normal((1000, 8))
+    start[:, 0] = first  # known: the eigenvalue 1
+    found = top_eigenvectors(lambda U: A @ U, start, 4)
+    expected = sp.linalg.eigsh(A, k=5, sigma=1.0001, which="LM")[0][::-1]
+    assert found.settled
+    assert np.diff(expected).max() > -1e-5
+    np.testing.assert_allclose(found.values, expected[:4], atol=1e-12)
+    assert found.values[0] == pytest.approx(1, abs=1e-14)
+
+
+def test_says_what_lies_beyond_and_whether_it_settled(monkeypatch):
+    A = with_values(np.arange(1.0, 61.0))
+    found = top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((60, 9)), 4)
+    np.testing.assert_allclose(found.values, [60, 59, 58, 57], atol=1e-9)
+    assert 50 < found.beyond <= 56 + 1e-9
+    assert found.settled
+    monkeypatch.setattr("consilience.algorithms.eigen.MOST_PRODUCTS", 2)
+    A, _ = graph_of_a_path(500)
+    assert not top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((500, 6)), 2).settled
+
+
+def test_products_that_are_rounded_do_not_keep_it_for_ever():
+    A, products = with_values(np.linspace(0, 1, 80) ** 4), []
+
+    def rounded(U):
+        products.append(1)
+        return np.round(A @ U, 10)
+
+    found = top_eigenvectors(rounded, np.random.default_rng(0).random((80, 9)), 4)
+    assert found.settled
+    assert len(products) < 200

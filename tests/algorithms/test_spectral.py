@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from consilience.affinities import Cosine, Gaussian, Landmarks, Linear, NearestNeighbors
-from consilience.algorithms.spectral import alignment, co_trained_spectral, least_entry, place, project
+from consilience.algorithms.spectral import alignment, co_trained_spectral, least_entry, place, project, unit_rows
 from consilience.datasets import load_digits_views, make_gaussian_views
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -23,8 +23,9 @@ def blocks_of(n_views, n=150, separation=4):
     return [views[name] for name in views.names]
 
 
-def rounds_of(operators, n_vectors, n_rounds):
-    return list(islice(co_trained_spectral(operators, n_vectors, np.random.default_rng(0)), n_rounds + 1))
+def rounds_of(operators, n_vectors, n_rounds, n_projections=None):
+    rounds = co_trained_spectral(operators, n_vectors, n_projections or n_vectors, np.random.default_rng(0))
+    return list(islice(rounds, n_rounds + 1))
 
 
 def sine(one, other):
@@ -112,7 +113,8 @@ def test_entities_are_placed_where_they_are(affinity, n_rounds):
     blocks = blocks_of(3)
     operators = [affinity.over(X, np.random.default_rng(0)) for X in blocks]
     rounds = rounds_of(operators, 5, n_rounds)
-    found = place(rounds, [operator.against(X[30:50]) for operator, X in zip(operators, blocks, strict=True)])
+    crosses = [operator.against(X[30:50]) for operator, X in zip(operators, blocks, strict=True)]
+    found = place(rounds, crosses, n_projections=5)
     for U, view in zip(found, rounds[-1], strict=True):
         np.testing.assert_allclose(U, view.U[30:50], atol=1e-8)
 
@@ -137,6 +139,9 @@ def test_an_entity_like_nobody_stays_at_zero():
 
     class Given:
         shape, dtype, exact = (30, 30), np.dtype(float), True
+
+        def parts(self):
+            return np.zeros(30, int)
 
         def __matmul__(self, U):
             return lonely @ U
@@ -172,3 +177,39 @@ def test_a_projection_needs_no_more_than_products():
         sine(project(Product(), A, 4, np.random.default_rng(0)).U, project(K, A, 4, np.random.default_rng(0)).U) < 1e-10
     )
     assert asked == [(150, 4)]
+
+
+@pytest.mark.parametrize(("n_vectors", "n_projections"), [(4, 2), (7, 7), (4, 4)])
+def test_projections_are_as_many_as_asked_for(n_vectors, n_projections):
+    blocks = blocks_of(3)
+    operators = [Gaussian().over(X, np.random.default_rng(0)) for X in blocks]
+    found = rounds_of(operators, n_vectors, 1, n_projections)[-1]
+    kernels = [operator @ np.eye(150) for operator in operators]
+    U = [literal.spectral_embedding(K, n_projections) for K in kernels]
+    for v, (view, K) in enumerate(zip(found, kernels, strict=True)):
+        P = sum(own @ own.T for i, own in enumerate(U) if i != v)
+        S = (P @ K + K @ P) / 2
+        assert sine(view.U, literal.spectral_embedding(S - min(S.min(), 0), n_vectors)) < 1e-8
+
+
+def test_one_entity_is_placed_the_same_alone_and_among_others():
+    blocks = blocks_of(2)
+    operators = [Gaussian(1.0).over(X, np.random.default_rng(0)) for X in blocks]
+    rounds = rounds_of(operators, 4, 1)
+    new = [X[:40] * np.linspace(1, 6, 40)[:, None] for X in blocks]  # some of them like hardly anybody
+    together = place(rounds, [K.against(X) for K, X in zip(operators, new, strict=True)], 4)
+    for i in range(40):
+        alone = place(rounds, [K.against(X[i : i + 1]) for K, X in zip(operators, new, strict=True)], 4)
+        for U, others in zip(alone, together, strict=True):
+            np.testing.assert_allclose(U[0], others[i], rtol=1e-6, atol=1e-12)
+
+
+def test_rank_is_seen_in_float32():
+    X = np.random.default_rng(0).random((60, 2)).astype(np.float32)
+    first = rounds_of([Linear().over(X, np.random.default_rng(0))], 6, 0)[0][0]
+    assert np.count_nonzero(first.values) == 2
+
+
+def test_rows_as_small_as_numbers_get_are_scaled_to_unit_length():
+    U = np.array([[3e-30, 4e-30], [0, 0], [3e-3, 4e-3]], np.float32)
+    np.testing.assert_allclose(unit_rows(U), [[0.6, 0.8], [0, 0], [0.6, 0.8]], rtol=1e-6)

@@ -16,6 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import consilience as cs
 from consilience.affinities import Gaussian, NearestNeighbors, degrees
+from consilience.affinities.graph import Stored
+from consilience.algorithms.spectral import embed
 from consilience.baselines import CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
 from consilience.baselines._co_regularization import centroid, pairwise
 from consilience.baselines.kernel_addition import Sum
@@ -93,7 +95,8 @@ def test_a_view_that_says_nothing_changes_nothing(kind):
     views = some_views(2)
     K1, K2 = kernels_of(views)
     nothing = np.zeros_like(K1) if kind is KernelAddition else np.ones_like(K1)
-    combined = Sum([K1, K2, nothing]) if kind is KernelAddition else CrossProduct([K1, K2, nothing])
+    stored = [Stored(K) for K in (K1, K2, nothing)]
+    combined = Sum(stored) if kind is KernelAddition else CrossProduct(stored)
     U = np.random.default_rng(0).standard_normal((70, 2))
     expected = (K1 + K2 if kind is KernelAddition else K1 * K2) @ U
     np.testing.assert_allclose(combined @ U, expected, rtol=1e-12)
@@ -251,7 +254,8 @@ def test_centroid_co_regularisation_equals_the_dense_version(weights):
 @pytest.mark.parametrize("weight", [0.01, 0.1, 2.0])
 def test_the_objective_never_falls(kind, weight):
     operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in some_views(3).items()]
-    states = list(islice(kind(operators, [weight] * 3, 3, np.random.default_rng(0)), 12))
+    first = [embed(K, 3, np.random.default_rng(0)) for K in operators]
+    states = list(islice(kind(operators, first, [weight] * 3, np.random.default_rng(0)), 12))
     objectives = np.array([state.objective for state in states])
     assert np.all(np.diff(objectives) >= -1e-10)
     assert objectives[-1] > objectives[0]
@@ -266,7 +270,8 @@ def test_no_step_of_the_literal_version_lowers_the_objective_either():
 def test_the_recipe_gives_the_eigenvectors_back(kind):
     views = some_views(3)
     operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in views.items()]
-    *_, state = islice(kind(operators, [0.3] * 3, 3, np.random.default_rng(0)), 6)
+    first = [embed(K, 3, np.random.default_rng(0)) for K in operators]
+    *_, state = islice(kind(operators, first, [0.3] * 3, np.random.default_rng(0)), 6)
     L = [dense.normalised(K) for K in kernels_of(views)]
     for own in [*state.views, *([] if state.centroid is None else [state.centroid])]:
         np.testing.assert_allclose(sum(M @ part for M, part in zip(L, own.recipe, strict=True)), own.U, atol=1e-7)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, pairwise
+from sklearn.model_selection import GridSearchCV
 
 import consilience as cs
 from consilience.affinities import Gaussian, Landmarks, NearestNeighbors
@@ -92,7 +93,8 @@ def test_more_projections_than_clusters():
     assert not np.allclose(np.abs(few.embeddings_["view0"]), np.abs(many.embeddings_["view0"]))
     assert np.array_equal(many.predict(views), many.labels_)
     fewer = fitted(views, affinity="gaussian", n_iter=1, n_projections=2)
-    assert np.array_equal(fewer.labels_, few.labels_)
+    assert not np.allclose(np.abs(few.embeddings_["view0"]), np.abs(fewer.embeddings_["view0"]))
+    assert np.array_equal(fewer.predict(views), fewer.labels_)
 
 
 def test_embedding_of_one_view():
@@ -289,6 +291,10 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
         ),
         ({"affinity": ["auto"]}, "affinity lists 1 values for 3 views"),
         ({"affinity": "gaussian", "bandwidth": "mean"}, "no bandwidth 'mean': give a number above 0, or one of"),
+        ({"bandwidth": "mediann"}, "view 'view0': no bandwidth 'mediann'"),
+        ({"bandwidth": {"view0": 1.0, "view1": None, "view2": 1.0}}, "view 'view1': bandwidth=None must be a number"),
+        ({"affinity": {"view0": "auto", "view1": None, "view2": "auto"}}, "view 'view1': affinity=None is neither"),
+        ({"affinity": Gaussian}, "view 'view0': affinity=<class .* is neither a name nor an affinity: give an object"),
         ({"bandwidth": -1.0}, "The 'bandwidth' parameter of CoTrainedSpectral must be"),
         ({"n_iter": -1}, "The 'n_iter' parameter of CoTrainedSpectral must be"),
         ({"n_iter": "some"}, "The 'n_iter' parameter of CoTrainedSpectral must be"),
@@ -305,7 +311,7 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
     ],
 )
 def test_refuses(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         fitted(some_views()[0], **options)
 
 
@@ -347,14 +353,35 @@ def test_fewer_dimensions_than_clusters_are_told_of():
     assert np.array_equal(model.predict(views[["view2", "view1"]]), model.labels_)
 
 
-def test_an_entity_like_no_other_is_told_of():
+@pytest.mark.parametrize("n_iter", [0, 1])
+@pytest.mark.filterwarnings("ignore:view 'view1' finds entity 3 like no other")
+def test_an_entity_like_no_other_is_told_of(n_iter):
     K = np.kron(np.eye(2), np.ones((10, 10)))
     K[3] = K[:, 3] = 0
     with pytest.warns(UserWarning, match=r"view 'view0' finds entity 3 like no other \(1 such\)"):
-        model = fitted([K], 2, affinity="precomputed")
-    assert not model.embeddings_["view0"][3].any()
+        model = fitted([K, K], 2, affinity="precomputed", n_iter=n_iter)
+    assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
     others = np.delete(np.arange(20), 3)
     assert same_clusters(model.labels_[others], others >= 10)
+    with pytest.warns(UserWarning, match="entity 0 is like none of the fit"):
+        model.predict([np.zeros((1, 20)), np.zeros((1, 20))])
+
+
+@pytest.mark.parametrize("n_iter", [0, 1])
+@pytest.mark.parametrize("affinity", [Gaussian(1e-3), Gaussian(1.0), Landmarks(60, 3), NearestNeighbors(5)])
+@pytest.mark.filterwarnings("ignore:view 'view1' falls into more parts")
+def test_parts_are_told_of_whatever_the_affinity(affinity, n_iter):
+    X = np.random.default_rng(0).random((60, 2)) + np.repeat([[0, 0], [1000, 0], [0, 1000]], 20, axis=0)
+    with pytest.warns(
+        UserWarning, match="view 'view0' falls into more parts that nothing connects than the 2 clusters"
+    ):
+        fitted([X, X + 1], 2, affinity=affinity, n_iter=n_iter)
+
+
+def test_small_similarities_are_no_parts():
+    views, _ = some_views(separation=4)
+    kernels = [1e-12 * pairwise.rbf_kernel(X, gamma=0.05) for _, X in views.items()]
+    assert len(set(fitted(kernels, affinity="precomputed").labels_)) == 4  # and no warning
 
 
 def test_disconnected_graphs_that_fit_the_clusters():
@@ -386,3 +413,63 @@ def test_select_n_clusters_takes_it():
     views, _ = some_views(separation=7)
     found = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7))
     assert found.n_clusters == 4
+
+
+def test_rings_and_curves_with_many_entities():
+    """Eigenvalues close to 1 and to each other: what a solver that gives up too soon gets wrong."""
+    rng = np.random.default_rng(0)
+    angle, ring = rng.random(6000) * 2 * np.pi, np.arange(6000) % 2
+    radius = np.where(ring, 1.0, 0.7) + 0.02 * rng.standard_normal(6000)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    assert same_clusters(fitted(X, 2).labels_, ring)
+    t = np.sort(rng.random(6000))
+    line = np.column_stack([t, 0.01 * rng.standard_normal(6000)])
+    assert adjusted_rand_score(fitted(line, 4).labels_, np.arange(6000) // 1500) > 0.75
+
+
+def test_nothing_comparable_at_predict():
+    views, _ = make_text_views(60, n_clusters=3, random_state=0)
+    model = fitted(views, 3, affinity="cosine")
+    nothing = {name: np.zeros((2, X.shape[1])) for name, X in views.items()}
+    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\)"):
+        labels = model.predict(nothing)
+    assert set(labels) <= {0, 1, 2}
+
+
+def test_no_entities_at_predict():
+    views, _ = some_views()
+    assert fitted(views).predict(views[:0]).shape == (0,)
+
+
+def test_a_row_far_out_in_float32():
+    views, _ = some_views()
+    single = cs.Views({name: X.astype(np.float32) for name, X in views.items()})
+    model = fitted(single, affinity=Gaussian(2.0))
+    far = cs.Views({name: X[:1] * 4 for name, X in single.items()})
+    assert model.predict(far)[0] in range(4)
+
+
+def test_precomputed_in_scikit_learns_tools():
+    views, y = some_views(separation=8)
+    given = cs.Views({name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()})
+    search = GridSearchCV(
+        cs.CoTrainedSpectral(4, affinity="precomputed", random_state=0),
+        {"n_iter": [0, 1]},
+        scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
+        cv=3,
+        error_score="raise",
+    ).fit(given, y)
+    assert search.best_score_ > 0.95
+
+
+def test_precomputed_must_be_square_unless_rows_of_views_were_chosen():
+    K = pairwise.rbf_kernel(np.random.default_rng(0).random((120, 2)))
+    with pytest.raises(ValueError, match=r"needs a square matrix of similarities, 60 x 60, got shape \(60, 120\)"):
+        fitted([K[:60]], 2, affinity="precomputed")
+    assert len(fitted(cs.Views([K])[:60], 2, affinity="precomputed").labels_) == 60
+
+
+def test_tables_that_do_not_fit(monkeypatch):
+    monkeypatch.setattr("consilience.cluster._similarities.available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"view 'view0': the similarities by Gaussian\(.* take 0.0 GiB .*landmarks"):
+        fitted(some_views()[0], affinity="gaussian")

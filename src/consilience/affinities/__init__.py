@@ -1,6 +1,6 @@
 """How alike two entities are in one view, as operators that multiply thin matrices, one a file."""
 
-from .base import Affinity, Cross, NoAffinityError, Operator, ViewOperator, chosen_columns, degrees
+from .base import Affinity, Cross, NoAffinityError, Operator, ViewOperator, chosen_columns, degrees, one_part
 from .chi_squared import ChiSquared
 from .choose import AFFINITIES, Auto
 from .cosine import Cosine
@@ -36,4 +36,5 @@ __all__ = [
     "ViewOperator",
     "chosen_columns",
     "degrees",
+    "one_part",
 ]

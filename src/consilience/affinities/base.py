@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -26,6 +27,9 @@ class Cross(Protocol):
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         """The matrix times a thin one."""
 
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        """A few columns: (rows, chosen)."""
+
 
 class Operator(Cross, Protocol):
     """Similarities of entities to each other: symmetric, none negative. All that spectral methods ask for."""
@@ -34,8 +38,8 @@ class Operator(Cross, Protocol):
     def exact(self) -> bool:
         """Whether the entries are the affinity's own, not an approximation."""
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        """A few columns: (entities, chosen)."""
+    def parts(self) -> np.ndarray:
+        """(n,) a number for each group of entities that no similarity connects, where that is easily seen: a hint."""
 
 
 class ViewOperator(Operator, Protocol):
@@ -44,15 +48,14 @@ class ViewOperator(Operator, Protocol):
     def norm(self) -> float:
         """Frobenius norm: root of the sum of all squared entries."""
 
-    def n_parts(self) -> int:
-        """How many groups there are that no similarity connects, as far as it can be told from what is stored."""
-
     def against(self, X: Array) -> Cross:
         """Similarities of other rows of the view to these."""
 
 
 class Affinity(Protocol):
     """How to compare the rows of a view; frozen data, no state."""
+
+    columns_are_entities: ClassVar[bool]  # whether the view is a matrix of similarities already
 
     def settle(self, X: Array) -> Affinity:
         """The same with what it leaves open (a metric, a number of neighbours) decided by a look at these rows."""
@@ -68,12 +71,25 @@ class Affinity(Protocol):
 
 
 class NoAffinityError(ValueError):
-    """These rows cannot be compared in this way; the message says why and what to do, the caller names the view."""
+    """Rows cannot be compared in this way; the message says why and what to do, the caller names the view."""
+
+
+def check_setting(name: str, value: Any, *, whole: bool = False) -> None:
+    """Refuse a setting that is no number above zero, or no whole number from 1 on."""
+    kind = Integral if whole else Real
+    if not isinstance(value, kind) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+        wanted = "a whole number from 1 on" if whole else "a number above 0"
+        raise NoAffinityError(f"{name}={value!r} must be {wanted}")
 
 
 def degrees(operator: Cross) -> np.ndarray:
     """Sum of each row, in float64."""
     return (operator @ np.ones((operator.shape[1], 1)))[:, 0].astype(np.float64)
+
+
+def one_part(operator: Cross) -> np.ndarray:
+    """No parts that are easily seen."""
+    return np.zeros(operator.shape[0], np.int64)
 
 
 def chosen_columns(operator: Cross, entities: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._backend import Array, as_sparse, decay, row_sums, shared_sums
+from .base import check_setting
 from .histograms import HistogramAffinity
 from .kernel import Kernel, Points
 
@@ -20,6 +21,9 @@ class ChiSquared(HistogramAffinity):
     """
 
     gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_setting("gamma", self.gamma)
 
     def learn(self, X: Array) -> Kernel:
         self.check(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
 @dataclass(frozen=True)
 class Auto:
     """Nearest neighbours up to 20,000 rows, landmarks beyond: every row compared with every other takes too long."""
+
+    columns_are_entities: ClassVar[bool] = False
 
     def settle(self, X: Array) -> Affinity:
         chosen = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()

@@ -25,7 +25,7 @@ from .._backend import (
     where,
 )
 from .bandwidth import local_scales, median_distance
-from .base import NoAffinityError
+from .base import NoAffinityError, check_setting
 from .kernel import Kernel, KernelAffinity, KernelMatrix, Points, itemsize
 
 T = TypeVar("T")
@@ -49,12 +49,12 @@ class Gaussian(KernelAffinity):
     def __post_init__(self) -> None:
         if isinstance(self.bandwidth, str):
             if self.bandwidth not in BANDWIDTHS:
-                raise ValueError(
+                raise NoAffinityError(
                     f"no bandwidth {self.bandwidth!r}: give a number above 0, or one of "
                     f"{', '.join(map(repr, BANDWIDTHS))}"
                 )
-        elif not 0 < self.bandwidth < np.inf:
-            raise ValueError(f"bandwidth={self.bandwidth!r} must be a number above 0")
+        else:
+            check_setting("bandwidth", self.bandwidth)
 
     def learn(self, X: Array) -> Kernel:
         distances = SquaredDistances(origin_of(X))
@@ -91,7 +91,7 @@ class SquaredDistances:
             tile[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = 0
             return function(tile)
 
-        yield from map_chunks(apart, KernelMatrix(self, points, points, held=False).parts)
+        yield from map_chunks(apart, KernelMatrix(self, points, points, held=False).blocks)
 
 
 @dataclass(frozen=True, eq=False)

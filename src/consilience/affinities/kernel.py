@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from .._backend import (
     take_rows,
     to_numpy,
 )
+from .base import one_part
 
 T = TypeVar("T")
 
@@ -80,13 +81,13 @@ class KernelMatrix:
         return np.dtype(f"f{itemsize(self.left.X)}")
 
     @property
-    def parts(self) -> list[slice]:
+    def blocks(self) -> list[slice]:
         n, m = self.shape
         return cut(slice(0, n), max(1, min(-(-n * m // TILE), -(-n // LEAST_ROWS))))
 
     @cached_property
     def _table(self) -> list[Array]:
-        return list(map_chunks(self._compute, self.parts))
+        return list(map_chunks(self._compute, self.blocks))
 
     def _compute(self, rows: slice) -> Array:
         tile = self.kernel.tile(self.left.at(rows), self.right)
@@ -95,10 +96,10 @@ class KernelMatrix:
     def over_tiles(self, function: Callable[[slice, Array], T]) -> Iterator[T]:
         """A function of each block of rows in turn, on the threads allowed."""
         if not self.held:
-            yield from map_chunks(lambda rows: function(rows, self._compute(rows)), self.parts)
+            yield from map_chunks(lambda rows: function(rows, self._compute(rows)), self.blocks)
             return
-        tiles = dict(zip((rows.start for rows in self.parts), self._table, strict=True))
-        yield from map_chunks(lambda rows: function(rows, tiles[rows.start]), self.parts)
+        tiles = dict(zip((rows.start for rows in self.blocks), self._table, strict=True))
+        yield from map_chunks(lambda rows: function(rows, tiles[rows.start]), self.blocks)
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         thin = self.like(U)
@@ -121,8 +122,8 @@ class KernelMatrix:
     def _norm(self) -> float:
         return float(np.sqrt(sum(self.over_tiles(lambda _, tile: float(namespace(tile).sum(tile * tile))))))
 
-    def n_parts(self) -> int:
-        return 1
+    def parts(self) -> np.ndarray:
+        return one_part(self)
 
     def least(self) -> float:
         """The smallest entry."""
@@ -150,6 +151,8 @@ class Transposed:
 
 class KernelAffinity(ABC):
     """An affinity that is a kernel."""
+
+    columns_are_entities: ClassVar[bool] = False
 
     @abstractmethod
     def learn(self, X: Array) -> Kernel:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._backend import Array, as_kind, like, take_rows, to_numpy
+from .base import check_setting
 from .kernel import KernelMatrix, Points, itemsize
-from .low_rank import LowRank, check_number, choose_landmarks
+from .low_rank import LowRank, choose_landmarks
 from .space import Space, check_metric, comparable, settled_metric
 
 
@@ -35,9 +37,12 @@ class Landmarks:
     n_neighbors: int = 20
     metric: str | None = None
 
+    columns_are_entities: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         check_metric(self.metric)
-        check_number(self.n_landmarks)
+        check_setting("n_landmarks", self.n_landmarks, whole=True)
+        check_setting("n_neighbors", self.n_neighbors, whole=True)
 
     def settle(self, X: Array) -> Landmarks:
         return replace(self, metric=settled_metric(self.metric, X))

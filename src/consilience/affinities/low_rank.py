@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._backend import Array
-from .base import chosen_columns
+from .base import chosen_columns, one_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,8 @@ class LowRank:
         small = self.core @ (self.factor.T @ (self.factor @ np.eye(self.factor.shape[1], dtype=self.dtype)))
         return float(np.sqrt(np.sum(small * small.T)))
 
-    def n_parts(self) -> int:
-        return 1
+    def parts(self) -> np.ndarray:
+        return one_part(self)
 
     def against(self, X: Array) -> Chain:
         return Chain(self.join(X), self)
@@ -58,14 +58,11 @@ class Chain:
     def dtype(self) -> np.dtype:
         return self.known.dtype
 
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        return chosen_columns(self, entities)
+
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         return self.factor @ (self.known.core @ (self.known.factor.T @ U))
-
-
-def check_number(n_landmarks: int) -> None:
-    """Refuse to go without landmarks."""
-    if n_landmarks < 1:
-        raise ValueError(f"n_landmarks={n_landmarks!r} must be at least 1")
 
 
 def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:

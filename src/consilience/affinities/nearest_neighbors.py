@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._backend import Array, as_kind, to_numpy
+from .base import NoAffinityError, check_setting
 from .graph import Graph
 from .kernel import KernelMatrix, Points
 from .search import SEARCHES
@@ -40,10 +42,14 @@ class NearestNeighbors:
     metric: str | None = None
     approximate: bool = False
 
+    columns_are_entities: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         check_metric(self.metric)
-        if self.n_neighbors is not None and self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors={self.n_neighbors!r} must be at least 1, and more: a row is its own nearest")
+        if self.n_neighbors is not None:
+            check_setting("n_neighbors", self.n_neighbors, whole=True)
+        if self.approximate not in SEARCHES:
+            raise NoAffinityError(f"approximate={self.approximate!r} must be True or False")
 
     def settle(self, X: Array) -> NearestNeighbors:
         number = self.n_neighbors or usual_number(X.shape[0])

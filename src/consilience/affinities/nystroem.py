@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
 
 from .._backend import Array, like, take_rows, to_numpy
+from .base import NoAffinityError, check_setting
 from .gaussian import Gaussian
 from .kernel import HELD, KernelAffinity, itemsize
-from .low_rank import LowRank, check_number, choose_landmarks
+from .low_rank import LowRank, choose_landmarks
 
 LEARNED_FROM = 2000  # rows that a bandwidth is learned from
 
@@ -33,8 +35,14 @@ class Nystroem:
     kernel: KernelAffinity = field(default_factory=Gaussian)
     n_landmarks: int = 500
 
+    columns_are_entities: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
-        check_number(self.n_landmarks)
+        check_setting("n_landmarks", self.n_landmarks, whole=True)
+        if not isinstance(self.kernel, KernelAffinity):
+            raise NoAffinityError(
+                f"kernel={self.kernel!r} is no kernel: give an object of one, such as consilience.affinities.Gaussian()"
+            )
 
     def settle(self, X: Array) -> Nystroem:  # noqa: ARG002
         return self

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 
-from .._backend import Array, products
+from .._backend import Array, namespace, products, squared_norms
+from .base import NoAffinityError, check_setting
 from .kernel import Kernel, KernelAffinity, Points, has_negative
 
 
@@ -26,8 +28,17 @@ class Polynomial(KernelAffinity):
     gamma: float | None = None
     offset: float = 1.0
 
+    def __post_init__(self) -> None:
+        check_setting("degree", self.degree, whole=True)
+        if self.gamma is not None:
+            check_setting("gamma", self.gamma)
+
     def learn(self, X: Array) -> Kernel:
-        return Power(self.degree, 1 / X.shape[1] if self.gamma is None else self.gamma, self.offset)
+        gamma = 1 / X.shape[1] if self.gamma is None else self.gamma
+        most = gamma * float(namespace(X).max(squared_norms(X))) + abs(self.offset)
+        if self.degree * log(max(most, 1.0)) > log(float(namespace(X).finfo(X.dtype).max)) / 2:
+            raise NoAffinityError(f"numbers so large have no power {self.degree} in {X.dtype}: rescale the view")
+        return Power(self.degree, gamma, self.offset)
 
     def negative(self, X: Array) -> bool:
         return self.degree % 2 == 1 and (has_negative(X) or self.offset < 0)

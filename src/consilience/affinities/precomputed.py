@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._backend import CSR, Array, squared_norms, to_numpy
 from .base import NoAffinityError
@@ -20,6 +20,8 @@ class Precomputed:
 
     New entities come with their similarities to those of the fit.
     """
+
+    columns_are_entities: ClassVar[bool] = True
 
     def settle(self, X: Array) -> Precomputed:  # noqa: ARG002
         return self
@@ -36,26 +38,24 @@ class Precomputed:
         return 0
 
 
-def given(X: Array) -> np.ndarray | sp.csr_array:
-    """The matrix itself."""
-    return X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+def given(X: Array) -> Any:
+    """The matrix itself: similarities of rows to the entities of the fit, none negative."""
+    matrix = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    least = matrix.min() if matrix.size else 0.0
+    if least < -ROUNDING * abs(matrix).max():
+        raise NoAffinityError(f"{NEEDED}, and one is {least:.3g}: {REMEDY}")
+    return matrix
 
 
-def check_similarities(matrix: np.ndarray | sp.csr_array) -> None:
-    """Refuse a matrix that cannot hold similarities."""
-    most = abs(matrix).max() if matrix.shape[0] else 0.0
+def check_similarities(matrix: Any) -> None:
+    """Refuse a matrix that cannot hold similarities of entities to each other."""
     if matrix.shape[0] != matrix.shape[1]:
-        problem = f"is not square but {matrix.shape}"
-    elif matrix.min() < -ROUNDING * most:
-        problem = f"has a negative similarity, {matrix.min():.3g}"
-    elif abs(matrix - matrix.T).max() > ROUNDING * most:
-        problem = "is not symmetric"
-    elif most == 0:
-        problem = "is all zeros"
-    else:
-        return
-    raise NoAffinityError(
-        f"the matrix of similarities {problem}: affinity='precomputed' needs a symmetric matrix of which no entry is "
-        "negative. Turn distances d into similarities (such as exp(-d**2)) first, or average the matrix with its "
-        "transpose"
-    )
+        raise NoAffinityError(f"{NEEDED}, got shape {matrix.shape}: {REMEDY}")
+    if not abs(matrix).max():
+        raise NoAffinityError(f"{NEEDED}, and all are zero: leave the view out")
+    if abs(matrix - matrix.T).max() > ROUNDING * abs(matrix).max():
+        raise NoAffinityError(f"{NEEDED}, and it is not symmetric: {REMEDY}")
+
+
+NEEDED = "affinity='precomputed' needs a symmetric matrix of similarities, none negative"
+REMEDY = "turn distances d into similarities (such as exp(-d**2)) first, or average the matrix with its transpose"

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.stats
 
 from .._backend import Array, like, squared_norms, take_rows, to_numpy
+from .base import NoAffinityError
 from .cosine import unit_rows
 from .gaussian import SquaredDistances, origin_of
 from .kernel import Points
@@ -20,7 +21,7 @@ LOOKED_AT = 1000  # rows that a metric is chosen by
 def check_metric(metric: str | None) -> None:
     """Refuse a metric that there is not."""
     if metric is not None and metric not in METRICS:
-        raise ValueError(f"no metric {metric!r}: choose from {', '.join(map(repr, METRICS))}, or give none")
+        raise NoAffinityError(f"no metric {metric!r}: choose from {', '.join(map(repr, METRICS))}, or give none")
 
 
 def settled_metric(metric: str | None, X: Array) -> str:

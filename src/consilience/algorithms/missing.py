@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..affinities import Cross, Operator, ViewOperator
+from ..affinities import Cross, Operator, ViewOperator, one_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +36,23 @@ class Similarities:
 
     def against(self, crosses: Sequence[Cross | None], present: np.ndarray) -> Sequence[Cross]:
         """Similarities of other entities to these in each view, from their own and which views they have."""
-        complete = present.all() and self.present.all()
-        return self._filled(crosses, present) if not complete else [own for own in crosses if own is not None]
+        known = [own for own in crosses if own is not None]
+        if len(known) == len(crosses) and present.all() and self.present.all():
+            return known
+        return self._filled(crosses, present)
 
     def _filled(self, own: Sequence[Any], present: np.ndarray) -> list[Filled]:
         return [Filled(v, own, self.scales[v], present, self.present) for v in range(len(own))]
+
+
+class Term(NamedTuple):
+    """What one view adds to another's similarities: its own, weighted by row and column, summed over the weights."""
+
+    own: Any
+    rows: np.ndarray  # (n,) which entities have the view
+    columns: np.ndarray
+    row_weights: np.ndarray  # (rows that have it, weights)
+    column_weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,36 +76,46 @@ class Filled:
 
     @property
     def dtype(self) -> np.dtype:
-        return np.result_type(*(own.dtype for own in self.own if own is not None))
+        return np.result_type(np.float32, *(own.dtype for own in self.own if own is not None))
 
     @property
     def exact(self) -> bool:
         return all(own.exact for own in self.own)
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        left, of_row = np.unique(self.row_views, axis=0, return_inverse=True)
-        right, of_column = np.unique(self.column_views[entities], axis=0, return_inverse=True)
-        total = np.zeros((len(self.row_views), len(entities)), self.dtype)
-        for w, (own, scale) in enumerate(zip(self.own, self.scales, strict=True)):
-            here, there = np.flatnonzero(self.row_views[:, w]), np.flatnonzero(self.column_views[entities, w])
-            own_places = np.cumsum(self.column_views[:, w])[entities[there]] - 1
-            share = scale * shares(left, right, self.view, w)[np.ix_(of_row[here], of_column[there])]
-            total[np.ix_(here, there)] += (share * own.columns(own_places)).astype(self.dtype)
-        return total
-
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    @cached_property
+    def terms(self) -> list[Term]:
+        """What each view adds, and with which weights."""
         left, of_row = np.unique(self.row_views, axis=0, return_inverse=True)
         right, of_column = np.unique(self.column_views, axis=0, return_inverse=True)
-        total = np.zeros((len(self.row_views), U.shape[1]), self.dtype)
+        found = []
         for w, (own, scale) in enumerate(zip(self.own, self.scales, strict=True)):
             here, there = self.row_views[:, w], self.column_views[:, w]
-            if own is None:
-                continue
-            first, sizes, second = np.linalg.svd(shares(left, right, self.view, w))
-            for r in np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0)):
-                weighted = second[r][of_column[there], None] * U[there]
-                total[here] += scale * sizes[r] * first[of_row[here], r, None] * (own @ weighted)
+            first, sizes, second = np.linalg.svd(scale * shares(left, right, self.view, w), full_matrices=False)
+            real = sizes > 1e-12 * sizes.max(initial=0)
+            if own is not None and real.any():
+                rows = (first * sizes)[:, real][of_row[here]].astype(self.dtype)
+                found.append(Term(own, here, there, rows, second[real].T[of_column[there]].astype(self.dtype)))
+        return found
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        total = np.zeros((self.shape[0], U.shape[1]), self.dtype)
+        for own, here, there, row_weights, column_weights in self.terms:
+            # all weights in one product: similarities that are not held are computed once for all
+            wide = (column_weights[:, :, None] * U[there][:, None, :]).reshape(len(column_weights), -1)
+            products = (own @ wide).reshape(len(row_weights), row_weights.shape[1], -1)
+            total[here] += np.sum(row_weights[:, :, None] * products, axis=1)
         return total
+
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        total = np.zeros((self.shape[0], len(entities)), self.dtype)
+        for own, here, there, row_weights, column_weights in self.terms:
+            has = there[entities]
+            places = np.cumsum(there)[entities[has]] - 1
+            total[np.ix_(here, has)] += (row_weights @ column_weights[places].T) * own.columns(places)
+        return total
+
+    def parts(self) -> np.ndarray:
+        return one_part(self)
 
 
 def shares(left: np.ndarray, right: np.ndarray, v: int, w: int) -> np.ndarray:

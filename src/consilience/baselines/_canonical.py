@@ -82,7 +82,8 @@ def leading_directions(
         scores = X @ U - mean @ U
         return (X.T @ scores - np.outer(mean, scores.sum(axis=0))) / n
 
-    return top_eigenvectors(product, rng.standard_normal((d, min(d, rank + SPARE))), rank)
+    found = top_eigenvectors(product, rng.standard_normal((d, min(d, rank + SPARE))), rank)
+    return found.values, found.vectors
 
 
 def kernel_dimensions(K: ViewOperator, rank: int | None, rng: np.random.Generator) -> tuple[Kernel, np.ndarray]:
@@ -95,7 +96,7 @@ def kernel_dimensions(K: ViewOperator, rank: int | None, rng: np.random.Generato
         return U - U.mean(axis=0, keepdims=True)
 
     start = rng.standard_normal((n, min(n, rank + SPARE))).astype(K.dtype)
-    values, U = top_eigenvectors(lambda X: centred(K @ centred(X)), start, rank)
+    values, U, _, _ = top_eigenvectors(lambda X: centred(K @ centred(X)), start, rank)
     real = values > np.sqrt(np.finfo(K.dtype).eps) * max(values[0], np.finfo(K.dtype).tiny)
     values, U = values[real].astype(np.float64), centred(U[:, real].astype(np.float64))
     return Kernel(mean, U / np.sqrt(values)), U * np.sqrt(values)

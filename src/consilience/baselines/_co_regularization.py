@@ -15,7 +15,7 @@ import scipy.linalg
 
 from ..affinities import Operator, degrees
 from ..algorithms.eigen import SPARE, top_eigenvectors
-from ..algorithms.spectral import embed, inverse_root, without_nothing
+from ..algorithms.spectral import First, inverse_root, nobody, without_nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,23 +55,29 @@ class CoRegularized:
 class Normalised:
     """A view's normalised similarities."""
 
-    K: Operator
+    K: Operator | None
     root: np.ndarray  # (n, 1): D^-1/2
+    least: float  # degree: who has no more is like nobody
 
     @classmethod
     def of(cls, K: Operator) -> Normalised:
-        return cls(K, inverse_root(degrees(K)).astype(K.dtype)[:, None])
+        degree = degrees(K)
+        least = nobody(degree)
+        return cls(K, inverse_root(degree, least).astype(K.dtype)[:, None], least)
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        assert self.K is not None
         return self.root * (self.K @ (self.root * U))
 
 
-def pairwise(operators: Sequence[Operator], weights: Sequence[float], k: int, rng: np.random.Generator) -> Iterator:
+def pairwise(
+    operators: Sequence[Operator], first: Sequence[First], weights: Sequence[float], rng: np.random.Generator
+) -> Iterator:
     """Maximise ``sum_v tr(U_v' L_v U_v) + weight sum_{v<w} |U_v' U_w|^2``: one round after the other.
 
     All weights are the same.
     """
-    L, views = begin(operators, k, rng)
+    L, views = begin(operators, first)
     while True:
         for v in range(len(L)):
             others = [(weights[v], view) for w, view in enumerate(views) if w != v]
@@ -80,9 +86,12 @@ def pairwise(operators: Sequence[Operator], weights: Sequence[float], k: int, rn
         yield CoRegularized(list(views), None, own_terms(L, views) + pairs)
 
 
-def centroid(operators: Sequence[Operator], weights: Sequence[float], k: int, rng: np.random.Generator) -> Iterator:
+def centroid(
+    operators: Sequence[Operator], first: Sequence[First], weights: Sequence[float], rng: np.random.Generator
+) -> Iterator:
     """Maximise ``sum_v tr(U_v' L_v U_v) + sum_v weight_v |U_v' U*|^2``: one round after the other."""
-    L, views = begin(operators, k, rng)
+    L, views = begin(operators, first)
+    k = first[0].U.shape[1]
     while True:
         middle = consensus(views, weights, k)
         for v in range(len(L)):
@@ -92,11 +101,10 @@ def centroid(operators: Sequence[Operator], weights: Sequence[float], k: int, rn
         yield CoRegularized(list(views), middle, own_terms(L, views) + pulls)
 
 
-def begin(operators: Sequence[Operator], k: int, rng: np.random.Generator) -> tuple[list[Normalised], list[Vectors]]:
+def begin(operators: Sequence[Operator], first: Sequence[First]) -> tuple[list[Normalised], list[Vectors]]:
     """Each view's own eigenvectors."""
     views = []
-    for v, K in enumerate(operators):
-        found = embed(K, k, rng)
+    for v, found in enumerate(first):
         recipe = [divided(found.U, found.values) if w == v else np.zeros_like(found.U) for w in range(len(operators))]
         views.append(Vectors(found.U, found.values, recipe))
     return [Normalised.of(K) for K in operators], views
@@ -116,7 +124,8 @@ def pulled(
         return sum((weight * (other.U @ (other.U.T @ X)) for weight, other in others), L[v] @ X)
 
     spare = rng.standard_normal((n, min(SPARE, n - k))).astype(before.U.dtype)
-    values, U = without_nothing(*top_eigenvectors(product, np.hstack([before.U, spare]), k))
+    found = top_eigenvectors(product, np.hstack([before.U, spare]), k)
+    values, U = without_nothing(found.values, found.vectors)
     turns = [(weight * (other.U.T @ U), other) for weight, other in others]
     recipe = [
         divided(sum((other.recipe[w] @ turn for turn, other in turns), U if w == v else np.zeros_like(U)), values)

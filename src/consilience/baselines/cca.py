@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -25,8 +25,8 @@ from ..cluster._shared import (
     store_agreement,
     warn_of_lost,
 )
-from ..cluster._similarities import columns_of, only, restricted, similarities_of
-from ..data import Views, per_view
+from ..cluster._similarities import by_name, columns_of, only, restricted, similarities_of
+from ..data import Views
 from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
 from ._side_by_side import plain_blocks
 from .kernel_addition import KernelAddition
@@ -194,6 +194,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         with threads(self.n_jobs):
             analysis, found = KINDS[self.kind](self, views, rng)
             scores, present = spread(found, len(views))
+            check_shared(views.names, present)
             common = canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
             features = common.features(scores, present)
             spectral = self._spectral().fit({FEATURES: features})
@@ -302,12 +303,8 @@ def linear(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tu
 
 def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tuple[Analysis, Scores]:
     """Principal components of the kernels, and the entities' scores."""
-    asked = {}
-    for name, own in per_view("kernel", estimator.kernel, views.names).items():
-        if isinstance(own, str) and own not in AFFINITIES:
-            raise ValueError(f"view {name!r}: no kernel {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
-        asked[name] = AFFINITIES[own]("median") if isinstance(own, str) else own
-    columns = columns_of(views, asked)
+    asked = by_name("kernel", estimator.kernel, "median", views.names)
+    columns = columns_of(views, asked, chosen=True)
     kernels, similarities = similarities_of(restricted(views, columns), asked, rng)
     dimensions, scores, known = {}, {}, {}
     for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):
@@ -317,6 +314,16 @@ def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tu
 
 
 KINDS = {"linear": linear, "kernel": kernel}
+
+
+def check_shared(names: Sequence[str], present: np.ndarray) -> None:
+    """Refuse two views that no entity has both of: nothing says how they hang together."""
+    shared = present.T.astype(int) @ present
+    for a, b in np.argwhere(shared == 0):
+        raise ValueError(
+            f"no entity has both view {names[a]!r} and view {names[b]!r}, so that nothing can be correlated: leave one "
+            "of them out, or use CoTrainedSpectral"
+        )
 
 
 def spread(found: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:

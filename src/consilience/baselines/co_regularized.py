@@ -14,9 +14,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..affinities import Cross, Operator
 from ..algorithms.progress import progress
 from ..algorithms.run import run
-from ..algorithms.spectral import inverse_root
+from ..algorithms.spectral import First, embed, inverse_root
 from ..cluster._shared import warn_of_rounds
-from ..cluster._spectral import BaseSpectral, chosen_views
+from ..cluster._spectral import BaseSpectral, chosen_views, warn_of_embedding
 from ..data import Table, per_view
 from ._co_regularization import Normalised, Vectors, centroid, pairwise
 
@@ -161,9 +161,10 @@ class CoRegularizedSpectral(BaseSpectral):
 
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Placed:
         weights, chosen = self._weights(names), self._chosen(names)
+        first = [embed(K, self.n_clusters, rng) for K in operators]
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             done = run(
-                KINDS[self.kind](operators, weights, self.n_clusters, rng),
+                KINDS[self.kind](operators, first, weights, rng),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 patience=1,
@@ -175,10 +176,11 @@ class CoRegularizedSpectral(BaseSpectral):
         return Placed(
             [replace(own, recipe=()) for own in views],  # nobody asks for the recipes of views that are not clustered
             [middle] if chosen is None else [views[v] for v in chosen],
-            [Normalised.of(K).root for K in operators],
+            [replace(Normalised.of(K), K=None) for K in operators],
             None if middle is None else middle.U,
             Table.from_rows(done.history),
             done.converged,
+            first,
         )
 
     def _weights(self, names: Sequence[str]) -> list[float]:
@@ -209,8 +211,9 @@ class CoRegularizedSpectral(BaseSpectral):
         self.embedding_, self.history_, self.converged_ = found.centroid, found.history, found.converged
         self.n_iter_ = found.history.n_rows
 
-    def _warn(self, *about: Any) -> None:
-        super()._warn(*about)
+    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
+        for name, view, there in zip(names, found.first, present.T, strict=True):
+            warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
         warn_of_rounds(self)
 
 
@@ -220,10 +223,11 @@ class Placed:
 
     views: Sequence[Any]
     clustered: Sequence[Vectors]
-    roots: Sequence[np.ndarray]  # D^-1/2 of each view
+    normalised: Sequence[Normalised]  # each view's, without the similarities
     centroid: np.ndarray | None
     history: Table
     converged: bool
+    first: Sequence[First]
 
     @property
     def joint(self) -> Sequence[np.ndarray]:
@@ -231,13 +235,13 @@ class Placed:
 
     def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
         found = sum(
-            normalised(cross, root, np.hstack([own.recipe[w] for own in self.clustered]))
-            for w, (cross, root) in enumerate(zip(crosses, self.roots, strict=True))
+            normalised(cross, own, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
+            for w, (cross, own) in enumerate(zip(crosses, self.normalised, strict=True))
         )
         return np.split(found, len(self.clustered), axis=1)
 
 
-def normalised(cross: Cross, root: np.ndarray, recipe: np.ndarray) -> np.ndarray:
+def normalised(cross: Cross, known: Normalised, recipe: np.ndarray) -> np.ndarray:
     """The normalised similarities of others to the entities of the fit, times a thin matrix."""
-    found = cross @ np.hstack([np.ones_like(root), root * recipe])
-    return inverse_root(found[:, 0])[:, None] * found[:, 1:]
+    found = cross @ np.hstack([np.ones_like(known.root), known.root * recipe])
+    return inverse_root(found[:, 0], known.least)[:, None] * found[:, 1:]

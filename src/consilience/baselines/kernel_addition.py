@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..affinities import one_part
 from ._joint import BaseJoint, Combination
 
 
@@ -100,6 +101,9 @@ class Sum:
     @property
     def exact(self) -> bool:
         return all(K.exact for K in self.views)
+
+    def parts(self) -> np.ndarray:
+        return one_part(self)
 
     def columns(self, entities: np.ndarray) -> np.ndarray:
         return reduce(add, (K.columns(entities) for K in self.views))

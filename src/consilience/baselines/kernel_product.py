@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._backend import cut, map_chunks
-from ..affinities import Cross, Operator, chosen_columns, kernel
+from ..affinities import Cross, Operator, kernel, one_part
 from ._joint import BaseJoint, Combination
 
 
@@ -133,6 +133,9 @@ class Product:
     def exact(self) -> bool:
         return all(K.exact for K in self.views)
 
+    def parts(self) -> np.ndarray:
+        return one_part(self)
+
     def columns(self, entities: np.ndarray) -> np.ndarray:
         return reduce(mul, (K.columns(entities) for K in self.views))
 
@@ -168,10 +171,13 @@ class CrossProduct:
     def dtype(self) -> np.dtype:
         return np.result_type(*(K.dtype for K in self.views))
 
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        return reduce(mul, (K.columns(entities) for K in self.views))
+
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         def part_of_sum(part: slice) -> np.ndarray:
             entities = np.arange(part.start, part.stop)
-            return reduce(mul, (chosen_columns(K, entities) for K in self.views)) @ U[part]
+            return self.columns(entities) @ U[part]
 
         return reduce(add, map_chunks(part_of_sum, parts_of(self.shape)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
@@ -12,9 +12,8 @@ import numpy as np
 
 from ..affinities import Cross, Operator
 from ..algorithms.eigen import SPARE, top_eigenvectors
-from ..algorithms.spectral import Embedding, embed, extended, inverse_root, without_nothing
-from ..cluster._spectral import BaseSpectral, chosen_views
-from ._joint import warn_of_joint
+from ..algorithms.spectral import Embedding, embed, extended, inverse_root, nobody, without_nothing
+from ..cluster._spectral import BaseSpectral, chosen_views, warn_of_embedding
 
 
 class MinimumDisagreement(BaseSpectral):
@@ -130,19 +129,17 @@ class MinimumDisagreement(BaseSpectral):
 
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Separate:
         chosen = chosen_views(self.embedding, names)
-        # one vector more than is clustered tells whether there are more parts than clusters
-        n_vectors = self.n_clusters + 1
-        views = minimum_disagreement(operators, n_vectors, rng) if len(operators) > 1 else None
-        return Separate(views or [embed(operators[0], n_vectors, rng)], chosen, self.n_clusters)
+        views = minimum_disagreement(operators, self.n_clusters, rng) if len(operators) > 1 else None
+        return Separate(views or [embed(operators[0], self.n_clusters, rng)], chosen)
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
-        self.singular_values_ = found.views[0].values[: self.n_clusters]
+        self.singular_values_ = found.views[0].values
 
-    def _warn(self, names: Any, similarities: Any, embeddings: Sequence[Embedding]) -> None:  # noqa: ARG002
-        whole = np.hstack([view.U[:, : self.n_clusters] for view in embeddings])
-        rank = embeddings[0].values
-        warn_of_joint("the graph of all views' entities", rank, whole, self.n_clusters)
+    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:  # noqa: ARG002
+        whole = replace(found.views[0], lonely=np.all([view.lonely for view in found.views], axis=0))
+        everyone = np.ones(len(present), dtype=bool)
+        warn_of_embedding("the graph of all views' entities", whole, everyone, self.n_clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +148,14 @@ class Separate:
 
     views: Sequence[Embedding]
     chosen: Sequence[int]
-    n_columns: int
 
     @property
     def joint(self) -> Sequence[np.ndarray]:
-        return [self.views[v].U[:, : self.n_columns] for v in self.chosen]
+        return [self.views[v].U for v in self.chosen]
 
     def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
         alone = np.empty((crosses[0].shape[0], 0))
-        return [self.views[v].place(crosses[v], alone)[:, : self.n_columns] for v in self.chosen]
+        return [self.views[v].place(crosses[v], alone) for v in self.chosen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,18 +163,24 @@ class Connected(Embedding):
     """A view's part of the eigenvectors of the graph over all pairs of views."""
 
     through: np.ndarray  # (n, 1 + p): similarities to the entities times this are a vertex's degree and its sums
+    least: float  # degree: who has no more is like nobody
+    lonely: np.ndarray  # (n,) who that is
+    beyond: float
+    settled: bool
 
     def place(self, cross: Cross, others: np.ndarray) -> np.ndarray:  # noqa: ARG002
         """The Nyström extension: a new vertex reaches the other views through the entities of the fit."""
         found = cross @ self.through
-        return extended(found[:, 0], found[:, 1:], self.values)
+        return extended(found[:, 0], found[:, 1:], self.values, self.least)
 
 
 def minimum_disagreement(operators: Sequence[Operator], n_vectors: int, rng: np.random.Generator) -> list[Embedding]:
     """Leading eigenvectors of the graph with blocks ``D_i^-1/2 K_i K_j D_j^-1/2``, i != j, cut into the views'."""
     n, dtype = operators[0].shape[0], np.result_type(*(K.dtype for K in operators))
     reach = of_the_others(operators, [np.ones((n, 1), dtype)] * len(operators))
-    roots = [inverse_root(K @ own) for K, own in zip(operators, reach, strict=True)]
+    vertices = [K @ own for K, own in zip(operators, reach, strict=True)]
+    least = [nobody(degree) for degree in vertices]
+    roots = [inverse_root(degree, own) for degree, own in zip(vertices, least, strict=True)]
 
     def weighted(X: np.ndarray) -> list[np.ndarray]:
         return [root * part for root, part in zip(roots, np.split(X, len(operators)), strict=True)]
@@ -189,12 +191,15 @@ def minimum_disagreement(operators: Sequence[Operator], n_vectors: int, rng: np.
 
     n_vertices = n * len(operators)
     start = rng.standard_normal((n_vertices, min(n_vertices, n_vectors + SPARE))).astype(dtype)
-    values, U = without_nothing(*top_eigenvectors(product, start, min(n_vertices, n_vectors)))
+    found = top_eigenvectors(product, start, min(n_vertices, n_vectors))
+    values, U = without_nothing(found.values, found.vectors)
     scale = np.sqrt(len(operators)).astype(dtype)  # of two views, each part then has columns of unit length
     through = of_the_others(operators, weighted(scale * U))
     return [
-        Connected(part, values, np.hstack([own_reach, own]))
-        for part, own_reach, own in zip(np.split(scale * U, len(operators)), reach, through, strict=True)
+        Connected(part, values, np.hstack([own_reach, own]), floor, root[:, 0] == 0, found.beyond, found.settled)
+        for part, own_reach, own, floor, root in zip(
+            np.split(scale * U, len(operators)), reach, through, least, roots, strict=True
+        )
     ]
 
 

@@ -120,12 +120,12 @@ def _check_entities(views: Views, *, fitting: bool) -> None:
     lost = np.flatnonzero(~views.present.any(axis=1))
     if len(lost):
         raise ValueError(
-            f"entity {_name_of(views, lost[0])} has none of the views ({len(lost)} such): drop it with views[keep], or "
+            f"entity {name_of(views, lost[0])} has none of the views ({len(lost)} such): drop it with views[keep], or "
             "give it a view"
         )
 
 
-def _name_of(views: Views, entity: int) -> str:
+def name_of(views: Views, entity: int) -> str:
     return str(entity if views.ids is None else views.ids[entity])
 
 
@@ -172,7 +172,7 @@ def warn_of_lost(
     lost = np.flatnonzero(~np.any([to_numpy(own) for own in present.values()], axis=0))
     if len(lost):
         warnings.warn(
-            f"entity {_name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
+            f"entity {name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
             "such rows with views[keep]",
             UserWarning,
             stacklevel=5,

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
-from .._backend import Array, like, rows_are_same, take_rows, to_numpy
-from ..affinities import Affinity, Auto, Cross, Landmarks, NoAffinityError, Precomputed
+from .._backend import Array, available_memory, like, rows_are_same, take_rows, to_numpy
+from ..affinities import AFFINITIES, Affinity, Auto, Cross, Gaussian, NoAffinityError
 from ..algorithms.missing import Similarities
-from ..data import Views, index_columns
-from ._shared import ready_blocks, warn_of_lost
+from ..data import Views, index_columns, per_view
+from ._shared import name_of, ready_blocks, warn_of_lost
+
+
+def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
+    """The affinity of each view, as an object, from what the user gave for a parameter."""
+    chosen = {}
+    bandwidths = per_view("bandwidth", bandwidth, names)
+    for name, own in per_view(parameter, given, names).items():
+        if isinstance(own, str) and own not in AFFINITIES:
+            raise ValueError(f"view {name!r}: no {parameter} {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
+        with named(name):
+            Gaussian(bandwidths[name])  # checked even where nobody uses it
+            chosen[name] = AFFINITIES[own](bandwidths[name]) if isinstance(own, str) else own
+        if isinstance(own, type) or not hasattr(chosen[name], "settle"):
+            raise TypeError(
+                f"view {name!r}: {parameter}={own!r} is neither a name nor an affinity: give an object such as "
+                "consilience.affinities.NearestNeighbors(n_neighbors=15)"
+            )
+    return chosen
 
 
 def similarities_of(
@@ -24,31 +44,54 @@ def similarities_of(
         if known.shape[0] > 1 and rows_are_same(known):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         affinities[name] = asked[name].settle(known)
+        check_memory(name, affinities[name], known)
         present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-        try:
+        with named(name):
             own.append(affinities[name].over(only(X, present[name]), rng))
-        except NoAffinityError as error:
-            raise NoAffinityError(f"view {name!r}: {error}") from error
     warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
     return affinities, Similarities(own, np.column_stack(list(present.values())))
 
 
-def warn_of_landmarks(asked: Mapping[str, Affinity], taken: Mapping[str, Affinity], n_entities: int) -> None:
+@contextmanager
+def named(view: str) -> Iterator[None]:
+    """Say in which view something could not be compared."""
+    try:
+        yield
+    except NoAffinityError as error:
+        raise NoAffinityError(f"view {view!r}: {error}") from error
+
+
+def check_memory(view: str, affinity: Affinity, X: Array) -> None:
+    """Refuse similarities that would not fit."""
+    needed, free = affinity.nbytes(X), available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"view {view!r}: the similarities by {affinity} take {needed / 2**30:.1f} GiB of memory, but "
+            f"{free / 2**30:.1f} GiB are free: use affinity='landmarks', or cluster fewer entities (views[rows])"
+        )
+
+
+def warn_of_approximation(asked: Mapping[str, Affinity], taken: Mapping[str, Affinity], found: Similarities) -> None:
     """Say that an approximation was chosen for whoever left the choice to us."""
-    chosen = [own for name, own in taken.items() if isinstance(asked[name], Auto) and isinstance(own, Landmarks)]
+    chosen = [
+        taken[name] for name, own in zip(asked, found.own, strict=True) if asked[name] == Auto() and not own.exact
+    ]
     if chosen:
         warnings.warn(
-            f"{n_entities:,} entities are too many to compare each with each: affinity='auto' takes {chosen[0]}, an "
-            "approximation. Give affinity='landmarks' to have it so, or 'nearest-neighbors' to compare all the same",
+            f"{len(found.present):,} entities are too many to compare each with each: affinity='auto' takes "
+            f"{chosen[0]}, an approximation. Give affinity='landmarks' to have it so, or 'nearest-neighbors' to "
+            "compare all the same",
             UserWarning,
             stacklevel=3,
         )
 
 
-def crosses_of(views: Views, affinities: Mapping[str, Affinity], known: Similarities) -> Sequence[Cross]:
-    """Compare other entities with those of the fit, in each of its views."""
+def crosses_of(
+    views: Views, affinities: Mapping[str, Affinity], known: Similarities
+) -> tuple[Sequence[Cross], np.ndarray]:
+    """Compare other entities with those of the fit, in each of its views; also which can be compared at all."""
     ready = ready_blocks(views)
     crosses: list[Cross | None] = []
     present = {}
@@ -57,9 +100,23 @@ def crosses_of(views: Views, affinities: Mapping[str, Affinity], known: Similari
         if name in ready:
             X, there = ready[name]
             present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
-        crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
+        with named(name):
+            crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
     warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
-    return known.against(crosses, np.column_stack(list(present.values())))
+    there = np.column_stack(list(present.values()))
+    return known.against(crosses, there), np.any(there, axis=1, keepdims=True)[:, 0]
+
+
+def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
+    """Say which new entities are like none of those of the fit."""
+    lost = np.flatnonzero(strangers)
+    if len(lost):
+        warnings.warn(
+            f"entity {name_of(views, lost[0])} is like none of the fit ({len(lost)} such), and gets the cluster "
+            "nearest to nothing: use affinity='nearest-neighbors', or a larger bandwidth",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def only(X: Array, chosen: np.ndarray) -> Array:
@@ -67,19 +124,21 @@ def only(X: Array, chosen: np.ndarray) -> Array:
     return X if chosen.all() else take_rows(X, like(np.flatnonzero(chosen), X))
 
 
-def columns_of(views: Views, affinities: Mapping[str, Affinity]) -> dict[str, np.ndarray]:
+def columns_of(views: Views, affinities: Mapping[str, Affinity], *, chosen: bool) -> dict[str, np.ndarray]:
     """Of views that are similarities: the columns of the entities that have the view.
 
-    When entities are chosen, ordered or joined, a view's rows move and its columns do not.
+    When entities of Views are `chosen`, ordered or joined, a view's rows move and its columns do not.
     """
     columns = {}
     for v, name in enumerate(views.names):
-        if isinstance(affinities[name], Precomputed):
+        if affinities[name].columns_are_entities:
             columns[name] = views.rows[views.present[:, v], v]
-            if columns[name].max() >= views[name].shape[1]:
+            n_rows, n_columns = views[name].shape
+            if columns[name].max() >= n_columns or not (chosen or n_rows == n_columns):
                 raise ValueError(
                     f"view {name!r}: affinity='precomputed' needs a square matrix of similarities, {len(views)} x "
-                    f"{len(views)}, got shape {views[name].shape}: give one, or another affinity for features"
+                    f"{len(views)}, got shape {views[name].shape}: give one (K[rows][:, rows] of a larger one, or rows "
+                    "of cs.Views that hold it), or another affinity for features"
                 )
     return columns
 

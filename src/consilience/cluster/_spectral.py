@@ -15,13 +15,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._backend import generator, threads
-from ..affinities import AFFINITIES, Affinity, Cross, Operator
+from ..affinities import AFFINITIES, Cross, Operator, degrees
 from ..algorithms.ending import cluster_qr, nearest_mean
 from ..algorithms.missing import Similarities
 from ..algorithms.progress import announce
 from ..algorithms.spectral import Embedding, unit_rows
 from ..algorithms.start import STRATEGIES
-from ..data import Views, per_view
+from ..data import Views
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
@@ -30,8 +30,18 @@ from ._shared import (
     store_agreement,
     warn_of_empty,
 )
-from ._similarities import columns_of, crosses_of, restricted, similarities_of, warn_of_landmarks
+from ._similarities import (
+    by_name,
+    columns_of,
+    crosses_of,
+    restricted,
+    similarities_of,
+    warn_of_approximation,
+    warn_of_strangers,
+)
 from .kmeans import MultiViewKMeans
+
+APART = 1e-6  # an eigenvalue this near to 1 belongs to a part of the graph that hardly anything connects to the rest
 
 
 class Map(Protocol):
@@ -113,8 +123,8 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         rng = generator(self.random_state)
-        asked = self._affinities(views)
-        columns = columns_of(views, asked)
+        asked = by_name("affinity", self.affinity, self.bandwidth, views.names)
+        columns = columns_of(views, asked, chosen=isinstance(X, Views))
         with threads(self.n_jobs):
             affinities, similarities = similarities_of(restricted(views, columns), asked, rng)
             found = self._map(views.names, similarities.operators, rng)
@@ -132,8 +142,8 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         self._store(found, similarities.present)
         for name, own in affinities.items():
             announce(f"view {name!r}: {own}", bool(self.verbose))
-        warn_of_landmarks(asked, affinities, len(views))
-        self._warn(views.names, similarities, found.views)
+        warn_of_approximation(asked, affinities, similarities)
+        self._warn(views.names, similarities.present, found)
         return self
 
     def _store(self, found: Any, present: np.ndarray) -> None:  # noqa: ARG002
@@ -144,23 +154,9 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         }
         store_agreement(self, own)
 
-    def _affinities(self, views: Views) -> dict[str, Affinity]:
-        """The affinity of each view, as an object."""
-        chosen = {}
-        bandwidths = per_view("bandwidth", self.bandwidth, views.names)
-        for name, own in per_view("affinity", self.affinity, views.names).items():
-            if isinstance(own, str) and own not in AFFINITIES:
-                raise ValueError(f"view {name!r}: no affinity {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
-            chosen[name] = AFFINITIES[own](bandwidths[name]) if isinstance(own, str) else own
-        return chosen
-
-    def _warn(self, names: Sequence[str], similarities: Similarities, embeddings: Sequence[Embedding]) -> None:
-        """Say what makes an embedding less than it should be."""
-        for v, (name, own, embedding) in enumerate(zip(names, similarities.own, embeddings, strict=True)):
-            there = similarities.present[:, v]
-            lonely = np.flatnonzero(there & ~embedding.U.any(axis=1))
-            too_many = own.n_parts() - len(lonely) > self.n_clusters
-            warn_of_embedding(f"view {name!r}", embedding.values, lonely, too_many, self.n_clusters)
+    @abstractmethod
+    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
+        """Say what makes the embeddings less than they should be."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Give entities, seen before or not, to the clusters.
@@ -183,14 +179,36 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         views = check_views(self, X, reset=False)
         views = restricted(views, {name: own for name, own in self._columns.items() if name in views.names})
         with threads(self.n_jobs):
-            crosses = crosses_of(views, self.affinities_, self._similarities)
-            return self._ending.predict(side_by_side(self._found.place(crosses)))
+            crosses, comparable = crosses_of(views, self.affinities_, self._similarities)
+            E = side_by_side(self._found.place(crosses))
+            alike = np.any([degrees(cross) > 0 for cross in crosses], axis=0) & E.any(axis=1)
+            warn_of_strangers(views, comparable & ~alike)
+            return self._ending.predict(E)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
+
+
+class Spectrum(Protocol):
+    """What is known of an embedding by eigenvectors."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """The eigenvalues."""
+
+    @property
+    def lonely(self) -> np.ndarray:
+        """Who is like nobody, and has no place."""
+
+    @property
+    def beyond(self) -> float:
+        """The eigenvalue after these."""
+
+    @property
+    def settled(self) -> bool:
+        """Whether they are as exact as they can be."""
 
 
 class Ending(Protocol):
@@ -200,10 +218,20 @@ class Ending(Protocol):
         """The cluster of each row."""
 
 
+class Centres:
+    """Clusters by the nearest centre."""
+
+    def __init__(self, kmeans: MultiViewKMeans, E: np.ndarray) -> None:
+        self.kmeans = kmeans.fit({"embedding": E})
+
+    def predict(self, E: np.ndarray) -> np.ndarray:
+        return self.kmeans.predict({"embedding": E})
+
+
 def by_kmeans(E: np.ndarray, estimator: BaseSpectral) -> Ending:
     """Centres in the embedding."""
     options = {"n_init": estimator.n_init, "init": estimator.init, "n_jobs": estimator.n_jobs}
-    return MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options).fit(E)
+    return Centres(MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options), E)
 
 
 def by_qr(E: np.ndarray, estimator: BaseSpectral) -> Ending:
@@ -221,24 +249,31 @@ def side_by_side(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.hstack([unit_rows(U) for U in parts])
 
 
-def warn_of_embedding(what: str, values: np.ndarray, lonely: np.ndarray, too_many_parts: bool, n_clusters: int) -> None:
-    """Say what makes an embedding less than it should be; `lonely` are the entities that have no place in it."""
-    rank = int(np.count_nonzero(values[:n_clusters]))
+def warn_of_embedding(what: str, found: Spectrum, present: np.ndarray, n_clusters: int) -> None:
+    """Say what makes an embedding less than it should be, of the entities that are `present` in it."""
+    rank = int(np.count_nonzero(found.values[:n_clusters]))
+    lonely = np.flatnonzero(present & found.lonely)
+    values = np.append(found.values, found.beyond)
     problems = []
     if len(lonely):
         problems.append(
             f"finds entity {lonely[0]} like no other ({len(lonely)} such), which has no place in it: use "
             "affinity='nearest-neighbors', or drop such rows with views[keep]"
         )
-    if too_many_parts and n_clusters > 1:
+    if len(values) > n_clusters > 1 and values[n_clusters] > 1 - APART:
         problems.append(
             f"falls into more parts that nothing connects than the {n_clusters} clusters, and which of them count is "
-            "arbitrary: raise n_neighbors, or use affinity='gaussian'"
+            "arbitrary: raise n_neighbors or bandwidth, or use affinity='gaussian'"
         )
     if rank < n_clusters:
         problems.append(
             f"has {rank} dimensions, fewer than the {n_clusters} clusters, and can tell no more than so many apart: "
             "lower n_clusters, or use affinity='gaussian'"
+        )
+    if not found.settled:
+        problems.append(
+            "has eigenvectors that did not settle, for many have nearly the same eigenvalue: raise n_neighbors or "
+            "bandwidth, or lower n_clusters"
         )
     for problem in problems:
         warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)

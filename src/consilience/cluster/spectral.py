@@ -14,7 +14,7 @@ from ..affinities import Cross, Operator
 from ..algorithms.progress import progress
 from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, place
 from ..data import Table
-from ._spectral import BaseSpectral, chosen_views
+from ._spectral import BaseSpectral, chosen_views, warn_of_embedding
 
 STRANGERS = 0.2  # alignment below which views have next to nothing in common
 
@@ -53,7 +53,7 @@ class CoTrainedSpectral(BaseSpectral):
         to nothing in common (`history_` has their alignment; below 0.2), none otherwise. More rounds do not converge in
         general.
     n_projections : int, optional
-        Number of eigenvectors that a view is projected onto: `n_clusters` or, if that is fewer, so many.
+        Number of eigenvectors of each other view that a view is projected onto; `n_clusters` if not given.
     embedding : 'concat' or the name of a view, default='concat'
         What is clustered in the end: all embeddings side by side, or that of the view known to be the best.
     views : dict of str to columns, optional
@@ -164,17 +164,18 @@ class CoTrainedSpectral(BaseSpectral):
 
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> CoTrained:
         chosen = chosen_views(self.embedding, names)
-        n_vectors = max(self.n_clusters, self.n_projections or 0)
+        n_projections = self.n_projections or self.n_clusters
+        n_vectors = max(self.n_clusters, n_projections)
         rounds: list[list[Embedding]] = []
         history: list[dict[str, Any]] = []
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-            for i, views in enumerate(co_trained_spectral(operators, n_vectors, rng)):
+            for i, views in enumerate(co_trained_spectral(operators, n_vectors, n_projections, rng)):
                 rounds.append(views)
                 history.append({"round": i, "alignment": alignment(views, self.n_clusters)})
                 show(0, i, history[-1])
                 if i == self._n_rounds(len(operators), history[0]["alignment"]):
                     break
-        return CoTrained(rounds, chosen, self.n_clusters, history)
+        return CoTrained(rounds, chosen, self.n_clusters, n_projections, history)
 
     def _n_rounds(self, n_views: int, alignment: float) -> int:
         """How many rounds: none for one view, which has nobody to learn from."""
@@ -183,6 +184,10 @@ class CoTrainedSpectral(BaseSpectral):
         if self.n_iter == "auto":
             return int(alignment < STRANGERS)
         return self.n_iter
+
+    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
+        for name, view, there in zip(names, found.rounds[0], present.T, strict=True):
+            warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
@@ -197,6 +202,7 @@ class CoTrained:
     rounds: list[list[Embedding]]
     chosen: list[int]  # the views whose embeddings are clustered
     n_columns: int
+    n_projections: int
     history: list[dict[str, Any]]
 
     @property
@@ -208,5 +214,5 @@ class CoTrained:
         return [self.views[v].U[:, : self.n_columns] for v in self.chosen]
 
     def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
-        found = place(self.rounds, crosses)
+        found = place(self.rounds, crosses, self.n_projections)
         return [found[v][:, : self.n_columns] for v in self.chosen]
