@@ -39,6 +39,7 @@ def test_finds_clear_clusters(affinity, n_iter):
     assert same_clusters(y, model.labels_)
     assert model.error_bound_ < 0.02
     assert model.n_iter_ == n_iter
+    assert model.converged_
     assert model.history_["round"].tolist() == list(range(n_iter + 1))
     assert set(model.embeddings_) == set(views.names)
     assert all(U.shape == (200, 4) for U in model.embeddings_.values())
@@ -159,7 +160,7 @@ def test_float32(affinity):
 
 def test_kinds_of_arrays(to_kind):
     views, _ = some_views(separation=4)
-    kind = [to_kind(X) for _, X in views.items()]
+    kind = [to_kind(np.array(X)) for _, X in views.items()]
     plain, other = fitted(views, affinity="gaussian", n_iter=1), fitted(kind, affinity="gaussian", n_iter=1)
     assert np.array_equal(plain.labels_, other.labels_)
     assert np.array_equal(other.predict(kind), other.labels_)
@@ -270,11 +271,14 @@ def test_verbose_reports_and_quiet_is_quiet(capfd):
 
 
 def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt("by hand")
+
     views, _ = some_views()
     model = fitted(views)
     before = dict(vars(model))
-    monkeypatch.setattr("consilience.algorithms.spectral.project", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
+    monkeypatch.setattr("consilience.algorithms.spectral.project", interrupt)
+    with pytest.raises(KeyboardInterrupt, match="by hand"):
         model.set_params(n_iter=3).fit(views)
     assert model.labels_ is before["labels_"]
     assert model.history_ is before["history_"]

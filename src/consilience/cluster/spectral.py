@@ -90,8 +90,9 @@ class CoTrainedSpectral(BaseSpectral):
     history_ : Table
         One row a round, from 0: the alignment of the views' embeddings, the mean squared cosine of the angles between
         the spaces that they span (the first eigenvectors, which tell nothing, apart).
-    n_iter_ : int
-        Rounds taken; with one view 0.
+    n_iter_, converged_ : int, bool
+        Rounds taken (with one view 0), and whether the views' own eigenvectors settled. Rounds are a number, and do not
+        converge in general.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of all views together, and their names where all views came with names.
 
@@ -193,6 +194,7 @@ class CoTrainedSpectral(BaseSpectral):
         super()._store(found, present)
         self.history_ = Table.from_rows(found.history)
         self.n_iter_ = len(found.rounds) - 1
+        self.converged_ = all(view.settled for view in found.rounds[0])
 
 
 @dataclass(frozen=True, eq=False)
