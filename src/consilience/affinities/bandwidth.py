@@ -50,15 +50,22 @@ class Range:
         return np.partition(np.concatenate(list(self.over(self.keys))), ranks)[ranks].tolist()
 
 
-def median_distance(over: OverTiles, n_pairs: int, dtype: np.dtype) -> float:
-    """Median of all distances, exactly, from a few passes over them that hold few at a time.
+def median_distance(over: OverTiles, n_rows: int, dtype: np.dtype) -> float:
+    """Median of the distances of all rows to all, exactly, from a few passes over them that hold few at a time.
 
+    Those of a row to itself are zero and come first, the others come twice: it is enough to look at each pair once.
     Each pass counts how many fall into each of 65,536 intervals of the range that holds the middle, until those in it
     are few enough to be put in order.
     """
-    ranks = np.array([(n_pairs - 1) // 2, n_pairs // 2])
     most = int(np.iinfo(f"i{dtype.itemsize}").max)
-    range_, below, within = Range(over, dtype, 0, most), 0, n_pairs  # and how many lie below it and in it
+    range_, below, within = (
+        Range(over, dtype, 0, most),
+        0,
+        n_rows * (n_rows - 1) // 2,
+    )  # and how many lie below and in it
+    ranks = (np.array([(n_rows**2 - 1) // 2, n_rows**2 // 2]) - n_rows) // 2
+    if ranks[0] < 0:  # two rows: the lower of the middle ones is a row's distance to itself
+        return root_mean(range_.at(ranks[1:]), dtype) / 2
     while within > GATHERED and range_.last - range_.first > 1:
         width = -(-(range_.last - range_.first) // BINS)
         counts = range_.counts(width)

@@ -83,12 +83,12 @@ class SquaredDistances:
         return where(found > 0, found, 0.0)
 
     def between(self, X: Array, function: Callable[[np.ndarray], T]) -> Iterator[T]:
-        """A function of all squared distances between these rows, some at a time; to themselves they are zero."""
+        """A function of the squared distances of all pairs of different rows, some at a time; -1 stands for none."""
         points = self.points(X)
 
         def apart(rows: slice) -> T:
-            tile = np.array(to_numpy(self.tile(points.at(rows), points)))
-            tile[np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)] = 0
+            tile = np.array(to_numpy(self.tile(points.at(rows), points.at(slice(rows.start, None)))))
+            tile[np.tril_indices(len(tile))] = -1  # a pair counts once, and nobody is a pair with itself
             return function(tile)
 
         yield from map_chunks(apart, KernelMatrix(self, points, points, held=False).blocks)
@@ -146,7 +146,7 @@ def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
     """The kernel as wide as the median distance."""
     if X.shape[0] == 1:
         return Bell(distances, 1.0)  # alone, a row is like itself whatever the bandwidth
-    bandwidth = median_distance(partial(distances.between, X), X.shape[0] ** 2, np.dtype(f"f{itemsize(X)}"))
+    bandwidth = median_distance(partial(distances.between, X), X.shape[0], np.dtype(f"f{itemsize(X)}"))
     if bandwidth == 0:
         raise NoAffinityError(
             "half of the rows' distances are zero (duplicates), so that their median is no bandwidth: give bandwidth= "

@@ -19,7 +19,7 @@ from .._backend import cut, map_chunks
 from ..affinities import Cross, Operator, degrees
 from .eigen import SPARE, top_eigenvectors
 
-SEARCHED = 1 << 22  # entries of S that a thread looks at in one go
+SEARCHED = 1 << 18  # entries of S that a thread looks at in one go
 SAMPLED = 1000  # rows of S in which its smallest entry is sought where the similarities are approximate
 NOTHING = 1e-8  # an eigenvalue below this share of the largest (float32: 30 eps) is zero: there is no such dimension
 
@@ -183,6 +183,6 @@ def alignment(views: Sequence[Embedding], n_columns: int) -> float:
 
     The first eigenvectors, which tell no clusters apart, are left out. 1 for one view.
     """
-    spans = [scipy.linalg.orth(view.U[:, 1:n_columns]) for view in views]
+    spans = [view.U[:, 1:n_columns][:, view.values[1:n_columns] != 0] for view in views]  # columns of unit length
     pairs = [np.sum((a.T @ b) ** 2) / max(1, min(a.shape[1], b.shape[1])) for a, b in combinations(spans, 2)]
     return float(np.mean(pairs)) if pairs else 1.0
