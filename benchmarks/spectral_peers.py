@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from imml.cluster import NEMO
 from mvlearn.cluster import MultiviewSpectralClustering
-from polyview.cluster import MultiViewCoTrainSpectralClustering
+from polyview.cluster import MultiViewCoTrainSpectralClustering as polyview
 
 from consilience import CoTrainedSpectral, Table, Views
 
@@ -38,8 +38,9 @@ def fits(views: Views, y: np.ndarray, repeats: int) -> Table:
         f"consilience, {N_ROUNDS} rounds": partial(papers, views),
         f"consilience, {N_ROUNDS} rounds, n_jobs=1": partial(papers, views, n_jobs=1),
         "consilience, default": lambda: CoTrainedSpectral(**settings).fit_predict(arrays),
-        "polyview, co-trained": lambda: MultiViewCoTrainSpectralClustering(**settings, **rounds).fit_predict(arrays),
+        f"polyview, {N_ROUNDS} rounds": lambda: polyview(**settings, **rounds).fit_predict(arrays),
+        "polyview, default (50 rounds)": lambda: polyview(**settings).fit_predict(arrays),
         "imml, NEMO": lambda: NEMO(**settings).fit_predict(arrays),
-        "mvlearn, co-trained": lambda: MultiviewSpectralClustering(**settings, **rounds).fit_predict(arrays),
+        f"mvlearn, {N_ROUNDS} rounds": lambda: MultiviewSpectralClustering(**settings, **rounds).fit_predict(arrays),
     }
     return compare([Contestant(name, work) for name, work in contestants.items()], repeats, partial(outcome, y))
