@@ -1,6 +1,7 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
 from . import affinities, baselines, datasets, families, metrics
+from .baselines import compare
 from .cluster import (
     CoEM,
     CoTrainedSpectral,
@@ -26,6 +27,7 @@ __all__ = [
     "affinities",
     "align",
     "baselines",
+    "compare",
     "datasets",
     "families",
     "metrics",
