@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.cross_decomposition import CCA
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
 
 import consilience as cs
 from consilience.affinities import Gaussian
@@ -218,3 +220,16 @@ def test_a_view_that_is_the_same_for_all_is_refused(kind):
 def test_one_entity_has_nothing_to_be_compared_with():
     with pytest.raises(ValueError, match=r"one entity \(n_samples=1\) has nothing to be compared with"):
         CCASpectral(1).fit(np.ones((1, 2)))
+
+
+def test_given_kernels_are_square_or_rows_of_views():
+    views, y = make_gaussian_views(90, n_clusters=3, separation=8, random_state=0)
+    kernels = {name: rbf_kernel(X, gamma=0.1) for name, X in views.items()}
+    model = CCASpectral(3, kind="kernel", kernel="precomputed", random_state=0)
+    halves = {name: K[:45] for name, K in kernels.items()}
+    with pytest.raises(ValueError, match=r"needs a square matrix of similarities, 45 x 45, got shape \(45, 90\)"):
+        model.fit(halves)
+    given = cs.Views(kernels)
+    rest = np.arange(60, 90)
+    fitted = clone(model).fit(given[:60])  # what scikit-learn's tools do to rows, whatever their columns
+    assert adjusted_rand_score(y[rest], fitted.predict(given[rest])) > 0.95

@@ -8,7 +8,7 @@ from .middle import middle, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .parallel import blocks, chunks, cut, map_chunks, stored, threads
 from .random import generator
-from .rows import as_kind, as_rows, as_sparse
+from .rows import as_kind, as_plain, as_rows, as_sparse
 from .verbs import (
     Scorer,
     add_label_sums,
@@ -38,6 +38,7 @@ __all__ = [
     "Scorer",
     "add_label_sums",
     "as_kind",
+    "as_plain",
     "as_rows",
     "as_sparse",
     "available_memory",

@@ -22,6 +22,11 @@ def as_rows(X: Any) -> Array:
     return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
 
 
+def as_plain(X: Array) -> Any:
+    """Rows of any kind as other libraries take them: of scipy if sparse, of numpy otherwise."""
+    return X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+
+
 def as_sparse(X: Array) -> CSR:
     """Rows of any kind as sparse ones."""
     return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_numpy(X)))

@@ -58,11 +58,8 @@ def median_distance(over: OverTiles, n_rows: int, dtype: np.dtype) -> float:
     are few enough to be put in order.
     """
     most = int(np.iinfo(f"i{dtype.itemsize}").max)
-    range_, below, within = (
-        Range(over, dtype, 0, most),
-        0,
-        n_rows * (n_rows - 1) // 2,
-    )  # and how many lie below and in it
+    range_ = Range(over, dtype, 0, most)
+    below, within = 0, n_rows * (n_rows - 1) // 2  # how many lie below the range, and in it
     ranks = (np.array([(n_rows**2 - 1) // 2, n_rows**2 // 2]) - n_rows) // 2
     if ranks[0] < 0:  # two rows: the lower of the middle ones is a row's distance to itself
         return root_mean(range_.at(ranks[1:]), dtype) / 2

@@ -51,6 +51,10 @@ class NearestNeighbors:
         if self.approximate not in SEARCHES:
             raise NoAffinityError(f"approximate={self.approximate!r} must be True or False")
 
+    def number_for(self, X: Array) -> int:
+        """How many nearest of these rows."""
+        return min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
+
     def settle(self, X: Array) -> NearestNeighbors:
         number = self.n_neighbors or usual_number(X.shape[0])
         return replace(self, n_neighbors=number, metric=settled_metric(self.metric, X))
@@ -59,7 +63,7 @@ class NearestNeighbors:
         return comparable(self.metric, X)
 
     def over(self, X: Array, rng: np.random.Generator) -> Graph:
-        number = min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
+        number = self.number_for(X)
         space = Space.of(self.metric, X)
         known = space.points(X)
         nearest, radii = SEARCHES[self.approximate](known.X, number, rng)
@@ -70,7 +74,7 @@ class NearestNeighbors:
         return Graph(matrix, partial(join, space, known, radii, number), exact=not self.approximate)
 
     def nbytes(self, X: Array) -> int:
-        number = min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
+        number = self.number_for(X)
         return 2 * X.shape[0] * number * (8 + 4)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._backend import CSR, Array, squared_norms, to_numpy
+from .._backend import Array, as_plain, squared_norms
 from .base import NoAffinityError
 from .graph import Graph
 
@@ -40,7 +40,7 @@ class Precomputed:
 
 def given(X: Array) -> Any:
     """The matrix itself: similarities of rows to the entities of the fit, none negative."""
-    matrix = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    matrix = as_plain(X)
     least = matrix.min() if matrix.size else 0.0
     if least < -ROUNDING * abs(matrix).max():
         raise NoAffinityError(f"{NEEDED}, and one is {least:.3g}: {REMEDY}")

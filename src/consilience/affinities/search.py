@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sklearn.neighbors
 
-from .._backend import CSR, Array, to_numpy
+from .._backend import Array, as_plain
 
 
 def exact_neighbours(
@@ -14,7 +14,7 @@ def exact_neighbours(
     rng: np.random.Generator | None = None,  # noqa: ARG001
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `number` nearest rows of each, itself included, by Euclidean distance, and the distance of the last."""
-    rows = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    rows = as_plain(X)
     away, nearest = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(rows).kneighbors(rows)
     return nearest, away[:, -1].astype(np.float64)
 
@@ -25,7 +25,7 @@ def approximate_neighbours(X: Array, number: int, rng: np.random.Generator) -> t
         from pynndescent import NNDescent
     except ImportError as error:
         raise ImportError("approximate neighbours need pynndescent: pip install 'consilience[neighbors]'") from error
-    rows = X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    rows = as_plain(X)
     nearest, away = NNDescent(rows, n_neighbors=number, random_state=int(rng.integers(2**31))).neighbor_graph
     return nearest, away[:, -1].astype(np.float64)
 

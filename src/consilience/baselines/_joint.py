@@ -34,7 +34,7 @@ class BaseJoint(BaseSpectral):
         joint = embed(self._combination.operators(operators), self.n_clusters, rng)
         nobody = np.empty((len(joint.U), 0))
         views = [replace(joint, U=joint.place(K, nobody)) for K in operators]
-        return Joint(joint, views, self._combination.crosses, self.n_clusters)
+        return Joint(joint, views, self._combination.crosses)
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
@@ -52,12 +52,10 @@ class Joint:
     embedding: First
     views: Sequence[Embedding]
     combine: Callable[[Sequence[Cross]], Cross]
-    n_columns: int
 
     @property
     def joint(self) -> Sequence[np.ndarray]:
-        return [self.embedding.U[:, : self.n_columns]]
+        return [self.embedding.U]
 
     def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
-        found = self.embedding.place(self.combine(crosses), np.empty((crosses[0].shape[0], 0)))
-        return [found[:, : self.n_columns]]
+        return [self.embedding.place(self.combine(crosses), np.empty((crosses[0].shape[0], 0)))]

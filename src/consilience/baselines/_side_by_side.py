@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import CSR, available_memory, to_numpy
+from .._backend import as_plain, available_memory, to_numpy
 from ..cluster._shared import ready_blocks
 from ..data import Views
 
@@ -19,10 +19,7 @@ Held = Mapping[str, tuple[Matrix, np.ndarray]]  # a view's rows, and which entit
 
 def plain_blocks(views: Views) -> dict[str, tuple[Matrix, np.ndarray]]:
     """Each view as numbers of numpy or scipy that can be trusted, and who has it; missing rows are zeros."""
-    return {
-        name: (X.to_scipy() if isinstance(X, CSR) else to_numpy(X), to_numpy(there))
-        for name, (X, there) in ready_blocks(views).items()
-    }
+    return {name: (as_plain(X), to_numpy(there)) for name, (X, there) in ready_blocks(views).items()}
 
 
 @dataclass(frozen=True, eq=False)

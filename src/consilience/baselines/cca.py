@@ -13,19 +13,17 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, threads, to_numpy
+from .._backend import generator, threads
 from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..algorithms.start import STRATEGIES
 from ..cluster._shared import (
     RANDOM_STATE,
     check_n_clusters,
     check_views,
-    ready_blocks,
     remember,
     store_agreement,
-    warn_of_lost,
 )
-from ..cluster._similarities import by_name, columns_of, only, restricted, similarities_of
+from ..cluster._similarities import by_name, columns_of, crosses_of, restricted, similarities_of
 from ..data import Views
 from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
 from ._side_by_side import plain_blocks
@@ -192,7 +190,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
             raise ValueError("one entity (n_samples=1) has nothing to be compared with: give at least two")
         rng = generator(self.random_state)
         with threads(self.n_jobs):
-            analysis, found = KINDS[self.kind](self, views, rng)
+            analysis, found = KINDS[self.kind](self, views, rng, isinstance(X, Views))
             scores, present = spread(found, len(views))
             check_shared(views.names, present)
             common = canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
@@ -238,7 +236,6 @@ class CCASpectral(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kind == "kernel" and self.kernel == "precomputed"
         return tags
 
 
@@ -277,20 +274,21 @@ class KernelAnalysis:
     columns: Mapping[str, np.ndarray]
 
     def scores(self, views: Views) -> Scores:
-        ready = ready_blocks(restricted(views, {name: own for name, own in self.columns.items() if name in views}))
-        found = {}
-        for name, own in self.dimensions.items():
-            here, scores = np.zeros(len(views), bool), own.weights[:0]
-            if name in ready:
-                X, there = ready[name]
-                here = to_numpy(there) & to_numpy(self.kernels[name].comparable(X))
-                scores = own.place(self.known[name].against(only(X, here))) if here.any() else scores
-            found[name] = scores, here
-        warn_of_lost(views, {name: here for name, (_, here) in found.items()}, "lies amid all others")
-        return found
+        crosses, present = crosses_of(
+            restricted(views, self.columns), self.kernels, list(self.known.values()), "lies amid all others"
+        )
+        return {
+            name: (own.weights[:0] if cross is None else own.place(cross), here)
+            for (name, own), cross, here in zip(self.dimensions.items(), crosses, present.T, strict=True)
+        }
 
 
-def linear(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tuple[Analysis, Scores]:
+def linear(
+    estimator: CCASpectral,
+    views: Views,
+    rng: np.random.Generator,
+    chosen: bool,  # noqa: ARG001
+) -> tuple[Analysis, Scores]:
     """Principal components of the columns, and the entities' scores."""
     dimensions, scores = {}, {}
     for name, (X, there) in plain_blocks(views).items():
@@ -301,10 +299,10 @@ def linear(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tu
     return LinearAnalysis(dimensions), scores
 
 
-def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator) -> tuple[Analysis, Scores]:
+def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator, chosen: bool) -> tuple[Analysis, Scores]:
     """Principal components of the kernels, and the entities' scores."""
     asked = by_name("kernel", estimator.kernel, "median", views.names)
-    columns = columns_of(views, asked, chosen=True)
+    columns = columns_of(views, asked, chosen=chosen)
     kernels, similarities = similarities_of(restricted(views, columns), asked, rng)
     dimensions, scores, known = {}, {}, {}
     for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._backend import cut, map_chunks
-from ..affinities import Cross, Operator, kernel, one_part
+from ..affinities import kernel, one_part
 from ._joint import BaseJoint, Combination
 
 
@@ -116,10 +116,10 @@ class KernelProduct(BaseJoint):
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
-    """Similarities of the entities to each other, multiplied entry by entry, a few columns at a time."""
+class CrossProduct:
+    """Similarities of others to the entities, multiplied entry by entry, a few columns at a time."""
 
-    views: Sequence[Operator]
+    views: Sequence[Any]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -128,6 +128,21 @@ class Product:
     @property
     def dtype(self) -> np.dtype:
         return np.result_type(*(K.dtype for K in self.views))
+
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        return reduce(mul, (K.columns(entities) for K in self.views))
+
+    def tile(self, part: slice) -> np.ndarray:
+        """Some columns that stand together."""
+        return self.columns(np.arange(part.start, part.stop))
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return reduce(add, map_chunks(lambda part: self.tile(part) @ U[part], parts_of(self.shape)))
+
+
+@dataclass(frozen=True, eq=False)
+class Product(CrossProduct):
+    """Similarities of the entities to each other: symmetric, and kept where that takes little memory."""
 
     @property
     def exact(self) -> bool:
@@ -136,50 +151,19 @@ class Product:
     def parts(self) -> np.ndarray:
         return one_part(self)
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        return reduce(mul, (K.columns(entities) for K in self.views))
-
-    def _tile(self, part: slice) -> np.ndarray:
-        return self.columns(np.arange(part.start, part.stop))
-
     @cached_property
     def _table(self) -> dict[int, np.ndarray]:
         parts = parts_of(self.shape)
-        return dict(zip((part.start for part in parts), map_chunks(self._tile, parts), strict=True))
+        return dict(zip((part.start for part in parts), map_chunks(self.tile, parts), strict=True))
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         table = self._table if np.prod(self.shape) * self.dtype.itemsize <= kernel.HELD else None
 
         def rows(part: slice) -> np.ndarray:
-            tile = self._tile(part) if table is None else table[part.start]
+            tile = self.tile(part) if table is None else table[part.start]
             return tile.T @ U  # the matrix is symmetric: columns of it are rows
 
         return np.concatenate(list(map_chunks(rows, parts_of(self.shape))))
-
-
-@dataclass(frozen=True, eq=False)
-class CrossProduct:
-    """Similarities of others to the entities, multiplied entry by entry, a few columns at a time."""
-
-    views: Sequence[Cross]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.views[0].shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.result_type(*(K.dtype for K in self.views))
-
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        return reduce(mul, (K.columns(entities) for K in self.views))
-
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        def part_of_sum(part: slice) -> np.ndarray:
-            entities = np.arange(part.start, part.stop)
-            return self.columns(entities) @ U[part]
-
-        return reduce(add, map_chunks(part_of_sum, parts_of(self.shape)))
 
 
 def parts_of(shape: tuple[int, int]) -> list[slice]:

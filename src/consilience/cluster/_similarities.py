@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._backend import Array, available_memory, like, rows_are_same, take_rows, to_numpy
-from ..affinities import AFFINITIES, Affinity, Auto, Cross, Gaussian, NoAffinityError
+from ..affinities import AFFINITIES, Affinity, Auto, Cross, Gaussian, NoAffinityError, ViewOperator
 from ..algorithms.missing import Similarities
 from ..data import Views, index_columns, per_view
 from ._shared import name_of, ready_blocks, warn_of_lost
@@ -89,22 +89,24 @@ def warn_of_approximation(asked: Mapping[str, Affinity], taken: Mapping[str, Aff
 
 
 def crosses_of(
-    views: Views, affinities: Mapping[str, Affinity], known: Similarities
-) -> tuple[Sequence[Cross], np.ndarray]:
-    """Compare other entities with those of the fit, in each of its views; also which can be compared at all."""
+    views: Views,
+    affinities: Mapping[str, Affinity],
+    known: Sequence[ViewOperator],
+    fate: str = "is like nobody and gets the cluster nearest to nothing",
+) -> tuple[list[Cross | None], np.ndarray]:
+    """Compare other entities with those of the fit in each view that they have, and which that is: (others, V)."""
     ready = ready_blocks(views)
     crosses: list[Cross | None] = []
     present = {}
-    for name, own in zip(affinities, known.own, strict=True):
+    for (name, affinity), own in zip(affinities.items(), known, strict=True):
         present[name] = np.zeros(len(views), dtype=bool)
         if name in ready:
             X, there = ready[name]
-            present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
+            present[name] = to_numpy(there) & to_numpy(affinity.comparable(X))
         with named(name):
             crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
-    warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
-    there = np.column_stack(list(present.values()))
-    return known.against(crosses, there), np.any(there, axis=1, keepdims=True)[:, 0]
+    warn_of_lost(views, present, fate)
+    return crosses, np.column_stack(list(present.values()))
 
 
 def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
@@ -144,7 +146,7 @@ def columns_of(views: Views, affinities: Mapping[str, Affinity], *, chosen: bool
 
 
 def restricted(views: Views, columns: Mapping[str, np.ndarray]) -> Views:
-    """The same views, some with a part of their columns."""
+    """The same views, those that are named with a part of their columns."""
     if not columns:
         return views
     blocks = {

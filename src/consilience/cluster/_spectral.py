@@ -177,12 +177,13 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        views = restricted(views, {name: own for name, own in self._columns.items() if name in views.names})
+        views = restricted(views, self._columns)
         with threads(self.n_jobs):
-            crosses, comparable = crosses_of(views, self.affinities_, self._similarities)
+            own, present = crosses_of(views, self.affinities_, self._similarities.own)
+            crosses = self._similarities.against(own, present)
             E = side_by_side(self._found.place(crosses))
             alike = np.any([degrees(cross) > 0 for cross in crosses], axis=0) & E.any(axis=1)
-            warn_of_strangers(views, comparable & ~alike)
+            warn_of_strangers(views, np.any(present, axis=1) & ~alike)
             return self._ending.predict(E)
 
     def __sklearn_tags__(self) -> Any:
