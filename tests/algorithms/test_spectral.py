@@ -82,8 +82,8 @@ def test_blocks_and_float32_give_the_same(monkeypatch):
     blocks = blocks_of(3)
     whole = rounds_of([Gaussian().over(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     single = rounds_of([Gaussian().over(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
-    monkeypatch.setattr("consilience.affinities.kernel.HELD", 0)
-    monkeypatch.setattr("consilience.affinities.kernel.TILE", 1000)
+    monkeypatch.setattr("consilience._backend.pairwise.HELD", 0)
+    monkeypatch.setattr("consilience._backend.pairwise.TILE", 1000)
     monkeypatch.setattr("consilience.algorithms.spectral.SEARCHED", 1000)
     cut = rounds_of([Gaussian().over(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     for a, b, c in zip(whole, cut, single, strict=True):

@@ -211,7 +211,7 @@ def test_same_seed_same_result(make):
 
 @every_spectral
 def test_the_result_does_not_depend_on_threads(make, monkeypatch):
-    monkeypatch.setattr("consilience.affinities.kernel.TILE", 1000)
+    monkeypatch.setattr("consilience._backend.pairwise.TILE", 1000)
     views, _ = vague_views(missing=0.2)
     one, two = (make(3, n_jobs=n).fit(views) for n in (1, 2))
     assert np.array_equal(one.labels_, two.labels_)

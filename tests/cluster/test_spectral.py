@@ -130,7 +130,7 @@ def test_rounds_only_for_strangers():
 
 
 def test_same_seed_same_result_whatever_the_threads(monkeypatch):
-    monkeypatch.setattr("consilience.affinities.kernel.TILE", 500)
+    monkeypatch.setattr("consilience._backend.pairwise.TILE", 500)
     monkeypatch.setattr("consilience.algorithms.spectral.SEARCHED", 500)
     views, _ = some_views(0.2, separation=2)
     for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem"):

@@ -24,7 +24,8 @@ from consilience.families import (
     VonMisesFisher,
     choose,
 )
-from consilience.families.von_mises_fisher import concentration, log_bessel
+from consilience._backend import log_bessel
+from consilience.families.von_mises_fisher import concentration
 
 K, N, D = 3, 60, 4
 

@@ -4,11 +4,13 @@ from . import csr_verbs, numpy_verbs  # noqa: F401  they register themselves wit
 from .csr import CSR
 from .csr_verbs import shared_sums
 from .memory import available_memory
-from .middle import middle, some_rows
+from .middle import measured_from, middle, origin_of, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
+from .pairwise import Kernel, KernelMatrix, Points, fits_table, itemsize
 from .parallel import blocks, chunks, cut, map_chunks, stored, threads
 from .random import generator
 from .rows import as_kind, as_plain, as_rows, as_sparse
+from .sphere import log_bessel, log_sphere_integral
 from .verbs import (
     Scorer,
     add_label_sums,
@@ -35,6 +37,9 @@ from .verbs import (
 __all__ = [
     "CSR",
     "Array",
+    "Kernel",
+    "KernelMatrix",
+    "Points",
     "Scorer",
     "add_label_sums",
     "as_kind",
@@ -48,16 +53,22 @@ __all__ = [
     "cut",
     "decay",
     "dense_rows",
+    "fits_table",
     "generator",
     "is_array",
+    "itemsize",
     "largest",
     "like",
+    "log_bessel",
+    "log_sphere_integral",
     "map_chunks",
     "map_values",
+    "measured_from",
     "middle",
     "namespace",
     "nearest",
     "only_rows",
+    "origin_of",
     "products",
     "row_is_finite",
     "row_sums",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .csr import CSR
 from .namespace import Array, like, namespace, to_numpy
 from .verbs import dense_rows, squared_norms
 
@@ -29,3 +30,18 @@ def middle(X: Array, dtype: Any) -> Array | None:
     if float(xp.vecdot(centre, centre)) <= float(distances[X.shape[0] // 2]) * xp.finfo(dtype).eps ** -0.3:
         return None
     return xp.astype(xp.astype(centre, dtype), xp.float64)
+
+
+def origin_of(X: Array) -> Array | None:
+    """A point amid the rows to measure from, where zero is so far off that digits would cancel; dense rows only."""
+    xp = namespace(X)
+    if isinstance(X, CSR):
+        return None
+    return middle(some_rows(X, xp.ones(X.shape[0], dtype=xp.bool)), X.dtype)
+
+
+def measured_from(X: Array, origin: Array | None) -> tuple[Array, Array]:
+    """Rows measured from there, and their squared lengths in the same type."""
+    xp = namespace(X)
+    X = X if origin is None else X - xp.astype(origin, X.dtype)[None, :]
+    return X, xp.astype(squared_norms(X), X.dtype)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, as_sparse, decay, row_sums, shared_sums
+from .._backend import Array, Kernel, Points, as_sparse, decay, row_sums, shared_sums
 from .base import check_setting
 from .histograms import HistogramAffinity
-from .kernel import Kernel, Points
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, namespace, scale_rows, squared_norms
-from .kernel import Kernel, KernelAffinity, has_negative
+from .._backend import Array, Kernel, namespace, scale_rows, squared_norms
+from .kernel import KernelAffinity, has_negative
 from .linear import Product
 
 

@@ -10,23 +10,25 @@ from typing import TypeVar
 import numpy as np
 
 from .._backend import (
-    CSR,
     Array,
+    Kernel,
+    KernelMatrix,
+    Points,
     decay,
+    itemsize,
     like,
     map_chunks,
-    middle,
+    measured_from,
     namespace,
+    origin_of,
     products,
     scale_rows,
-    some_rows,
-    squared_norms,
     to_numpy,
     where,
 )
 from .bandwidth import local_scales, median_distance
 from .base import NoAffinityError, check_setting
-from .kernel import Kernel, KernelAffinity, KernelMatrix, Points, itemsize
+from .kernel import KernelAffinity
 
 T = TypeVar("T")
 
@@ -70,10 +72,7 @@ class SquaredDistances:
     origin: Array | None
 
     def points(self, X: Array) -> Points:
-        xp = namespace(X)
-        X = X if self.origin is None else X - xp.astype(self.origin, X.dtype)[None, :]
-        norms = xp.astype(squared_norms(X), X.dtype)
-        return Points(X, norms)
+        return Points(*measured_from(X, self.origin))
 
     def tile(self, left: Points, right: Points) -> Array:
         found = products(left.X, right.X)
@@ -132,14 +131,6 @@ class LocalBell:
     def tile(self, left: Points, right: Points) -> Array:
         apart = self.distances.tile(left, right)
         return decay(-apart / (left.scale[:, None] * right.scale[None, :]))
-
-
-def origin_of(X: Array) -> Array | None:
-    """A point amid the rows to measure from, where zero is so far off that digits would cancel; dense rows only."""
-    xp = namespace(X)
-    if isinstance(X, CSR):
-        return None
-    return middle(some_rows(X, xp.ones(X.shape[0], dtype=xp.bool)), X.dtype)
 
 
 def median_bell(distances: SquaredDistances, X: Array) -> Kernel:

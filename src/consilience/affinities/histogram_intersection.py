@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, as_sparse, shared_sums
+from .._backend import Array, Kernel, Points, as_sparse, shared_sums
 from .histograms import HistogramAffinity
-from .kernel import Kernel, Points
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, as_kind, like, take_rows, to_numpy
+from .._backend import Array, KernelMatrix, Points, as_kind, itemsize, like, take_rows, to_numpy
 from .base import check_setting
-from .kernel import KernelMatrix, Points, itemsize
 from .low_rank import LowRank, choose_landmarks
 from .space import Space, check_metric, comparable, settled_metric
 

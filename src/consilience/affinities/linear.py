@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._backend import Array, products
-from .kernel import Kernel, KernelAffinity, Points, has_negative
+from .._backend import Array, Kernel, Points, products
+from .kernel import KernelAffinity, has_negative
 
 
 @dataclass(frozen=True)

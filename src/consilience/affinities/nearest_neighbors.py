@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, as_kind, to_numpy
+from .._backend import Array, KernelMatrix, Points, as_kind, to_numpy
 from .base import NoAffinityError, check_setting
 from .graph import Graph
-from .kernel import KernelMatrix, Points
 from .search import SEARCHES
 from .space import Space, check_metric, comparable, settled_metric, usual_number
 

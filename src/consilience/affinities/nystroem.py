@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._backend import Array, like, take_rows, to_numpy
+from .._backend import Array, fits_table, itemsize, like, take_rows, to_numpy
 from .base import NoAffinityError, check_setting
 from .gaussian import Gaussian
-from .kernel import HELD, KernelAffinity, itemsize
+from .kernel import KernelAffinity
 from .low_rank import LowRank, choose_landmarks
 
 LEARNED_FROM = 2000  # rows that a bandwidth is learned from
@@ -62,4 +62,4 @@ class Nystroem:
 
     def nbytes(self, X: Array) -> int:
         table = X.shape[0] * min(X.shape[0], self.n_landmarks) * itemsize(X)
-        return table if table <= HELD else 0
+        return table if fits_table(table) else 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
-from .._backend import Array, namespace, products, squared_norms
+from .._backend import Array, Kernel, Points, namespace, products, squared_norms
 from .base import NoAffinityError, check_setting
-from .kernel import Kernel, KernelAffinity, Points, has_negative
+from .kernel import KernelAffinity, has_negative
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from .._backend import Array, like, squared_norms, take_rows, to_numpy
+from .._backend import Array, Points, like, origin_of, squared_norms, take_rows, to_numpy
 from .base import NoAffinityError
 from .cosine import unit_rows
-from .gaussian import SquaredDistances, origin_of
-from .kernel import Points
+from .gaussian import SquaredDistances
 from .search import exact_neighbours
 
 METRICS = ("euclidean", "cosine")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import cut, map_chunks
-from ..affinities import kernel, one_part
+from .._backend import cut, fits_table, map_chunks, pairwise
+from ..affinities import one_part
 from ._joint import BaseJoint, Combination
 
 
@@ -157,7 +157,7 @@ class Product(CrossProduct):
         return dict(zip((part.start for part in parts), map_chunks(self.tile, parts), strict=True))
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        table = self._table if np.prod(self.shape) * self.dtype.itemsize <= kernel.HELD else None
+        table = self._table if fits_table(int(np.prod(self.shape)) * self.dtype.itemsize) else None
 
         def rows(part: slice) -> np.ndarray:
             tile = self.tile(part) if table is None else table[part.start]
@@ -167,7 +167,7 @@ class Product(CrossProduct):
 
 
 def parts_of(shape: tuple[int, int]) -> list[slice]:
-    """Columns cut so that a part of them, and what picks it out, hold about `kernel.TILE` numbers."""
+    """Columns cut so that a part of them, and what picks it out, hold about `pairwise.TILE` numbers."""
     n_columns = shape[1]
-    n_parts = -(-max(shape) * n_columns // kernel.TILE)
-    return cut(slice(0, n_columns), max(1, min(n_parts, -(-n_columns // kernel.LEAST_ROWS))))
+    n_parts = -(-max(shape) * n_columns // pairwise.TILE)
+    return cut(slice(0, n_columns), max(1, min(n_parts, -(-n_columns // pairwise.LEAST_ROWS))))

@@ -1,7 +1,41 @@
-"""Dissimilarities of rows and centres, one a file."""
+"""Dissimilarities of rows and centres, and of rows and rows, one a file."""
 
 from .base import Divergence, Rows
+from .bernoulli import Bernoulli
 from .cosine import Cosine
+from .itakura_saito import ItakuraSaito
+from .kernel import Kernel
+from .kullback_leibler import KullbackLeibler
+from .mahalanobis import Mahalanobis
+from .pairs import Likelihood, Measure, NoDivergenceError, PairDivergence
+from .precomputed import Precomputed
 from .squared_euclidean import SquaredEuclidean
 
-__all__ = ["Cosine", "Divergence", "Rows", "SquaredEuclidean"]
+DIVERGENCES: dict[str, type[PairDivergence]] = {
+    "squared-euclidean": SquaredEuclidean,
+    "cosine": Cosine,
+    "kl": KullbackLeibler,
+    "bernoulli": Bernoulli,
+    "itakura-saito": ItakuraSaito,
+    "mahalanobis": Mahalanobis,
+    "precomputed": Precomputed,
+    "kernel": Kernel,
+}
+
+__all__ = [
+    "DIVERGENCES",
+    "Bernoulli",
+    "Cosine",
+    "Divergence",
+    "ItakuraSaito",
+    "Kernel",
+    "KullbackLeibler",
+    "Likelihood",
+    "Mahalanobis",
+    "Measure",
+    "NoDivergenceError",
+    "PairDivergence",
+    "Precomputed",
+    "Rows",
+    "SquaredEuclidean",
+]

@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._backend import Array, namespace, scale_rows, squared_norms
+import numpy as np
+
+from .._backend import Array, Points, log_sphere_integral, namespace, scale_rows, squared_norms
 from .base import Rows
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
 
 
 @dataclass(frozen=True)
-class Cosine:
-    """``1 - <x, c>`` for rows and centres of unit length; a row of zeros has no direction, so it is missing."""
+class Cosine(BasePairs):
+    """``1 - <x, c>`` for rows and centres of unit length; a row of zeros has no direction, so it is missing.
+
+    As a mixture's component: von Mises-Fisher.
+    """
 
     scale: ClassVar[float] = 1.0
+    has_kernel: ClassVar[bool] = True
 
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:  # noqa: ARG002
         xp = namespace(X)
@@ -35,3 +42,28 @@ class Cosine:
     def distance(self, divergence: Array) -> Array:
         xp = namespace(divergence)
         return xp.acos(xp.clip(1 - divergence, -1.0, 1.0))
+
+    def comparable(self, X: Array) -> Array:
+        return squared_norms(X) > 0
+
+    def learn(self, X: Array) -> Angles:  # noqa: ARG002
+        return Angles()
+
+
+@dataclass(frozen=True, eq=False)
+class Angles(ProductMeasure):
+    """One minus the cosine of two rows."""
+
+    def points(self, X: Array) -> Points:
+        xp = namespace(X)
+        lengths = xp.sqrt(squared_norms(X))
+        units = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
+        return Points(units, xp.full(X.shape[0], -0.5, dtype=X.dtype))
+
+    def exemplars(self, X: Array) -> Points:
+        return self.points(X)
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
+        if X.shape[1] < 2:
+            raise NoDivergenceError("one column has no direction to spread over: use normalizer=False")
+        return constant(beta - float(log_sphere_integral(np.array([beta]), X.shape[1])[0]), X)

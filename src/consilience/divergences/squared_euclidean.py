@@ -5,15 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._backend import CSR, Array, blocks, middle, namespace, some_rows, squared_norms
+import numpy as np
+
+from .._backend import (
+    CSR,
+    Array,
+    Points,
+    blocks,
+    measured_from,
+    middle,
+    namespace,
+    origin_of,
+    some_rows,
+    squared_norms,
+)
 from .base import Rows
+from .pairs import BasePairs, ProductMeasure, constant
 
 
 @dataclass(frozen=True)
-class SquaredEuclidean:
-    """``||x - c||^2``; the centre is the mean."""
+class SquaredEuclidean(BasePairs):
+    """``||x - c||^2``; the centre is the mean. As a mixture's component: a Gaussian."""
 
     scale: ClassVar[float] = 2.0
+    has_kernel: ClassVar[bool] = True
 
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
         if isinstance(X, CSR):
@@ -34,3 +49,26 @@ class SquaredEuclidean:
 
     def distance(self, divergence: Array) -> Array:
         return namespace(divergence).sqrt(divergence)
+
+    def learn(self, X: Array) -> SquaredDistances:
+        return SquaredDistances(origin_of(X))
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredDistances(ProductMeasure):
+    """Squared distances of rows, measured from a point amid them."""
+
+    origin: Array | None
+    log_volume: float = 0.0  # of what was unit volume, if the rows were transformed
+
+    scale: ClassVar[float] = 2.0
+
+    def points(self, X: Array) -> Points:
+        X, norms = measured_from(X, self.origin)
+        return Points(X, -norms)
+
+    def exemplars(self, X: Array) -> Points:
+        return self.points(X)
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
+        return constant(X.shape[1] / 2 * np.log(beta / np.pi) + self.log_volume, X)

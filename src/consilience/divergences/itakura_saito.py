@@ -1,0 +1,50 @@
+"""Itakura-Saito divergence: ratios of positive numbers, such as the power of a spectrum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from .._backend import CSR, Array, Points, namespace, row_sums, to_numpy
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure
+
+
+@dataclass(frozen=True)
+class ItakuraSaito(BasePairs):
+    """``sum x / y - log(x / y) - 1`` over the columns, of positive numbers; only their ratios matter.
+
+    As a mixture's component: a gamma distribution of shape beta.
+    """
+
+    def learn(self, X: Array) -> Ratios:
+        refuse_not_positive(X)
+        return Ratios()
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios(ProductMeasure):
+    """The divergence as a product of rows with one over rows."""
+
+    def points(self, X: Array) -> Points:
+        refuse_not_positive(X)
+        xp = namespace(X)
+        return Points(X, xp.astype(row_sums(xp.log(X)) + X.shape[1], X.dtype))
+
+    def exemplars(self, X: Array) -> Points:
+        xp = namespace(X)
+        return Points(-1 / X, xp.astype(-row_sums(xp.log(X)), X.dtype))
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
+        of_gamma = beta * np.log(beta) - beta - gammaln(beta)
+        return X.shape[1] * of_gamma - to_numpy(row_sums(namespace(X).log(X)))
+
+
+def refuse_not_positive(X: Array) -> None:
+    """Zero has no ratio to anything."""
+    if isinstance(X, CSR) or not bool(namespace(X).all(X > 0)):
+        raise NoDivergenceError(
+            "divergence 'itakura-saito' needs positive numbers, and some are zero or less: use divergence 'kl' for "
+            "counts, or drop what is zero"
+        )

@@ -1,0 +1,105 @@
+"""Squared distances in the space of a kernel that the user brings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from .._backend import Array, Points, like, namespace
+from .pairs import BasePairs, NoDivergenceError, no_normalizer
+from .precomputed import ROUNDING, asymmetry, columns, positions, square
+
+FEW = 1000  # entities whose matrix is so small that all eigenvalues are soonest found
+
+
+@dataclass(frozen=True)
+class Kernel(BasePairs):
+    """The view is a square matrix of similarities, positive semidefinite: ``d = K_ii + K_jj - 2 K_ij``.
+
+    New entities come with their similarities to those of the fit. How similar they are to themselves is not known: the
+    mean over the fit is taken, which is right for kernels whose diagonal is constant.
+    """
+
+    columns_are_entities: ClassVar[bool] = True
+    has_kernel: ClassVar[bool] = True
+
+    def learn(self, X: Array) -> InnerProducts:
+        K = square(X, "similarities")
+        slack = ROUNDING * np.abs(K).max()
+        if asymmetry(K) > slack:
+            raise NoDivergenceError(
+                "divergence='kernel' needs a symmetric matrix: average it with its transpose, or give distances and "
+                "divergence='precomputed'"
+            )
+        selves = K.diagonal().astype(np.float64)
+        for i in range(0, len(K), 256):
+            apart = selves[i : i + 256, None] + selves - 2 * K[i : i + 256]
+            if apart.min() < -4 * slack:
+                a, b = divmod(int(apart.argmin()), len(K))
+                raise NoDivergenceError(
+                    f"divergence='kernel' needs a positive semidefinite matrix, and entities {i + a} and {b} are more "
+                    "similar to each other than to themselves: give the kernel's own diagonal, or distances and "
+                    "divergence='precomputed'"
+                )
+        return InnerProducts(selves, caveat(K, slack))
+
+
+@dataclass(frozen=True, eq=False)
+class InnerProducts:
+    """Distances from inner products; exemplars are positions of the columns."""
+
+    selves: np.ndarray  # (n,) similarity of each entity of the fit to itself
+    caveat: str | None
+
+    def points(self, X: Array) -> Points:
+        return Points(X, self.own(X, self.selves))
+
+    def others(self, X: Array) -> Points:
+        return Points(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
+
+    def exemplars(self, X: Array) -> Points:
+        return Points(positions(X).X, self.own(X, self.selves))
+
+    def own(self, X: Array, selves: np.ndarray) -> Array:
+        return namespace(X).astype(like(-selves, X), X.dtype)
+
+    def tile(self, points: Points, exemplars: Points) -> Array:
+        found = columns(points.X, exemplars)
+        found *= 2.0
+        found += points.own[:, None]
+        found += exemplars.own[None, :]
+        return found
+
+    def total(self, points: Points, exemplars: Points) -> float:
+        xp = namespace(points.X)
+        n, m = points.X.shape[0], exemplars.X.shape[0]
+        own = m * float(xp.sum(points.own, dtype=xp.float64)) + n * float(xp.sum(exemplars.own, dtype=xp.float64))
+        return -(2 * float(xp.sum(points.X, dtype=xp.float64)) + own)
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
+        raise no_normalizer("the number of dimensions behind a kernel is not known")
+
+
+def caveat(K: np.ndarray, slack: float) -> str | None:
+    """What to say of a matrix that is no kernel though all its distances are real."""
+    least = smallest_eigenvalue(K)
+    if least >= -slack * len(K) ** 0.5:
+        return None
+    return (
+        f"the matrix of similarities is not positive semidefinite (it has an eigenvalue {least:.3g}): the distances it "
+        "gives are taken as they are, though no space has them"
+    )
+
+
+def smallest_eigenvalue(K: np.ndarray) -> float:
+    """The smallest eigenvalue, roughly."""
+    if len(K) <= FEW:
+        return float(np.linalg.eigvalsh(K)[0])
+    try:
+        start = np.random.default_rng(0).standard_normal(len(K))
+        return float(eigsh(K, k=1, which="SA", tol=1e-2, v0=start, return_eigenvectors=False)[0])
+    except ArpackNoConvergence as error:  # eigenvalues crowd around the end of the spectrum, as they do around zero
+        return float(min(error.eigenvalues, default=0.0))

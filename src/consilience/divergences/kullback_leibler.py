@@ -1,0 +1,87 @@
+"""Kullback-Leibler divergence of counts or shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._backend import Array, Points, map_values, namespace, row_sums, stored_values
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, no_normalizer
+
+
+@dataclass(frozen=True)
+class KullbackLeibler(BasePairs):
+    """``sum x log(x / y) - x + y`` over the columns; on rows that sum to one, the divergence of two distributions.
+
+    As a mixture's component: Poisson, or multinomial where all rows have the same sum. A column that is zero in y but
+    not in x would be infinitely far, so that both rows are raised by a little where a view has zeros; sparse rows stay
+    sparse.
+
+    Parameters
+    ----------
+    smoothing : float, optional
+        Added to all entries. By default nothing where no entry is zero, else the mean of all entries: as much as one
+        more row would bring, spread evenly.
+    """
+
+    smoothing: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.smoothing is not None and not 0 <= self.smoothing < np.inf:
+            raise NoDivergenceError(f"smoothing={self.smoothing!r} must be 0 or more")
+
+    def learn(self, X: Array) -> RelativeEntropy:
+        refuse_negative(X)
+        n_cells = X.shape[0] * X.shape[1]
+        values = stored_values(X)
+        xp = namespace(values)
+        filled = int(xp.count_nonzero(values)) == n_cells
+        mean = float(xp.sum(values, dtype=xp.float64)) / n_cells
+        if not filled and self.smoothing == 0:
+            raise NoDivergenceError(
+                "smoothing=0 puts rows infinitely far from those that have a zero where they have none: give "
+                "smoothing= a number above 0, or leave it out"
+            )
+        default = 0.0 if filled else mean
+        return RelativeEntropy(default if self.smoothing is None else float(self.smoothing))
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeEntropy(ProductMeasure):
+    """The divergence of rows x + s from rows y + s, in terms of log(1 + y / s), which is zero where y is."""
+
+    smoothing: float
+
+    def log(self, X: Array) -> Array:
+        xp = namespace(X)
+        s = self.smoothing
+        return map_values(X, (lambda y: xp.log1p(y / s)) if s else xp.log)
+
+    def points(self, X: Array) -> Points:
+        refuse_negative(X)
+        xp = namespace(X)
+        s = self.smoothing
+
+        def own(x: Array) -> Array:
+            logs = xp.log1p(x / s) if s else xp.log(xp.where(x > 0, x, xp.ones_like(x)))
+            return x - (x + s) * logs
+
+        return Points(X, xp.astype(row_sums(map_values(X, own)), X.dtype))
+
+    def exemplars(self, X: Array) -> Points:
+        xp = namespace(X)
+        logs = self.log(X)
+        return Points(logs, xp.astype(self.smoothing * row_sums(logs) - row_sums(X), X.dtype))
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
+        raise no_normalizer("exp(-beta d) of the Kullback-Leibler divergence sums up to another number for every row")
+
+
+def refuse_negative(X: Array) -> None:
+    """Counts are not negative."""
+    values = stored_values(X)
+    if bool(namespace(values).any(values < 0)):
+        raise NoDivergenceError(
+            "divergence 'kl' needs counts or shares, none negative: use divergence 'squared-euclidean' for measurements"
+        )

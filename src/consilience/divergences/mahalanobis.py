@@ -1,0 +1,83 @@
+"""Mahalanobis distance: squared Euclidean where correlated columns do not count twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._backend import CSR, Array, Points, like, namespace, to_numpy
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure
+from .squared_euclidean import SquaredDistances
+
+LEAST = 1e-10  # a direction with less than this share of the largest variance is not one in which rows differ
+
+
+@dataclass(frozen=True, eq=False)
+class Mahalanobis(BasePairs):
+    """``(x - y)' C^-1 (x - y)``. As a mixture's component: a Gaussian of covariance C / (2 beta).
+
+    Parameters
+    ----------
+    covariance : array-like of shape (n_columns, n_columns), optional
+        C; by default the covariance of the view's columns. Directions of no variance are left out.
+    """
+
+    covariance: Array | None = None
+
+    has_kernel = True
+
+    def learn(self, X: Array) -> Whitened:
+        if isinstance(X, CSR):
+            raise NoDivergenceError(
+                "divergence 'mahalanobis' needs dense rows, got a sparse matrix: reduce the view first (TruncatedSVD), "
+                "or use divergence 'cosine'"
+            )
+        d = X.shape[1]
+        if self.covariance is None:
+            if X.shape[0] <= d:
+                raise NoDivergenceError(
+                    f"{X.shape[0]} entities do not tell the covariance of {d} columns: reduce the view first (PCA), or "
+                    "use divergence 'squared-euclidean'"
+                )
+            C = np.atleast_2d(np.cov(to_numpy(X).astype(np.float64), rowvar=False))
+        else:
+            C = np.asarray(self.covariance, dtype=np.float64)
+            if C.shape != (d, d) or not np.allclose(C, C.T):
+                raise NoDivergenceError(f"covariance= must be a symmetric matrix, {d} x {d}, got shape {C.shape}")
+        values, vectors = np.linalg.eigh(C)
+        kept = values > LEAST * values[-1]
+        if not kept.any() or values[0] < -LEAST * values[-1]:
+            raise NoDivergenceError("covariance= has negative variances: give a positive definite matrix")
+        whiten = vectors[:, kept] / np.sqrt(values[kept])
+        middle = to_numpy(X).astype(np.float64).mean(axis=0)
+        return Whitened(whiten, middle, -float(np.log(values[kept]).sum()) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened(ProductMeasure):
+    """Squared distances of rows whose columns were made independent and of unit variance."""
+
+    whiten: np.ndarray  # (columns, directions)
+    middle: np.ndarray  # (columns,)
+    log_volume: float
+
+    scale = SquaredDistances.scale
+
+    def rows(self, X: Array) -> Array:
+        xp = namespace(X)
+        middle, whiten = (xp.astype(like(own, X), X.dtype) for own in (self.middle, self.whiten))
+        return (X - middle[None, :]) @ whiten
+
+    @property
+    def distances(self) -> SquaredDistances:
+        return SquaredDistances(None, self.log_volume)
+
+    def points(self, X: Array) -> Points:
+        return self.distances.points(self.rows(X))
+
+    def exemplars(self, X: Array) -> Points:
+        return self.points(X)
+
+    def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
+        return self.distances.log_normalizer(self.rows(X), beta)
