@@ -1,9 +1,12 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
-from . import affinities, baselines, datasets, families, metrics
+from . import affinities, baselines, datasets, divergences, families, metrics
+from .algorithms.kernel_kmeans import kernel_kmeans
+from .algorithms.proportions import mixture_proportions
 from .baselines import compare
 from .cluster import (
     CoEM,
+    ConvexMixture,
     CoTrainedSpectral,
     MultiViewAgglomerative,
     MultiViewKMeans,
@@ -18,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CoEM",
     "CoTrainedSpectral",
+    "ConvexMixture",
     "MultiViewAgglomerative",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",
@@ -29,7 +33,10 @@ __all__ = [
     "baselines",
     "compare",
     "datasets",
+    "divergences",
     "families",
+    "kernel_kmeans",
     "metrics",
+    "mixture_proportions",
     "select_n_clusters",
 ]

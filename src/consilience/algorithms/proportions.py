@@ -29,6 +29,7 @@ AHEAD = 0.05  # a set's own maximum is sought until it is nearer than this share
 HALVINGS = 10  # of a step by conjugate gradients
 SLOPE = 1e-4  # share of the slope that a step must gain
 SHORTEST = 1e-8  # of steps
+LOSS = 0.05  # the part of its likelihood that a step must leave a point
 LARGEST_SET = 500.0  # the square of a set's size over the number of components: more is slower than gradients
 LARGEST_TABLE = 1 << 26  # numbers in the columns of a set
 CONJUGATE_STEPS = 20
@@ -239,11 +240,18 @@ def gram(columns: np.ndarray) -> np.ndarray:
 
 
 def line_search(B: np.ndarray, w: np.ndarray, x: np.ndarray, step: np.ndarray, g: np.ndarray) -> np.ndarray | None:
-    """The longest of steps, halved again and again, that gains enough; None if none gains."""
-    before, slope, length = objective(w, B @ x) - x.sum(), float(step @ (g - 1)), 1.0
+    """The longest of steps, halved again and again, that gains enough; None if none gains.
+
+    A step after which a point is far less likely than before is no step of Newton's: he knows nothing of there.
+    """
+    Q = B @ x
+    lowest = np.minimum(LOSS * Q, w * B.max(axis=1))  # no point is less likely than the latter at the maximum
+    before, slope, length = objective(w, Q) - x.sum(), float(step @ (g - 1)), 1.0
     while length > SHORTEST:
         moved = np.maximum(x + length * step, 0.0)
-        if objective(w, B @ moved) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(before):
+        likelihood = B @ moved
+        gained = objective(w, likelihood) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(before)
+        if gained and (likelihood >= lowest).all():
             return moved
         length /= 2
     return None

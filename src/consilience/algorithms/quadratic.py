@@ -7,6 +7,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 MOST_EXCHANGES = 200
 PATIENCE = 3  # exchanges of whole blocks without fewer violations, before they go one by one
+RIDGE = 1e-13  # added to the diagonal of ones
 NEGATIVE = 1e-12  # a number this far below zero, as a share of the largest, counts as negative
 
 
@@ -16,7 +17,13 @@ def nonnegative_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.nd
     `free` guesses which numbers are above zero: all that guess wrong change sides at once, which takes few rounds
     however many they are. What is left after many is near enough: the caller looks at the value it gets.
     """
-    ridge = 1e-13 * np.trace(H) / len(b)
+    sizes = np.sqrt(np.where(H.diagonal() > 0, H.diagonal(), 1.0))  # then rounding treats all alike
+    return scaled_minimum(H / sizes / sizes[:, None], b / sizes, free) / sizes
+
+
+def scaled_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """The same for an H with ones on its diagonal."""
+    ridge = RIDGE
     fewest, patience = len(b) + 1, PATIENCE
     for _ in range(MOST_EXCHANGES):
         p, ridge = solved(H, b, free, ridge)

@@ -2,6 +2,7 @@
 
 from .agglomerative import MultiViewAgglomerative
 from .coem import CoEM
+from .convex import ConvexMixture
 from .kmeans import MultiViewKMeans
 from .per_view import PerView
 from .select import Selection, select_n_clusters
@@ -11,6 +12,7 @@ from .spherical_kmeans import MultiViewSphericalKMeans
 __all__ = [
     "CoEM",
     "CoTrainedSpectral",
+    "ConvexMixture",
     "MultiViewAgglomerative",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -126,21 +126,32 @@ def only(X: Array, chosen: np.ndarray) -> Array:
     return X if chosen.all() else take_rows(X, like(np.flatnonzero(chosen), X))
 
 
-def columns_of(views: Views, affinities: Mapping[str, Affinity], *, chosen: bool) -> dict[str, np.ndarray]:
-    """Of views that are similarities: the columns of the entities that have the view.
+class Comparing(Protocol):
+    """An affinity or a divergence."""
+
+    columns_are_entities: ClassVar[bool]
+
+
+def columns_of(
+    views: Views,
+    comparing: Mapping[str, Comparing],
+    *,
+    chosen: bool,
+    needed: str = "affinity='precomputed' needs a square matrix of similarities",
+) -> dict[str, np.ndarray]:
+    """Of views that are similarities or distances: the columns of the entities that have the view.
 
     When entities of Views are `chosen`, ordered or joined, a view's rows move and its columns do not.
     """
     columns = {}
     for v, name in enumerate(views.names):
-        if affinities[name].columns_are_entities:
+        if comparing[name].columns_are_entities:
             columns[name] = views.rows[views.present[:, v], v]
             n_rows, n_columns = views[name].shape
             if columns[name].max() >= n_columns or not (chosen or n_rows == n_columns):
                 raise ValueError(
-                    f"view {name!r}: affinity='precomputed' needs a square matrix of similarities, {len(views)} x "
-                    f"{len(views)}, got shape {views[name].shape}: give one (K[rows][:, rows] of a larger one, or rows "
-                    "of cs.Views that hold it), or another affinity for features"
+                    f"view {name!r}: {needed}, {len(views)} x {len(views)}, got shape {views[name].shape}: give one "
+                    "(K[rows][:, rows] of a larger one, or rows of cs.Views that hold it), or compare features"
                 )
     return columns
 

@@ -182,3 +182,67 @@ OVERLAPPING = (  # of each view the means and covariances of both clusters, as p
     (((1, 2), (2, 2)), (((1, -0.2), (-0.2, 1)), ((0.6, 0.1), (0.1, 0.5)))),
     (((1, 1), (3, 3)), (((1.2, 0.2), (0.2, 1)), ((1, 0.4), (0.4, 0.7)))),
 )
+
+
+def make_corrupted_views(
+    n_samples: int = 700,
+    *,
+    n_views: int = 2,
+    n_noisy: int = 0,
+    n_corrupted: int = 50,
+    noise: float = 2.5,
+    random_state: Any = None,
+) -> tuple[Views, np.ndarray]:
+    """Three clusters seen in several views, each wrong about some entities: the data of Tzortzis & Likas 2010.
+
+    Every view shows the same points in the plane, moved somewhere else, with some of them replaced by points of another
+    cluster. Noisy views show the points with much noise added. The paper gives the three Gaussians as a picture only:
+    these are such that it, too, tells them apart without error.
+
+    Parameters
+    ----------
+    n_samples : int, default=700
+        Number of entities.
+    n_views : int, default=2
+        Number of views with wrong points.
+    n_noisy : int, default=0
+        Number of noisy views.
+    n_corrupted : int, default=50
+        Points that are wrong in each view, drawn anew for each.
+    noise : float, default=2.5
+        Standard deviation of the noise in noisy views.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    views : Views
+        Views ``view0``, ``view1``, ... and ``noisy0``, ``noisy1``, ...
+    y : ndarray of shape (n_samples,)
+        The true cluster of each entity.
+
+    Examples
+    --------
+    >>> views, y = make_corrupted_views(n_views=2, n_noisy=1, random_state=0)
+    >>> views.names, views.shape
+    (('view0', 'view1', 'noisy0'), (700, 6))
+    """
+    if not 0 <= n_corrupted <= n_samples:
+        raise ValueError(f"n_corrupted={n_corrupted} must be from 0 to the {n_samples} entities")
+    rng = generator(random_state)
+    y = rng.permutation(np.arange(n_samples) % 3)
+    points = CORNERS[y] + SPREAD * rng.standard_normal((n_samples, 2))
+    blocks = {}
+    for v in range(n_views):
+        wrong = rng.choice(n_samples, size=n_corrupted, replace=False)
+        elsewhere = (y[wrong] + rng.integers(1, 3, size=n_corrupted)) % 3
+        block = points.copy()
+        block[wrong] = CORNERS[elsewhere] + SPREAD * rng.standard_normal((n_corrupted, 2))
+        blocks[f"view{v}"] = block + rng.uniform(-10, 10, size=2)
+    for v in range(n_noisy):
+        blocks[f"noisy{v}"] = points + noise * rng.standard_normal(points.shape)
+    return Views(blocks), y
+
+
+CORNERS = np.array([[0.0, 0.0], [3.0, 0.0], [1.5, 2.6]])  # the means of the three clusters
+SPREAD = 0.5  # their standard deviation

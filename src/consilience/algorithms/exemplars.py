@@ -1,0 +1,199 @@
+"""Which exemplar an entity belongs to, once a convex mixture's shares are known (Tzortzis & Likas 2010, Eqs 14, 15).
+
+In logarithms throughout: an entity may be so far from all exemplars that every likelihood vanishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from .._backend import Array, KernelMatrix, Points, to_numpy
+from ..divergences import Measure
+
+NOWHERE = -1  # label of an entity in a view that says nothing of it
+SAME = 1e-6  # rows nearer than this share of the mean divergence are the same
+
+
+@dataclass(frozen=True, eq=False)
+class Exponents:
+    """Minus the divergence, as a kernel."""
+
+    measure: Measure
+
+    def points(self, X: Array) -> Points:
+        return self.measure.others(X)
+
+    def tile(self, left: Points, right: Points) -> Array:
+        return self.measure.tile(left, right)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewExemplars:
+    """The exemplars with a share, in one view."""
+
+    measure: Measure
+    beta: float
+    mean: float  # divergence of two entities of the fit
+    there: np.ndarray  # (exemplars,) which of them have the view
+    side: Points  # those that do
+
+    def some(self, chosen: np.ndarray) -> ViewExemplars:
+        """A part of the exemplars, by position."""
+        at = np.cumsum(self.there) - 1
+        there = self.there[chosen]
+        return replace(self, there=there, side=self.side.some(at[chosen][there]))
+
+    def blocks(self, points: Points, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+        """A function of minus the divergences of some points from those that have the view, put together again."""
+        matrix = KernelMatrix(Exponents(self.measure), points, self.side, held=False)
+        parts = matrix.over_tiles(lambda _, tile: function(np.minimum(to_numpy(tile).astype(np.float64), 0.0)))
+        return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+    def compare(self, points: Points, log_q: np.ndarray, n_clusters: int) -> Comparison:
+        """Points against the exemplars, of whom the first `n_clusters` stand for clusters."""
+        heads = self.there[:n_clusters]
+        n_heads = int(heads.sum())
+
+        def one_block(minus_d: np.ndarray) -> tuple[np.ndarray, ...]:
+            own = self.beta * minus_d + log_q[self.there]
+            joint = np.full((len(own), n_clusters), -np.inf)
+            joint[:, heads] = own[:, :n_heads]
+            same = np.zeros((len(own), n_clusters), dtype=bool)
+            same[:, heads] = self.is_same(minus_d[:, :n_heads])
+            return joint, logsumexp(own, axis=1), same
+
+        if not self.there.any():
+            return Comparison.of_nothing(points.X.shape[0], n_clusters)
+        return Comparison(*self.blocks(points, one_block))
+
+    def same(self, points: Points) -> np.ndarray:
+        """Which points are the same as which of the exemplars that have the view."""
+        return self.blocks(points, lambda minus_d: (self.is_same(minus_d),))[0]
+
+    def is_same(self, minus_d: np.ndarray) -> np.ndarray:
+        """Which divergences are those of identical rows."""
+        return minus_d >= -SAME * self.mean
+
+
+class Comparison(NamedTuple):
+    """Entities against exemplars in one view."""
+
+    joint: np.ndarray  # (entities, clusters) log q_k f_k(x), without C(x)
+    total: np.ndarray  # (entities,) log Q(x), without C(x)
+    same: np.ndarray  # (entities, clusters) whether the rows are the same
+
+    @classmethod
+    def of_nothing(cls, n: int, n_clusters: int) -> Comparison:
+        """Where no exemplar can be compared."""
+        never = np.full((n, n_clusters), -np.inf)
+        return cls(never, np.full(n, -np.inf), never > 0)
+
+
+class Seen(NamedTuple):
+    """Entities in one view."""
+
+    entities: np.ndarray  # the positions of those that have it
+    points: Points
+    log_normalizer: np.ndarray  # (n of the view,) log C(x)
+
+
+class Sight(NamedTuple):
+    """What a view says of the entities that have it."""
+
+    entities: np.ndarray
+    log_normalizer: np.ndarray
+    comparison: Comparison
+
+
+Combination = Callable[[Sequence[Sight], np.ndarray, tuple[int, int]], np.ndarray]
+
+
+def weighted_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Log of q_k times the weighted sum of the views' likelihoods (Eq 14 without its denominator): (n, clusters)."""
+    found = np.full(shape, -np.inf)
+    for (entities, log_C, own), log_weight in zip(sights, log_weights, strict=True):
+        found[entities] = np.logaddexp(found[entities], log_weight + log_C[:, None] + own.joint)
+    return found
+
+
+def mean_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:  # noqa: ARG001
+    """Log of the sum over views of each view's own posterior: (n, clusters)."""
+    found = np.full(shape, -np.inf)
+    for entities, _, own in sights:
+        known = np.isfinite(own.total)
+        posterior = own.joint[known] - own.total[known, None]
+        found[entities[known]] = np.logaddexp(found[entities[known]], posterior)
+    return found
+
+
+class Placement(NamedTuple):
+    """Where entities belong."""
+
+    P: np.ndarray  # (entities, clusters) probability of each cluster
+    strangers: np.ndarray  # (entities,) who is like none of the exemplars, and goes by their shares alone
+    view_labels: dict[str, np.ndarray]  # the cluster that one view alone would give, -1 where it says nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Exemplars:
+    """The exemplars with a share, those that stand for clusters first, and how views are weighed."""
+
+    views: Mapping[str, ViewExemplars]
+    log_q: np.ndarray  # (exemplars,) logarithms of their shares
+    n_clusters: int
+    log_weights: np.ndarray  # (views,)
+    combine: Combination
+
+    def place(self, seen: Mapping[str, Seen], n: int) -> Placement:
+        """Give entities to clusters; an exemplar, or whoever is the same as one, to its own (Eq 15)."""
+        k = self.n_clusters
+        sights = [
+            Sight(own.entities, own.log_normalizer, self.views[name].compare(own.points, self.log_q, k))
+            for name, own in seen.items()
+        ]
+        weights = self.log_weights[[list(self.views).index(name) for name in seen]]
+        scores = self.combine(sights, weights, (n, k))
+        same = self.same(sights, n)
+        ones = same.any(axis=1)
+        strangers = np.isneginf(scores.max(axis=1))
+        P = softmax(np.where(strangers[:, None], self.log_q[:k], scores), axis=1)
+        P[ones] = np.eye(k)[same[ones].argmax(axis=1)]
+        labels = {name: view_labels(sight, n) for name, sight in zip(seen, sights, strict=True)}
+        return Placement(P, strangers & ~ones, labels)
+
+    def same(self, sights: Sequence[Sight], n: int) -> np.ndarray:
+        """Which entity is the same as which exemplar in all views that either has: (entities, clusters)."""
+        agree, n_views = np.zeros((n, self.n_clusters), dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for entities, _, own in sights:
+            agree[entities] += own.same
+            n_views[entities] += 1
+        of_exemplars = np.sum([view.there[: self.n_clusters] for view in self.views.values()], axis=0)
+        return (agree == of_exemplars) & (agree == n_views[:, None])
+
+
+def view_labels(sight: Sight, n: int) -> np.ndarray:
+    """The cluster that one view alone would give each entity."""
+    joint = sight.comparison.joint
+    labels = np.full(n, NOWHERE)
+    labels[sight.entities] = np.where(np.isfinite(joint).any(axis=1), joint.argmax(axis=1), NOWHERE)
+    return labels
+
+
+def gathered(views: Mapping[str, ViewExemplars], seen: Mapping[str, Seen], q: np.ndarray) -> np.ndarray:
+    """The same shares, with those of identical entities all given to the first of them; views hold who has one."""
+    support = np.flatnonzero(q)
+    agree = np.zeros((len(q), len(support)), dtype=np.int16)
+    n_views = np.zeros(len(q), dtype=np.int64)
+    for name, view in views.items():
+        entities = seen[name].entities
+        n_views[entities] += 1
+        if view.there.any():
+            agree[np.ix_(entities, np.flatnonzero(view.there))] += view.same(seen[name].points)
+    same = (agree == n_views[:, None]) & (agree == n_views[support])
+    same[support, np.arange(len(support))] = True
+    return np.bincount(same.argmax(axis=0), weights=q[support], minlength=len(q))

@@ -1,0 +1,171 @@
+"""Kernel k-means (Schoelkopf, Smola & Mueller 1998) over several views, each a space known by its distances alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from .run import run
+
+ROUNDING = 1e-5  # asymmetry of a kernel, as a share of its largest entry, that is let pass
+
+
+class Distances(Protocol):
+    """Squared distances between entities (columns) and some entities (rows): a matrix that multiplies."""
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        """The matrix times a thin one."""
+
+
+class Space(NamedTuple):
+    """One view."""
+
+    entities: np.ndarray  # who has it, by position
+    distances: Distances  # of theirs: (n of the view, n of the view)
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """The mean of each cluster in one view, known by the partition."""
+
+    members: np.ndarray  # (n of the view, clusters) one over the cluster's size for its members
+    spread: np.ndarray  # (clusters,) mean squared distance of members from the mean
+
+    def away(self, distances: Distances) -> np.ndarray:
+        """Squared distance of each row from each mean."""
+        return distances @ self.members - self.spread
+
+
+def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.ndarray]:
+    """The means of a partition in one view, and each entity's squared distances from them.
+
+    A cluster that nobody of the view is in has the mean of all.
+    """
+    indicator = np.eye(n_clusters)[labels[space.entities]]
+    indicator[:, ~indicator.any(axis=0)] = 1
+    members = indicator / indicator.sum(axis=0)
+    to_members = space.distances @ members
+    spread = np.sum(members * to_members, axis=0) / 2
+    return Means(members, spread), to_members - spread
+
+
+@dataclass(frozen=True, eq=False)
+class KernelKMeansState:
+    """A partition and what it costs: the weighted sum of squared distances from the means."""
+
+    labels: np.ndarray
+    means: list[Means]
+    cost: float
+    settled: bool
+    comparable: bool = True
+
+    @property
+    def costs(self) -> dict[str, float]:
+        return {"all": self.cost}
+
+    @property
+    def record(self) -> dict[str, float]:
+        return {"cost": self.cost}
+
+
+def multi_view_kernel_kmeans(
+    spaces: Sequence[Space], labels: np.ndarray, n_clusters: int
+) -> Iterator[KernelKMeansState]:
+    """One state a round, the first that of the partition given: everybody goes to the nearest mean."""
+    while True:
+        away, found = np.zeros((len(labels), n_clusters)), []
+        for space in spaces:
+            own, distances = means(space, labels, n_clusters)
+            away[space.entities] += space.weight * distances
+            found.append(own)
+        current = away[np.arange(len(labels)), labels]
+        nearest = away.argmin(axis=1)
+        gains = away[np.arange(len(labels)), nearest] < current  # a tie is no reason to move
+        following = refilled(np.where(gains, nearest, labels), current, n_clusters)
+        settled = bool((following == labels).all())
+        yield KernelKMeansState(labels, found, float(current.sum()), settled)
+        labels = following
+
+
+def refilled(labels: np.ndarray, away: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The same partition, with whoever lies farthest from their mean moved into clusters that nobody is in."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    farthest = iter(np.argsort(-away, kind="stable"))
+    for empty in np.flatnonzero(sizes == 0):
+        moved = next((i for i in farthest if sizes[labels[i]] > 1), None)
+        if moved is None:
+            break
+        sizes[labels[moved]] -= 1
+        labels[moved] = empty
+        sizes[empty] = 1
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class KernelKMeans:
+    """What kernel k-means found."""
+
+    labels: np.ndarray  #: the cluster of each entity
+    cost: float  #: sum of squared distances from the clusters' means
+    n_iter: int  #: rounds
+    converged: bool  #: whether the last round moved nobody
+
+
+def kernel_kmeans(kernel: Any, init: Any, *, max_iter: int = 300) -> KernelKMeans:
+    """Move entities to the cluster whose mean is nearest in the space of a kernel, until nobody moves.
+
+    Parameters
+    ----------
+    kernel : array-like of shape (n_entities, n_entities)
+        Inner products of all entities: symmetric, positive semidefinite. For several kernels give their weighted sum.
+    init : array-like of int, shape (n_entities,)
+        The partition to start from: numbers of clusters from 0 on.
+    max_iter : int, default=300
+        Rounds at most.
+
+    Returns
+    -------
+    KernelKMeans
+        ``labels``, ``cost``, ``n_iter``, ``converged``.
+
+    Notes
+    -----
+    The cost never rises if the kernel is positive semidefinite. A cluster that everybody leaves gets the entity that
+    lies farthest from its own mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> found = kernel_kmeans(X @ X.T, init=[0, 1, 1, 1])
+    >>> found.labels.tolist(), found.cost
+    ([0, 0, 1, 1], 1.0)
+    """
+    K = np.asarray(kernel, dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
+        raise ValueError(f"kernel must be a square matrix of inner products, got shape {K.shape}")
+    if not np.isfinite(K).all() or np.abs(K - K.T).max() > ROUNDING * np.abs(K).max():
+        raise ValueError("kernel must be symmetric and finite: average it with its transpose, or drop what is NaN")
+    labels = np.asarray(init)
+    if labels.shape != (len(K),) or labels.dtype.kind not in "iu" or labels.min() < 0:
+        raise ValueError(f"init must be {len(K)} whole numbers from 0 on, got {labels.dtype} of shape {labels.shape}")
+    if max_iter < 1:
+        raise ValueError(f"max_iter={max_iter} must be 1 or more")
+    states = multi_view_kernel_kmeans([Space(np.arange(len(K)), Apart(K), 1.0)], labels, int(labels.max()) + 1)
+    ended = run(states, max_iter=max_iter, tol=0.0, patience=max_iter, report=lambda *_: None)
+    return KernelKMeans(ended.state.labels, ended.state.cost, ended.n_iter, ended.converged)
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Squared distances from inner products."""
+
+    K: np.ndarray
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        own = self.K.diagonal()
+        return own[:, None] * U.sum(axis=0) + own @ U - 2 * (self.K @ U)

@@ -1,0 +1,482 @@
+"""Convex mixtures of exemplars over several views."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._backend import threads
+from ..algorithms.convex_mixture import ConvexState, Problem, learned, uniform
+from ..algorithms.exemplars import (
+    Combination,
+    Exemplars,
+    Placement,
+    Seen,
+    ViewExemplars,
+    gathered,
+    mean_posterior,
+    weighted_posterior,
+)
+from ..algorithms.kernel_kmeans import Space, multi_view_kernel_kmeans
+from ..algorithms.progress import progress
+from ..algorithms.refined import Refined, SquaredDistances, ViewMeans
+from ..algorithms.run import Run, run
+from ..data import Table, Views, per_view
+from ..divergences import DIVERGENCES
+from ._exemplars import Known, Measured, by_name, components, measured, seen_in, seen_in_fit
+from ._shared import check_n_clusters, check_views, name_of, remember, store_agreement
+from ._similarities import columns_of, restricted
+
+FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
+ROUNDS = 300  # of kernel k-means at most
+
+
+class Weighting(NamedTuple):
+    """How views are weighed: in training, and when an entity is given to a cluster."""
+
+    states: Callable[[Problem], Iterator[ConvexState]]
+    combine: Combination
+    patience: int | None  # rounds without a higher likelihood that end it; None: nothing but the certificate does
+
+
+WEIGHTS = {"learned": Weighting(learned, weighted_posterior, 1), "uniform": Weighting(uniform, mean_posterior, None)}
+NEEDED = "divergence='precomputed' or 'kernel' needs a square matrix"
+
+
+class Fitted(NamedTuple):
+    """A convex mixture once it is trained."""
+
+    run: Run
+    q: np.ndarray  # (entities,) the shares, of identical entities all with the first
+    support: np.ndarray  # who has a share, largest first
+    model: Exemplars
+    seen: dict[str, Seen]  # the entities
+    placement: Placement
+
+
+def unrefined(estimator: ConvexMixture) -> bool:
+    """Whether clusters have probabilities."""
+    if estimator.refine:
+        raise AttributeError(f"refine={estimator.refine!r} leaves clusters without probabilities: use predict")
+    return True
+
+
+class ConvexMixture(ClusterMixin, BaseEstimator):
+    """Exemplars of the clusters, found by a convex mixture over any number of views (Tzortzis & Likas 2010).
+
+    Every entity is a candidate to stand for a cluster. What is learned is the share of each in a mixture of all, and
+    with ``weights="learned"`` how far each view is to be trusted. There are no starts to draw and no local optima
+    within a view or with uniform weights: the shares are solved for to a certificate, `gap_`.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters: the exemplars of the largest shares. By default as many as have a share at all; a lower
+        `beta` makes these fewer.
+    weights : {'learned', 'uniform'}, default='learned'
+        Whether views get weights of their own, learned by EM, or all count the same. Learned weights can end with one
+        view that takes all: see `min_weight`.
+    divergence : str, divergence, or one a view in a dict or list, default='squared-euclidean'
+        How rows are compared: 'squared-euclidean', 'cosine' (of unit rows; text), 'kl' (counts), 'bernoulli' (yes or
+        no), 'itakura-saito' (positive numbers, by their ratios), 'mahalanobis'; 'precomputed' if the view is a square
+        matrix of divergences (such as *squared* distances), 'kernel' if it is a kernel matrix; or an object of
+        `consilience.divergences`.
+    beta : float, 'auto', or a number a view in a dict or list, default=1.0
+        How sharp the components are, in units of ``beta_0 = log(N) / mean divergence`` of the view: more makes more and
+        smaller clusters. 'auto' tries factors from 0.5 to 3 and takes the one whose clusters are tightest, without
+        labels.
+    beta_unit : {'beta0', 'absolute'}, default='beta0'
+        Whether `beta` is that factor, or beta itself.
+    normalizer : bool, default=False
+        Whether views are weighed by densities, with the constant that makes each component integrate to one, as the
+        model says, or without it, as in the paper's experiments. With it views of many columns outweigh others. Only
+        for learned weights; 'kl', 'precomputed' and 'kernel' have none.
+    min_weight : float, default=0.0
+        Least weight of a view, at most one over the number of views (learned weights). Keeps one view from taking all.
+    refine : {None, 'kernel-kmeans'}, default=None
+        Whether kernel k-means on the weighted sum of the views' kernels goes on from the clusters found. For
+        divergences that are squared distances: not 'kl', 'bernoulli' and 'itakura-saito'.
+    init : dict or list of float, optional
+        Weights of the views to start EM from, where something is known of them; by default all the same.
+    views : dict of str to columns, optional
+        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
+    max_iter : int, default=1000
+        Rounds at most: of EM, or of the solver with uniform weights.
+    tol : float, default=1e-6
+        The gap that shares must reach; EM ends when the log-likelihood rises by less than this share of its size.
+    n_jobs : int, default=None
+        Threads; None and -1 take all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_entities,)
+        The cluster of each entity.
+    exemplars_ : ndarray of shape (n_clusters,)
+        Position of each cluster's exemplar, those of the largest shares first.
+    priors_ : ndarray of shape (n_entities,)
+        The share of each entity, which sum to one. Most are zero. Of identical entities the first has the share of all.
+    n_clusters_ : int
+        Number of clusters.
+    view_weights_ : dict of str to float
+        How far each view is trusted: the share of the entities that it explains best. They sum to one.
+    betas_ : dict of str to float
+        The sharpness of each view's components: beta itself, not the factor.
+    gap_ : float
+        The certificate: with these weights of the views no shares reach a mean log-likelihood higher by more.
+    beta_search_ : Table
+        With ``beta="auto"``: factor, clusters and scatter of each that was tried.
+    view_labels_ : dict of str to ndarray of shape (n_entities,)
+        The cluster that each view alone would give; -1 where the entity lacks the view.
+    agreement_ : ndarray of shape (n_views, n_views)
+        Share of entities that two views put into the same cluster.
+    error_bound_ : float
+        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
+        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
+    history_ : Table
+        One row a round: log-likelihood, gap, exemplars, and the weight of each view.
+    n_iter_ : int
+        Rounds.
+    converged_ : bool
+        Whether they ended by `tol`, not by `max_iter`.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Columns of all views together, and their names where all views came with names.
+
+    Notes
+    -----
+    The paper updates the shares by a rule that crawls, and stopping it early changes the clusters. Here they are solved
+    for by Newton's method on a growing set of exemplars (`consilience.mixture_proportions`).
+
+    An entity goes to the exemplar of the highest posterior (Eq 14); with uniform weights, of the highest mean over the
+    views' own posteriors. An exemplar, and whatever is the same as one, stays in its own cluster. An entity that lacks
+    a view is neither a point nor an exemplar there.
+
+    All pairs of entities are compared: time grows with the square of their number. Tables up to 1 GiB are held, larger
+    ones are computed again, in blocks, for every round.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> model = cs.ConvexMixture(n_clusters=3).fit(views)
+    >>> cs.metrics.average_entropy(y, model.labels_)
+    0.0
+    >>> model.gap_ < 1e-6, {name: round(weight, 1) for name, weight in model.view_weights_.items()}
+    (True, {'view0': 0.5, 'view1': 0.5})
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "weights": [StrOptions(set(WEIGHTS))],
+        "divergence": [StrOptions(set(DIVERGENCES)), HasMethods(["learn"]), dict, list, tuple],
+        "beta": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), dict, list, tuple],
+        "beta_unit": [StrOptions({"beta0", "absolute"})],
+        "normalizer": ["boolean"],
+        "min_weight": [Interval(Real, 0, 1, closed="both")],
+        "refine": [StrOptions({"kernel-kmeans"}), None],
+        "init": [dict, list, tuple, np.ndarray, None],
+        "views": [dict, None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        weights: str = "learned",
+        divergence: Any = "squared-euclidean",
+        beta: Any = 1.0,
+        beta_unit: str = "beta0",
+        normalizer: bool = False,
+        min_weight: float = 0.0,
+        refine: str | None = None,
+        init: Any = None,
+        views: dict[str, Any] | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weights = weights
+        self.divergence = divergence
+        self.beta = beta
+        self.beta_unit = beta_unit
+        self.normalizer = normalizer
+        self.min_weight = min_weight
+        self.refine = refine
+        self.init = init
+        self.views = views
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> ConvexMixture:  # noqa: ARG002
+        """Find exemplars, and give every entity to one.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+            The fitted estimator. After Ctrl-C it holds the last whole round.
+        """
+        views = check_views(self, X, reset=True)
+        if self.n_clusters is not None:
+            check_n_clusters(self.n_clusters, len(views))
+        divergences = by_name(self.divergence, views.names)
+        self._check(views, divergences)
+        columns = columns_of(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
+        with threads(self.n_jobs):
+            found, kept = measured(restricted(views, columns), divergences)
+            tried = [self._train(found, len(kept), betas) for betas in self._betas(found)]
+            scatters = [scatter(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
+            best = tried[int(np.argmin(scatters))]
+            placer = REFINEMENTS[self.refine](best, found, bool(self.verbose))
+            placement = best.placement if placer is best.model else placer.place(best.seen, len(kept))
+        remember(self, X, views)
+        self._store(best, placement, kept, len(views))
+        self._placer, self._columns = placer, columns
+        self._known = {
+            name: Known(divergences[name], own.measure, self.betas_[name], own.X[:1, ...])
+            for name, own in found.items()
+        }
+        if len(tried) > 1:
+            self.beta_search_ = Table(
+                beta=np.array(FACTORS),
+                clusters=np.array([fitted.model.n_clusters for fitted in tried]),
+                scatter=np.array(scatters),
+            )
+        self._warn(views, best)
+        if best.run.interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _check(self, views: Views, divergences: Mapping[str, Any]) -> None:
+        """Refuse what does not go together."""
+        if self.min_weight * views.n_views > 1:
+            raise ValueError(
+                f"min_weight={self.min_weight} is more than {views.n_views} views can all have: at most "
+                f"{1 / views.n_views:.3g}"
+            )
+        spaceless = [name for name, own in divergences.items() if not own.has_kernel]
+        if self.refine and spaceless:
+            raise ValueError(
+                f"view {spaceless[0]!r}: refine='kernel-kmeans' needs squared distances, which the divergence "
+                f"{divergences[spaceless[0]]} is not: use refine=None, or divergence 'squared-euclidean' or 'cosine'"
+            )
+
+    def _betas(self, found: Mapping[str, Measured]) -> list[dict[str, float]]:
+        """The sharpness of each view, or several to try."""
+        reference = {name: own.reference for name, own in found.items()}
+        if isinstance(self.beta, str):
+            if self.beta_unit == "absolute":
+                raise ValueError("beta='auto' tries factors: use beta_unit='beta0'")
+            return [{name: factor * beta for name, beta in reference.items()} for factor in FACTORS]
+        factors = per_view("beta", self.beta, found)
+        for name, factor in factors.items():
+            if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
+                raise ValueError(f"view {name!r}: beta={factor!r} must be a number above 0")
+        if self.beta_unit == "absolute":
+            return [{name: float(beta) for name, beta in factors.items()}]
+        return [{name: float(factors[name]) * beta for name, beta in reference.items()}]
+
+    def _start(self, found: Mapping[str, Measured]) -> np.ndarray:
+        """The weights to start from."""
+        if self.init is None:
+            return np.full(len(found), 1 / len(found))
+        given = self.init.tolist() if isinstance(self.init, np.ndarray) else self.init
+        weights = np.array(list(per_view("init", given, found).values()), dtype=np.float64)
+        if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum() > 0:
+            raise ValueError(f"init={self.init!r} must be weights of the views: numbers from 0 on, not all zero")
+        return weights / weights.sum()
+
+    def _train(self, found: Mapping[str, Measured], n: int, betas: dict[str, float]) -> Fitted:
+        """Find the shares and the weights, and who belongs to whom."""
+        A = components(found, betas, n)
+        seen = seen_in_fit(found, betas, normalizer=self.normalizer)
+        log_C = np.concatenate([own.log_normalizer for own in seen.values()])
+        weighting = WEIGHTS[self.weights]
+        states = weighting.states(Problem(A, log_C, self._start(found), self.tol, self.min_weight))
+        with progress(type(self).__name__, 1, bool(self.verbose)) as show:
+            ended = run(
+                states,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                patience=weighting.patience or self.max_iter,
+                report=partial(show, 0),
+            )
+
+        def views(support: np.ndarray) -> dict[str, ViewExemplars]:
+            return {name: own.exemplars_at(betas[name], support) for name, own in found.items()}
+
+        q = gathered(views(np.flatnonzero(ended.state.q)), seen, ended.state.q)
+        support = np.argsort(-q, kind="stable")[: np.count_nonzero(q)]
+        n_clusters = min(self.n_clusters or len(support), len(support))
+        model = Exemplars(views(support), np.log(q[support]), n_clusters, ended.state.log_weights, weighting.combine)
+        return Fitted(ended, q, support, model, seen, model.place(seen, n))
+
+    def _store(self, fitted: Fitted, placement: Placement, kept: np.ndarray, n: int) -> None:
+        """Set the attributes; whoever has no view that says something goes to the largest cluster's exemplar."""
+        state, model = fitted.run.state, fitted.model
+        self.labels_ = expanded(placement.P.argmax(axis=1), kept, n, 0)
+        self.priors_ = expanded(fitted.q, kept, n, 0.0)
+        self.exemplars_ = kept[fitted.support[: model.n_clusters]]
+        self.n_clusters_ = model.n_clusters
+        self.view_weights_ = dict(zip(model.views, state.weights.tolist(), strict=True))
+        self.betas_ = {name: view.beta for name, view in model.views.items()}
+        self.gap_ = state.gap
+        self.history_ = Table.from_rows(fitted.run.history)
+        self.n_iter_, self.converged_ = fitted.run.n_iter, fitted.run.converged
+        store_agreement(self, {name: expanded(own, kept, n, -1) for name, own in placement.view_labels.items()})
+
+    def _warn(self, views: Views, fitted: Fitted) -> None:
+        """Say what makes the result less than it should be."""
+        if not fitted.run.converged and not fitted.run.interrupted:
+            warnings.warn(
+                f"no convergence in {fitted.run.n_iter} rounds, the gap is {self.gap_:.2g}: raise max_iter, or tol "
+                f"(now {self.tol})",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if len(fitted.support) == len(views) > 1:
+            warnings.warn(
+                f"every one of the {len(views)} entities is an exemplar: beta is so large that none is like another. "
+                "Lower beta",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
+            warnings.warn(
+                f"only {self.n_clusters_} entities have a share in the mixture, fewer than n_clusters="
+                f"{self.n_clusters}: there are so many clusters. Raise beta for more",
+                UserWarning,
+                stacklevel=3,
+            )
+        warn_of_strangers(views, fitted.placement.strangers)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give entities, seen before or not, to the clusters.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        return self._place(X).P.argmax(axis=1)
+
+    @available_if(unrefined)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each cluster, given that it is one of them: the posterior of Eq 14.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities, n_clusters)
+            Rows sum to one. An exemplar belongs to its own cluster for certain.
+        """
+        return self._place(X).P
+
+    def _place(self, X: Any) -> Placement:
+        check_is_fitted(self)
+        views = restricted(check_views(self, X, reset=False), self._columns)
+        with threads(self.n_jobs):
+            seen = seen_in(views, self._known, normalizer=self.normalizer)
+            placement = self._placer.place(seen, len(views))
+        warn_of_strangers(views, placement.strangers)
+        return placement
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def expanded(values: np.ndarray, kept: np.ndarray, n: int, otherwise: float) -> np.ndarray:
+    """Values of those that are kept among all."""
+    found = np.full(n, otherwise, dtype=values.dtype)
+    found[kept] = values
+    return found
+
+
+def scatter(found: Mapping[str, Measured], fitted: Fitted) -> float:  # noqa: ARG001
+    """How wide the clusters are."""
+    return 0.0
+
+
+class Placer(Protocol):
+    """What gives entities to clusters."""
+
+    def place(self, seen: Mapping[str, Seen], n: int) -> Placement:
+        """Of n entities, as they are seen in each view."""
+
+
+def as_they_are(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> Placer:  # noqa: ARG001
+    """The exemplars decide."""
+    return fitted.model
+
+
+def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> Placer:
+    """Kernel k-means from the clusters found, on the weighted sum of the views' kernels."""
+    weights = fitted.run.state.weights.tolist()
+    spaces = [
+        Space(own.entities, SquaredDistances.between(own.measure, own.points, own.exemplars), weight)
+        for own, weight in zip(found.values(), weights, strict=True)
+    ]
+    n_clusters = fitted.model.n_clusters
+    states = multi_view_kernel_kmeans(spaces, fitted.placement.P.argmax(axis=1), n_clusters)
+    with progress("kernel k-means", 1, verbose) as show:
+        ended = run(states, max_iter=ROUNDS, tol=0.0, patience=ROUNDS, report=partial(show, 0))
+    views = {
+        name: ViewMeans(own.measure, own.exemplars, means, weight)
+        for (name, own), means, weight in zip(found.items(), ended.state.means, weights, strict=True)
+    }
+    return Refined(views, n_clusters)
+
+
+REFINEMENTS: dict[str | None, Callable[[Fitted, Mapping[str, Measured], bool], Placer]] = {
+    None: as_they_are,
+    "kernel-kmeans": by_kernel_kmeans,
+}
+
+
+def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
+    """Say who shares no view with any exemplar."""
+    lost = np.flatnonzero(strangers)
+    if len(lost):
+        warnings.warn(
+            f"entity {name_of(views, lost[0])} shares no view with any cluster's exemplar ({len(lost)} such), and gets "
+            "the cluster of the largest prior: ask for more clusters, or give it more views",
+            UserWarning,
+            stacklevel=4,
+        )
