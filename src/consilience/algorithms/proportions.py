@@ -11,7 +11,7 @@ components take over, by conjugate gradients, which ask for products alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
@@ -32,11 +32,10 @@ SHORTEST = 1e-8  # of steps
 LOSS = 0.05  # the part of its likelihood that a step must leave a point
 LARGEST_SET = 500.0  # the square of a set's size over the number of components: more is slower than gradients
 LARGEST_TABLE = 1 << 26  # numbers in the columns of a set
-CONJUGATE_STEPS = 20
+CONJUGATE_STEPS = 100
+EXCHANGES = 6  # of components that conjugate gradients leave at zero
+LEAST_METRIC = 0.01  # for components without a share, as a part of the mean share
 RESIDUAL = 0.1  # of a system solved by conjugate gradients, as a share of the first
-REVIVAL = 0.01  # the share, as a part of the mean share, from which a component at zero starts to grow
-SHRINK = 0.1  # the least part of a share that a step by conjugate gradients leaves
-NOTHING = 1e-8  # a share below this part of the mean share is zero, if the gradient does not want it
 ROUNDING = 1e-15  # of objectives, as a share of their size
 STALLED = 10  # rounds without a smaller gap or a higher objective, after which rounding leaves nothing to gain
 CHUNK = 1 << 20  # numbers in a thread's part of a table
@@ -260,37 +259,62 @@ def line_search(B: np.ndarray, w: np.ndarray, x: np.ndarray, step: np.ndarray, g
 def conjugate_step(
     A: Components, w: np.ndarray, q: np.ndarray, Q: np.ndarray, g: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A Newton step over all components, its system solved by conjugate gradients: new shares, and their likelihood.
+    """A Newton step over all components: new shares, and their likelihood.
 
-    The metric is that of the multiplicative update, whose step the first direction is; if no step along the solution
-    gains, that update is made, which always does.
+    If no step towards the minimum of the quadratic model gains, the multiplicative update is made, which always does.
     """
-    metric = q + REVIVAL / len(q) * ((q > REVIVAL / len(q)) | (g > 1))
-    rest, step = g - 1, np.zeros_like(q)
-    scaled = metric * rest
-    direction, size = scaled, float(rest @ scaled)
-    enough = min(RESIDUAL**2, max(float(g.max()) - 1, 0.0)) * size
-    for _ in range(CONJUGATE_STEPS):
-        if size <= enough:
-            break
-        curved = A.T @ (ratio(w, Q) * ratio(A @ direction, Q))
-        length = size / float(direction @ curved)
-        step += length * direction
-        rest = rest - length * curved
-        scaled = metric * rest
-        size, last = float(rest @ scaled), size
-        direction = scaled + size / last * direction
-    before = objective(w, Q)
+
+    def curvature(v: np.ndarray) -> np.ndarray:
+        return A.T @ (ratio(w, Q) * ratio(A @ v, Q))
+
+    gap = max(float(g.max()) - 1, 0.0)
+    towards = conjugate_minimum(curvature, 2 * g - 1, q, (q > 0) | (g > 1), min(RESIDUAL, gap**0.5), AHEAD * gap)
+    before, step = objective(w, Q), towards / towards.sum() - q
     for length in 0.5 ** np.arange(HALVINGS):
-        moved = np.maximum(q + length * step, SHRINK * q)
-        moved[(moved < NOTHING / len(q)) & (g < 1)] = 0
-        moved /= moved.sum()
+        moved = q + length * step
         likelihood = A @ moved
-        gain = SLOPE * max(0.0, float((moved - q) @ g))
-        if objective(w, likelihood) >= before + gain - ROUNDING * abs(before):
+        if objective(w, likelihood) >= before + SLOPE * length * float(step @ g) - ROUNDING * abs(before):
             return moved, likelihood
     moved = q * g / (q @ g)
     return moved, A @ moved
+
+
+def conjugate_minimum(
+    H: Callable[[np.ndarray], np.ndarray],
+    b: np.ndarray,
+    q: np.ndarray,
+    free: np.ndarray,
+    residual: float,
+    accuracy: float,
+) -> np.ndarray:
+    """What `nonnegative_minimum` finds, roughly, from products with H alone, starting at q.
+
+    Systems are solved by conjugate gradients in the metric of the multiplicative update, whose step their first
+    direction is.
+    """
+    metric = q + LEAST_METRIC / len(q)
+    p, enough = q, None
+    for _ in range(EXCHANGES):
+        p = np.where(free, p, 0.0)
+        rest = np.where(free, b - H(p), 0.0)
+        scaled = metric * rest
+        direction, size = scaled, float(rest @ scaled)
+        enough = residual**2 * size if enough is None else enough
+        for _ in range(CONJUGATE_STEPS):
+            if size <= enough:
+                break
+            curved = np.where(free, H(direction), 0.0)
+            length = size / float(direction @ curved)
+            p = p + length * direction
+            rest = rest - length * curved
+            scaled = metric * rest
+            size, last = float(rest @ scaled), size
+            direction = scaled + size / last * direction
+        wrong = np.where(free, p < 0, H(p) < b - accuracy)
+        if not wrong.any():
+            break
+        free = free ^ wrong
+    return np.maximum(p, 0.0)
 
 
 def objective(w: np.ndarray, Q: np.ndarray) -> float:

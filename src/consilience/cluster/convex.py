@@ -38,6 +38,7 @@ from ._shared import check_n_clusters, check_views, name_of, remember, store_agr
 from ._similarities import columns_of, restricted
 
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
+GAP = 1e-6  # that shares reach at the latest
 ROUNDS = 300  # of kernel k-means at most
 
 
@@ -112,8 +113,9 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
     max_iter : int, default=1000
         Rounds at most: of EM, or of the solver with uniform weights.
-    tol : float, default=1e-6
-        The gap that shares must reach; EM ends when the log-likelihood rises by less than this share of its size.
+    tol : float, default=1e-4
+        EM ends when the log-likelihood rises by less than this share of its size. The shares themselves are solved for
+        to a gap of this, or 1e-6 if that is less.
     n_jobs : int, default=None
         Threads; None and -1 take all cores. The result does not depend on it.
     verbose : bool, default=False
@@ -207,7 +209,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         init: Any = None,
         views: dict[str, Any] | None = None,
         max_iter: int = 1000,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -318,7 +320,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         seen = seen_in_fit(found, betas, normalizer=self.normalizer)
         log_C = np.concatenate([own.log_normalizer for own in seen.values()])
         weighting = WEIGHTS[self.weights]
-        states = weighting.states(Problem(A, log_C, self._start(found), self.tol, self.min_weight))
+        states = weighting.states(Problem(A, log_C, self._start(found), min(self.tol, GAP), self.min_weight))
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             ended = run(
                 states,

@@ -244,5 +244,5 @@ def make_corrupted_views(
     return Views(blocks), y
 
 
-CORNERS = np.array([[0.0, 0.0], [3.0, 0.0], [1.5, 2.6]])  # the means of the three clusters
+CORNERS = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]])  # the means of the three clusters
 SPREAD = 0.5  # their standard deviation
