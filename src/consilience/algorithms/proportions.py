@@ -30,6 +30,8 @@ HALVINGS = 10  # of a step by conjugate gradients
 SLOPE = 1e-4  # share of the slope that a step must gain
 SHORTEST = 1e-8  # of steps
 LOSS = 0.05  # the part of its likelihood that a step must leave a point
+MANY = 150  # components of a set that should have most of the share, or the solution is not sparse
+HALF = 0.5  # most of it
 LARGEST_SET = 500.0  # the square of a set's size over the number of components: more is slower than gradients
 LARGEST_TABLE = 1 << 26  # numbers in the columns of a set
 CONJUGATE_STEPS = 100
@@ -130,7 +132,7 @@ def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proport
     """
     largest = largest_set(A.shape)
     mixture = Mixture.starting(A, q, largest)
-    best, waited = (np.inf, -np.inf), 0
+    dense, best, waited = False, (np.inf, -np.inf), 0
     for n_iter in count(1):
         Q = mixture.likelihood
         g = A.T @ ratio(w, Q)
@@ -140,11 +142,11 @@ def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proport
         best, waited = (min(best[0], found.gap), max(best[1], found.objective)), 0 if gains else waited + 1
         if waited == STALLED:
             return
-        if len(mixture.chosen) <= largest:
-            mixture = mixture.joined_by(A, w, g).improved(w, AHEAD * found.gap)
-        else:
+        dense = dense or len(mixture.chosen) > largest or (len(mixture.chosen) > MANY and mixture.x[0] > HALF)
+        if dense:
             mixture = Mixture.of_one(*conjugate_step(A, w, found.q, Q, g))
-            largest = -1  # gradients are the way from here on
+        else:
+            mixture = mixture.joined_by(A, w, g).improved(w, AHEAD * found.gap)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from ..algorithms.exemplars import (
     mean_posterior,
     weighted_posterior,
 )
-from ..algorithms.kernel_kmeans import Space, multi_view_kernel_kmeans
+from ..algorithms.kernel_kmeans import Space, means, multi_view_kernel_kmeans
 from ..algorithms.progress import progress
 from ..algorithms.refined import Refined, SquaredDistances, ViewMeans
 from ..algorithms.run import Run, run
@@ -94,8 +94,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         `consilience.divergences`.
     beta : float, 'auto', or a number a view in a dict or list, default=1.0
         How sharp the components are, in units of ``beta_0 = log(N) / mean divergence`` of the view: more makes more and
-        smaller clusters. 'auto' tries factors from 0.5 to 3 and takes the one whose clusters are tightest, without
-        labels.
+        smaller clusters. 'auto' tries factors from 0.5 to 3 and takes the one whose clusters are best separated,
+        without labels: see `beta_search_`.
     beta_unit : {'beta0', 'absolute'}, default='beta0'
         Whether `beta` is that factor, or beta itself.
     normalizer : bool, default=False
@@ -138,7 +138,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     gap_ : float
         The certificate: with these weights of the views no shares reach a mean log-likelihood higher by more.
     beta_search_ : Table
-        With ``beta="auto"``: factor, clusters and scatter of each that was tried.
+        With ``beta="auto"``: each factor tried, the number of clusters and how well they are separated: the index of
+        Calinski & Harabasz on the mean over views of the clusters' scatter as a share of all scatter.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster that each view alone would give; -1 where the entity lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
@@ -253,8 +254,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         with threads(self.n_jobs):
             found, kept = measured(restricted(views, columns), divergences)
             tried = [self._train(found, len(kept), betas) for betas in self._betas(found)]
-            scatters = [scatter(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
-            best = tried[int(np.argmin(scatters))]
+            separations = [separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
+            best = tried[int(np.argmax(separations))]
             placer = REFINEMENTS[self.refine](best, found, bool(self.verbose))
             placement = best.placement if placer is best.model else placer.place(best.seen, len(kept))
         remember(self, X, views)
@@ -268,7 +269,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             self.beta_search_ = Table(
                 beta=np.array(FACTORS),
                 clusters=np.array([fitted.model.n_clusters for fitted in tried]),
-                scatter=np.array(scatters),
+                separation=np.array(separations),
             )
         self._warn(views, best)
         if best.run.interrupted:
@@ -431,9 +432,19 @@ def expanded(values: np.ndarray, kept: np.ndarray, n: int, otherwise: float) -> 
     return found
 
 
-def scatter(found: Mapping[str, Measured], fitted: Fitted) -> float:  # noqa: ARG001
-    """How wide the clusters are."""
-    return 0.0
+def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
+    """How well clusters are separated (Calinski & Harabasz 1974), by their scatter in all views alike."""
+    labels, n_clusters = fitted.placement.P.argmax(axis=1), fitted.model.n_clusters
+    shares = []
+    for own in found.values():
+        space = Space(own.entities, SquaredDistances.between(own.measure, own.points, own.exemplars), 1.0)
+        of_clusters, _ = means(space, labels, n_clusters)
+        sizes = np.bincount(labels[own.entities], minlength=n_clusters)
+        shares.append(float(sizes @ of_clusters.spread) / (len(own.entities) * own.mean / 2))
+    within, n = float(np.mean(shares)), len(labels)
+    if n_clusters == 1 or n_clusters == n:
+        return 0.0
+    return (1 - within) / (n_clusters - 1) / (within / (n - n_clusters))
 
 
 class Placer(Protocol):
