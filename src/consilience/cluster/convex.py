@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -65,10 +66,14 @@ class Fitted(NamedTuple):
     placement: Placement
 
 
-def unrefined(estimator: ConvexMixture) -> bool:
-    """Whether clusters have probabilities."""
+def has_probabilities(estimator: ConvexMixture) -> bool:
+    """Whether clusters have probabilities, and their number is known beforehand, as scikit-learn expects."""
     if estimator.refine:
         raise AttributeError(f"refine={estimator.refine!r} leaves clusters without probabilities: use predict")
+    if estimator.n_clusters is None:
+        raise AttributeError(
+            "predict_proba needs the number of clusters: call set_params(n_clusters=model.n_clusters_) after fit"
+        )
     return True
 
 
@@ -394,7 +399,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         """
         return self._place(X).P.argmax(axis=1)
 
-    @available_if(unrefined)
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each cluster, given that it is one of them: the posterior of Eq 14.
 
@@ -422,6 +427,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags = ClassifierTags()  # scikit-learn's checks ask it of all that predict_proba sparse rows
         return tags
 
 
