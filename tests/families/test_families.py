@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.special import gammaln, iv
 
 import consilience as cs
-from consilience._backend import as_rows, namespace, to_numpy
+from consilience._backend import as_rows, log_bessel, namespace, to_numpy
 from consilience.algorithms.coem import added
 from consilience.families import (
     FAMILIES,
@@ -24,7 +24,6 @@ from consilience.families import (
     VonMisesFisher,
     choose,
 )
-from consilience._backend import log_bessel
 from consilience.families.von_mises_fisher import concentration
 
 K, N, D = 3, 60, 4

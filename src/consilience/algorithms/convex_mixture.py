@@ -37,6 +37,10 @@ class ViewComponents:
         thin = like(r, self.matrix.left.X)
         return reduce(np.add, self.matrix.over_tiles(lambda rows, tile: to_numpy(thin[rows] @ wide(tile))))
 
+    def squared_sums(self, r: np.ndarray) -> np.ndarray:
+        thin = like(r, self.matrix.left.X)
+        return reduce(np.add, self.matrix.over_tiles(lambda rows, tile: to_numpy(thin[rows] @ wide(tile) ** 2)))
+
     def columns(self, chosen: np.ndarray) -> np.ndarray:
         """Of a table that is held its own entries, to the last bit; a table that is not is computed in part."""
         if not self.matrix.held:
@@ -74,6 +78,12 @@ class AllViews:
     @property
     def T(self) -> Upright:
         return Upright(self)
+
+    def squared_sums(self, r: np.ndarray) -> np.ndarray:
+        total = np.zeros(self.n_entities)
+        for view, rows in zip(self.views.values(), self.parts, strict=True):
+            total[view.entities] += view.squared_sums(r[rows])
+        return total
 
     def columns(self, components: np.ndarray) -> np.ndarray:
         found = np.zeros((self.shape[0], len(components)))

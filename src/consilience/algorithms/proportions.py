@@ -20,23 +20,26 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._backend import cut, map_chunks
-from .quadratic import nonnegative_minimum
+from .quadratic import Exchanges, nonnegative_minimum
 
 NEW = 50  # components that join in a round, or as many as there are if these are more
 ALIKE = 0.9  # cosine above which one of two components has to wait for the next round
 NEWTON_STEPS = 20
 AHEAD = 0.05  # a set's own maximum is sought until it is nearer than this share of the whole gap
 HALVINGS = 10  # of a step by conjugate gradients
+MANY_HALVINGS = 40  # of the step that is left when that gains nothing
 SLOPE = 1e-4  # share of the slope that a step must gain
 SHORTEST = 1e-8  # of steps
 LOSS = 0.05  # the part of its likelihood that a step must leave a point
 MANY = 150  # components of a set that should have most of the share, or the solution is not sparse
-HALF = 0.5  # most of it
+MOST = 0.75  # most of it
+SPARSE = 0.25  # share of the components that a set to start with may have
 LARGEST_SET = 500.0  # the square of a set's size over the number of components: more is slower than gradients
 LARGEST_TABLE = 1 << 26  # numbers in the columns of a set
+FLAT = 1e-12  # curvature along a direction, in that metric, which is none
 CONJUGATE_STEPS = 100
-EXCHANGES = 6  # of components that conjugate gradients leave at zero
 LEAST_METRIC = 0.01  # for components without a share, as a part of the mean share
+EXCHANGES = 30  # of components that conjugate gradients leave at zero
 RESIDUAL = 0.1  # of a system solved by conjugate gradients, as a share of the first
 ROUNDING = 1e-15  # of objectives, as a share of their size
 STALLED = 10  # rounds without a smaller gap or a higher objective, after which rounding leaves nothing to gain
@@ -56,6 +59,9 @@ class Components(Protocol):
     @property
     def T(self) -> Any:
         """What multiplies a number a point: (components,)."""
+
+    def squared_sums(self, r: np.ndarray) -> np.ndarray:
+        """What the squares of the likelihoods, transposed, make of a number a point: (components,)."""
 
     def columns(self, components: np.ndarray) -> np.ndarray:
         """The likelihoods of all points under a few components."""
@@ -86,7 +92,8 @@ def mixture_proportions(
     ----------
     likelihoods : array-like of shape (n_points, n_components), or an object that multiplies
         How likely each point is under each component, none negative. An object needs ``shape``, ``A @ q``,
-        ``A.T @ r`` and ``columns(components)``; nobody asks for all its entries.
+        ``A.T @ r``, ``squared_sums(r)`` (of the squared entries) and ``columns(components)``; nobody asks for all its
+        entries. It must be in float64.
     weights : array-like of shape (n_points,), optional
         How much each point counts; they are divided by their sum. By default all the same.
     start : array-like of shape (n_components,), optional
@@ -110,7 +117,7 @@ def mixture_proportions(
     >>> found.q.round(3).tolist(), found.gap < 1e-6
     ([0.75, 0.0, 0.0, 0.0, 0.25], True)
     """
-    A = likelihoods if hasattr(likelihoods, "columns") else Table(checked_table(likelihoods))
+    A, log_scale = (likelihoods, 0.0) if hasattr(likelihoods, "columns") else scaled_table(likelihoods)
     n_points, n_components = A.shape
     w = checked("weights", weights, n_points)
     q = checked("start", start, n_components)
@@ -122,7 +129,8 @@ def mixture_proportions(
         if found.gap <= tol or found.n_iter >= max_iter:
             break
     assert found is not None, "there is at least one round"
-    return Proportions(found.q, found.gap, found.objective, found.n_iter, found.gap <= tol)
+    reached = found.objective + float(np.sum(w * log_scale))
+    return Proportions(found.q, found.gap, reached, found.n_iter, found.gap <= tol)
 
 
 def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proportions]:
@@ -142,7 +150,7 @@ def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proport
         best, waited = (min(best[0], found.gap), max(best[1], found.objective)), 0 if gains else waited + 1
         if waited == STALLED:
             return
-        dense = dense or len(mixture.chosen) > largest or (len(mixture.chosen) > MANY and mixture.x[0] > HALF)
+        dense = dense or len(mixture.chosen) > largest or (len(mixture.chosen) > MANY and mixture.x[0] > MOST)
         if dense:
             mixture = Mixture.of_one(*conjugate_step(A, w, found.q, Q, g))
         else:
@@ -167,7 +175,7 @@ class Mixture:
     def starting(cls, A: Components, q: np.ndarray, largest: int) -> Mixture:
         """Shares so sparse that they are a set come as one; others stay a mixture."""
         chosen = np.flatnonzero(q)
-        if len(chosen) > largest:
+        if len(chosen) > min(largest, SPARSE * len(q)):
             return cls.of_one(q, A @ q)
         columns = A.columns(chosen)
         return cls(q, chosen, np.append(0.0, q[chosen]), np.column_stack([columns @ q[chosen], columns]))
@@ -189,7 +197,7 @@ class Mixture:
         new = np.flatnonzero(outside)
         new = new[np.argsort(-g[new], kind="stable")[: max(NEW, len(self.chosen))]]
         columns = A.columns(new)
-        different = unlike(columns * np.sqrt(w)[:, None] / self.likelihood[:, None])
+        different = unlike(columns * ratio(np.sqrt(w), self.likelihood)[:, None])
         return Mixture(
             self.base,
             np.append(self.chosen, new[different]),
@@ -217,8 +225,8 @@ class Mixture:
 
 def unlike(columns: np.ndarray) -> np.ndarray:
     """The first column, and each further one that is not much like any taken before."""
-    lengths = np.sqrt(np.sum(columns**2, axis=0))
-    units = columns / np.where(lengths > 0, lengths, 1.0)
+    units = columns / positive(np.abs(columns).max(axis=0, initial=0.0))  # squares of large numbers would overflow
+    units /= positive(np.sqrt(np.sum(units**2, axis=0)))
     alike = gram(units) > ALIKE
     waiting, taken = np.zeros(len(alike), dtype=bool), []
     for j in range(len(alike)):
@@ -226,6 +234,11 @@ def unlike(columns: np.ndarray) -> np.ndarray:
             taken.append(j)
             waiting |= alike[j]
     return np.array(taken, dtype=np.int64)
+
+
+def positive(values: np.ndarray) -> np.ndarray:
+    """To divide by: one in place of zero."""
+    return np.where(values > 0, values, 1.0)
 
 
 def derivatives(B: np.ndarray, w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -263,22 +276,28 @@ def conjugate_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """A Newton step over all components: new shares, and their likelihood.
 
-    If no step towards the minimum of the quadratic model gains, the multiplicative update is made, which always does.
+    If no step towards the minimum of the quadratic model gains, one towards the multiplicative update does.
     """
 
     def curvature(v: np.ndarray) -> np.ndarray:
         return A.T @ (ratio(w, Q) * ratio(A @ v, Q))
 
     gap = max(float(g.max()) - 1, 0.0)
-    towards = conjugate_minimum(curvature, 2 * g - 1, q, (q > 0) | (g > 1), min(RESIDUAL, gap**0.5), AHEAD * gap)
-    before, step = objective(w, Q), towards / towards.sum() - q
-    for length in 0.5 ** np.arange(HALVINGS):
-        moved = q + length * step
-        likelihood = A @ moved
-        if objective(w, likelihood) >= before + SLOPE * length * float(step @ g) - ROUNDING * abs(before):
-            return moved, likelihood
-    moved = q * g / (q @ g)
-    return moved, A @ moved
+    # one over the diagonal of the Hessian, but no more than the metric of the multiplicative update
+    metric = np.minimum(1 / positive(A.squared_sums(ratio(ratio(w, Q), Q))), q + LEAST_METRIC / len(q))
+    free = (q > 0) | (g > 1)
+    towards = conjugate_minimum(curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), AHEAD * gap)
+    update = np.where(q > 0, q * g, np.maximum(g - 1, 0.0) / len(q))  # a component at zero may come back
+    before, lowest = objective(w, Q), np.minimum(LOSS * Q, w)  # see `line_search`
+    for target, n_lengths in ((towards, HALVINGS), (update, MANY_HALVINGS)):
+        step = target / target.sum() - q if target.any() else -q
+        for length in 0.5 ** np.arange(n_lengths):
+            moved = q + length * step
+            likelihood = A @ moved
+            gained = objective(w, likelihood) >= before + SLOPE * length * float(step @ g) - ROUNDING * abs(before)
+            if gained and (likelihood >= lowest).all():
+                return moved, likelihood
+    return q, Q
 
 
 def conjugate_minimum(
@@ -286,16 +305,15 @@ def conjugate_minimum(
     b: np.ndarray,
     q: np.ndarray,
     free: np.ndarray,
+    metric: np.ndarray,
     residual: float,
     accuracy: float,
 ) -> np.ndarray:
     """What `nonnegative_minimum` finds, roughly, from products with H alone, starting at q.
 
-    Systems are solved by conjugate gradients in the metric of the multiplicative update, whose step their first
-    direction is.
+    Systems are solved by conjugate gradients in a metric that should be near to one over the diagonal of H.
     """
-    metric = q + LEAST_METRIC / len(q)
-    p, enough = q, None
+    p, enough, exchanges = q, None, Exchanges(len(q))
     for _ in range(EXCHANGES):
         p = np.where(free, p, 0.0)
         rest = np.where(free, b - H(p), 0.0)
@@ -303,19 +321,19 @@ def conjugate_minimum(
         direction, size = scaled, float(rest @ scaled)
         enough = residual**2 * size if enough is None else enough
         for _ in range(CONJUGATE_STEPS):
-            if size <= enough:
-                break
             curved = np.where(free, H(direction), 0.0)
-            length = size / float(direction @ curved)
-            p = p + length * direction
-            rest = rest - length * curved
+            bend = float(direction @ curved)
+            if size <= enough or bend <= FLAT * float(direction @ (direction / metric)):
+                break
+            p = p + size / bend * direction
+            rest = rest - size / bend * curved
             scaled = metric * rest
             size, last = float(rest @ scaled), size
             direction = scaled + size / last * direction
         wrong = np.where(free, p < 0, H(p) < b - accuracy)
         if not wrong.any():
             break
-        free = free ^ wrong
+        free = free ^ exchanges.choose(wrong)
     return np.maximum(p, 0.0)
 
 
@@ -354,18 +372,23 @@ class Table:
     def T(self) -> np.ndarray:
         return self.matrix.T
 
+    def squared_sums(self, r: np.ndarray) -> np.ndarray:
+        parts = cut(slice(0, len(r)), max(1, min(len(r), self.matrix.size // CHUNK)))
+        return reduce(np.add, map_chunks(lambda rows: r[rows] @ self.matrix[rows] ** 2, parts))
+
     def columns(self, components: np.ndarray) -> np.ndarray:
         return self.matrix[:, components]
 
 
-def checked_table(likelihoods: Any) -> np.ndarray:
-    """Likelihoods as they should be, or an error."""
+def scaled_table(likelihoods: Any) -> tuple[Table, np.ndarray]:
+    """Likelihoods of each point as parts of its largest, and the logarithm of that; or an error."""
     table = np.asarray(likelihoods, dtype=np.float64)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
     if not np.isfinite(table).all() or table.min() < 0:
         raise ValueError("likelihoods must be finite, none negative: give likelihoods, not their logarithms")
-    return table
+    largest = positive(table.max(axis=1))
+    return Table(table / largest[:, None]), np.log(largest)
 
 
 def checked(name: str, given: Any, n: int) -> np.ndarray:
@@ -375,4 +398,5 @@ def checked(name: str, given: Any, n: int) -> np.ndarray:
     values = np.asarray(given, dtype=np.float64)
     if values.shape != (n,) or not np.isfinite(values).all() or values.min() < 0 or values.sum() == 0:
         raise ValueError(f"{name} must be {n} numbers, none negative and not all zero, got shape {values.shape}")
+    values = values / values.max()
     return values / values.sum()

@@ -3,58 +3,71 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.optimize import nnls
 
-MOST_EXCHANGES = 200
+MOST_EXCHANGES = 50
 PATIENCE = 3  # exchanges of whole blocks without fewer violations, before they go one by one
 RIDGE = 1e-13  # added to the diagonal of ones
 NEGATIVE = 1e-12  # a number this far below zero, as a share of the largest, counts as negative
 
 
-def nonnegative_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Minimise ``p' H p / 2 - b' p`` over p >= 0 by block principal pivoting (Kim & Park 2011); H may be singular.
+class Exchanges:
+    """Which numbers change sides, above zero or at zero, of those that are on the wrong one (Kim & Park 2011).
 
-    `free` guesses which numbers are above zero: all that guess wrong change sides at once, which takes few rounds
-    however many they are. What is left after many is near enough: the caller looks at the value it gets.
+    All at once, which takes few rounds however many they are; one by one where that goes round in circles.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.fewest, self.patience = n + 1, PATIENCE
+
+    def choose(self, wrong: np.ndarray) -> np.ndarray:
+        n_wrong = int(np.count_nonzero(wrong))
+        if n_wrong < self.fewest:
+            self.fewest, self.patience = n_wrong, PATIENCE
+        elif self.patience > 0:
+            self.patience -= 1
+        else:  # Murty's rule cannot go round in circles
+            last = np.flatnonzero(wrong)[-1]
+            wrong = np.zeros_like(wrong)
+            wrong[last] = True
+        return wrong
+
+
+def nonnegative_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Minimise ``p' H p / 2 - b' p`` over p >= 0 by block principal pivoting; H may be singular.
+
+    `free` guesses which numbers are above zero. Where rounding keeps the blocks from settling, as with an H that is
+    nearly singular, scipy's `nnls` adds numbers one by one.
     """
     sizes = np.sqrt(np.where(H.diagonal() > 0, H.diagonal(), 1.0))  # then rounding treats all alike
-    return scaled_minimum(H / sizes / sizes[:, None], b / sizes, free) / sizes
-
-
-def scaled_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The same for an H with ones on its diagonal."""
-    ridge = RIDGE
-    fewest, patience = len(b) + 1, PATIENCE
+    H, b = H / sizes / sizes[:, None], b / sizes
+    exchanges = Exchanges(len(b))
     for _ in range(MOST_EXCHANGES):
-        p, ridge = solved(H, b, free, ridge)
-        slope = H @ p - b
-        wrong = np.where(
-            free, p < -NEGATIVE * np.abs(p).max(initial=0.0), slope < -NEGATIVE * np.abs(b).max(initial=0.0)
-        )
-        n_wrong = int(np.count_nonzero(wrong))
-        if n_wrong == 0:
-            break
-        if n_wrong < fewest:
-            fewest, patience = n_wrong, PATIENCE
-        elif patience > 0:
-            patience -= 1
-        else:  # Murty's rule cannot go round in circles
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        free = free ^ wrong
-    return np.maximum(p, 0.0)
+        p = solved(H, b, free)
+        floor, slack = (NEGATIVE * np.abs(values).max(initial=0.0) for values in (p, b))
+        wrong = np.where(free, p < -floor, H @ p < b - slack)
+        if not wrong.any():
+            return np.maximum(p, 0.0) / sizes
+        free = free ^ exchanges.choose(wrong)
+    factor = factored(H)
+    return nnls(factor.T, solve_triangular(factor, b, lower=True, check_finite=False))[0] / sizes
 
 
-def solved(H: np.ndarray, b: np.ndarray, free: np.ndarray, ridge: float) -> tuple[np.ndarray, float]:
-    """The minimum over the free numbers, the others zero; also the ridge that it took."""
+def solved(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """The minimum over the free numbers, the others zero."""
     chosen = np.flatnonzero(free)
     p = np.zeros(len(b))
-    part = H[np.ix_(chosen, chosen)]
-    while len(chosen):
+    if len(chosen):
+        p[chosen] = cho_solve((factored(H[np.ix_(chosen, chosen)]), True), b[chosen], check_finite=False)
+    return p
+
+
+def factored(H: np.ndarray) -> np.ndarray:
+    """A lower triangle L with L L' = H, but for a ridge as small as it can be."""
+    ridge = RIDGE
+    while True:
         try:
-            factor = cho_factor(part + ridge * np.eye(len(chosen)), lower=True, check_finite=False)
+            return np.tril(cho_factor(H + ridge * np.eye(len(H)), lower=True, check_finite=False)[0])
         except LinAlgError:
             ridge *= 100
-            continue
-        p[chosen] = cho_solve(factor, b[chosen], check_finite=False)
-        break
-    return p, ridge

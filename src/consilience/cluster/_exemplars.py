@@ -120,7 +120,7 @@ def components(found: Mapping[str, Measured], betas: Mapping[str, float], n: int
     free, views = available_memory(), {}
     budget = np.inf if free is None else SHARE * free
     for name, own in found.items():
-        table = len(own.entities) ** 2 * itemsize(own.X)
+        table = len(own.entities) ** 2 * itemsize(own.points.X)
         held = fits_table(table) and table <= budget
         budget -= table if held else 0
         likelihood = Likelihood(own.measure, betas[name])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._backend import Array, Points, map_values, namespace, row_sums, stored_values
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant, no_normalizer
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant, no_normalizer, precise
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class LogisticLoss(ProductMeasure):
     def points(self, X: Array) -> Points:
         """What the entries lie above the margin, and the entropy of the row; products are with log-odds above least."""
         refuse_outside(X)
+        X = precise(X)
         xp = namespace(X)
 
         def entropy(x: Array) -> Array:
@@ -68,6 +69,7 @@ class LogisticLoss(ProductMeasure):
         return Points(above, xp.astype(own, X.dtype))
 
     def exemplars(self, X: Array) -> Points:
+        X = precise(X)
         xp = namespace(X)
         least = float(np.log1p(-self.margin))
         odds = map_values(X, lambda y: xp.log(self.clipped(y) / (1 - self.clipped(y))) + self.odds)

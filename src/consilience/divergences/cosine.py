@@ -58,7 +58,7 @@ class Angles(ProductMeasure):
         xp = namespace(X)
         lengths = xp.sqrt(squared_norms(X))
         units = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
-        return Points(units, xp.full(X.shape[0], -0.5, dtype=X.dtype))
+        return Points(units, xp.full_like(xp.astype(lengths, X.dtype), -0.5))
 
     def exemplars(self, X: Array) -> Points:
         return self.points(X)

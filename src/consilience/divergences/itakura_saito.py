@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._backend import CSR, Array, Points, namespace, row_sums, to_numpy
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, precise
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,12 @@ class Ratios(ProductMeasure):
 
     def points(self, X: Array) -> Points:
         refuse_not_positive(X)
+        X = precise(X)
         xp = namespace(X)
         return Points(X, xp.astype(row_sums(xp.log(X)) + X.shape[1], X.dtype))
 
     def exemplars(self, X: Array) -> Points:
+        X = precise(X)
         xp = namespace(X)
         return Points(-1 / X, xp.astype(-row_sums(xp.log(X)), X.dtype))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._backend import Array, Points, map_values, namespace, row_sums, stored_values
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, no_normalizer
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, no_normalizer, precise
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class KullbackLeibler(BasePairs):
                 "smoothing=0 puts rows infinitely far from those that have a zero where they have none: give "
                 "smoothing= a number above 0, or leave it out"
             )
-        default = 0.0 if filled else mean
+        default = 0.0 if filled else mean or 1.0
         return RelativeEntropy(default if self.smoothing is None else float(self.smoothing))
 
 
@@ -60,6 +60,7 @@ class RelativeEntropy(ProductMeasure):
 
     def points(self, X: Array) -> Points:
         refuse_negative(X)
+        X = precise(X)
         xp = namespace(X)
         s = self.smoothing
 
@@ -70,6 +71,7 @@ class RelativeEntropy(ProductMeasure):
         return Points(X, xp.astype(row_sums(map_values(X, own)), X.dtype))
 
     def exemplars(self, X: Array) -> Points:
+        X = precise(X)
         xp = namespace(X)
         logs = self.log(X)
         return Points(logs, xp.astype(self.smoothing * row_sums(logs) - row_sums(X), X.dtype))

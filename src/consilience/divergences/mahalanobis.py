@@ -10,7 +10,7 @@ from .._backend import CSR, Array, Points, like, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure
 from .squared_euclidean import SquaredDistances
 
-LEAST = 1e-10  # a direction with less than this share of the largest variance is not one in which rows differ
+LEAST = 1e-12  # a direction of correlated columns with less than this share of all variance is not one of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,17 @@ class Mahalanobis(BasePairs):
             C = np.asarray(self.covariance, dtype=np.float64)
             if C.shape != (d, d) or not np.allclose(C, C.T):
                 raise NoDivergenceError(f"covariance= must be a symmetric matrix, {d} x {d}, got shape {C.shape}")
-        values, vectors = np.linalg.eigh(C)
-        kept = values > LEAST * values[-1]
-        if not kept.any() or values[0] < -LEAST * values[-1]:
+        sizes = np.sqrt(np.where(C.diagonal() > 0, C.diagonal(), 1.0))  # correlations, so that units do not matter
+        values, vectors = np.linalg.eigh(C / sizes / sizes[:, None])
+        kept = values > LEAST * len(C)
+        if values[0] < -LEAST * len(C):
             raise NoDivergenceError("covariance= has negative variances: give a positive definite matrix")
-        whiten = vectors[:, kept] / np.sqrt(values[kept])
+        if not kept.any():
+            raise NoDivergenceError("no column varies: leave the view out")
+        whiten = vectors[:, kept] / sizes[:, None] / np.sqrt(values[kept])
+        axes = vectors[:, kept] * sizes[:, None] * np.sqrt(values[kept])  # C is axes axes'
         middle = to_numpy(X).astype(np.float64).mean(axis=0)
-        return Whitened(whiten, middle, -float(np.log(values[kept]).sum()) / 2)
+        return Whitened(whiten, middle, -float(np.log(np.linalg.svd(axes, compute_uv=False)).sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from .._backend import Array, Points, decay, namespace, products, squared_norms, to_numpy, weighted_sums
+from .._backend import Array, Points, decay, map_values, namespace, products, squared_norms, to_numpy, weighted_sums
 
 
 class Measure(Protocol):
@@ -127,6 +127,12 @@ def own_sum(side: Points) -> float:
     """Sum of the rows' own terms."""
     xp = namespace(side.own)
     return float(xp.sum(side.own, dtype=xp.float64))
+
+
+def precise(X: Array) -> Array:
+    """Rows in float64: products of counts and logarithms cancel, and nothing can be moved to the middle first."""
+    xp = namespace(X)
+    return map_values(X, lambda x: xp.astype(x, xp.float64, copy=False))
 
 
 def constant(value: float, X: Array) -> np.ndarray:

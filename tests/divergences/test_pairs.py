@@ -1,0 +1,635 @@
+"""Divergences of rows and rows: each against two loops, its density against scipy's, its refusals by message."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+from scipy.spatial.distance import cdist
+from scipy.special import gammaln, kl_div, rel_entr
+
+from consilience._backend import CSR, as_kind, as_rows, to_numpy
+from consilience.divergences import (
+    DIVERGENCES,
+    Bernoulli,
+    Cosine,
+    ItakuraSaito,
+    Kernel,
+    KullbackLeibler,
+    Likelihood,
+    Mahalanobis,
+    NoDivergenceError,
+    Precomputed,
+    SquaredEuclidean,
+)
+
+COVARIANCE = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
+
+
+def measurements(n=25, seed=0):
+    mixing = [[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.3]]
+    return np.random.default_rng(seed).standard_normal((n, 3)) @ mixing + 1
+
+
+def counts():
+    return np.random.default_rng(1).poisson(1.5, (25, 6)).astype(float)
+
+
+def filled():
+    return np.random.default_rng(2).dirichlet(np.full(6, 2.0), 25)
+
+
+def shares():
+    X = np.random.default_rng(3).uniform(-0.3, 1.3, (25, 6))
+    return np.clip(X, 0, 1)  # many zeros and ones
+
+
+def yes_and_no():
+    return np.random.default_rng(4).integers(0, 2, (25, 6)).astype(float)
+
+
+def spectra():
+    return np.random.default_rng(5).lognormal(0, 2, (25, 6))
+
+
+def lopsided():
+    D = cdist(measurements(), measurements(), "sqeuclidean")
+    return D * np.random.default_rng(6).uniform(0.5, 1, D.shape)
+
+
+def similarities():
+    return measurements() @ measurements().T
+
+
+def pair_by_pair(function):
+    """A function of two rows as a function of a table: two loops."""
+    return lambda X: np.array([[function(x, y) for y in X] for x in X])
+
+
+def relative_entropy(smoothing):
+    return lambda X: pair_by_pair(lambda x, y: kl_div(x + smoothing(X), y + smoothing(X)).sum())(X)
+
+
+def logistic(margin):
+    def of_two(x, y):
+        x, y = (np.clip(own, margin, 1 - margin) for own in (x, y))
+        return (rel_entr(x, y) + rel_entr(1 - x, 1 - y)).sum()
+
+    return pair_by_pair(of_two)
+
+
+def mahalanobis(X, C):
+    return pair_by_pair(lambda x, y: (x - y) @ np.linalg.solve(C, x - y))(X)
+
+
+def from_similarities(K):
+    n = len(K)
+    return np.array([[K[i, i] + K[j, j] - 2 * K[i, j] for j in range(n)] for i in range(n)])
+
+
+CASES = {
+    "squared-euclidean": (SquaredEuclidean(), measurements, lambda X: cdist(X, X, "sqeuclidean")),
+    "cosine": (Cosine(), measurements, lambda X: cdist(X, X, "cosine")),
+    "kl": (KullbackLeibler(), counts, relative_entropy(np.mean)),
+    "kl-smoothed": (KullbackLeibler(0.3), counts, relative_entropy(lambda _: 0.3)),
+    "kl-filled": (KullbackLeibler(), filled, relative_entropy(lambda _: 0.0)),
+    "kl-filled-smoothed": (KullbackLeibler(0.01), filled, relative_entropy(lambda _: 0.01)),
+    "bernoulli": (Bernoulli(), shares, logistic(1e-3)),
+    "bernoulli-binary": (Bernoulli(), yes_and_no, logistic(1e-3)),
+    "bernoulli-wide-margin": (Bernoulli(0.2), shares, logistic(0.2)),
+    "itakura-saito": (ItakuraSaito(), spectra, pair_by_pair(lambda x, y: (x / y - np.log(x / y) - 1).sum())),
+    "mahalanobis": (Mahalanobis(), measurements, lambda X: mahalanobis(X, np.cov(X.T))),
+    "mahalanobis-given": (Mahalanobis(COVARIANCE), measurements, lambda X: mahalanobis(X, COVARIANCE)),
+    "precomputed": (Precomputed(), lopsided, np.copy),
+    "kernel": (Kernel(), similarities, from_similarities),
+}
+SPARSE = [name for name in CASES if name.startswith(("squared", "cosine", "kl", "bernoulli"))]
+every_divergence = pytest.mark.parametrize(("divergence", "rows", "reference"), CASES.values(), ids=CASES)
+every_sparse_one = pytest.mark.parametrize(("divergence", "rows"), [CASES[name][:2] for name in SPARSE], ids=SPARSE)
+
+
+def all_pairs(divergence, X):
+    """The measure, and all divergences of the rows of the fit."""
+    measure = divergence.learn(X)
+    return measure, -to_numpy(measure.tile(measure.points(X), measure.exemplars(X)))
+
+
+@every_divergence
+def test_equals_two_loops(divergence, rows, reference):
+    X = rows()
+    measure, found = all_pairs(divergence, X)
+    expected = reference(X)
+    size = expected.max()
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12 * size)
+    np.testing.assert_allclose(np.diag(found), 0, atol=1e-13 * size)
+    points, exemplars = measure.points(X), measure.exemplars(X)
+    assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
+    part = measure.tile(points.at(slice(3, 9)), exemplars.some(np.array([20, 1, 4])))
+    np.testing.assert_allclose(-part, expected[3:9][:, [20, 1, 4]], rtol=1e-10, atol=1e-12 * size)
+
+
+@every_divergence
+def test_divergences_of_some_exemplars_add_up(divergence, rows, reference):
+    X = rows()
+    measure = divergence.learn(X)
+    if divergence.columns_are_entities:
+        points, exemplars, expected = measure.points(X), measure.exemplars(X), reference(X)
+    else:
+        points, exemplars, expected = measure.points(X[:7]), measure.exemplars(X[5:]), reference(X)[:7, 5:]
+    assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
+
+
+@every_divergence
+def test_rows_stay_as_they_are(divergence, rows, reference):
+    X = rows()
+    measure, first = all_pairs(divergence, X)
+    Likelihood(measure, 3.0).tile(measure.points(X), measure.exemplars(X))
+    assert np.array_equal(X, rows())
+    assert np.array_equal(-measure.tile(measure.points(X), measure.exemplars(X)), first)
+    again = pickle.loads(pickle.dumps(measure))
+    assert np.array_equal(-again.tile(again.points(X), again.exemplars(X)), first)
+
+
+@every_divergence
+def test_kinds_of_arrays(divergence, rows, reference, to_kind):
+    X = rows()
+    _, expected = all_pairs(divergence, X)
+    measure = divergence.learn(to_kind(X))
+    points, exemplars = measure.points(to_kind(X)), measure.exemplars(to_kind(X))
+    tile = measure.tile(points, exemplars)
+    assert type(tile) is type(to_kind(X))
+    np.testing.assert_allclose(-to_numpy(tile), expected, rtol=1e-10, atol=1e-12 * expected.max())
+    assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
+    likelihood = to_numpy(Likelihood(measure, 0.7).tile(points, exemplars))
+    np.testing.assert_allclose(likelihood, np.exp(-0.7 * expected), atol=1e-12)
+    of_numpy = divergence.learn(X)
+    np.testing.assert_allclose(
+        to_numpy(measure.tile(measure.others(to_kind(X)), exemplars)),
+        of_numpy.tile(of_numpy.others(X), of_numpy.exemplars(X)),
+        rtol=1e-10,
+        atol=1e-12 * expected.max(),
+    )
+    assert np.array_equal(to_numpy(divergence.comparable(to_kind(X))), divergence.comparable(X))
+
+
+@every_divergence
+def test_float32_is_near_float64(divergence, rows, reference):
+    X = rows().astype(np.float32)
+    measure, single = all_pairs(divergence, X)
+    _, double = all_pairs(divergence, X.astype(np.float64))
+    assert single.dtype == (np.float32 if divergence.has_kernel else np.float64)  # logarithms of counts would cancel
+    np.testing.assert_allclose(single, double, rtol=1e-4, atol=2e-6 * double.max())
+    total = measure.total(measure.points(X), measure.exemplars(X))
+    assert total == pytest.approx(double.sum(), rel=1e-5)
+
+
+@every_sparse_one
+def test_sparse_rows_equal_dense_ones(divergence, rows):
+    X = rows()
+    if divergence in (SquaredEuclidean(), Cosine()):
+        X[X < 1] = 0
+        X[4] = 0
+    S = as_rows(sp.csr_array(X))
+    _, expected = all_pairs(divergence, X)
+    sparse, found = all_pairs(divergence, S)
+    assert isinstance(sparse.points(S).X, CSR)
+    assert isinstance(sparse.exemplars(S).X, CSR)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12 * expected.max())
+    assert sparse.total(sparse.points(S), sparse.exemplars(S)) == pytest.approx(expected.sum(), rel=1e-10)
+    single = as_rows(sp.csr_array(X.astype(np.float32)))
+    np.testing.assert_allclose(all_pairs(divergence, single)[1], expected, rtol=1e-4, atol=1e-5 * expected.max())
+
+
+def test_zeros_that_are_stored_count_as_zeros():
+    X = counts()
+    stored = sp.csr_array(X + 1)
+    stored.data -= 1
+    assert stored.nnz == X.size
+    _, found = all_pairs(KullbackLeibler(), as_rows(stored))
+    np.testing.assert_allclose(found, CASES["kl"][2](X), rtol=1e-10, atol=1e-12)
+
+
+@every_divergence
+@pytest.mark.parametrize("beta", [0.01, 1.0, 1e4])
+def test_likelihood_is_at_most_one(divergence, rows, reference, beta):
+    X = rows()
+    measure, found = all_pairs(divergence, X)
+    likelihood = Likelihood(measure, beta).tile(measure.points(X), measure.exemplars(X))
+    np.testing.assert_allclose(likelihood, np.exp(-beta * np.maximum(found, 0)), rtol=1e-12)
+    assert likelihood.max() <= 1
+    np.testing.assert_allclose(np.diag(likelihood), 1, atol=1e-13 * beta * found.max())
+
+
+def test_likelihood_has_the_points_of_its_measure():
+    X = measurements()
+    measure = SquaredEuclidean().learn(X)
+    one, other = Likelihood(measure, 1.0).points(X), measure.points(X)
+    assert np.array_equal(one.X, other.X)
+    assert np.array_equal(one.own, other.own)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("divergence", [SquaredEuclidean(), Mahalanobis(), Mahalanobis(COVARIANCE)])
+def test_far_from_zero_nothing_cancels(divergence, dtype):
+    X = np.round(measurements() * 64) / 64  # float32 has room for these, here and there
+    far = (X + 1e4).astype(dtype)
+    assert np.array_equal(far - dtype(1e4), X)
+    measure, found = all_pairs(divergence, far)
+    _, expected = all_pairs(divergence, X)
+    accuracy = 100 * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(found, expected, rtol=accuracy, atol=accuracy * expected.max())
+    total = measure.total(measure.points(far), measure.exemplars(far))
+    assert total == pytest.approx(expected.sum(), rel=accuracy)
+
+
+def test_squared_distances_far_out_keep_nearly_all_digits():
+    X = measurements() + 1e4
+    _, found = all_pairs(SquaredEuclidean(), X)
+    np.testing.assert_allclose(found, cdist(X, X, "sqeuclidean"), atol=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-3, 1e4, 1e8])
+def test_mahalanobis_knows_no_units(scale):
+    X = measurements()
+    _, expected = all_pairs(Mahalanobis(), X)
+    _, found = all_pairs(Mahalanobis(), X * [scale, 1, 1])
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_mahalanobis_leaves_directions_without_variance_out():
+    X = measurements()[:, :2]
+    wide = np.column_stack([X, X @ [1.0, -2.0], np.full(len(X), 7.0)])
+    _, found = all_pairs(Mahalanobis(), wide)
+    np.testing.assert_allclose(found, mahalanobis(X, np.cov(X.T)), rtol=1e-8, atol=1e-10)
+
+
+def test_itakura_saito_sees_ratios_alone():
+    X = spectra()
+    _, found = all_pairs(ItakuraSaito(), X * np.logspace(-6, 6, 6))
+    np.testing.assert_allclose(found, CASES["itakura-saito"][2](X), rtol=1e-9, atol=1e-9)
+
+
+def test_bernoulli_of_zeros_and_ones_counts_the_differences():
+    X = yes_and_no()
+    differences = cdist(X, X, "cityblock")
+    for margin in (1e-6, 0.1):
+        _, found = all_pairs(Bernoulli(margin), X)
+        one = (1 - 2 * margin) * np.log((1 - margin) / margin)
+        np.testing.assert_allclose(found, one * differences, atol=1e-9)
+
+
+def test_kl_of_others_with_zeros_where_the_fit_had_none():
+    X, others = filled(), counts()
+    for own in (others, as_rows(sp.csr_array(others))):
+        measure = KullbackLeibler().learn(X)
+        found = -measure.tile(measure.others(own), measure.exemplars(X))
+        expected = np.array([[kl_div(x, y).sum() for y in X] for x in others])
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_rows_of_nothing_but_zeros_are_all_alike():
+    for X in (np.zeros((4, 3)), as_rows(sp.csr_array((4, 3)))):
+        _, found = all_pairs(KullbackLeibler(), X)
+        np.testing.assert_array_equal(found, 0)
+
+
+def test_a_row_of_zeros_has_no_direction():
+    X = measurements()
+    X[3] = 0
+    assert np.flatnonzero(~Cosine().comparable(X)).tolist() == [3]
+    _, found = all_pairs(Cosine(), X)
+    np.testing.assert_allclose(found[3], 1)
+    assert all(divergence().comparable(X).all() for name, divergence in DIVERGENCES.items() if name != "cosine")
+
+
+def test_new_entities_of_given_matrices():
+    X, new = measurements(), measurements(6, seed=9)
+    gaussian = np.exp(-cdist(X, X, "sqeuclidean"))
+    measure = Kernel().learn(gaussian)
+    given = measure.others(np.exp(-cdist(new, X, "sqeuclidean")))
+    expected = 2 - 2 * np.exp(-cdist(new, X, "sqeuclidean"))
+    np.testing.assert_allclose(-measure.tile(given, measure.exemplars(gaussian)), expected, atol=1e-14)
+    apart = cdist(X, X)
+    measure = Precomputed().learn(apart)
+    found = measure.tile(measure.others(cdist(new, X)), measure.exemplars(apart))
+    np.testing.assert_array_equal(-found, cdist(new, X))
+    with pytest.raises(NoDivergenceError, match=r"needs distances, and one is negative, -0\.5"):
+        measure.others(np.full((1, 25), -0.5))
+
+
+def test_a_kernel_of_unequal_diagonal_takes_the_mean_for_new_entities():
+    K = similarities()
+    measure = Kernel().learn(K)
+    found = -measure.tile(measure.others(K[:4]), measure.exemplars(K))
+    np.testing.assert_allclose(found, np.diag(K).mean() + np.diag(K)[None, :] - 2 * K[:4], atol=1e-12)
+
+
+@every_divergence
+def test_where_clusters_have_means_divergences_are_squared_distances_of_a_space(divergence, rows, reference):
+    D = reference(rows())
+    centring = np.eye(len(D)) - 1 / len(D)
+    least = np.linalg.eigvalsh(-centring @ (D + D.T) @ centring / 4)[0]
+    embeds = np.allclose(D, D.T) and least > -1e-9 * D.max()
+    if isinstance(divergence, Precomputed):
+        assert divergence.has_kernel  # what is given is taken to be one
+    else:
+        assert divergence.has_kernel == (embeds and rows is not yes_and_no)  # which depends on the rows
+    assert divergence.columns_are_entities == isinstance(divergence, Precomputed | Kernel)
+
+
+# densities
+
+
+def mass(divergence, X, grid, beta):
+    """What C(x) exp(-beta d(x, y)) gives at each row of a grid, for each y of the fit."""
+    measure = divergence.learn(X)
+    grid = as_kind(grid, X)
+    d = -measure.tile(measure.others(grid), measure.exemplars(X))
+    return np.exp(measure.log_normalizer(grid, beta)[:, None] - beta * d)
+
+
+def plane(low, high, steps):
+    axis = np.linspace(low, high, steps)
+    return np.array(list(product(axis, axis))), (axis[1] - axis[0]) ** 2
+
+
+@pytest.mark.parametrize("beta", [0.3, 1.0, 7.0])
+def test_gaussian_densities_integrate_to_one(beta):
+    X = measurements(8)[:, :2]
+    reach = 12 + 14 / beta**0.5
+    grid, cell = plane(-reach, reach, 281)
+    for divergence in (SquaredEuclidean(), Mahalanobis(), Mahalanobis([[2.0, 0.8], [0.8, 0.7]])):
+        np.testing.assert_allclose(mass(divergence, X, grid, beta).sum(axis=0) * cell, 1, atol=1e-8)
+    line = np.linspace(-60, 60, 6001)[:, None]
+    for divergence in (SquaredEuclidean(), Mahalanobis()):
+        np.testing.assert_allclose(mass(divergence, X[:, :1], line, beta).sum(axis=0) * 0.02, 1, atol=1e-8)
+
+
+def test_gaussian_densities_are_those_of_scipy():
+    X, beta = measurements(), 0.8
+    for divergence, C in ((SquaredEuclidean(), np.eye(3)), (Mahalanobis(COVARIANCE), COVARIANCE)):
+        expected = np.array([stats.multivariate_normal(y, C / (2 * beta)).pdf(X) for y in X]).T
+        np.testing.assert_allclose(mass(divergence, X, X, beta), expected, rtol=1e-9)
+
+
+def test_a_gaussian_on_a_plane_has_its_density_on_the_plane():
+    flat, beta = measurements(8)[:, :2], 0.8
+    basis, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 2)))
+    grid, cell = plane(-20, 20, 161)
+    found = mass(Mahalanobis(), flat @ basis.T, grid @ basis.T, beta)
+    np.testing.assert_allclose(found.sum(axis=0) * cell, 1, atol=1e-8)
+
+
+@pytest.mark.parametrize("beta", [0.3, 1.0, 12.5])
+def test_itakura_saito_is_the_gamma_distribution(beta):
+    X, grid = spectra(), np.random.default_rng(8).lognormal(0, 1, (30, 6))
+    expected = [[stats.gamma(beta, scale=y / beta).logpdf(x).sum() for y in X] for x in grid]
+    with np.errstate(under="ignore"):
+        np.testing.assert_allclose(mass(ItakuraSaito(), X, grid, beta), np.exp(expected), rtol=1e-8, atol=1e-300)
+    log = np.linspace(-40, 12, 20_001)[:, None]  # in one column, over the logarithm
+    found = mass(ItakuraSaito(), X[:4, :1], np.exp(log), max(beta, 1.0)) * np.exp(log)
+    np.testing.assert_allclose(found.sum(axis=0) * (52 / 20_000), 1, atol=1e-8)
+
+
+@pytest.mark.parametrize("beta", [0.5, 4.0, 300.0])
+@pytest.mark.parametrize("d", [2, 3, 10, 150])
+def test_cosine_is_von_mises_fisher(d, beta):
+    rng = np.random.default_rng(d)
+    X, grid = rng.standard_normal((5, d)), rng.standard_normal((30, d))
+    grid /= np.linalg.norm(grid, axis=1, keepdims=True)
+    measure = Cosine().learn(X)
+    found = measure.log_normalizer(grid, beta)[:, None] + beta * measure.tile(
+        measure.points(grid), measure.exemplars(X)
+    )
+    expected = np.array([stats.vonmises_fisher(y / np.linalg.norm(y), beta).logpdf(grid) for y in X]).T
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 99, 150])
+def test_cosine_of_no_weight_is_the_same_everywhere(d):
+    log_area = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
+    found = Cosine().learn(np.ones((2, d))).log_normalizer(np.ones((2, d)), 1e-9)
+    np.testing.assert_allclose(found, -log_area, atol=1e-7)
+
+
+@pytest.mark.parametrize("beta", [1e-6, 0.5, 4.0, 300.0])
+def test_cosine_integrates_to_one_over_the_circle(beta):
+    angles = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    found = mass(Cosine(), measurements(5)[:, :2], circle, beta)
+    np.testing.assert_allclose(found.sum(axis=0) * (2 * np.pi / 2000), 1, atol=1e-9)
+
+
+@pytest.mark.parametrize("beta", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("margin", [1e-3, 0.3])
+def test_bernoulli_sums_to_one_over_all_rows_of_zeros_and_ones(margin, beta):
+    every = np.array(list(product([0.0, 1.0], repeat=6)))
+    for X in (yes_and_no(), as_rows(sp.csr_array(yes_and_no()))):
+        np.testing.assert_allclose(mass(Bernoulli(margin), X, every, beta).sum(axis=0), 1, rtol=1e-10)
+
+
+# refusals
+
+
+@pytest.mark.parametrize(
+    ("divergence", "rows", "message"),
+    [
+        (
+            KullbackLeibler(),
+            counts,
+            "the Kullback-Leibler divergence sums up to another number for every row, so that",
+        ),
+        (Bernoulli(), shares, "of numbers between 0 and 1 sums up to another number for every row, so that"),
+        (Precomputed(), lopsided, "the number of columns behind given distances is not known, so that"),
+        (Kernel(), similarities, "the number of dimensions behind a kernel is not known, so that"),
+        (Cosine(), lambda: np.ones((4, 1)), "one column has no direction to spread over: use normalizer=False"),
+    ],
+)
+def test_no_density(divergence, rows, message):
+    with pytest.raises(NoDivergenceError, match=message) as caught:
+        divergence.learn(rows()).log_normalizer(rows(), 1.0)
+    assert str(caught.value).endswith("use normalizer=False")
+
+
+def sparse(make):
+    return lambda: as_rows(sp.csr_array(make()))
+
+
+def but(make, at, value):
+    def changed():
+        X = make()
+        X[at] = value
+        return X
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("divergence", "rows", "message"),
+    [
+        (
+            KullbackLeibler(),
+            but(counts, (2, 3), -1),
+            "'kl' needs counts or shares, none negative: use divergence 'sq",
+        ),
+        (KullbackLeibler(), sparse(but(counts, (2, 3), -1)), "'kl' needs counts or shares, none negative"),
+        (KullbackLeibler(0), counts, "smoothing=0 puts rows infinitely far from those that have a zero where they"),
+        (
+            KullbackLeibler(0.0),
+            sparse(counts),
+            "smoothing=0 puts rows infinitely far .* give smoothing= a number above",
+        ),
+        (
+            Bernoulli(),
+            but(shares, (2, 3), 1.01),
+            "'bernoulli' needs numbers from 0 to 1: use divergence 'kl' for cou",
+        ),
+        (Bernoulli(), but(shares, (2, 3), -0.01), "'bernoulli' needs numbers from 0 to 1"),
+        (Bernoulli(), sparse(counts), "'bernoulli' needs numbers from 0 to 1"),
+        (
+            ItakuraSaito(),
+            but(spectra, (2, 3), 0),
+            "'itakura-saito' needs positive numbers, and some are zero or less",
+        ),
+        (ItakuraSaito(), but(spectra, (2, 3), -1), "'itakura-saito' needs positive .* or drop what is zero"),
+        (ItakuraSaito(), sparse(spectra), "'itakura-saito' needs positive numbers, and some are zero or less"),
+        (
+            Mahalanobis(),
+            sparse(measurements),
+            r"needs dense rows, got a sparse matrix: reduce the view first \(Trunca",
+        ),
+        (
+            Mahalanobis(),
+            lambda: measurements(3),
+            "3 entities do not tell the covariance of 3 columns: reduce the view",
+        ),
+        (Mahalanobis(np.eye(2)), measurements, r"must be a symmetric matrix, 3 x 3, got shape \(2, 2\)"),
+        (Mahalanobis(np.triu(np.ones((3, 3)))), measurements, "must be a symmetric matrix, 3 x 3, got shape"),
+        (Mahalanobis(np.diag([1.0, 1.0, -1.0])), measurements, "has negative variances: give a positive definite"),
+        (Mahalanobis(-np.eye(3)), measurements, "has negative variances: give a positive definite matrix"),
+        (Precomputed(), sparse(lopsided), r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
+        (Precomputed(), lambda: lopsided()[:3], r"a square matrix of distances is needed, got shape \(3, 25\)"),
+        (Precomputed(), but(lopsided, (4, 2), -1.5), "needs distances, and one is negative, -1.5"),
+        (Precomputed(), but(lopsided, (4, 4), 1), "entity 4 is at a distance from itself: turn similarities into"),
+        (Precomputed(), but(lopsided, (4, 4), -1), "entity 4 is at a distance from itself"),
+        (Kernel(), sparse(similarities), r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
+        (Kernel(), lambda: similarities()[:3], r"a square matrix of similarities is needed, got shape \(3, 25\)"),
+        (
+            Kernel(),
+            but(similarities, (4, 2), 9),
+            "'kernel' needs a symmetric matrix: average it with its transpose, or",
+        ),
+        (
+            Kernel(),
+            lambda: np.array([[1.0, 2.0], [2.0, 1.0]]),
+            "entities 0 and 1 are more similar to each other than",
+        ),
+    ],
+)
+def test_refuses(divergence, rows, message):
+    with pytest.raises(NoDivergenceError, match=message):
+        divergence.learn(rows())
+
+
+def test_the_pair_that_is_too_alike_is_named_wherever_it_is():
+    K = np.eye(400)
+    K[300, 310] = K[310, 300] = 1.5
+    with pytest.raises(NoDivergenceError, match="entities 300 and 310 are more similar to each other than to"):
+        Kernel().learn(K)
+
+
+@pytest.mark.parametrize(
+    ("divergence", "rows", "message"),
+    [
+        (KullbackLeibler(), counts, "none negative"),
+        (Bernoulli(), shares, "needs numbers from 0 to 1"),
+        (ItakuraSaito(), spectra, "needs positive numbers"),
+    ],
+)
+def test_refuses_others(divergence, rows, message):
+    measure = divergence.learn(rows())
+    with pytest.raises(NoDivergenceError, match=message):
+        measure.others(-1 - rows())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: KullbackLeibler(-0.1), "smoothing=-0.1 must be 0 or more"),
+        (lambda: KullbackLeibler(np.inf), "smoothing=inf must be 0 or more"),
+        (lambda: KullbackLeibler(np.nan), "smoothing=nan must be 0 or more"),
+        (lambda: Bernoulli(0), "margin=0 must be above 0 and below 0.5"),
+        (lambda: Bernoulli(0.5), "margin=0.5 must be above 0 and below 0.5"),
+        (lambda: Bernoulli(np.nan), "margin=nan must be above 0 and below 0.5"),
+    ],
+)
+def test_settings_that_make_no_sense(make, message):
+    with pytest.raises(NoDivergenceError, match=message):
+        make()
+
+
+def test_a_view_in_which_nothing_varies_is_not_blamed_on_a_covariance_that_nobody_gave():
+    with pytest.raises(NoDivergenceError) as caught:
+        Mahalanobis().learn(np.ones((9, 2)))
+    assert "covariance= has negative variances" not in str(caught.value)
+
+
+# caveats
+
+
+@every_divergence
+def test_proper_rows_need_no_caveat(divergence, rows, reference):
+    X = (rows() + rows().T) / 2 if isinstance(divergence, Precomputed) else rows()
+    assert divergence.learn(X).caveat is None
+
+
+def test_rounding_needs_no_caveat():
+    noise = 1e-7 * np.random.default_rng(0).uniform(-1, 1, (25, 25))
+    D = cdist(measurements(), measurements())
+    assert Precomputed().learn(D + noise * D.max()).caveat is None
+    K = similarities()
+    assert Kernel().learn(K + noise * K.max()).caveat is None
+
+
+def test_caveat_of_distances_that_are_not_symmetric():
+    assert "is not symmetric: its rows are taken as points, its columns as" in Precomputed().learn(lopsided()).caveat
+    D = np.zeros((600, 600))
+    D[599, 3] = 1
+    assert "average it with its transpose" in Precomputed().learn(D).caveat
+
+
+@pytest.mark.parametrize("n", [3, 999, 1200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_caveat_of_a_matrix_that_is_no_kernel(n, dtype):
+    K = np.eye(n, dtype=dtype) - dtype(1.5) / n  # one eigenvalue -0.5, the others 1
+    measure = Kernel().learn(K)
+    assert "is not positive semidefinite" in measure.caveat
+    found = -measure.tile(measure.points(K), measure.exemplars(K).at(slice(0, 2)))
+    np.testing.assert_allclose(found, 2 - 2 * np.eye(n)[:, :2], atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_caveat_of_one_small_negative_eigenvalue_among_many_zeros(n):
+    vectors, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((n, 6)))
+    K = (vectors * [-0.05, n, n, n, n, n]) @ vectors.T
+    assert "is not positive semidefinite" in Kernel().learn((K + K.T) / 2).caveat
+
+
+@pytest.mark.parametrize("n", [800, 1500])
+def test_a_kernel_of_low_rank_needs_no_caveat(n):
+    X = np.random.default_rng(0).standard_normal((n, 5)).astype(np.float32)
+    assert Kernel().learn(X @ X.T).caveat is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_smooth_kernel_needs_no_caveat(dtype):
+    X = measurements(1200)
+    assert Kernel().learn(np.exp(-cdist(X, X, "sqeuclidean") / 20).astype(dtype)).caveat is None
+
+
+def test_names():
+    assert {type(divergence) for divergence, _, _ in CASES.values()} == set(DIVERGENCES.values())
+    for name, divergence in DIVERGENCES.items():
+        assert divergence() is not None, name
