@@ -1,6 +1,6 @@
 """Every estimator there is: a new one is picked up by one line here."""
 
-from consilience import CoEM, CoTrainedSpectral, MultiViewKMeans, MultiViewSphericalKMeans
+from consilience import CoEM, ConvexMixture, CoTrainedSpectral, MultiViewKMeans, MultiViewSphericalKMeans
 
 
 def co_em(n_clusters=4, **options):
@@ -10,8 +10,16 @@ def co_em(n_clusters=4, **options):
 
 co_em.__name__ = "CoEM"
 
+
+def convex_mixture(n_clusters=None, random_state=None, n_init=None, init=None, **options):
+    """Nothing is drawn at random, and clusters have no start."""
+    return ConvexMixture(n_clusters, **options)
+
+
+convex_mixture.__name__ = "ConvexMixture"
+
 ITERATED = [co_em, MultiViewKMeans, MultiViewSphericalKMeans]  # rounds lower a cost, from a start
-ESTIMATORS = [*ITERATED, CoTrainedSpectral]
+ESTIMATORS = [*ITERATED, CoTrainedSpectral, convex_mixture]
 
 
 def centres(model):
