@@ -6,7 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.datasets import load_digits_views, make_gaussian_views, make_overlapping_views, make_text_views
+from consilience.datasets import (
+    load_digits_views,
+    make_corrupted_views,
+    make_gaussian_views,
+    make_overlapping_views,
+    make_text_views,
+)
 
 
 def test_digits_are_complete_and_cited():
@@ -102,3 +108,57 @@ def test_overlapping_views_are_those_of_the_paper(variance):
     within = views["view0"] - np.where(y[:, None] == 0, [1, 1], [3, 4])
     between = np.corrcoef(within[y == 0].T, (views["view1"] - [1, 2])[y == 0].T)[:2, 2:]
     np.testing.assert_allclose(between, 0, atol=0.03)  # independent given the cluster
+
+
+def test_corrupted_views_are_those_of_the_paper():
+    views, y = make_corrupted_views(3000, n_views=3, n_noisy=2, n_corrupted=200, noise=2.5, random_state=0)
+    assert views.names == ("view0", "view1", "view2", "noisy0", "noisy1")
+    assert views.shape == (3000, 10)
+    assert views.present.all()
+    assert np.bincount(y).tolist() == [1000] * 3
+    wrong = []
+    for name in views.names[:3]:
+        X = views[name]
+        centres = np.array([np.median(X[y == c], axis=0) for c in range(3)])
+        nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        wrong.append(nearest != y)
+        assert 190 <= wrong[-1].sum() <= 215  # the clusters themselves can be told apart, but for a few points
+        assert np.bincount((nearest - y)[wrong[-1]] % 3, minlength=3)[1:].min() > 60  # either other cluster
+    first, second, third = wrong
+    assert (first & second).sum() < 40  # drawn anew for each view
+    assert (second & third).sum() < 40
+    right = ~(first | second)
+    moved = (views["view0"] - views["view1"])[right]
+    np.testing.assert_allclose(moved, np.tile(moved[0], (right.sum(), 1)), atol=1e-9)  # the same points elsewhere
+    assert np.abs(moved[0]).max() > 0.1
+    noise = (views["noisy0"] - views["view0"])[~first]
+    np.testing.assert_allclose(noise.std(axis=0), 2.5, rtol=0.05)
+    other = (views["noisy1"] - views["view0"])[~first]
+    assert abs(np.corrcoef(noise[:, 0], other[:, 0])[0, 1]) < 0.1
+
+
+def test_corrupted_views_repeat_by_seed():
+    views, y = make_corrupted_views(60, n_noisy=1, n_corrupted=5, random_state=3)
+    again, y_again = make_corrupted_views(60, n_noisy=1, n_corrupted=5, random_state=3)
+    other, _ = make_corrupted_views(60, n_noisy=1, n_corrupted=5, random_state=4)
+    assert np.array_equal(y, y_again)
+    for name in views.names:
+        assert np.array_equal(views[name], again[name])
+        assert not np.array_equal(views[name], other[name])
+
+
+def test_corrupted_views_without_wrong_points():
+    views, y = make_corrupted_views(300, n_corrupted=0, random_state=0)
+    gap = views["view0"] - views["view1"]
+    np.testing.assert_allclose(gap, np.tile(gap[0], (300, 1)), atol=1e-9)
+    every, y = make_corrupted_views(300, n_corrupted=300, random_state=0)
+    X = every["view0"]
+    means = np.array([X[y == c].mean(axis=0) for c in range(3)])
+    spread = np.abs(means - means.mean(axis=0)).max()
+    assert 0.5 < spread < 1.5  # nobody is shown in the own cluster: means lie between the other two
+
+
+@pytest.mark.parametrize("n_corrupted", [-1, 61])
+def test_corrupted_views_refuse_more_wrong_points_than_there_are(n_corrupted):
+    with pytest.raises(ValueError, match=f"n_corrupted={n_corrupted} must be from 0 to the 60 entities"):
+        make_corrupted_views(60, n_corrupted=n_corrupted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -254,11 +254,12 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, len(views))
         divergences = by_name(self.divergence, views.names)
+        factors, start = self._factors(views.names), self._start(views.names)
         self._check(views, divergences)
         columns = columns_of(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
         with threads(self.n_jobs):
             found, kept = measured(restricted(views, columns), divergences)
-            tried = [self._train(found, len(kept), betas) for betas in self._betas(found)]
+            tried = self._try(found, len(kept), factors, start)
             separations = [separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
             best = tried[int(np.argmax(separations))]
             placer = REFINEMENTS[self.refine](best, found, bool(self.verbose))
@@ -270,14 +271,14 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             name: Known(divergences[name], own.measure, self.betas_[name], own.X[:1, ...])
             for name, own in found.items()
         }
-        if len(tried) > 1:
+        if self.beta == "auto":
             self.beta_search_ = Table(
-                beta=np.array(FACTORS),
+                beta=np.array(FACTORS[: len(tried)]),
                 clusters=np.array([fitted.model.n_clusters for fitted in tried]),
                 separation=np.array(separations),
             )
         self._warn(views, best)
-        if best.run.interrupted:
+        if tried[-1].run.interrupted:
             raise KeyboardInterrupt
         return self
 
@@ -295,38 +296,51 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 f"{divergences[spaceless[0]]} is not: use refine=None, or divergence 'squared-euclidean' or 'cosine'"
             )
 
-    def _betas(self, found: Mapping[str, Measured]) -> list[dict[str, float]]:
-        """The sharpness of each view, or several to try."""
-        reference = {name: own.reference for name, own in found.items()}
+    def _factors(self, names: Sequence[str]) -> list[dict[str, float]]:
+        """What to multiply the unit of beta by in each view; several to try."""
         if isinstance(self.beta, str):
             if self.beta_unit == "absolute":
                 raise ValueError("beta='auto' tries factors: use beta_unit='beta0'")
-            return [{name: factor * beta for name, beta in reference.items()} for factor in FACTORS]
-        factors = per_view("beta", self.beta, found)
+            return [dict.fromkeys(names, factor) for factor in FACTORS]
+        factors = per_view("beta", self.beta, names)
         for name, factor in factors.items():
             if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
                 raise ValueError(f"view {name!r}: beta={factor!r} must be a number above 0")
-        if self.beta_unit == "absolute":
-            return [{name: float(beta) for name, beta in factors.items()}]
-        return [{name: float(factors[name]) * beta for name, beta in reference.items()}]
+        return [{name: float(factor) for name, factor in factors.items()}]
 
-    def _start(self, found: Mapping[str, Measured]) -> np.ndarray:
+    def _start(self, names: Sequence[str]) -> np.ndarray:
         """The weights to start from."""
         if self.init is None:
-            return np.full(len(found), 1 / len(found))
+            return np.full(len(names), 1 / len(names))
         given = self.init.tolist() if isinstance(self.init, np.ndarray) else self.init
-        weights = np.array(list(per_view("init", given, found).values()), dtype=np.float64)
-        if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum() > 0:
-            raise ValueError(f"init={self.init!r} must be weights of the views: numbers from 0 on, not all zero")
-        return weights / weights.sum()
+        weights = per_view("init", given, names)
+        for name, weight in weights.items():
+            if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+                raise ValueError(f"view {name!r}: init={weight!r} must be a weight, a number from 0 on")
+        start = np.array(list(weights.values()), dtype=np.float64)
+        if not start.any():
+            raise ValueError("init gives every view a weight of 0: give at least one more")
+        return start / start.sum()
 
-    def _train(self, found: Mapping[str, Measured], n: int, betas: dict[str, float]) -> Fitted:
+    def _try(
+        self, found: Mapping[str, Measured], n: int, factors: Sequence[Mapping[str, float]], start: np.ndarray
+    ) -> list[Fitted]:
+        """A mixture for each sharpness; Ctrl-C ends it with those that there are."""
+        tried = []
+        for own in factors:
+            betas = {name: own[name] * (1 if self.beta_unit == "absolute" else found[name].reference) for name in found}
+            tried.append(self._train(found, n, betas, start))
+            if tried[-1].run.interrupted:
+                break
+        return tried
+
+    def _train(self, found: Mapping[str, Measured], n: int, betas: Mapping[str, float], start: np.ndarray) -> Fitted:
         """Find the shares and the weights, and who belongs to whom."""
         A = components(found, betas, n)
         seen = seen_in_fit(found, betas, normalizer=self.normalizer)
         log_C = np.concatenate([own.log_normalizer for own in seen.values()])
         weighting = WEIGHTS[self.weights]
-        states = weighting.states(Problem(A, log_C, self._start(found), min(self.tol, GAP), self.min_weight))
+        states = weighting.states(Problem(A, log_C, start, min(self.tol, GAP), self.min_weight))
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             ended = run(
                 states,
