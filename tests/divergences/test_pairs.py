@@ -319,11 +319,13 @@ def test_new_entities_of_given_matrices():
         measure.others(np.full((1, 25), -0.5))
 
 
-def test_a_kernel_of_unequal_diagonal_takes_the_mean_for_new_entities():
+def test_a_kernel_of_unequal_diagonal_takes_the_least_that_similarities_allow_for_new_entities():
     K = similarities()
     measure = Kernel().learn(K)
-    found = -measure.tile(measure.others(K[:4]), measure.exemplars(K))
-    np.testing.assert_allclose(found, np.diag(K).mean() + np.diag(K)[None, :] - 2 * K[:4], atol=1e-12)
+    of_the_fit = -measure.tile(measure.others(K[:4]), measure.exemplars(K))
+    np.testing.assert_allclose(of_the_fit, np.diag(K)[:4, None] + np.diag(K) - 2 * K[:4], atol=1e-12)
+    others = -measure.tile(measure.others(K[:4] / 2), measure.exemplars(K))
+    np.testing.assert_allclose(others, np.diag(K)[:4, None] / 4 + np.diag(K) - K[:4], atol=1e-12)
 
 
 @every_divergence

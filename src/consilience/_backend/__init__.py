@@ -6,7 +6,7 @@ from .csr_verbs import shared_sums
 from .memory import available_memory
 from .middle import measured_from, middle, origin_of, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
-from .pairwise import Kernel, KernelMatrix, Points, fits_table, itemsize
+from .pairwise import Kernel, KernelMatrix, Points, fits_table, itemsize, rounding
 from .parallel import blocks, chunks, cut, map_chunks, stored, threads
 from .random import generator
 from .rows import as_kind, as_plain, as_rows, as_sparse
@@ -70,6 +70,7 @@ __all__ = [
     "only_rows",
     "origin_of",
     "products",
+    "rounding",
     "row_is_finite",
     "row_sums",
     "rows_are_same",

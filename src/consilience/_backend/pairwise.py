@@ -144,6 +144,11 @@ def fits_table(nbytes: int) -> bool:
     return nbytes <= HELD
 
 
+def rounding(X: Array) -> float:
+    """The unit of rounding of its numbers."""
+    return float(namespace(X).finfo(X.dtype).eps)
+
+
 def itemsize(X: Array) -> int:
     """Bytes of one number."""
     return int(namespace(X).finfo(X.dtype).bits) // 8

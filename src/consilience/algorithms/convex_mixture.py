@@ -8,18 +8,21 @@ all views have in common, and the weights of the views are learned. Where the pa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from .._backend import Array, KernelMatrix, like, namespace, to_numpy
 from .proportions import mixture_proportions, proportions
 
 MOST_ROUNDS = 1000  # of the solver, within a round of the weights
+NEWTON_STEPS = 200  # for weights that are held up
+FLOOR_ERROR = 1e-12  # that such a weight may be too low by
+LONGEST_STEP = 4.0  # of the logarithm of a weight
+HALVINGS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,34 +151,44 @@ class Problem:
     A: AllViews
     log_C: np.ndarray  # (stacked rows,) log of the normaliser
     start: np.ndarray  # (views,) weights to start from
-    tol: float  # the gap to reach
+    gap: float  # to reach
+    rise: float  # of the mean log-likelihood, below which EM ends
     least: float  # weight of a view
 
 
 def uniform(given: Problem) -> Iterator[ConvexState]:
-    """All views count the same (Eqs 1 and 6): convex, one state a round of the solver."""
+    """All views count the same (Eqs 1 and 6): convex, one state a round of the solver.
+
+    The last state is settled: its gap is reached, or as small as rounding lets it be.
+    """
     A, n_views = given.A, len(given.A.views)
     w, q = (np.full(n, 1 / n) for n in A.shape)
-    equal = np.full(n_views, 1 / n_views)
+    equal, names = np.full(n_views, 1 / n_views), tuple(A.views)
+    state = None
     for found in proportions(A, w, q):
-        settled = found.gap <= given.tol
-        yield ConvexState(found.q, np.log(equal), equal, tuple(A.views), found.objective, found.gap, settled)
+        log_likelihood = found.objective * A.shape[0] / A.n_entities  # a sum over the views
+        state = ConvexState(found.q, np.log(equal), equal, names, log_likelihood, found.gap, found.gap <= given.gap)
+        yield state
+    assert state is not None, "there is at least one round"
+    yield replace(state, settled=True)
 
 
 def learned(given: Problem) -> Iterator[ConvexState]:
     """EM for the weights of the views (Algorithm 1): one state a round."""
-    A = given.A
+    A, names = given.A, tuple(given.A.views)
     q = np.full(A.n_entities, 1 / A.n_entities)
-    P, _ = posteriors(log_joint(given, q, given.start), given.least)  # E-step, Eq 11
+    scores = log_joint(given, q, given.start)
+    P, _ = posteriors(scores, given.least)  # E-step, Eq 11
+    reached = bound(scores, P)
     while True:
         weights = P.mean(axis=0)  # M-step, Eq 12
-        found = mixture_proportions(A, A.stacked(P), start=q, tol=given.tol, max_iter=MOST_ROUNDS)  # M-step, Eq 13
+        found = mixture_proportions(A, A.stacked(P), start=q, tol=given.gap, max_iter=MOST_ROUNDS)  # M-step, Eq 13
         q = found.q
         scores = log_joint(given, q, weights)
         P, lift = posteriors(scores, given.least)  # the next E-step
-        yield ConvexState(
-            q, log(weights) + lift, weights, tuple(A.views), bound(scores, P), found.gap, settled=len(weights) == 1
-        )
+        before, reached = reached, bound(scores, P)
+        settled = len(weights) == 1 or reached - before < given.rise
+        yield ConvexState(q, log(weights) + lift, weights, names, reached, found.gap, settled)
 
 
 def log_joint(given: Problem, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -196,18 +209,41 @@ def posteriors(scores: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray
     the logarithm of a view's weight lifted, which comes too. A view that few entities have need not explain more than
     that share of them.
     """
-    lift = np.zeros(scores.shape[1])
     P = softmax(scores, axis=1)
     floors = least * np.isfinite(scores).mean(axis=0)
     if (P.mean(axis=0) >= floors).all():
-        return P, lift
+        return P, np.zeros(len(floors))
+    lift = lifted(scores, floors)
+    return softmax(scores + lift, axis=1), lift
 
-    def dual(lift: np.ndarray) -> tuple[float, np.ndarray]:
-        lifted = scores + lift
-        return float(logsumexp(lifted, axis=1).mean() - floors @ lift), softmax(lifted, axis=1).mean(axis=0) - floors
 
-    found = minimize(dual, lift, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(lift), options={"gtol": 1e-10})
-    return softmax(scores + found.x, axis=1), found.x
+def lifted(scores: np.ndarray, floors: np.ndarray) -> np.ndarray:
+    """What to add to the scores of each view, zero or more, so that none has less than its floor: Newton's method.
+
+    The dual of the projection is convex, with a variable a view: ``mean logsumexp(scores + lift) - floors @ lift``.
+    """
+    finite = np.isfinite(scores)
+    middle = np.where(finite, scores, 0.0).sum(axis=0) / finite.sum(axis=0)
+    short = softmax(scores, axis=1).mean(axis=0) < floors
+    lift = np.where(short, middle.max() - middle, 0.0)  # near enough for posteriors that are not all zero or one
+
+    def dual(lift: np.ndarray) -> float:
+        return float(logsumexp(scores + lift, axis=1).mean() - floors @ lift)
+
+    for _ in range(NEWTON_STEPS):
+        P = softmax(scores + lift, axis=1)
+        slope = P.mean(axis=0) - floors
+        free = (lift > 0) | (slope < 0)
+        if np.abs(slope[free]).max(initial=0.0) <= FLOOR_ERROR:
+            break
+        curvature = np.diag(P.mean(axis=0)) - P.T @ P / len(P)
+        step = np.zeros(len(lift))
+        step[free] = -np.linalg.lstsq(curvature[np.ix_(free, free)], slope[free])[0]
+        step *= min(1.0, LONGEST_STEP / np.abs(step).max(initial=LONGEST_STEP))
+        lengths = 0.5 ** np.arange(HALVINGS)
+        values = [dual(np.maximum(lift + length * step, 0.0)) for length in lengths]
+        lift = np.maximum(lift + lengths[int(np.argmin(values))] * step, 0.0)
+    return lift
 
 
 def bound(scores: np.ndarray, P: np.ndarray) -> float:

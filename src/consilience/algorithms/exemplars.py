@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from .._backend import Array, KernelMatrix, Points, to_numpy
+from .._backend import Array, KernelMatrix, Points, rounding, to_numpy
 from ..divergences import Measure
 
 NOWHERE = -1  # label of an entity in a view that says nothing of it
-SAME = 1e-6  # rows nearer than this share of the mean divergence are the same
+SAME = 64  # rows nearer than so many units of rounding are the same
+CHUNK = 256  # exemplars that are looked for among all entities at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,6 @@ class ViewExemplars:
 
     measure: Measure
     beta: float
-    mean: float  # divergence of two entities of the fit
     there: np.ndarray  # (exemplars,) which of them have the view
     side: Points  # those that do
 
@@ -48,36 +48,44 @@ class ViewExemplars:
         there = self.there[chosen]
         return replace(self, there=there, side=self.side.some(at[chosen][there]))
 
-    def blocks(self, points: Points, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]) -> list[np.ndarray]:
-        """A function of minus the divergences of some points from those that have the view, put together again."""
-        matrix = KernelMatrix(Exponents(self.measure), points, self.side, held=False)
-        parts = matrix.over_tiles(lambda _, tile: function(np.minimum(to_numpy(tile).astype(np.float64), 0.0)))
-        return [np.concatenate(part) for part in zip(*parts, strict=True)]
-
     def compare(self, points: Points, log_q: np.ndarray, n_clusters: int) -> Comparison:
         """Points against the exemplars, of whom the first `n_clusters` stand for clusters."""
         heads = self.there[:n_clusters]
         n_heads = int(heads.sum())
 
-        def one_block(minus_d: np.ndarray) -> tuple[np.ndarray, ...]:
+        def one_block(rows: slice, tile: Array) -> tuple[np.ndarray, ...]:
+            minus_d = to_numpy(tile).astype(np.float64)
             own = self.beta * minus_d + log_q[self.there]
             joint = np.full((len(own), n_clusters), -np.inf)
             joint[:, heads] = own[:, :n_heads]
             same = np.zeros((len(own), n_clusters), dtype=bool)
-            same[:, heads] = self.is_same(minus_d[:, :n_heads])
+            same[:, heads] = self.is_same(points.at(rows), minus_d)[:, :n_heads]
             return joint, logsumexp(own, axis=1), same
 
         if not self.there.any():
             return Comparison.of_nothing(points.X.shape[0], n_clusters)
-        return Comparison(*self.blocks(points, one_block))
+        parts = self.matrix(points).over_tiles(one_block)
+        return Comparison(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def same(self, points: Points) -> np.ndarray:
         """Which points are the same as which of the exemplars that have the view."""
-        return self.blocks(points, lambda minus_d: (self.is_same(minus_d),))[0]
+        parts = self.matrix(points).over_tiles(lambda rows, tile: self.is_same(points.at(rows), to_numpy(tile)))
+        return np.concatenate(list(parts))
 
-    def is_same(self, minus_d: np.ndarray) -> np.ndarray:
-        """Which divergences are those of identical rows."""
-        return minus_d >= -SAME * self.mean
+    def matrix(self, points: Points) -> KernelMatrix:
+        """Minus the divergences of points from the exemplars that have the view."""
+        return KernelMatrix(Exponents(self.measure), points, self.side, held=False)
+
+    def is_same(self, points: Points, minus_d: np.ndarray) -> np.ndarray:
+        """Which divergences are nothing but rounding in the sum of the rows' own terms."""
+        unit = SAME * rounding(points.X)
+        own, others = (np.abs(own_terms(side)) for side in (points, self.side))
+        return minus_d >= -unit * (own[:, None] + others)
+
+
+def own_terms(side: Points) -> np.ndarray:
+    """The rows' own terms; given distances have none."""
+    return np.zeros(side.X.shape[0]) if side.own is None else to_numpy(side.own).astype(np.float64)
 
 
 class Comparison(NamedTuple):
@@ -161,10 +169,13 @@ class Exemplars:
         same = self.same(sights, n)
         ones = same.any(axis=1)
         strangers = np.isneginf(scores.max(axis=1))
+        looked_at = np.zeros(n, dtype=bool)
+        for own in seen.values():
+            looked_at[own.entities] = True
         P = softmax(np.where(strangers[:, None], self.log_q[:k], scores), axis=1)
         P[ones] = np.eye(k)[same[ones].argmax(axis=1)]
         labels = {name: view_labels(sight, n) for name, sight in zip(seen, sights, strict=True)}
-        return Placement(P, strangers & ~ones, labels)
+        return Placement(P, strangers & looked_at & ~ones, labels)
 
     def same(self, sights: Sequence[Sight], n: int) -> np.ndarray:
         """Which entity is the same as which exemplar in all views that either has: (entities, clusters)."""
@@ -187,13 +198,18 @@ def view_labels(sight: Sight, n: int) -> np.ndarray:
 def gathered(views: Mapping[str, ViewExemplars], seen: Mapping[str, Seen], q: np.ndarray) -> np.ndarray:
     """The same shares, with those of identical entities all given to the first of them; views hold who has one."""
     support = np.flatnonzero(q)
-    agree = np.zeros((len(q), len(support)), dtype=np.int16)
     n_views = np.zeros(len(q), dtype=np.int64)
-    for name, view in views.items():
-        entities = seen[name].entities
-        n_views[entities] += 1
-        if view.there.any():
-            agree[np.ix_(entities, np.flatnonzero(view.there))] += view.same(seen[name].points)
-    same = (agree == n_views[:, None]) & (agree == n_views[support])
-    same[support, np.arange(len(support))] = True
-    return np.bincount(same.argmax(axis=0), weights=q[support], minlength=len(q))
+    for own in seen.values():
+        n_views[own.entities] += 1
+    firsts = []
+    for start in range(0, len(support), CHUNK):
+        chosen = np.arange(start, min(start + CHUNK, len(support)))
+        agree = np.zeros((len(q), len(chosen)), dtype=np.int16)
+        for name, whole in views.items():
+            view = whole.some(chosen)
+            if view.there.any():
+                agree[np.ix_(seen[name].entities, np.flatnonzero(view.there))] += view.same(seen[name].points)
+        same = (agree == n_views[:, None]) & (agree == n_views[support[chosen]])
+        same[support[chosen], chosen - start] = True
+        firsts.append(same.argmax(axis=0))
+    return np.bincount(np.concatenate(firsts), weights=q[support], minlength=len(q))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -43,13 +44,14 @@ class Means:
 def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.ndarray]:
     """The means of a partition in one view, and each entity's squared distances from them.
 
-    A cluster that nobody of the view is in has the mean of all.
+    A cluster that nobody of the view is in has no mean there, and is infinitely far.
     """
-    indicator = np.eye(n_clusters)[labels[space.entities]]
-    indicator[:, ~indicator.any(axis=0)] = 1
-    members = indicator / indicator.sum(axis=0)
+    members = np.zeros((len(space.entities), n_clusters))
+    members[np.arange(len(members)), labels[space.entities]] = 1
+    sizes = members.sum(axis=0)
+    members /= np.maximum(sizes, 1)
     to_members = space.distances @ members
-    spread = np.sum(members * to_members, axis=0) / 2
+    spread = np.where(sizes > 0, np.sum(members * to_members, axis=0) / 2, -np.inf)
     return Means(members, spread), to_members - spread
 
 
@@ -147,14 +149,14 @@ def kernel_kmeans(kernel: Any, init: Any, *, max_iter: int = 300) -> KernelKMean
     """
     K = np.asarray(kernel, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
-        raise ValueError(f"kernel must be a square matrix of inner products, got shape {K.shape}")
+        raise ValueError(f"kernel must be a square matrix of inner products, got shape {K.shape}: give X @ X.T")
     if not np.isfinite(K).all() or np.abs(K - K.T).max() > ROUNDING * np.abs(K).max():
         raise ValueError("kernel must be symmetric and finite: average it with its transpose, or drop what is NaN")
     labels = np.asarray(init)
     if labels.shape != (len(K),) or labels.dtype.kind not in "iu" or labels.min() < 0:
         raise ValueError(f"init must be {len(K)} whole numbers from 0 on, got {labels.dtype} of shape {labels.shape}")
-    if max_iter < 1:
-        raise ValueError(f"max_iter={max_iter} must be 1 or more")
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
     states = multi_view_kernel_kmeans([Space(np.arange(len(K)), Apart(K), 1.0)], labels, int(labels.max()) + 1)
     ended = run(states, max_iter=max_iter, tol=0.0, patience=max_iter, report=lambda *_: None)
     return KernelKMeans(ended.state.labels, ended.state.cost, ended.n_iter, ended.converged)

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._backend import cut, map_chunks
 from .quadratic import Exchanges, nonnegative_minimum
@@ -117,13 +119,18 @@ def mixture_proportions(
     >>> found.q.round(3).tolist(), found.gap < 1e-6
     ([0.75, 0.0, 0.0, 0.0, 0.25], True)
     """
-    A, log_scale = (likelihoods, 0.0) if hasattr(likelihoods, "columns") else scaled_table(likelihoods)
+    A, log_scale = (likelihoods, 0.0) if hasattr(likelihoods, "squared_sums") else scaled_table(likelihoods)
     n_points, n_components = A.shape
     w = checked("weights", weights, n_points)
     q = checked("start", start, n_components)
-    if ((A @ q <= 0) & (w > 0)).any():
-        point = np.flatnonzero((A @ q <= 0) & (w > 0))[0]
-        raise ValueError(f"point {point} has no likelihood under any component of the start: leave it out")
+    impossible = np.flatnonzero((A @ q <= 0) & (w > 0))
+    if len(impossible):
+        raise ValueError(
+            f"point {impossible[0]} has no likelihood under any component of the start: leave it out, or start with "
+            "more components"
+        )
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
     found = None
     for found in proportions(A, w, q):
         if found.gap <= tol or found.n_iter >= max_iter:
@@ -141,11 +148,12 @@ def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proport
     largest = largest_set(A.shape)
     mixture = Mixture.starting(A, q, largest)
     dense, best, waited = False, (np.inf, -np.inf), 0
-    for n_iter in count(1):
+    for n_iter in count(int(len(mixture.chosen) > 0)):  # many shares may be as good as few: a start is no answer
         Q = mixture.likelihood
         g = A.T @ ratio(w, Q)
         found = Proportions(mixture.shares(), float(g.max()) - 1, objective(w, Q), n_iter)
-        yield found
+        if n_iter:
+            yield found
         gains = found.gap < best[0] or found.objective > best[1] + ROUNDING * abs(best[1])
         best, waited = (min(best[0], found.gap), max(best[1], found.objective)), 0 if gains else waited + 1
         if waited == STALLED:
@@ -352,7 +360,8 @@ def ratio(w: np.ndarray, Q: np.ndarray) -> np.ndarray:
 def largest_set(shape: tuple[int, int]) -> int:
     """How many components a set may have before gradients are faster, or its columns take too much memory."""
     n_points, n_components = shape
-    return int(min((LARGEST_SET * n_components) ** 0.5, max(NEW, LARGEST_TABLE / n_points)))
+    fastest = max(MANY, min((LARGEST_SET * n_components) ** 0.5, n_components / 2))
+    return int(min(fastest, max(NEW, LARGEST_TABLE / n_points)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,7 +391,7 @@ class Table:
 
 def scaled_table(likelihoods: Any) -> tuple[Table, np.ndarray]:
     """Likelihoods of each point as parts of its largest, and the logarithm of that; or an error."""
-    table = np.asarray(likelihoods, dtype=np.float64)
+    table = np.asarray(likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods, dtype=np.float64)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
     if not np.isfinite(table).all() or table.min() < 0:

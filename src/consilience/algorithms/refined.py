@@ -14,13 +14,13 @@ from .kernel_kmeans import Means
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredDistances:
+class PairDistances:
     """Divergences that are squared distances, as a matrix that multiplies."""
 
     minus: KernelMatrix
 
     @classmethod
-    def between(cls, measure: Measure, points: Points, exemplars: Points) -> SquaredDistances:
+    def between(cls, measure: Measure, points: Points, exemplars: Points) -> PairDistances:
         """Of points and exemplars; held as a table where it fits."""
         table = points.X.shape[0] * exemplars.X.shape[0] * itemsize(points.X)
         return cls(KernelMatrix(Exponents(measure), points, exemplars, fits_table(table)))
@@ -40,7 +40,7 @@ class ViewMeans:
 
     def away(self, points: Points) -> np.ndarray:
         """Squared distance of points from each mean."""
-        return self.means.away(SquaredDistances.between(self.measure, points, self.exemplars))
+        return self.means.away(PairDistances.between(self.measure, points, self.exemplars))
 
 
 @dataclass(frozen=True, eq=False)

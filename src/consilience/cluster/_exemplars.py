@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,16 +17,18 @@ from .._backend import (
     available_memory,
     fits_table,
     itemsize,
+    rounding,
     rows_are_same,
     to_numpy,
 )
 from ..algorithms.convex_mixture import AllViews, ViewComponents
-from ..algorithms.exemplars import Seen, ViewExemplars
+from ..algorithms.exemplars import Seen, ViewExemplars, own_terms
 from ..data import Views, per_view
-from ..divergences import DIVERGENCES, Likelihood, Measure, NoDivergenceError, PairDivergence
+from ..divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ._shared import ready_blocks, warn_of_lost
-from ._similarities import only
+from ._similarities import named, only
 
+NOTHING = 100  # units of rounding: a mean divergence that is none
 LOST = "takes no part in the clustering and gets the cluster of the largest prior"
 SHARE = 0.5  # of the memory that is free, which tables of likelihoods may take
 
@@ -47,12 +48,12 @@ class Measured:
         """Some entities as exemplars."""
         there = np.isin(support, self.entities)
         side = self.exemplars.some(np.searchsorted(self.entities, support[there]))
-        return ViewExemplars(self.measure, beta, self.mean, there, side)
+        return ViewExemplars(self.measure, beta, there, side)
 
     @property
     def reference(self) -> float:
         """The sharpness beta_0 = log N / mean divergence (Eqs 4 and 8)."""
-        return float(np.log(len(self.entities)) / self.mean) if self.mean else 0.0
+        return float(np.log(len(self.entities)) / self.mean) if self.mean else 1.0  # alone, a row is like itself
 
 
 class Known(NamedTuple):
@@ -62,6 +63,7 @@ class Known(NamedTuple):
     measure: Measure
     beta: float
     kind: Array  # a row of the fit: others are made of its kind
+    normalizes: bool  # whether densities are compared
 
 
 def by_name(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
@@ -71,21 +73,12 @@ def by_name(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
         if isinstance(own, str) and own not in DIVERGENCES:
             raise ValueError(f"view {name!r}: no divergence {own!r}; choose from {', '.join(map(repr, DIVERGENCES))}")
         chosen[name] = DIVERGENCES[own]() if isinstance(own, str) else own
-        if isinstance(own, type) or not hasattr(chosen[name], "learn"):
+        if isinstance(own, type) or not hasattr(chosen[name], "has_kernel"):
             raise TypeError(
                 f"view {name!r}: divergence={own!r} is neither a name nor a divergence: give an object such as "
                 "consilience.divergences.KullbackLeibler(smoothing=0.1)"
             )
     return chosen
-
-
-@contextmanager
-def named(view: str) -> Iterator[None]:
-    """Say in which view something could not be compared."""
-    try:
-        yield
-    except NoDivergenceError as error:
-        raise NoDivergenceError(f"view {view!r}: {error}") from error
 
 
 def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[dict[str, Measured], np.ndarray]:
@@ -104,7 +97,7 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
             measure = divergence.learn(X)
             points, exemplars = measure.points(X), measure.exemplars(X)
         mean = measure.total(points, exemplars) / X.shape[0] ** 2
-        if not mean > 0 and X.shape[0] > 1:
+        if X.shape[0] > 1 and mean <= NOTHING * rounding(X) * float(np.abs(own_terms(points)).mean()):
             raise ValueError(f"view {name!r} puts no two entities apart: leave the view out")
         found[name] = Measured(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
     warn_of_lost(views, present, LOST)
@@ -138,7 +131,7 @@ def seen_in_fit(found: Mapping[str, Measured], betas: Mapping[str, float], *, no
     return seen
 
 
-def seen_in(views: Views, known: Mapping[str, Known], *, normalizer: bool) -> dict[str, Seen]:
+def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
     """Other entities as points, in each view that they have."""
     seen, present = {}, {}
     for name, (X, there) in ready_blocks(views).items():
@@ -148,7 +141,7 @@ def seen_in(views: Views, known: Mapping[str, Known], *, normalizer: bool) -> di
             with named(name):
                 rows = as_kind(only(X, present[name]), own.kind)
                 points = own.measure.others(rows)
-                log_C = own.measure.log_normalizer(rows, own.beta) if normalizer else np.zeros(rows.shape[0])
+                log_C = own.measure.log_normalizer(rows, own.beta) if own.normalizes else np.zeros(rows.shape[0])
             seen[name] = Seen(np.flatnonzero(present[name]), points, log_C)
     warn_of_lost(views, present, LOST)
     return seen

@@ -13,6 +13,7 @@ from .._backend import Array, available_memory, like, rows_are_same, take_rows, 
 from ..affinities import AFFINITIES, Affinity, Auto, Cross, Gaussian, NoAffinityError, ViewOperator
 from ..algorithms.missing import Similarities
 from ..data import Views, index_columns, per_view
+from ..divergences import NoDivergenceError
 from ._shared import name_of, ready_blocks, warn_of_lost
 
 
@@ -59,8 +60,8 @@ def named(view: str) -> Iterator[None]:
     """Say in which view something could not be compared."""
     try:
         yield
-    except NoAffinityError as error:
-        raise NoAffinityError(f"view {view!r}: {error}") from error
+    except (NoAffinityError, NoDivergenceError) as error:
+        raise type(error)(f"view {view!r}: {error}") from error
 
 
 def check_memory(view: str, affinity: Affinity, X: Array) -> None:

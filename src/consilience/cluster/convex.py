@@ -30,12 +30,12 @@ from ..algorithms.exemplars import (
 )
 from ..algorithms.kernel_kmeans import Space, means, multi_view_kernel_kmeans
 from ..algorithms.progress import progress
-from ..algorithms.refined import Refined, SquaredDistances, ViewMeans
+from ..algorithms.refined import PairDistances, Refined, ViewMeans
 from ..algorithms.run import Run, run
 from ..data import Table, Views, per_view
 from ..divergences import DIVERGENCES
 from ._exemplars import Known, Measured, by_name, components, measured, seen_in, seen_in_fit
-from ._shared import check_n_clusters, check_views, name_of, remember, store_agreement
+from ._shared import check_n_clusters, check_views, name_of, remember, store_agreement, warn_of_empty
 from ._similarities import columns_of, restricted
 
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
@@ -48,10 +48,9 @@ class Weighting(NamedTuple):
 
     states: Callable[[Problem], Iterator[ConvexState]]
     combine: Combination
-    patience: int | None  # rounds without a higher likelihood that end it; None: nothing but the certificate does
 
 
-WEIGHTS = {"learned": Weighting(learned, weighted_posterior, 1), "uniform": Weighting(uniform, mean_posterior, None)}
+WEIGHTS = {"learned": Weighting(learned, weighted_posterior), "uniform": Weighting(uniform, mean_posterior)}
 NEEDED = "divergence='precomputed' or 'kernel' needs a square matrix"
 
 
@@ -108,18 +107,19 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         model says, or without it, as in the paper's experiments. With it views of many columns outweigh others. Only
         for learned weights; 'kl', 'precomputed' and 'kernel' have none.
     min_weight : float, default=0.0
-        Least weight of a view, at most one over the number of views (learned weights). Keeps one view from taking all.
+        Least weight of a view among the entities that have it, at most one over the number of views; keeps one view
+        from taking all. Only for learned weights.
     refine : {None, 'kernel-kmeans'}, default=None
         Whether kernel k-means on the weighted sum of the views' kernels goes on from the clusters found. For
         divergences that are squared distances: not 'kl', 'bernoulli' and 'itakura-saito'.
     init : dict or list of float, optional
-        Weights of the views to start EM from, where something is known of them; by default all the same.
+        Weights of the views to start EM from, above zero, where something is known of them; by default all the same.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
     max_iter : int, default=1000
         Rounds at most: of EM, or of the solver with uniform weights.
     tol : float, default=1e-4
-        EM ends when the log-likelihood rises by less than this share of its size. The shares themselves are solved for
+        EM ends when the mean log-likelihood of an entity rises by less than this. The shares themselves are solved for
         to a gap of this, or 1e-6 if that is less.
     n_jobs : int, default=None
         Threads; None and -1 take all cores. The result does not depend on it.
@@ -141,7 +141,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     betas_ : dict of str to float
         The sharpness of each view's components: beta itself, not the factor.
     gap_ : float
-        The certificate: with these weights of the views no shares reach a mean log-likelihood higher by more.
+        The certificate of the shares: given which view explains which entity, as the last round had it, no others
+        reach a mean log-likelihood higher by more.
     beta_search_ : Table
         With ``beta="auto"``: each factor tried, the number of clusters and how well they are separated: the index of
         Calinski & Harabasz on the mean over views of the clusters' scatter as a share of all scatter.
@@ -268,19 +269,27 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self._store(best, placement, kept, len(views))
         self._placer, self._columns = placer, columns
         self._known = {
-            name: Known(divergences[name], own.measure, self.betas_[name], own.X[:1, ...])
+            name: Known(divergences[name], own.measure, self.betas_[name], own.X[:1, ...], self._normalizes)
             for name, own in found.items()
         }
-        if self.beta == "auto":
+        self.__dict__.pop("beta_search_", None)  # of an earlier fit
+        if isinstance(self.beta, str):
             self.beta_search_ = Table(
                 beta=np.array(FACTORS[: len(tried)]),
                 clusters=np.array([fitted.model.n_clusters for fitted in tried]),
                 separation=np.array(separations),
             )
-        self._warn(views, best)
+        self._warn(best, found)
+        warn_of_empty(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
+        warn_of_strangers(views, best.placement.strangers)
         if tried[-1].run.interrupted:
             raise KeyboardInterrupt
         return self
+
+    @property
+    def _normalizes(self) -> bool:
+        """Whether densities are compared: uniform weights compare none."""
+        return bool(self.normalizer) and self.weights == "learned"
 
     def _check(self, views: Views, divergences: Mapping[str, Any]) -> None:
         """Refuse what does not go together."""
@@ -315,11 +324,9 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         given = self.init.tolist() if isinstance(self.init, np.ndarray) else self.init
         weights = per_view("init", given, names)
         for name, weight in weights.items():
-            if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
-                raise ValueError(f"view {name!r}: init={weight!r} must be a weight, a number from 0 on")
+            if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
+                raise ValueError(f"view {name!r}: init={weight!r} must be a weight, a number above 0")
         start = np.array(list(weights.values()), dtype=np.float64)
-        if not start.any():
-            raise ValueError("init gives every view a weight of 0: give at least one more")
         return start / start.sum()
 
     def _try(
@@ -337,18 +344,13 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     def _train(self, found: Mapping[str, Measured], n: int, betas: Mapping[str, float], start: np.ndarray) -> Fitted:
         """Find the shares and the weights, and who belongs to whom."""
         A = components(found, betas, n)
-        seen = seen_in_fit(found, betas, normalizer=self.normalizer)
+        seen = seen_in_fit(found, betas, normalizer=self._normalizes)
         log_C = np.concatenate([own.log_normalizer for own in seen.values()])
         weighting = WEIGHTS[self.weights]
-        states = weighting.states(Problem(A, log_C, start, min(self.tol, GAP), self.min_weight))
+        states = weighting.states(Problem(A, log_C, start, min(self.tol, GAP), self.tol, self.min_weight))
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-            ended = run(
-                states,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                patience=weighting.patience or self.max_iter,
-                report=partial(show, 0),
-            )
+            # states say themselves when they are settled
+            ended = run(states, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
 
         def views(support: np.ndarray) -> dict[str, ViewExemplars]:
             return {name: own.exemplars_at(betas[name], support) for name, own in found.items()}
@@ -373,30 +375,30 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self.n_iter_, self.converged_ = fitted.run.n_iter, fitted.run.converged
         store_agreement(self, {name: expanded(own, kept, n, -1) for name, own in placement.view_labels.items()})
 
-    def _warn(self, views: Views, fitted: Fitted) -> None:
+    def _warn(self, fitted: Fitted, found: Mapping[str, Measured]) -> None:
         """Say what makes the result less than it should be."""
-        if not fitted.run.converged and not fitted.run.interrupted:
-            warnings.warn(
+        problems: list[tuple[str, type[Warning]]] = []
+        if not (fitted.run.converged and self.gap_ <= max(self.tol, GAP)) and not fitted.run.interrupted:
+            problems.append((
                 f"no convergence in {fitted.run.n_iter} rounds, the gap is {self.gap_:.2g}: raise max_iter, or tol "
                 f"(now {self.tol})",
                 ConvergenceWarning,
-                stacklevel=3,
-            )
-        if len(fitted.support) == len(views) > 1:
-            warnings.warn(
-                f"every one of the {len(views)} entities is an exemplar: beta is so large that none is like another. "
-                "Lower beta",
+            ))  # fmt: skip
+        elif len(fitted.support) == len(fitted.q) > 1:
+            small = all(self.betas_[name] < own.reference for name, own in found.items())
+            problems.append((
+                f"every one of the {len(fitted.q)} entities is an exemplar: beta is so "
+                + ("small that all are alike. Raise beta" if small else "large that none is like another. Lower beta"),
                 UserWarning,
-                stacklevel=3,
-            )
+            ))  # fmt: skip
         if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
-            warnings.warn(
+            problems.append((
                 f"only {self.n_clusters_} entities have a share in the mixture, fewer than n_clusters="
                 f"{self.n_clusters}: there are so many clusters. Raise beta for more",
                 UserWarning,
-                stacklevel=3,
-            )
-        warn_of_strangers(views, fitted.placement.strangers)
+            ))  # fmt: skip
+        for problem, kind in problems:
+            warnings.warn(problem, kind, stacklevel=4)
 
     def predict(self, X: Any) -> np.ndarray:
         """Give entities, seen before or not, to the clusters.
@@ -433,7 +435,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         views = restricted(check_views(self, X, reset=False), self._columns)
         with threads(self.n_jobs):
-            seen = seen_in(views, self._known, normalizer=self.normalizer)
+            seen = seen_in(views, self._known)
             placement = self._placer.place(seen, len(views))
         warn_of_strangers(views, placement.strangers)
         return placement
@@ -457,14 +459,18 @@ def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
     labels, n_clusters = fitted.placement.P.argmax(axis=1), fitted.model.n_clusters
     shares = []
     for own in found.values():
-        space = Space(own.entities, SquaredDistances.between(own.measure, own.points, own.exemplars), 1.0)
+        if not own.mean:
+            continue  # the view of one entity
+        space = Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars), 1.0)
         of_clusters, _ = means(space, labels, n_clusters)
         sizes = np.bincount(labels[own.entities], minlength=n_clusters)
-        shares.append(float(sizes @ of_clusters.spread) / (len(own.entities) * own.mean / 2))
-    within, n = float(np.mean(shares)), len(labels)
-    if n_clusters == 1 or n_clusters == n:
+        spread = np.where(sizes > 0, of_clusters.spread, 0.0)
+        shares.append(float(sizes @ spread) / (len(own.entities) * own.mean / 2))
+    n = len(labels)
+    if n_clusters in (1, n) or not shares:
         return 0.0
-    return (1 - within) / (n_clusters - 1) / (within / (n - n_clusters))
+    within = float(np.mean(shares))
+    return np.inf if within <= 0 else (1 - within) / (n_clusters - 1) / (within / (n - n_clusters))
 
 
 class Placer(Protocol):
@@ -483,7 +489,7 @@ def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: boo
     """Kernel k-means from the clusters found, on the weighted sum of the views' kernels."""
     weights = fitted.run.state.weights.tolist()
     spaces = [
-        Space(own.entities, SquaredDistances.between(own.measure, own.points, own.exemplars), weight)
+        Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars), weight)
         for own, weight in zip(found.values(), weights, strict=True)
     ]
     n_clusters = fitted.model.n_clusters

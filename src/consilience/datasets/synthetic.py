@@ -227,6 +227,10 @@ def make_corrupted_views(
     >>> views.names, views.shape
     (('view0', 'view1', 'noisy0'), (700, 6))
     """
+    if n_views < 0 or n_noisy < 0 or n_views + n_noisy == 0 or noise < 0:
+        raise ValueError(
+            f"n_views={n_views}, n_noisy={n_noisy} and noise={noise} must be 0 or more, with a view at least"
+        )
     if not 0 <= n_corrupted <= n_samples:
         raise ValueError(f"n_corrupted={n_corrupted} must be from 0 to the {n_samples} entities")
     rng = generator(random_state)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._backend import Array, Points, like, namespace
+from .._backend import Array, Points, like, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
 from .precomputed import ROUNDING, asymmetry, columns, positions, square
 
@@ -17,8 +17,9 @@ from .precomputed import ROUNDING, asymmetry, columns, positions, square
 class Kernel(BasePairs):
     """The view is a square matrix of similarities, positive semidefinite: ``d = K_ii + K_jj - 2 K_ij``.
 
-    New entities come with their similarities to those of the fit. How similar they are to themselves is not known: the
-    mean over the fit is taken, which is right for kernels whose diagonal is constant.
+    New entities come with their similarities to those of the fit. How similar they are to themselves is not known: it
+    is what all of the fit are to themselves if that is one number, else the least that the similarities allow, which
+    is right for entities of the fit.
     """
 
     columns_are_entities: ClassVar[bool] = True
@@ -56,7 +57,10 @@ class InnerProducts:
         return Points(X, self.own(X, self.selves))
 
     def others(self, X: Array) -> Points:
-        return Points(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
+        if np.ptp(self.selves) <= ROUNDING * np.abs(self.selves).max():
+            return Points(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
+        least = to_numpy(X).astype(np.float64) ** 2 / np.where(self.selves > 0, self.selves, np.inf)
+        return Points(X, self.own(X, least.max(axis=1, initial=0.0)))  # by Cauchy and Schwarz
 
     def exemplars(self, X: Array) -> Points:
         return Points(positions(X).X, self.own(X, self.selves))

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._backend import CSR, Array, Points, like, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure
-from .squared_euclidean import SquaredDistances
+from .squared_euclidean import EuclideanMeasure
 
 LEAST = 1e-12  # a direction of correlated columns with less than this share of all variance is not one of its own
 
@@ -66,7 +66,7 @@ class Whitened(ProductMeasure):
     middle: np.ndarray  # (columns,)
     log_volume: float
 
-    scale = SquaredDistances.scale
+    scale = EuclideanMeasure.scale
 
     def rows(self, X: Array) -> Array:
         xp = namespace(X)
@@ -74,8 +74,8 @@ class Whitened(ProductMeasure):
         return (X - middle[None, :]) @ whiten
 
     @property
-    def distances(self) -> SquaredDistances:
-        return SquaredDistances(None, self.log_volume)
+    def distances(self) -> EuclideanMeasure:
+        return EuclideanMeasure(None, self.log_volume)
 
     def points(self, X: Array) -> Points:
         return self.distances.points(self.rows(X))

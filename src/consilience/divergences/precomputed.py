@@ -83,7 +83,10 @@ def square(X: Array, what: str) -> np.ndarray:
 def refuse_negative(D: np.ndarray, slack: float) -> None:
     """A divergence is not negative."""
     if D.size and D.min() < -slack:
-        raise NoDivergenceError(f"divergence='precomputed' needs distances, and one is negative, {D.min():.3g}")
+        raise NoDivergenceError(
+            f"divergence='precomputed' needs distances, and one is negative, {D.min():.3g}: turn similarities into "
+            "distances (such as 1 - s), or give divergence='kernel' for a kernel matrix"
+        )
 
 
 def asymmetry(D: np.ndarray) -> float:

@@ -50,12 +50,12 @@ class SquaredEuclidean(BasePairs):
     def distance(self, divergence: Array) -> Array:
         return namespace(divergence).sqrt(divergence)
 
-    def learn(self, X: Array) -> SquaredDistances:
-        return SquaredDistances(origin_of(X))
+    def learn(self, X: Array) -> EuclideanMeasure:
+        return EuclideanMeasure(origin_of(X))
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredDistances(ProductMeasure):
+class EuclideanMeasure(ProductMeasure):
     """Squared distances of rows, measured from a point amid them."""
 
     origin: Array | None
