@@ -38,21 +38,28 @@ class Means:
 
     def away(self, distances: Distances) -> np.ndarray:
         """Squared distance of each row from each mean."""
-        return distances @ self.members - self.spread
+        return self.away_by(distances @ self.members)
+
+    def away_by(self, to_members: np.ndarray) -> np.ndarray:
+        """The same from the mean squared distances to members.
+
+        A cluster that nobody of the view is in has no mean there, and is farther than all others.
+        """
+        away = to_members - self.spread
+        absent = ~self.members.any(axis=0)
+        if absent.any():
+            away[:, absent] = away[:, ~absent].max(axis=1, keepdims=True) + to_members.max() + 1.0
+        return away
 
 
 def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.ndarray]:
-    """The means of a partition in one view, and each entity's squared distances from them.
-
-    A cluster that nobody of the view is in has no mean there, and is infinitely far.
-    """
+    """The means of a partition in one view, and each entity's squared distances from them."""
     members = np.zeros((len(space.entities), n_clusters))
     members[np.arange(len(members)), labels[space.entities]] = 1
-    sizes = members.sum(axis=0)
-    members /= np.maximum(sizes, 1)
+    members /= np.maximum(members.sum(axis=0), 1)
     to_members = space.distances @ members
-    spread = np.where(sizes > 0, np.sum(members * to_members, axis=0) / 2, -np.inf)
-    return Means(members, spread), to_members - spread
+    found = Means(members, np.sum(members * to_members, axis=0) / 2)
+    return found, found.away_by(to_members)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,6 +40,7 @@ from ._similarities import columns_of, restricted
 
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
 GAP = 1e-6  # that shares reach at the latest
+HALF = 0.5  # a likelihood that tells all alike from none alike
 ROUNDS = 300  # of kernel k-means at most
 
 
@@ -62,6 +63,7 @@ class Fitted(NamedTuple):
     support: np.ndarray  # who has a share, largest first
     model: Exemplars
     seen: dict[str, Seen]  # the entities
+    likelihood: float  # of an entity, a mean: 1 if all are alike, next to 0 if none is like another
     placement: Placement
 
 
@@ -263,7 +265,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             tried = self._try(found, len(kept), factors, start)
             separations = [separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
             best = tried[int(np.argmax(separations))]
-            placer = REFINEMENTS[self.refine](best, found, bool(self.verbose))
+            placer, interrupted = REFINEMENTS[self.refine](best, found, bool(self.verbose))
             placement = best.placement if placer is best.model else placer.place(best.seen, len(kept))
         remember(self, X, views)
         self._store(best, placement, kept, len(views))
@@ -279,10 +281,10 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 clusters=np.array([fitted.model.n_clusters for fitted in tried]),
                 separation=np.array(separations),
             )
-        self._warn(best, found)
+        self._warn(best)
         warn_of_empty(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
         warn_of_strangers(views, best.placement.strangers)
-        if tried[-1].run.interrupted:
+        if interrupted or tried[-1].run.interrupted:
             raise KeyboardInterrupt
         return self
 
@@ -359,7 +361,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         support = np.argsort(-q, kind="stable")[: np.count_nonzero(q)]
         n_clusters = min(self.n_clusters or len(support), len(support))
         model = Exemplars(views(support), np.log(q[support]), n_clusters, ended.state.log_weights, weighting.combine)
-        return Fitted(ended, q, support, model, seen, model.place(seen, n))
+        return Fitted(ended, q, support, model, seen, float(np.mean(A @ ended.state.q)), model.place(seen, n))
 
     def _store(self, fitted: Fitted, placement: Placement, kept: np.ndarray, n: int) -> None:
         """Set the attributes; whoever has no view that says something goes to the largest cluster's exemplar."""
@@ -375,7 +377,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self.n_iter_, self.converged_ = fitted.run.n_iter, fitted.run.converged
         store_agreement(self, {name: expanded(own, kept, n, -1) for name, own in placement.view_labels.items()})
 
-    def _warn(self, fitted: Fitted, found: Mapping[str, Measured]) -> None:
+    def _warn(self, fitted: Fitted) -> None:
         """Say what makes the result less than it should be."""
         problems: list[tuple[str, type[Warning]]] = []
         if not (fitted.run.converged and self.gap_ <= max(self.tol, GAP)) and not fitted.run.interrupted:
@@ -385,7 +387,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
             ))  # fmt: skip
         elif len(fitted.support) == len(fitted.q) > 1:
-            small = all(self.betas_[name] < own.reference for name, own in found.items())
+            small = fitted.likelihood > HALF
             problems.append((
                 f"every one of the {len(fitted.q)} entities is an exemplar: beta is so "
                 + ("small that all are alike. Raise beta" if small else "large that none is like another. Lower beta"),
@@ -464,8 +466,7 @@ def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
         space = Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars), 1.0)
         of_clusters, _ = means(space, labels, n_clusters)
         sizes = np.bincount(labels[own.entities], minlength=n_clusters)
-        spread = np.where(sizes > 0, of_clusters.spread, 0.0)
-        shares.append(float(sizes @ spread) / (len(own.entities) * own.mean / 2))
+        shares.append(float(sizes @ of_clusters.spread) / (len(own.entities) * own.mean / 2))
     n = len(labels)
     if n_clusters in (1, n) or not shares:
         return 0.0
@@ -480,13 +481,13 @@ class Placer(Protocol):
         """Of n entities, as they are seen in each view."""
 
 
-def as_they_are(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> Placer:  # noqa: ARG001
+def as_they_are(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> tuple[Placer, bool]:  # noqa: ARG001
     """The exemplars decide."""
-    return fitted.model
+    return fitted.model, False
 
 
-def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> Placer:
-    """Kernel k-means from the clusters found, on the weighted sum of the views' kernels."""
+def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> tuple[Placer, bool]:
+    """Kernel k-means from these clusters, on the weighted sum of the views' kernels; also whether Ctrl-C ended it."""
     weights = fitted.run.state.weights.tolist()
     spaces = [
         Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars), weight)
@@ -500,10 +501,10 @@ def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: boo
         name: ViewMeans(own.measure, own.exemplars, means, weight)
         for (name, own), means, weight in zip(found.items(), ended.state.means, weights, strict=True)
     }
-    return Refined(views, n_clusters)
+    return Refined(views, n_clusters), ended.interrupted
 
 
-REFINEMENTS: dict[str | None, Callable[[Fitted, Mapping[str, Measured], bool], Placer]] = {
+REFINEMENTS: dict[str | None, Callable[[Fitted, Mapping[str, Measured], bool], tuple[Placer, bool]]] = {
     None: as_they_are,
     "kernel-kmeans": by_kernel_kmeans,
 }
