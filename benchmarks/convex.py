@@ -1,0 +1,267 @@
+"""Shares of a convex mixture, solved by Newton's method on a growing set, beside the update of the paper.
+
+One view of Gaussian clusters in float32, every entity a component, beta a multiple of ``beta_0 = N^2 log N / sum d``.
+All contestants get the same table of likelihoods in float32, add up in float64, and stop at the same gap, ``max_j
+sum_i w_i A_ij / Q_i - 1``, which each finds on its way. The table is not part of their time; it has a line of its
+own.
+
+- *consilience* is `mixture_proportions` over the matrix that `ConvexMixture` makes, in the code that users run.
+- *update* is the paper's, ``q_j <- q_j sum_i w_i A_ij / Q_i``, made fast: compiled, with one pass over the table a
+  round for both products, four rows at a time, on all threads.
+- *SQUAREM* is the same update, extrapolated (Varadhan & Roland 2008, scheme S3): after two updates a leap along them,
+  then an update there. A leap that ends below where the two updates began is not made, and none takes a share below a
+  tenth of what it was. A round is a pass over the table here too.
+
+`CPU` adds up all threads: the figure to trust on a busy machine. The ratios are taken within a turn, as in the other
+suites; who has run for a minute takes no further turns. `support` counts the shares above 1e-6: what the updates
+leave between that and zero is on its way there.
+
+Growth is that of a whole fit, which computes the table, holds it up to 1 GiB (16,000 entities in float32) and
+computes it in blocks, again for every product, beyond. The largest runs in a process of its own, so that what the
+system says of its memory can be read: `resident` is the most that this process had at once, with Python and all
+libraries, of which `before` was there before the fit.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from consilience import ConvexMixture, Table, Views
+from consilience._backend import threads
+from consilience.algorithms.convex_mixture import AllViews
+from consilience.algorithms.proportions import mixture_proportions
+from consilience.cluster._exemplars import Measured, by_name, components, measured
+
+from .harness import growth
+
+N_CLUSTERS, N_COLUMNS, SPREAD = 20, 10, 3.0
+GAP = 1e-5
+MOST_PASSES = 20_000
+ENOUGH = 60.0  # seconds, after which a contestant takes no further turns
+FACTORS = (0.3, 1.0, 3.0, 10.0)
+LEAST_LEFT = 0.1  # of a share, after a leap
+NO_LEAP = -1.0  # the length of a step of SQUAREM that ends where two updates do
+A_SHARE = 1e-6
+
+
+def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
+    what = f"{N_COLUMNS} columns, {N_CLUSTERS} clusters, float32"
+    with threads(None):
+        for n in (500, 1_000) if small else (5_000, 10_000):
+            yield f"to a gap of {GAP:g}: {n:,} entities, {what}, beta_0", race(entities(n), repeats)
+        n = 500 if small else 2_000
+        yield f"other sharpness, at most {MOST_PASSES:,} rounds: {n:,} entities, {what}", sharpness(entities(n))
+    fit = f"ConvexMixture(n_clusters={N_CLUSTERS}), {what}"
+    yield f"growth: {fit}", growth((500, 1_000) if small else (2_500, 5_000, 10_000, 20_000), work_on, 1)
+    yield f"in a process of its own: {fit}", alone(1_000 if small else 50_000)
+
+
+def rows(n: int) -> np.ndarray:
+    """Clusters whose centres are about as far apart as they are wide, times three."""
+    rng = np.random.default_rng(0)
+    centres = SPREAD * rng.standard_normal((N_CLUSTERS, N_COLUMNS))
+    return (centres[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, N_COLUMNS))).astype(np.float32)
+
+
+def entities(n: int) -> Measured:
+    views = Views({"view": rows(n)})
+    return measured(views, by_name("squared-euclidean", views.names))[0]["view"]
+
+
+def held(found: Measured, factor: float) -> AllViews:
+    """The components of a mixture, as the estimator makes them, with their table computed."""
+    A = components({"view": found}, {"view": factor * found.reference}, len(found.entities))
+    for _ in A.views["view"].matrix.over_tiles(lambda _, tile: tile.shape):
+        pass
+    return A
+
+
+class Solution(NamedTuple):
+    """Shares, and what it took."""
+
+    q: np.ndarray
+    gap: float
+    n_rounds: int
+
+
+def newton(A: AllViews) -> Solution:
+    found = mixture_proportions(A, tol=GAP)
+    return Solution(found.q, found.gap, found.n_iter)
+
+
+class Pass(NamedTuple):
+    """What one pass over the table says of shares."""
+
+    updated: np.ndarray  # the next shares
+    gap: float
+    objective: float
+
+
+def pass_over(A: AllViews, q: np.ndarray) -> Pass:
+    n, matrix = A.n_entities, A.views["view"].matrix
+    parts = matrix.over_tiles(lambda _, tile: both_products(tile, q, np.zeros(n)))
+    gradient, objective = (sum(part) / n for part in zip(*parts, strict=True))
+    return Pass(q * gradient, float(gradient.max()) - 1, float(objective))
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})  # sums in any order: in several lanes
+def both_products(tile, q, g):
+    """Sums over the tile's rows of ``A_ij / Q_i``, added to g, and of ``log Q_i``; a row is read from memory once."""
+    n, total = len(tile), 0.0
+    for i in range(0, n, 4):
+        a, b, c, d = tile[i], tile[min(i + 1, n - 1)], tile[min(i + 2, n - 1)], tile[min(i + 3, n - 1)]
+        Qa = Qb = Qc = Qd = 0.0
+        for j in range(len(q)):
+            Qa += a[j] * q[j]
+            Qb += b[j] * q[j]
+            Qc += c[j] * q[j]
+            Qd += d[j] * q[j]
+        total += np.log(Qa)
+        ra, rb, rc, rd = 1 / Qa, 0.0, 0.0, 0.0
+        if i + 1 < n:
+            total, rb = total + np.log(Qb), 1 / Qb
+        if i + 2 < n:
+            total, rc = total + np.log(Qc), 1 / Qc
+        if i + 3 < n:
+            total, rd = total + np.log(Qd), 1 / Qd
+        for j in range(len(q)):
+            g[j] += ra * a[j] + rb * b[j] + rc * c[j] + rd * d[j]
+    return g, total
+
+
+def updates(A: AllViews) -> Iterator[tuple[np.ndarray, Pass]]:
+    """The paper's: shares and what a pass says of them."""
+    q = np.full(A.n_entities, 1 / A.n_entities)
+    while True:
+        found = pass_over(A, q)
+        yield q, found
+        q = found.updated
+
+
+def squarem(A: AllViews) -> Iterator[tuple[np.ndarray, Pass]]:
+    """The same, extrapolated."""
+    q = np.full(A.n_entities, 1 / A.n_entities)
+    while True:
+        first = pass_over(A, q)
+        yield q, first
+        second = pass_over(A, first.updated)
+        yield first.updated, second
+        r = first.updated - q
+        v = second.updated - first.updated - r
+        length = min(-float(np.linalg.norm(r) / np.linalg.norm(v)), NO_LEAP)
+        leapt = np.maximum(q - 2 * length * r + length**2 * v, LEAST_LEFT * second.updated)
+        leapt /= leapt.sum()
+        third = pass_over(A, leapt)
+        yield leapt, third
+        q = third.updated if third.objective >= first.objective else second.updated
+
+
+def solve(method: Callable[[AllViews], Iterator[tuple[np.ndarray, Pass]]], A: AllViews) -> Solution:
+    for n_passes, (q, found) in enumerate(method(A), start=1):
+        if found.gap <= GAP or n_passes == MOST_PASSES:
+            return Solution(q, found.gap, n_passes)
+    raise AssertionError("methods never end by themselves")
+
+
+CONTESTANTS = {"consilience": newton, "update": partial(solve, updates), "SQUAREM": partial(solve, squarem)}
+
+
+def race(found: Measured, turns: int) -> Table:
+    """The contestants in turn, the first being the baseline; the table itself comes last."""
+    A = held(found, 1.0)
+    for solver in CONTESTANTS.values():
+        solver(held(entities(200), 1.0))  # compiles
+    newton(A)  # not timed: finds the memory in disorder
+    work: dict[str, Callable[[], Any]] = {name: partial(solver, A) for name, solver in CONTESTANTS.items()}
+    work["the table itself"] = partial(held, found, 1.0)
+    seconds = np.full((turns, len(work), 2), np.nan)
+    outcomes = {}
+    for turn in range(turns):
+        for i, (name, one) in enumerate(work.items()):
+            if np.nansum(seconds[:, i, 0]) < ENOUGH:
+                seconds[turn, i], solution = both_clocks(one)
+                outcomes[name] = outcome(solution)
+    ratios = seconds / seconds[:, :1]
+    return Table.from_rows(
+        {"contestant": name, **outcomes[name], **times(seconds[:, i], ratios[:, i])} for i, name in enumerate(work)
+    )
+
+
+def both_clocks(work: Callable[[], Any]) -> tuple[tuple[float, float], Any]:
+    """Seconds of a call: by the clock, and of all threads together. Also what it returns."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = work()
+    return (time.perf_counter() - wall, time.process_time() - cpu), found
+
+
+def times(seconds: np.ndarray, ratios: np.ndarray) -> Mapping[str, str]:
+    (wall, cpu), (wall_ratio, cpu_ratio) = np.nanmedian(seconds, axis=0), np.nanmedian(ratios, axis=0)
+    return {
+        "seconds": f"{wall:.3g}",
+        "CPU seconds": f"{cpu:.3g}",
+        "ratio": f"{wall_ratio:.2f}",
+        "CPU ratio": f"{cpu_ratio:.2f}",
+    }
+
+
+def outcome(found: Any) -> Mapping[str, str]:
+    if not isinstance(found, Solution):
+        return dict.fromkeys(("rounds", "gap", "support"), "")
+    return {
+        "rounds": f"{found.n_rounds:,}",
+        "gap": f"{found.gap:.1e}",
+        "support": f"{np.count_nonzero(found.q > A_SHARE):,}",
+    }
+
+
+def sharpness(found: Measured) -> Table:
+    """The contestants at other values of beta, once each."""
+    lines = []
+    for factor in FACTORS:
+        A = held(found, factor)
+        for name, solver in CONTESTANTS.items():
+            (wall, cpu), solution = both_clocks(partial(solver, A))
+            clocks = {"seconds": f"{wall:.3g}", "CPU seconds": f"{cpu:.3g}"}
+            lines.append({"beta / beta_0": f"{factor:g}", "contestant": name, **outcome(solution), **clocks})
+    return Table.from_rows(lines)
+
+
+def work_on(n: int) -> Callable[[], Any]:
+    return partial(ConvexMixture(N_CLUSTERS).fit, rows(n))
+
+
+def alone(n: int) -> Table:
+    """One fit in a process of its own; one that is spawned would count what its parent had at most as its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as process:
+        return Table.from_rows([process.submit(fit_and_tell, n).result()])
+
+
+def fit_and_tell(n: int) -> Mapping[str, str]:
+    work_on(200)()  # imports and compiles
+    work, before = work_on(n), resident()
+    (wall, cpu), model = both_clocks(work)
+    return {
+        "n": f"{n:,}",
+        "seconds": f"{wall:.3g}",
+        "CPU seconds": f"{cpu:.3g}",
+        "resident MiB": f"{resident():.0f}",
+        "before": f"{before:.0f}",
+        "gap": f"{model.gap_:.1e}",
+        "exemplars": f"{np.count_nonzero(model.priors_):,}",
+    }
+
+
+def resident() -> float:
+    """MiB that this process had at most; the system counts in KiB, but macOS in bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / 2**20 if sys.platform == "darwin" else most / 2**10
