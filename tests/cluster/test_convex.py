@@ -694,7 +694,6 @@ def half_seen():
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 @pytest.mark.parametrize("mode", ["learned", "refined"])
 def test_a_view_of_no_weight_does_not_bar_from_a_cluster(mode, scale):
-    # has it, though the view weighs 3e-7: the 1.0 that Means.away_by adds knows no scale
     views, y = half_seen()
     model = in_mode(mode, views.map(lambda X: scale * X), n_clusters=2)
     assert adjusted_rand_score(y, model.labels_) == 1.0
@@ -705,7 +704,6 @@ def test_a_view_of_no_weight_does_not_bar_from_a_cluster(mode, scale):
 
 @every_mode
 def test_who_else_is_asked_about_does_not_matter(mode):
-    # (to_members.max() in Means.away_by)
     views, _ = half_seen()
     model = in_mode(mode, views, n_clusters=2, beta=0.5)
     rng = np.random.default_rng(3)

@@ -152,7 +152,7 @@ class Problem:
     log_C: np.ndarray  # (stacked rows,) log of the normaliser
     start: np.ndarray  # (views,) weights to start from
     gap: float  # to reach
-    rise: float  # of the mean log-likelihood, below which EM ends
+    rise: float  # of the mean log-likelihood, beyond which EM goes on
     least: float  # weight of a view
 
 
@@ -187,7 +187,7 @@ def learned(given: Problem) -> Iterator[ConvexState]:
         scores = log_joint(given, q, weights)
         P, lift = posteriors(scores, given.least)  # the next E-step
         before, reached = reached, bound(scores, P)
-        settled = len(weights) == 1 or reached - before < given.rise
+        settled = len(weights) == 1 or reached - before <= given.rise
         yield ConvexState(q, log(weights) + lift, weights, names, reached, found.gap, settled)
 
 

@@ -35,6 +35,7 @@ class Means:
 
     members: np.ndarray  # (n of the view, clusters) one over the cluster's size for its members
     spread: np.ndarray  # (clusters,) mean squared distance of members from the mean
+    far: float  # the largest mean squared distance of an entity from members of a cluster
 
     def away(self, distances: Distances) -> np.ndarray:
         """Squared distance of each row from each mean."""
@@ -48,7 +49,7 @@ class Means:
         away = to_members - self.spread
         absent = ~self.members.any(axis=0)
         if absent.any():
-            away[:, absent] = away[:, ~absent].max(axis=1, keepdims=True) + to_members.max() + 1.0
+            away[:, absent] = away[:, ~absent].max(axis=1, keepdims=True) + self.far
         return away
 
 
@@ -58,7 +59,7 @@ def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.
     members[np.arange(len(members)), labels[space.entities]] = 1
     members /= np.maximum(members.sum(axis=0), 1)
     to_members = space.distances @ members
-    found = Means(members, np.sum(members * to_members, axis=0) / 2)
+    found = Means(members, np.sum(members * to_members, axis=0) / 2, float(to_members.max()))
     return found, found.away_by(to_members)
 
 

@@ -121,7 +121,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     max_iter : int, default=1000
         Rounds at most: of EM, or of the solver with uniform weights.
     tol : float, default=1e-4
-        EM ends when the mean log-likelihood of an entity rises by less than this. The shares themselves are solved for
+        EM ends when the mean log-likelihood of an entity rises by no more than this. The shares themselves are solved for
         to a gap of this, or 1e-6 if that is less.
     n_jobs : int, default=None
         Threads; None and -1 take all cores. The result does not depend on it.
