@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import threads
+from .._backend import available_memory, threads
 from ..algorithms.convex_mixture import ConvexState, Problem, learned, uniform
 from ..algorithms.exemplars import (
     Combination,
@@ -41,6 +41,7 @@ from ._similarities import columns_of, restricted
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
 GAP = 1e-6  # that shares reach at the latest
 HALF = 0.5  # a likelihood that tells all alike from none alike
+TABLES = 5  # of entities and clusters that stand in memory at once
 ROUNDS = 300  # of kernel k-means at most
 
 
@@ -121,8 +122,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     max_iter : int, default=1000
         Rounds at most: of EM, or of the solver with uniform weights.
     tol : float, default=1e-4
-        EM ends when the mean log-likelihood of an entity rises by no more than this. The shares themselves are solved for
-        to a gap of this, or 1e-6 if that is less.
+        EM ends when the mean log-likelihood of an entity rises by no more than this. The shares themselves are solved
+        for to a gap of this, or 1e-6 if that is less.
     n_jobs : int, default=None
         Threads; None and -1 take all cores. The result does not depend on it.
     verbose : bool, default=False
@@ -360,6 +361,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         q = gathered(views(np.flatnonzero(ended.state.q)), seen, ended.state.q)
         support = np.argsort(-q, kind="stable")[: np.count_nonzero(q)]
         n_clusters = min(self.n_clusters or len(support), len(support))
+        check_memory(n, n_clusters)
         model = Exemplars(views(support), np.log(q[support]), n_clusters, ended.state.log_weights, weighting.combine)
         return Fitted(ended, q, support, model, seen, float(np.mean(A @ ended.state.q)), model.place(seen, n))
 
@@ -472,6 +474,16 @@ def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
         return 0.0
     within = float(np.mean(shares))
     return np.inf if within <= 0 else (1 - within) / (n_clusters - 1) / (within / (n - n_clusters))
+
+
+def check_memory(n: int, n_clusters: int) -> None:
+    """Refuse so many clusters that the probabilities of all entities in them would not fit."""
+    needed, free = TABLES * n * n_clusters * 8, available_memory()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"the probabilities of {n:,} entities in {n_clusters:,} clusters take {needed / 2**30:.1f} GiB of memory, "
+            f"but {free / 2**30:.1f} GiB are free: give n_clusters, or lower beta for fewer exemplars"
+        )
 
 
 class Placer(Protocol):
