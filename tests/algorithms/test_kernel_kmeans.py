@@ -90,6 +90,18 @@ def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whol
     assert np.isfinite([state.cost for state in states]).all()
 
 
+@pytest.mark.parametrize("weights", [(0.9, 0.1), (0.3, 0.7), (5.0, 1.0)])
+def test_several_views_are_the_weighted_sum_of_their_kernels(weights):
+    blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
+    labels, costs = literal.kernel_kmeans(literal.combined_kernel(blocks, weights), start, 4)
+    spaces = [Space(np.arange(40), Apart(X @ X.T), weight) for X, weight in zip(blocks, weights, strict=True)]
+    states = list(islice(multi_view_kernel_kmeans(spaces, start, 4), len(costs)))
+    np.testing.assert_allclose([state.cost for state in states], costs)
+    assert np.array_equal(states[-1].labels, labels)
+    assert states[-1].settled
+    assert len(costs) > 2
+
+
 def test_means_are_where_they_should_be():
     X, labels = rows(30), partition(30, 3)
     found, away = means(Space(np.arange(30), Apart(X @ X.T), 1.0), labels, 3)

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.special import kl_div
 from sklearn.base import clone
@@ -808,6 +809,21 @@ def test_least_weights_are_kept_to_the_sixth_digit():
     ]
     model = fitted(blocks, 2, min_weight=0.5 / n_views)
     assert min(model.view_weights_.values()) >= 0.5 / n_views - 1e-6
+
+
+def test_entities_are_placed_by_the_weights_that_hold_the_least():
+    """Eq 14 with weights of the views under which one explains exactly its least share of the entities."""
+    views, _ = make_corrupted_views(120, n_views=1, n_noisy=1, n_corrupted=10, random_state=1)
+    model = fitted(views, min_weight=0.3, tol=1e-9)
+    assert model.view_weights_["noisy0"] == pytest.approx(0.3, abs=1e-6)
+    tables, _ = tables_of(views, 1.0)
+    Q = literal.view_likelihoods(tables, views.present, model.priors_, [0.0, 0.0])
+    explained = brentq(lambda t: np.mean(np.exp(t) * Q[:, 1] / (Q[:, 0] + np.exp(t) * Q[:, 1])) - 0.3, -30, 30)
+    assert np.exp(explained) > 1.2 * 0.3 / 0.7  # it takes more than the share itself
+    P = literal.posteriors(tables, views.present, model.priors_, np.array([1.0, np.exp(explained)]), model.exemplars_)
+    P /= P.sum(axis=1, keepdims=True)
+    P[model.exemplars_] = np.eye(3)
+    np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
 
 
 def test_a_least_weight_that_no_view_needs_changes_nothing():

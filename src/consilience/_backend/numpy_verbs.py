@@ -33,5 +33,5 @@ def _(labels: np.ndarray, n_clusters):
 
 @decay.register
 def _(exponents: np.ndarray):
-    np.minimum(exponents, 0, out=exponents)
+    np.clip(exponents, -np.inf, 0, out=exponents)  # np.minimum with a number is not vectorised
     return np.exp(exponents, out=exponents)
