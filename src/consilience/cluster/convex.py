@@ -40,7 +40,6 @@ from ._similarities import columns_of, restricted
 
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
 GAP = 1e-6  # that shares reach at the latest
-HALF = 0.5  # a likelihood that tells all alike from none alike
 TABLES = 5  # of entities and clusters that stand in memory at once
 ROUNDS = 300  # of kernel k-means at most
 
@@ -64,7 +63,7 @@ class Fitted(NamedTuple):
     support: np.ndarray  # who has a share, largest first
     model: Exemplars
     seen: dict[str, Seen]  # the entities
-    likelihood: float  # of an entity, a mean: 1 if all are alike, next to 0 if none is like another
+    likelihood: float  # of an entity, a mean: 1 if all are alike, 1 / n if none is like another
     placement: Placement
 
 
@@ -389,7 +388,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
             ))  # fmt: skip
         elif len(fitted.support) == len(fitted.q) > 1:
-            small = fitted.likelihood > HALF
+            small = fitted.likelihood > len(fitted.q) ** -0.5  # between that of all alike, 1, and of none, 1 / n
             problems.append((
                 f"every one of the {len(fitted.q)} entities is an exemplar: beta is so "
                 + ("small that all are alike. Raise beta" if small else "large that none is like another. Lower beta"),
