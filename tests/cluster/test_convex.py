@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
-from scipy.special import kl_div
+from scipy.special import kl_div, softmax
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
@@ -713,6 +713,15 @@ def test_who_else_is_asked_about_does_not_matter(mode):
     assert np.array_equal(model.predict(far)[:-1], model.predict(new))
 
 
+def test_two_who_share_no_view_stay_apart():
+    rng = np.random.default_rng(0)
+    views = cs.Views([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))], present=np.eye(2, dtype=bool))
+    for mode in ("learned", "refined"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert sorted(in_mode(mode, views, n_clusters=2).labels_) == [0, 1]
+
+
 def test_a_weight_of_exactly_zero():
     views, y = half_seen()
     with warnings.catch_warnings():
@@ -798,6 +807,24 @@ def test_least_weights_are_kept():
         assert np.array_equal(model.predict(views), model.labels_)
         assert all(b >= a - 1e-9 for a, b in pairwise(model.history_["log_likelihood"]))
     np.testing.assert_allclose(weights_of(model), 0.25, atol=1e-6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**20))
+@example(27)
+@example(14975)
+def test_of_all_posteriors_with_least_weights_the_nearest_are_taken(seed):
+    """The optimum of a convex problem: floors hold, lifts are not negative, only views at their floor are lifted."""
+    rng = np.random.default_rng(seed)
+    n, n_views = int(rng.integers(2, 30)), int(rng.integers(2, 5))
+    scores = rng.standard_normal((n, n_views)) * 10 ** rng.uniform(-1, 2)
+    least = rng.uniform(0, 1 / n_views)
+    P, lift = convex_mixture.posteriors(scores, least)
+    spare = P.mean(axis=0) - least
+    np.testing.assert_allclose(P, softmax(scores + lift, axis=1))
+    assert spare.min() >= -1e-9
+    assert lift.min() >= 0
+    assert np.abs(lift * spare).max() < 1e-6
 
 
 def test_least_weights_are_kept_to_the_sixth_digit():

@@ -13,16 +13,15 @@ from functools import cached_property, reduce
 from itertools import pairwise
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from .._backend import Array, KernelMatrix, like, namespace, to_numpy
 from .proportions import mixture_proportions, proportions
 
 MOST_ROUNDS = 1000  # of the solver, within a round of the weights
-NEWTON_STEPS = 200  # for weights that are held up
+NEWTON_STEPS = 10  # for weights that are held up
 FLOOR_ERROR = 1e-12  # that such a weight may be too low by
-LONGEST_STEP = 4.0  # of the logarithm of a weight
-HALVINGS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,32 +217,35 @@ def posteriors(scores: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray
 
 
 def lifted(scores: np.ndarray, floors: np.ndarray) -> np.ndarray:
-    """What to add to the scores of each view, zero or more, so that none has less than its floor: Newton's method.
+    """What to add to the scores of each view, zero or more, so that none has less than its floor.
 
-    The dual of the projection is convex, with a variable a view: ``mean logsumexp(scores + lift) - floors @ lift``.
+    The dual of the projection is convex, with a variable a view: ``mean logsumexp(scores + lift) - floors @ lift``. It
+    is flat where posteriors are all zero or one, which Newton's steps, that end it, would not leave.
     """
     finite = np.isfinite(scores)
     middle = np.where(finite, scores, 0.0).sum(axis=0) / finite.sum(axis=0)
     short = softmax(scores, axis=1).mean(axis=0) < floors
-    lift = np.where(short, middle.max() - middle, 0.0)  # near enough for posteriors that are not all zero or one
+    start = np.where(short, middle.max() - middle, 0.0)  # near enough for posteriors that are not all zero or one
 
-    def dual(lift: np.ndarray) -> float:
-        return float(logsumexp(scores + lift, axis=1).mean() - floors @ lift)
+    def dual(lift: np.ndarray) -> tuple[float, np.ndarray]:
+        raised = scores + lift
+        return float(logsumexp(raised, axis=1).mean() - floors @ lift), softmax(raised, axis=1).mean(axis=0) - floors
 
+    exactly = {"ftol": 0.0, "gtol": FLOOR_ERROR, "maxiter": MOST_ROUNDS}
+    lift = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=exactly).x
+    best, error = lift, np.inf
     for _ in range(NEWTON_STEPS):
         P = softmax(scores + lift, axis=1)
         slope = P.mean(axis=0) - floors
         free = (lift > 0) | (slope < 0)
-        if np.abs(slope[free]).max(initial=0.0) <= FLOOR_ERROR:
-            break
+        if np.abs(slope[free]).max(initial=0.0) >= error:
+            break  # rounding leaves nothing to gain
+        best, error = lift, np.abs(slope[free]).max(initial=0.0)
         curvature = np.diag(P.mean(axis=0)) - P.T @ P / len(P)
-        step = np.zeros(len(lift))
-        step[free] = -np.linalg.lstsq(curvature[np.ix_(free, free)], slope[free])[0]
-        step *= min(1.0, LONGEST_STEP / np.abs(step).max(initial=LONGEST_STEP))
-        lengths = 0.5 ** np.arange(HALVINGS)
-        values = [dual(np.maximum(lift + length * step, 0.0)) for length in lengths]
-        lift = np.maximum(lift + lengths[int(np.argmin(values))] * step, 0.0)
-    return lift
+        lift = lift.copy()
+        lift[free] -= np.linalg.lstsq(curvature[np.ix_(free, free)], slope[free])[0]
+        lift = np.maximum(lift, 0.0)
+    return best
 
 
 def bound(scores: np.ndarray, P: np.ndarray) -> float:

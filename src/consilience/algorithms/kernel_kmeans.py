@@ -59,7 +59,7 @@ def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.
     members[np.arange(len(members)), labels[space.entities]] = 1
     members /= np.maximum(members.sum(axis=0), 1)
     to_members = space.distances @ members
-    found = Means(members, np.sum(members * to_members, axis=0) / 2, float(to_members.max()))
+    found = Means(members, np.sum(members * to_members, axis=0) / 2, float(to_members.max()) or 1.0)
     return found, found.away_by(to_members)
 
 

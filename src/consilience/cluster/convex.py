@@ -282,7 +282,6 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 separation=np.array(separations),
             )
         self._warn(best)
-        warn_of_empty(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
         warn_of_strangers(views, best.placement.strangers)
         if interrupted or tried[-1].run.interrupted:
             raise KeyboardInterrupt
@@ -402,6 +401,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             ))  # fmt: skip
         for problem, kind in problems:
             warnings.warn(problem, kind, stacklevel=4)
+        warn_of_empty(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
 
     def predict(self, X: Any) -> np.ndarray:
         """Give entities, seen before or not, to the clusters.
