@@ -11,62 +11,32 @@ components take over, by conjugate gradients, which ask for products alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._backend import cut, map_chunks
-from .quadratic import Exchanges, nonnegative_minimum
+from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio
+from .conjugate import conjugate_step
+from .quadratic import nonnegative_minimum
 
 NEW = 50  # components that join in a round, or as many as there are if these are more
 ALIKE = 0.9  # cosine above which one of two components has to wait for the next round
 NEWTON_STEPS = 20
-AHEAD = 0.05  # a set's own maximum is sought until it is nearer than this share of the whole gap
-HALVINGS = 10  # of a step by conjugate gradients
-MANY_HALVINGS = 40  # of the step that is left when that gains nothing
-SLOPE = 1e-4  # share of the slope that a step must gain
 SHORTEST = 1e-8  # of steps
-LOSS = 0.05  # the part of its likelihood that a step must leave a point
 MANY = 150  # components of a set that should have most of the share, or the solution is not sparse
 MOST = 0.75  # most of it
 SPARSE = 0.75  # share of the components that a set to start with may have
 LARGEST_SET = 500.0  # the square of a set's size over the number of components: more is slower than gradients
 LARGEST_TABLE = 1 << 26  # numbers in the columns of a set
-FLAT = 1e-12  # curvature along a direction, in that metric, which is none
-CONJUGATE_STEPS = 100
-LEAST_METRIC = 0.01  # for components without a share, as a part of the mean share
-EXCHANGES = 30  # of components that conjugate gradients leave at zero
-RESIDUAL = 0.1  # of a system solved by conjugate gradients, as a share of the first
-ROUNDING = 1e-15  # of objectives, as a share of their size
 STALLED = 10  # rounds without a smaller gap or a higher objective, after which rounding leaves nothing to gain
 CHUNK = 1 << 20  # numbers in a thread's part of a table
-
-
-class Components(Protocol):
-    """How likely each point is under each component: (points, components), none negative, in float64."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(points, components)."""
-
-    def __matmul__(self, q: np.ndarray) -> np.ndarray:
-        """The mixture's likelihood of each point."""
-
-    @property
-    def T(self) -> Any:
-        """What multiplies a number a point: (components,)."""
-
-    def squared_sums(self, r: np.ndarray) -> np.ndarray:
-        """What the squares of the likelihoods, transposed, make of a number a point: (components,)."""
-
-    def columns(self, components: np.ndarray) -> np.ndarray:
-        """The likelihoods of all points under a few components."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,11 +214,6 @@ def unlike(columns: np.ndarray) -> np.ndarray:
     return np.array(taken, dtype=np.int64)
 
 
-def positive(values: np.ndarray) -> np.ndarray:
-    """To divide by: one in place of zero."""
-    return np.where(values > 0, values, 1.0)
-
-
 def derivatives(B: np.ndarray, w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gradient, and minus the Hessian, of the objective: sums of B / Q and of its squares."""
     scaled = B * ratio(np.sqrt(w), Q)[:, None]
@@ -277,84 +242,6 @@ def line_search(B: np.ndarray, w: np.ndarray, x: np.ndarray, step: np.ndarray, g
             return moved
         length /= 2
     return None
-
-
-def conjugate_step(
-    A: Components, w: np.ndarray, q: np.ndarray, Q: np.ndarray, g: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """A Newton step over all components: new shares, and their likelihood.
-
-    If no step towards the minimum of the quadratic model gains, one towards the multiplicative update does.
-    """
-
-    def curvature(v: np.ndarray) -> np.ndarray:
-        return A.T @ (ratio(w, Q) * ratio(A @ v, Q))
-
-    gap = max(float(g.max()) - 1, 0.0)
-    # one over the diagonal of the Hessian, but no more than the metric of the multiplicative update
-    metric = np.minimum(1 / positive(A.squared_sums(ratio(ratio(w, Q), Q))), q + LEAST_METRIC / len(q))
-    free = (q > 0) | (g > 1)
-    towards = conjugate_minimum(curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), AHEAD * gap)
-    update = np.where(q > 0, q * g, np.maximum(g - 1, 0.0) / len(q))  # a component at zero may come back
-    before, lowest = objective(w, Q), np.minimum(LOSS * Q, w)  # see `line_search`
-    for target, n_lengths in ((towards, HALVINGS), (update, MANY_HALVINGS)):
-        step = target / target.sum() - q if target.any() else -q
-        for length in 0.5 ** np.arange(n_lengths):
-            moved = q + length * step
-            likelihood = A @ moved
-            gained = objective(w, likelihood) >= before + SLOPE * length * float(step @ g) - ROUNDING * abs(before)
-            if gained and (likelihood >= lowest).all():
-                return moved, likelihood
-    return q, Q
-
-
-def conjugate_minimum(
-    H: Callable[[np.ndarray], np.ndarray],
-    b: np.ndarray,
-    q: np.ndarray,
-    free: np.ndarray,
-    metric: np.ndarray,
-    residual: float,
-    accuracy: float,
-) -> np.ndarray:
-    """What `nonnegative_minimum` finds, roughly, from products with H alone, starting at q.
-
-    Systems are solved by conjugate gradients in a metric that should be near to one over the diagonal of H.
-    """
-    p, enough, exchanges = q, None, Exchanges(len(q))
-    for _ in range(EXCHANGES):
-        p = np.where(free, p, 0.0)
-        rest = np.where(free, b - H(p), 0.0)
-        scaled = metric * rest
-        direction, size = scaled, float(rest @ scaled)
-        enough = residual**2 * size if enough is None else enough
-        for _ in range(CONJUGATE_STEPS):
-            curved = np.where(free, H(direction), 0.0)
-            bend = float(direction @ curved)
-            if size <= enough or bend <= FLAT * float(direction @ (direction / metric)):
-                break
-            p = p + size / bend * direction
-            rest = rest - size / bend * curved
-            scaled = metric * rest
-            size, last = float(rest @ scaled), size
-            direction = scaled + size / last * direction
-        wrong = np.where(free, p < 0, H(p) < b - accuracy)
-        if not wrong.any():
-            break
-        free = free ^ exchanges.choose(wrong)
-    return np.maximum(p, 0.0)
-
-
-def objective(w: np.ndarray, Q: np.ndarray) -> float:
-    """Weighted mean log-likelihood; a point that counts for nothing may be impossible."""
-    counts = w > 0
-    with np.errstate(divide="ignore"):
-        return float(w[counts] @ np.log(Q[counts]))
-
-
-def ratio(w: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """W / Q, zero where w is."""
-    return np.divide(w, Q, out=np.zeros_like(Q), where=w != 0)
 
 
 def largest_set(shape: tuple[int, int]) -> int:
