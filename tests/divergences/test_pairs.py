@@ -573,9 +573,8 @@ def test_settings_that_make_no_sense(make, message):
 
 
 def test_a_view_in_which_nothing_varies_is_not_blamed_on_a_covariance_that_nobody_gave():
-    with pytest.raises(NoDivergenceError) as caught:
+    with pytest.raises(NoDivergenceError, match=r"^no column varies: leave the view out$"):
         Mahalanobis().learn(np.ones((9, 2)))
-    assert "covariance= has negative variances" not in str(caught.value)
 
 
 # caveats

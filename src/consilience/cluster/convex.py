@@ -282,7 +282,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 separation=np.array(separations),
             )
         self._warn(best)
-        warn_of_strangers(views, best.placement.strangers)
+        warn_of_strangers(views, expanded(best.placement.strangers, kept, len(views), False))
         if interrupted or tried[-1].run.interrupted:
             raise KeyboardInterrupt
         return self
