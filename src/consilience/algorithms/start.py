@@ -96,24 +96,37 @@ def plus_plus_seeds(measure: Measure, entities: np.ndarray, n_clusters: int, rng
     Each seed is drawn with a chance in proportion to the divergence from the seeds so far; of a few draws the one that
     lowers the total most is kept.
     """
+    first = int(rng.choice(entities))
+    closest = measure(np.array([first]))[:, 0]
+    return np.array([first, *further_seeds(measure, entities, n_clusters, rng, closest, {first})])
+
+
+def further_seeds(
+    measure: Measure,
+    entities: np.ndarray,
+    n_clusters: int,
+    rng: np.random.Generator,
+    closest: Array,
+    taken: set[int],
+) -> list[int]:
+    """Seeds beside those that are taken, of which `closest` is each entity's divergence from the nearest centre."""
     n_draws = 2 + int(log(n_clusters))
-    seeds = [int(rng.choice(entities))]
-    closest = measure(np.array(seeds))[:, 0]
+    seeds: list[int] = []
     xp = namespace(closest)
     at = like(entities, closest)
-    while len(seeds) < n_clusters:
+    while len(taken) + len(seeds) < n_clusters:
         cumulated = xp.cumulative_sum(xp.take(closest, at))
         total = float(cumulated[-1])
         if total == 0:  # every entity coincides with a seed
-            others = np.setdiff1d(entities, seeds)
-            return np.concatenate([seeds, rng.choice(others, n_clusters - len(seeds), replace=False)])
+            others = np.setdiff1d(entities, [*taken, *seeds])
+            return seeds + rng.choice(others, n_clusters - len(taken) - len(seeds), replace=False).tolist()
         draws = to_numpy(xp.searchsorted(cumulated, like(rng.random(n_draws) * total, closest)))
         draws = entities[np.minimum(draws, len(entities) - 1)]
         away = xp.minimum(closest[:, None], measure(draws))
         best = int(xp.argmin(xp.sum(away, axis=0)))
         seeds.append(int(draws[best]))
         closest = away[:, best]
-    return np.array(seeds)
+    return seeds
 
 
 STRATEGIES = {"k-means++": plus_plus_seeds, "random": random_seeds}

@@ -1,10 +1,25 @@
-"""The data: views of the same entities, and the small table results come in."""
+"""The data: views of the same entities, what is known of pairs of them, and the small table results come in."""
 
 from .align import align
 from .blocks import index_columns, take_rows
 from .coerce import is_frame, to_block
+from .constraints import Constraints
+from .links import Links, check_pairs_fit, components
 from .per_view import per_view
 from .table import Table
 from .views import Views
 
-__all__ = ["Table", "Views", "align", "index_columns", "is_frame", "per_view", "take_rows", "to_block"]
+__all__ = [
+    "Constraints",
+    "Links",
+    "Table",
+    "Views",
+    "align",
+    "check_pairs_fit",
+    "components",
+    "index_columns",
+    "is_frame",
+    "per_view",
+    "take_rows",
+    "to_block",
+]

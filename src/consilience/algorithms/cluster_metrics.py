@@ -1,0 +1,287 @@
+"""How a cluster measures distances: all alike, or by a metric of its own that is learned (Bilenko et al. 2004).
+
+A metric M_h is the inverse of a covariance: ``||x - mu_h||^2 - log det M_h`` is, but for a constant, minus twice the
+log-density of a Gaussian. Rows are numpy's or sparse.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import log, pi
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._backend import CSR, add_label_sums, blocks, chunks, map_chunks, map_values
+from ..divergences import Rows, SquaredEuclidean
+from ..families import Gaussian, GaussianFull, GaussianTied
+from .farthest import Farthest, farthest_pair
+from .kmeans import measuring
+
+Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
+
+SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
+
+
+class Metric(ABC):
+    """The metrics of all clusters. A value: learning gives another."""
+
+    @abstractmethod
+    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+        """Squared distance of rows from each centre under its metric, less the log-determinant."""
+
+    @abstractmethod
+    def update(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        before: np.ndarray,
+        centres: np.ndarray,
+        counts: np.ndarray,
+        cost: float,
+        links: np.ndarray | float,
+    ) -> tuple[Metric, float]:
+        """The metrics of new clusters, and what their rows cost about their new centres; before, it was `cost`.
+
+        `links` is what violated links add to the scatters.
+        """
+
+    @abstractmethod
+    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
+        """Sum of d d' over some rows d, weighted for each cluster (k, rows), as far as is needed; (k, ...)."""
+
+    @abstractmethod
+    def between(self, differences: Any) -> np.ndarray:
+        """Squared length of each row under each metric: (rows, k)."""
+
+    @abstractmethod
+    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
+        """The two rows that are farthest apart under each metric; those of the round before are a good start."""
+
+    @property
+    @abstractmethod
+    def values(self) -> np.ndarray:
+        """(k, d) or (k, d, d): the metrics."""
+
+
+@dataclass(frozen=True, eq=False)
+class Identity(Metric):
+    """Squared Euclidean distance: nothing is learned."""
+
+    n_clusters: int
+    n_columns: int
+
+    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+        return measuring(view, SquaredEuclidean(), centres)
+
+    def update(
+        self,
+        X: Any,  # noqa: ARG002
+        labels: np.ndarray,  # noqa: ARG002
+        before: np.ndarray,
+        centres: np.ndarray,
+        counts: np.ndarray,
+        cost: float,
+        links: np.ndarray | float,  # noqa: ARG002
+    ) -> tuple[Metric, float]:
+        return self, float(cost - counts @ np.sum((centres - before) ** 2, axis=1))
+
+    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
+        return weights @ squares_of(differences).sum(axis=1)
+
+    def between(self, differences: Any) -> np.ndarray:
+        own = np.asarray(squares_of(differences).sum(axis=1)).reshape(-1, 1)
+        return np.broadcast_to(own, (len(own), self.n_clusters))
+
+    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
+        return hints or [farthest_pair(X)] * self.n_clusters
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.ones((self.n_clusters, self.n_columns))
+
+
+class LearnedMetric(Metric):
+    """Metrics that follow their clusters."""
+
+    def update(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        before: np.ndarray,  # noqa: ARG002
+        centres: np.ndarray,
+        counts: np.ndarray,
+        cost: float,  # noqa: ARG002
+        links: np.ndarray | float,
+    ) -> tuple[Metric, float]:
+        scatter = self.scatter(X, labels, centres)
+        learned = self.learn(scatter + links, counts)
+        return learned, learned.cost(scatter, counts)
+
+    @abstractmethod
+    def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+        """Sum over each cluster's rows of (x - mu)(x - mu)', as far as the metric needs it; (k, ...)."""
+
+    @abstractmethod
+    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
+        """The metrics of clusters with these scatters: counts times the inverse."""
+
+    @abstractmethod
+    def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
+        """What all rows cost in their clusters, by the scatters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal(LearnedMetric):
+    """A weight for each column, of each cluster or of all."""
+
+    weights: np.ndarray  # (k, d)
+    shared: bool = False
+
+    @classmethod
+    def first(cls, n_clusters: int, n_columns: int, shared: bool) -> Diagonal:
+        return cls(np.ones((n_clusters, n_columns)), shared)
+
+    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+        density = Gaussian().density(view.X, {"means": centres, "covariances": 1 / self.weights})
+        return partial(minus_twice, density, view)
+
+    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
+        scatter, counts = pooled(scatter, counts) if self.shared else (scatter, counts)
+        weights = self.weights.copy()
+        for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
+            if n and own.sum() > 0:
+                weights[h] = n / conditioned(own)
+        return replace(self, weights=weights)
+
+    def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+        return diagonal_scatter(X, labels, centres)
+
+    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
+        return np.asarray((squares_of(differences).T @ weights.T).T)
+
+    def between(self, differences: Any) -> np.ndarray:
+        return np.asarray(squares_of(differences) @ self.weights.T)
+
+    def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
+        return float(np.sum(self.weights * scatter) - counts @ np.log(self.weights).sum(axis=1))
+
+    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
+        return each_farthest([partial(scaled, X, np.sqrt(own)) for own in self.weights], hints, self.shared)
+
+    @property
+    def values(self) -> np.ndarray:
+        return self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Full(LearnedMetric):
+    """A matrix, of each cluster or of all. Dense rows only."""
+
+    matrices: np.ndarray  # (k, d, d)
+    shared: bool = False
+
+    @classmethod
+    def first(cls, n_clusters: int, n_columns: int, shared: bool) -> Full:
+        return cls(np.broadcast_to(np.eye(n_columns), (n_clusters, n_columns, n_columns)), shared)
+
+    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+        covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
+        family, own = (GaussianTied(), covariances[0]) if self.shared else (GaussianFull(), covariances)
+        return partial(minus_twice, family.density(view.X, {"means": centres, "covariances": own}), view)
+
+    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
+        scatter, counts = pooled(scatter, counts) if self.shared else (scatter, counts)
+        matrices = self.matrices.copy()
+        for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
+            values, directions = np.linalg.eigh(own)
+            if n and values.max() > 0:
+                matrices[h] = (directions * (n / conditioned(values))) @ directions.T
+        return replace(self, matrices=matrices)
+
+    def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+        moved = (X[labels == h] - centre for h, centre in enumerate(centres))
+        return np.stack([own.T @ own for own in moved]).astype(np.float64)
+
+    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
+        return np.stack([(differences.T * own) @ differences for own in weights])
+
+    def between(self, differences: Any) -> np.ndarray:
+        roots = [np.linalg.cholesky(own) for own in self.matrices]
+        return np.column_stack([np.sum((differences @ root) ** 2, axis=1) for root in roots])
+
+    def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
+        return float(np.sum(self.matrices * scatter) - counts @ np.linalg.slogdet(self.matrices)[1])
+
+    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
+        roots = np.linalg.cholesky(self.matrices)
+        return each_farthest([partial(np.matmul, X, root) for root in roots], hints, self.shared)
+
+    @property
+    def values(self) -> np.ndarray:
+        return self.matrices
+
+
+METRICS = {"diagonal": Diagonal.first, "full": Full.first, "identity": lambda k, d, _: Identity(k, d)}
+
+
+def minus_twice(density: Callable[[Any], np.ndarray], view: Rows, rows: slice) -> np.ndarray:
+    """Minus twice the log-densities, less the constant that all Gaussians have."""
+    X = view.X[rows, ...]
+    return -2 * density(X).astype(np.float64) - X.shape[1] * log(2 * pi)
+
+
+def pooled(scatter: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One scatter for all clusters."""
+    return np.broadcast_to(scatter.sum(axis=0), scatter.shape), np.full_like(counts, counts.sum())
+
+
+def conditioned(eigenvalues: np.ndarray) -> np.ndarray:
+    """Eigenvalues of a scatter, those below zero clipped, and all raised if the least is next to nothing.
+
+    Cannot-links subtract from the scatter: it may be indefinite.
+    """
+    values = np.maximum(eigenvalues, 0)
+    little = SINGULAR * values.sum()
+    return values + little if values.min() < little else values
+
+
+def diagonal_scatter(X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Sums of squares of each column about the mean of each cluster: (k, d)."""
+    total = np.zeros(centres.shape)
+    if isinstance(X, CSR):
+        total = add_label_sums(map_values(X, np.square), labels, total)
+        counts = np.bincount(labels[labels >= 0], minlength=len(centres))
+        return np.maximum(total - counts[:, None] * centres**2, 0)
+
+    def one_chunk(rows: slice) -> np.ndarray:
+        own = np.zeros(centres.shape)
+        for block in blocks(X, rows):
+            own = add_label_sums((X[block] - centres[labels[block]]) ** 2, labels[block], own)
+        return own
+
+    for part in map_chunks(one_chunk, chunks(X, with_sums=True)):
+        total += part
+    return total
+
+
+def squares_of(differences: Any) -> Any:
+    """Each number squared, dense or sparse."""
+    return differences.multiply(differences).tocsr() if sp.issparse(differences) else differences**2
+
+
+def scaled(X: Any, factors: np.ndarray) -> Any:
+    """Columns times their factors."""
+    return X @ sp.diags_array(factors, format="csr") if sp.issparse(X) else X * factors
+
+
+def each_farthest(spaces: list[Callable[[], Any]], hints: list[Farthest] | None, shared: bool) -> list[Farthest]:
+    """Of the rows as each metric sees them; one search where all see the same."""
+    hints = hints or [Farthest(0, 0, 0.0, 0.0)] * len(spaces)
+    if shared:
+        return [farthest_pair(spaces[0](), (hints[0].first, hints[0].second))] * len(spaces)
+    return [farthest_pair(space(), (own.first, own.second)) for space, own in zip(spaces, hints, strict=True)]

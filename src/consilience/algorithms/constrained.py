@@ -1,0 +1,122 @@
+"""Pairwise constrained k-means: PCK-Means (Basu, Banerjee & Mooney 2004) and MPCK-Means (Bilenko, Basu & Mooney 2004).
+
+One loop serves both: PCK-Means is MPCK-Means with the identity for a metric and a price of 1 for every link.
+Rows without links do not see each other, so only those that have some are visited one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._backend import blocks, dense_rows, map_chunks
+from .cluster_metrics import Metric
+from .farthest import Farthest
+from .kmeans import NOWHERE, Collector, Statistics
+from .linked import Linked, Order, Prices
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedState:
+    """After a round: the clusters, how they measure, and what they and the violated constraints cost."""
+
+    labels: np.ndarray
+    centres: np.ndarray
+    metric: Metric
+    cost: float
+    n_violations: int
+    settled: bool
+    farthest: list[Farthest] | None  # under each metric, if anybody asked
+    comparable: bool = True
+
+    @property
+    def costs(self) -> dict[str, float]:
+        return {"objective": self.cost}
+
+    @property
+    def record(self) -> dict[str, float]:
+        return {"objective": self.cost, "violations": self.n_violations}
+
+
+def constrained_kmeans(
+    problem: Linked, metric: Metric, centres: np.ndarray, order: Order, labels: np.ndarray | None = None
+) -> Iterator[ConstrainedState]:
+    """One state a round: an E-step that visits the linked rows one by one, then the means, then the metrics.
+
+    Given labels are where the rows are before the first visit; centres must be theirs.
+    """
+    labels = np.full(problem.n_rows, NOWHERE) if labels is None else labels.copy()
+    collector = Collector(problem.view, len(centres))
+    prices = problem.prices(metric, None)
+    cost = 0.0
+    while True:
+        moved, own = assign(problem, metric, centres, prices, labels, order, collector)  # E-step
+        if moved:  # M-step; if nobody moved, it would change nothing
+            before, statistics = centres, collector.total
+            centres = means(problem, statistics, own)
+            links = prices.scatter(metric, labels[problem.rows])
+            metric, cost = metric.update(problem.view.X, labels, before, centres, statistics.counts, own.sum(), links)
+            prices = problem.prices(metric, prices)
+        violated, penalty = prices.violated(labels[problem.rows])
+        yield ConstrainedState(
+            labels.copy(), centres, metric, cost + penalty, int(violated.sum()), not moved, prices.farthest
+        )
+
+
+def assign(
+    problem: Linked,
+    metric: Metric,
+    centres: np.ndarray,
+    prices: Prices,
+    labels: np.ndarray,
+    order: Order,
+    collector: Collector,
+) -> tuple[int, np.ndarray]:
+    """Give each row to the cheapest cluster, in place; returns how many moved, and what each costs by itself.
+
+    The statistics of the new clusters are collected on the way.
+    """
+    from .._backend import link_kernels
+
+    measure = metric.measure(problem.view, centres)
+    own = np.empty(problem.n_rows)
+
+    def one_chunk(rows: slice) -> tuple[int, Statistics]:
+        moved, partial = 0, collector.borrow()
+        for block in blocks(problem.view.X, rows):
+            costs = measure(block)
+            winner = np.argmin(costs, axis=1)
+            own[block] = costs[np.arange(len(costs)), winner]
+            free = ~problem.has_links[block]
+            moved += int(np.sum(free & (winner != labels[block])))
+            labels[block] = np.where(free, winner, labels[block])
+            partial.include(problem.view, block, np.where(free, winner, NOWHERE))
+        return moved, partial
+
+    moved = 0
+    collector.total.clear()
+    for changed, partial in map_chunks(one_chunk, collector.chunks):
+        moved += changed
+        collector.take_back(partial)
+    if len(problem.rows):
+        costs = metric.measure(problem.own, centres)(slice(0, len(problem.rows)))
+        theirs, visits = labels[problem.rows], order(len(problem.rows))
+        moved += link_kernels.visit(
+            visits, costs, theirs, *problem.neighbours, prices.between, prices.most, not problem.measured
+        )
+        labels[problem.rows], own[problem.rows] = theirs, costs[np.arange(len(theirs)), theirs]
+        collector.total.include(problem.own, slice(0, len(theirs)), theirs)
+    return moved, own
+
+
+def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarray:
+    """The mean of each cluster; a cluster of no rows moves to the row that costs most where it is."""
+    counts = statistics.counts
+    centres = statistics.sums / np.maximum(counts, 1)[:, None]
+    empty = np.flatnonzero(counts == 0)
+    if len(empty):
+        far = np.argsort(-own, kind="stable")[: len(empty)]
+        centres[empty] = dense_rows(problem.view.X, np.resize(far, len(empty)))
+    return centres

@@ -1,0 +1,155 @@
+"""Constraints carried over to the rows about them (Eaton, desJardins & Jacob 2010, section 4.1).
+
+A link between u and v reaches two other rows with its weight times the heights, at these, of two bells: one about u,
+one about v. A bell has the shape of its row's cluster, and is the narrower the farther its row is from the cluster's
+centre. So heights are computed once for each linked row and each row to be reached, and those that cannot matter not at
+all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._backend import available_memory, cut, map_chunks
+from ..data import Links
+from ..families.gaussian_full import whitener
+from .cluster_metrics import Full, Identity, Metric
+
+GAMMA = 1e-6  # added to the variances of a cluster, so that none is zero (Eq 3)
+ROWS = 64  # rows whose pairs a thread looks for in one go
+PAIR_BYTES = 128
+
+
+class Shapes(NamedTuple):
+    """The Gaussian of each cluster: centre, and a matrix W that makes lengths |(x - centre) W| its own."""
+
+    centres: np.ndarray
+    whiteners: np.ndarray  # (k, d, d)
+
+
+class Heights(NamedTuple):
+    """How high the bell of each linked row (source) is at the rows that it reaches, one source after the other."""
+
+    indptr: np.ndarray
+    reached: np.ndarray  # places among the targets, the highest first
+    values: np.ndarray
+
+
+def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: Metric) -> Shapes:
+    """The covariance of each cluster: that of its rows, or the inverse of its metric, brought to the same scale."""
+    d = X.shape[1]
+    found = []
+    for h, centre in enumerate(centres):
+        moved = X[labels == h] - centre
+        covariance = moved.T @ moved / max(1, len(moved)) + GAMMA * np.eye(d)
+        if not isinstance(metric, Identity):
+            matrix = metric.values[h] if isinstance(metric, Full) else np.diag(metric.values[h])
+            learned = np.linalg.inv(matrix)
+            covariance = learned * (np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned)[-1])
+        found.append(whitener(covariance))
+    return Shapes(centres, np.stack(found))
+
+
+def propagate(
+    X: np.ndarray, labels: np.ndarray, shapes: Shapes, must: Links, cannot: Links, targets: np.ndarray, threshold: float
+) -> tuple[Links, Links]:
+    """Must-links and cannot-links between targets, with the best weight of any given one, if not below the threshold.
+
+    Sources and targets are numbers of rows, the targets in order; so are the ends of what is found.
+    """
+    both = Links(np.vstack([must.pairs, cannot.pairs]), np.concatenate([must.weights, cannot.weights]))
+    both = both.where(both.weights >= threshold)
+    if not len(both.weights) or not len(targets):
+        return Links.none(), Links.none()
+    sources = np.unique(both.pairs)
+    strongest = np.zeros(len(sources))
+    ends = np.searchsorted(sources, both.pairs)
+    np.maximum.at(strongest, ends.ravel(), np.repeat(both.weights, 2))
+    heights = bells(X, labels, shapes, sources, strongest / threshold, targets)
+    kinds = []
+    for links in (must, cannot):
+        own = links.where(links.weights >= threshold)
+        numbered = Links(np.searchsorted(sources, own.pairs), own.weights)
+        found = spread(heights, numbered, len(sources), len(targets), threshold)
+        kinds.append(Links(targets[found.pairs], found.weights))
+    return kinds[0], kinds[1]
+
+
+def bells(
+    X: np.ndarray, labels: np.ndarray, shapes: Shapes, sources: np.ndarray, odds: np.ndarray, targets: np.ndarray
+) -> Heights:
+    """The bell of each source at the targets where it is not below one in its odds."""
+    from .._backend import link_kernels
+
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # source, place of the target, height
+    for h in range(len(shapes.centres)):
+        own = np.flatnonzero(labels[sources] == h)
+        if not len(own):
+            continue
+        origin, turn = shapes.centres[h], shapes.whiteners[h]
+        places = (X[targets] - origin) @ turn
+        order = np.argsort(places[:, 0], kind="stable")
+        places = np.ascontiguousarray(places[order])
+        starts = (X[sources[own]] - origin) @ turn
+        widths = np.exp(-0.5 * np.sum(starts**2, axis=1))  # g, by Eq 4: 1 at the centre
+        radii = 2 * widths * np.log(odds[own]) * (1 + 1e-9)
+
+        def one_chunk(
+            rows: slice,
+            places: np.ndarray = places,
+            starts: np.ndarray = starts,
+            widths: np.ndarray = widths,
+            radii: np.ndarray = radii,
+        ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            args = places, starts[rows], widths[rows], radii[rows]
+            indptr = np.zeros(rows.stop - rows.start + 1, np.int64)
+            link_kernels.reach(*args, indptr, np.empty(0, np.int64), np.empty(0))
+            counts = indptr[1:].copy()
+            np.cumsum(indptr, out=indptr)
+            found, values = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
+            if len(found):
+                link_kernels.reach(*args, indptr, found, values)
+            return counts, found, values
+
+        for rows, (counts, found, values) in zip(
+            pieces := cut(slice(0, len(own)), -(-len(own) // ROWS)), map_chunks(one_chunk, pieces), strict=True
+        ):
+            parts.append((np.repeat(own[rows], counts), order[found], values))
+    source, reached, values = (np.concatenate(own) for own in zip(*parts, strict=True))
+    by_height = np.lexsort((-values, source))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(sources)))])
+    return Heights(indptr, reached[by_height], values[by_height])
+
+
+def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:
+    """The best weight with which any link reaches each pair of targets: w G[u, i] G[v, j] (Eq 6)."""
+    from .._backend import link_kernels
+
+    shape = n_sources, n_targets
+    near = sp.csr_array((heights.values, heights.reached, heights.indptr), shape=shape).T.tocsr()
+    ends, others = links.pairs.T.ravel(), links.pairs[:, ::-1].T.ravel()
+    order = np.argsort(ends, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n_sources))])
+    theirs = indptr, others[order], np.tile(links.weights, 2)[order]
+    free = available_memory()
+    most = 1 << 62 if free is None else free // PAIR_BYTES
+    n_pairs, pairs, weights = 0, [], []
+
+    def one_chunk(rows: slice) -> tuple[int, np.ndarray, np.ndarray]:
+        return link_kernels.spread(
+            rows.start, rows.stop, n_targets, near.indptr, near.indices, near.data, *theirs, *heights, threshold, most
+        )
+
+    for count, found, values in map_chunks(one_chunk, cut(slice(0, n_targets), -(-n_targets // ROWS))):
+        n_pairs += count
+        if n_pairs > most:
+            raise MemoryError(
+                f"constraints propagate to more than {most:,} pairs of entities, which is all that memory holds: raise "
+                "threshold, or map fewer entities"
+            )
+        pairs.append(found)
+        weights.append(values)
+    return Links(np.concatenate(pairs), np.concatenate(weights))
