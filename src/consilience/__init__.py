@@ -8,23 +8,30 @@ from .cluster import (
     CoEM,
     ConvexMixture,
     CoTrainedSpectral,
+    MPCKMeans,
     MultiViewAgglomerative,
+    MultiViewConstrainedKMeans,
     MultiViewKMeans,
     MultiViewSphericalKMeans,
+    PCKMeans,
     PerView,
     select_n_clusters,
 )
-from .data import Table, Views, align
+from .data import Constraints, Table, Views, align
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CoEM",
     "CoTrainedSpectral",
+    "Constraints",
     "ConvexMixture",
+    "MPCKMeans",
     "MultiViewAgglomerative",
+    "MultiViewConstrainedKMeans",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",
+    "PCKMeans",
     "PerView",
     "Table",
     "Views",

@@ -139,3 +139,44 @@ def spread(
             best[j] = 0
     kept = min(n_pairs, most)
     return n_pairs, pairs[:kept], values[:kept]
+
+
+@njit(nogil=True, cache=True)
+def tie(
+    pairs: np.ndarray,  # (ties, 2) the first to be tied first
+    weights: np.ndarray,
+    sure: np.ndarray,  # ties that nothing can refuse
+    indptr: np.ndarray,  # from here on who each is kept apart from
+    partners: np.ndarray,
+    apart: np.ndarray,  # and how strongly
+) -> np.ndarray:
+    """(n,) a member of the group that each ends up in, when groups are tied one after the other.
+
+    A tie is refused if members of the two groups are kept apart at least as strongly.
+    """
+    n = len(indptr) - 1
+    group, size, following = np.arange(n), np.ones(n, np.int64), np.arange(n)  # members of a group form a ring
+    for t in range(len(pairs)):
+        large, small = group[pairs[t, 0]], group[pairs[t, 1]]
+        if large == small:
+            continue
+        if size[large] < size[small]:
+            large, small = small, large
+        refused = False
+        member = small
+        for _ in range(size[small]):
+            for e in range(indptr[member], indptr[member + 1]):
+                if group[partners[e]] == large and apart[e] >= weights[t] and not sure[t]:
+                    refused = True
+            if refused:
+                break
+            member = following[member]
+        if refused:
+            continue
+        member = small
+        for _ in range(size[small]):
+            group[member] = large
+            member = following[member]
+        following[large], following[small] = following[small], following[large]
+        size[large] += size[small]
+    return group

@@ -62,6 +62,10 @@ class Metric(ABC):
     def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
         """The two rows that are farthest apart under each metric; those of the round before are a good start."""
 
+    @abstractmethod
+    def reordered(self, order: np.ndarray) -> Metric:
+        """The same metrics for clusters in another order."""
+
     @property
     @abstractmethod
     def values(self) -> np.ndarray:
@@ -99,6 +103,9 @@ class Identity(Metric):
 
     def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
         return hints or [farthest_pair(X)] * self.n_clusters
+
+    def reordered(self, order: np.ndarray) -> Metric:  # noqa: ARG002
+        return self
 
     @property
     def values(self) -> np.ndarray:
@@ -173,6 +180,9 @@ class Diagonal(LearnedMetric):
     def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
         return each_farthest([partial(scaled, X, np.sqrt(own)) for own in self.weights], hints, self.shared)
 
+    def reordered(self, order: np.ndarray) -> Metric:
+        return replace(self, weights=self.weights[order])
+
     @property
     def values(self) -> np.ndarray:
         return self.weights
@@ -220,6 +230,9 @@ class Full(LearnedMetric):
     def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
         roots = np.linalg.cholesky(self.matrices)
         return each_farthest([partial(np.matmul, X, root) for root in roots], hints, self.shared)
+
+    def reordered(self, order: np.ndarray) -> Metric:
+        return replace(self, matrices=self.matrices[order])
 
     @property
     def values(self) -> np.ndarray:

@@ -6,63 +6,46 @@ its clusters make of its own: constraints between rows that are mapped to other 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
 
 import numpy as np
 
-from ..data import Links, check_pairs_fit, components
+from ..data import Constraints, Links, components, constrain
 from ..data.links import closure
-from ..divergences import Rows, SquaredEuclidean
+from ..divergences import Rows
 from .cluster_metrics import Metric
 from .constrained import ConstrainedState, constrained_kmeans
 from .linked import Linked, Order
 from .neighbourhoods import first_centres
-from .propagate import cluster_shapes, propagate
 from .run import run
-
-
-@dataclass(frozen=True, eq=False)
-class Both:
-    """Must-links and cannot-links."""
-
-    must: Links = field(default_factory=Links.none)
-    cannot: Links = field(default_factory=Links.none)
-
-    def __or__(self, other: Both) -> Both:
-        """All of both, with the larger weight of each pair and kind."""
-        return Both(self.must | other.must, self.cannot | other.cannot)
-
-    def renumbered(self, numbers: np.ndarray) -> Both:
-        return Both(self.must.renumbered(numbers), self.cannot.renumbered(numbers))
-
-    def transferred(self, mapping: np.ndarray) -> Both:
-        return Both(self.must.transferred(mapping), self.cannot.transferred(mapping))
-
-    def closure(self) -> Both:
-        return Both(*closure(self.must, self.cannot))
+from .transfer import Infer, Turn
 
 
 @dataclass(frozen=True, eq=False)
 class Instances:
     """The rows of one view, and which of them each entity is."""
 
-    X: np.ndarray
+    view: Rows
     row: np.ndarray  # (entities,) -1: the entity lacks the view
 
-    @cached_property
-    def view(self) -> Rows:
-        return SquaredEuclidean().prepare(self.X, np.ones(self.X.shape[0], bool))
+    @property
+    def n_rows(self) -> int:
+        return self.view.X.shape[0]
 
     @cached_property
     def entity(self) -> np.ndarray:
-        """(rows,) an entity that each row belongs to."""
+        """(rows,) the first entity that each row belongs to."""
         there = np.flatnonzero(self.row >= 0)[::-1]
-        first = np.empty(self.X.shape[0], np.int64)
+        first = np.empty(self.n_rows, np.int64)
         first[self.row[there]] = there
         return first
+
+    def of_entities(self, labels: np.ndarray) -> np.ndarray:
+        """Labels of the rows as labels of the entities, -1 where they lack the view."""
+        return np.where(self.row >= 0, labels[np.maximum(self.row, 0)], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +72,7 @@ class Mapped:
     @cached_property
     def nodes(self) -> dict[str, np.ndarray]:
         """A number for each row of each view; rows that are mapped to each other share one."""
-        sizes = [own.X.shape[0] for own in self.views.values()]
+        sizes = [own.n_rows for own in self.views.values()]
         starts = dict(zip(self.views, np.cumsum([0, *sizes]), strict=False))
         ties = [
             self.mappings[one, other] + [starts[one], starts[other]]
@@ -100,24 +83,34 @@ class Mapped:
         node = components(np.vstack([np.zeros((0, 2), np.int64), *ties]), sum(sizes))
         return {name: node[starts[name] : starts[name] + n] for name, n in zip(self.views, sizes, strict=True)}
 
-    def closed(self, given: Mapping[str, Both], common: Both) -> dict[str, Both]:
+    def closed(self, given: Mapping[str, Constraints], common: Constraints) -> dict[str, Constraints]:
         """Each view's constraints with all that follow, the mapping being must-links that never limit a path.
 
         `common` constraints are between entities, given in no view. Where a row is mapped to several of another view,
         these are tied, as strongly as anything that is given.
         """
-        numbered = (own.renumbered(self.nodes[name]) for name, own in given.items())
-        everything = reduce(or_, numbered, common.renumbered(self.entity_nodes))
+        everything = self.joined(given, common)
         n_nodes = 1 + max(own.max(initial=-1) for own in self.nodes.values())
         tied = components(everything.must.pairs, n_nodes)
         ends = tied[everything.cannot.pairs]
-        sound = Both(everything.must, everything.cannot.where(ends[:, 0] != ends[:, 1])).closure()
+        sound = constrain(everything.must, everything.cannot.where(ends[:, 0] != ends[:, 1])).closure()
         strongest = max([*everything.must.weights, *everything.cannot.weights], default=1.0)
         closed = {}
         for name, own in self.nodes.items():
-            inferred = sound.transferred(np.column_stack([own, np.arange(len(own))]))
-            closed[name] = given[name] | inferred | Both(same_node(own, strongest))
+            inferred = sound.transfer(np.column_stack([own, np.arange(len(own))]))
+            closed[name] = given[name] | inferred | constrain(same_node(own, strongest), Links.none())
         return closed
+
+    def joined(self, given: Mapping[str, Constraints], common: Constraints) -> Constraints:
+        """The constraints of all views and of the entities as such, between nodes."""
+        numbered = (own.renumbered(self.nodes[name]) for name, own in given.items())
+        return reduce(or_, numbered, common.renumbered(self.entity_nodes))
+
+    def entities_of(self, nodes: np.ndarray) -> np.ndarray:
+        """An entity for each node."""
+        first = np.empty(self.entity_nodes.max(initial=-1) + 1, np.int64)
+        first[self.entity_nodes[::-1]] = np.arange(len(self.entity_nodes))[::-1]
+        return first[nodes]
 
     @cached_property
     def entity_nodes(self) -> np.ndarray:
@@ -147,18 +140,21 @@ class Base:
     start: str
     max_iter: int
     tol: float
-    order: Callable[[str], Order]  # name of a view -> the order in which its rows are visited, the same every time
-    rng: Callable[[str], np.random.Generator]  # name of a view -> what its start is drawn from, the same every time
+    order: Mapping[str, Order]  # in which order each view's rows are visited, the same in every round
+    seeds: Mapping[str, int]  # what each view's start is drawn from, the same in every round
     centres: Mapping[str, np.ndarray]  # given starts
 
-    def cluster(self, name: str, view: Rows, links: Both, given: Both) -> ConstrainedState:
-        """Cluster one view; the start knows only the constraints that are given, for others may err."""
+    def cluster(self, name: str, view: Rows, given: Constraints, received: Constraints) -> ConstrainedState:
+        """Cluster one view under its own constraints and those from others; the start tells them apart."""
+        links = given | received
         problem = Linked(view, links.must, links.cannot, self.measured)
         centres = self.centres.get(name)
         if centres is None:
-            centres = first_centres(view, given.must, given.cannot, self.n_clusters, self.start, self.rng(name))
-        states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order(name))
-        done = run(states, max_iter=self.max_iter, tol=self.tol, patience=1, report=lambda *_: None)
+            rng = np.random.default_rng(self.seeds[name])
+            centres = first_centres(view, given, received, self.n_clusters, self.start, rng)
+        states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order[name])
+        patience = self.max_iter if self.measured else 1
+        done = run(states, max_iter=self.max_iter, tol=self.tol, patience=patience, report=lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
         return done.state
@@ -169,8 +165,8 @@ class CoConstrainedState:
     """After a round: how each view is clustered, under which constraints, and what it hands on."""
 
     views: dict[str, ConstrainedState]
-    links: dict[str, Both]
-    handed: dict[str, Both]
+    links: dict[str, Constraints]
+    handed: dict[str, Constraints]
     settled: bool
     comparable: bool = True
 
@@ -183,83 +179,34 @@ class CoConstrainedState:
         by_view = {f"objective_{name}": own.cost for name, own in self.views.items()} if len(self.views) > 1 else {}
         counts = {
             "violations": sum(own.n_violations for own in self.views.values()),
-            "propagated": sum(len(own.must.weights) + len(own.cannot.weights) for own in self.handed.values()),
+            "propagated": sum(own.size for own in self.handed.values()),
         }
         return {"objective": sum(own.cost for own in self.views.values()), **by_view, **counts}
 
 
 def co_constrained(
-    mapped: Mapped, base: Base, given: Mapping[str, Both], infer: Infer, thresholds: Mapping[str, float], tol: float
+    mapped: Mapped,
+    base: Base,
+    given: Mapping[str, Constraints],
+    infer: Infer,
+    thresholds: Mapping[str, float],
+    tol: float,
 ) -> Iterator[CoConstrainedState]:
     """One state a round; settled when no view's objective has changed by more than tol, or that share of itself."""
     states: dict[str, ConstrainedState] = {}
-    links: dict[str, Both] = {}
-    handed = {name: Both() for name in mapped.views}
+    links: dict[str, Constraints] = {}
+    handed = {name: Constraints() for name in mapped.views}
     while True:
         before = {name: own.cost for name, own in states.items()}
         for name, view in mapped.views.items():
             others = (other for other in mapped.views if other != name)
-            received = (handed[other].transferred(mapped.mappings[other, name]) for other in others)
-            links[name] = reduce(or_, received, given[name])  # Step 9
-            states[name] = base.cluster(name, view.view, links[name], given[name])  # Step 10, the M-step
-            handed[name] = infer(view, states[name], given[name], mapped.targets[name], thresholds[name])  # Step 11
+            received = (handed[other].transfer(mapped.mappings[other, name]) for other in others)
+            inferred = reduce(or_, received, Constraints())
+            links[name] = given[name] | inferred  # Step 9
+            states[name] = base.cluster(name, view.view, given[name], inferred)  # Step 10, the M-step
+            turn = Turn(view.view.X, states[name], given[name], mapped.targets[name], thresholds[name])
+            handed[name] = infer(turn)  # Step 11, the E-step
         settled = bool(before) and all(
             abs(own.cost - before[name]) <= tol * max(1.0, abs(own.cost)) for name, own in states.items()
         )
         yield CoConstrainedState(dict(states), dict(links), dict(handed), settled)
-
-
-Infer = Callable[[Instances, ConstrainedState, Both, np.ndarray, float], Both]
-
-
-def by_propagation(
-    view: Instances, state: ConstrainedState, given: Both, targets: np.ndarray, threshold: float
-) -> Both:
-    """What the given constraints say of mapped rows about their ends (section 4.1)."""
-    shapes = cluster_shapes(view.X, state.labels, state.centres, state.metric)
-    return Both(*propagate(view.X, state.labels, shapes, given.must, given.cannot, targets, threshold))
-
-
-def as_given(view: Instances, state: ConstrainedState, given: Both, targets: np.ndarray, threshold: float) -> Both:  # noqa: ARG001
-    """Those of the given constraints whose ends are both mapped."""
-    mapped = np.zeros(view.X.shape[0], bool)
-    mapped[targets] = True
-    return Both(*(links.where(mapped[links.pairs].all(axis=1)) for links in (given.must, given.cannot)))
-
-
-def by_membership(view: Instances, state: ConstrainedState, given: Both, targets: np.ndarray, threshold: float) -> Both:  # noqa: ARG001
-    """All pairs of mapped rows, tied or kept apart as they are now."""
-    n = len(targets)
-    check_pairs_fit(n * (n - 1) // 2, "all pairs of mapped entities (transfer='membership')")
-    one, other = np.triu_indices(n, 1)
-    pairs = np.column_stack([targets[one], targets[other]])
-    same = state.labels[pairs[:, 0]] == state.labels[pairs[:, 1]]
-    weights = np.ones(len(pairs))
-    return Both(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
-
-
-def nothing(view: Instances, state: ConstrainedState, given: Both, targets: np.ndarray, threshold: float) -> Both:  # noqa: ARG001
-    """Each view is alone."""
-    return Both()
-
-
-TRANSFERS: dict[str, Infer] = {
-    "propagate": by_propagation,
-    "direct": as_given,
-    "membership": by_membership,
-    "none": nothing,
-}
-
-
-def folds(links: Links, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """(links,) which fold each belongs to, all of about the same size."""
-    return rng.permutation(np.arange(len(links.weights)) % n_folds)
-
-
-def kept(labels: np.ndarray, links: Both) -> Sequence[tuple[float, float]]:
-    """For must-links and cannot-links the weight of those that the labels keep, and of all."""
-    found = []
-    for own, same in ((links.must, True), (links.cannot, False)):
-        right = (labels[own.pairs[:, 0]] == labels[own.pairs[:, 1]]) == same
-        found.append((float(own.weights[right].sum()), float(own.weights.sum())))
-    return found

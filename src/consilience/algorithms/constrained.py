@@ -7,7 +7,7 @@ Rows without links do not see each other, so only those that have some are visit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,3 +120,12 @@ def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarra
         far = np.argsort(-own, kind="stable")[: len(empty)]
         centres[empty] = dense_rows(problem.view.X, np.resize(far, len(empty)))
     return centres
+
+
+def resettled(problem: Linked, state: ConstrainedState, order: Order) -> ConstrainedState:
+    """The rows visited once more, for a run that was ended before they had settled: labels follow from the centres."""
+    labels, prices = state.labels.copy(), problem.prices(state.metric, None)
+    collector = Collector(problem.view, len(state.centres))
+    _, own = assign(problem, state.metric, state.centres, prices, labels, order, collector)
+    violated, penalty = prices.violated(labels[problem.rows])
+    return replace(state, labels=labels, cost=float(own.sum()) + penalty, n_violations=int(violated.sum()))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._backend import CSR, take_rows
-from ..data import Links
+from ..data import Links, both_ways
 from ..divergences import Rows, SquaredEuclidean
 from .cluster_metrics import Metric
 from .farthest import Farthest
@@ -69,12 +69,8 @@ class Linked:
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        n = len(self.weights)
-        ends, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
-        order = np.argsort(ends, kind="stable")
-        link = order % max(n, 1)
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=len(self.rows)))])
-        return Neighbours(indptr, others[order], self.weights[link], link < len(self.must.weights), link)
+        indptr, partners, link = both_ways(self.pairs, len(self.rows))
+        return Neighbours(indptr, partners, self.weights[link], link < len(self.must.weights), link)
 
     @cached_property
     def differences(self) -> Any:

@@ -5,46 +5,79 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._backend import Array, add_label_sums, dense_rows, take_rows
-from ..data import Links, components
+from ..data import Constraints, Links, both_ways
 from ..divergences import Rows, SquaredEuclidean
 from .kmeans import divergences_to
 from .start import further_seeds, plus_plus_seeds
 
 
-def neighbourhoods(must: Links) -> list[np.ndarray]:
-    """Rows that must-links tie together, two or more, the largest group first and of equals that of the first row."""
-    rows, ends = np.unique(must.pairs, return_inverse=True)
-    group = components(ends.reshape(-1, 2), len(rows))
-    sizes = np.bincount(group)
-    members = np.split(rows[np.argsort(group, kind="stable")], np.cumsum(sizes)[:-1]) if len(rows) else []
-    return sorted(members, key=lambda own: (-len(own), own[0]))
+def neighbourhoods(given: Constraints, inferred: Constraints) -> list[np.ndarray]:
+    """Rows that must-links tie together, two or more, the largest group first and of equals that of the first row.
+
+    Given must-links always tie. Inferred ones may err, and one alone would make one group of two: the heaviest tie
+    first, and none ties groups that a cannot-link at least as heavy keeps apart.
+    """
+    from .._backend import link_kernels
+
+    must, cannot = given.must | inferred.must, given.cannot | inferred.cannot
+    rows, ends = np.unique(np.vstack([must.pairs, cannot.pairs]), return_inverse=True)
+    ends = ends.reshape(-1, 2)
+    ties, apart = ends[: len(must.pairs)], ends[len(must.pairs) :]
+    sure = is_among(must.pairs, given.must.pairs)
+    first = strongest_ties(ties, np.where(sure, np.inf, must.weights), len(rows))
+    indptr, partners, link = both_ways(apart, len(rows))
+    group = link_kernels.tie(ties[first], must.weights[first], sure[first], indptr, partners, cannot.weights[link])
+    order = np.argsort(group, kind="stable")
+    members = np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1) if len(rows) else []
+    return sorted((own for own in members if len(own) > 1), key=lambda own: (-len(own), own[0]))
+
+
+def is_among(pairs: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Which pairs are among those known."""
+    base = 1 + max(pairs.max(initial=0), known.max(initial=0))
+    return np.isin(pairs @ [base, 1], known @ [base, 1])
+
+
+def strongest_ties(pairs: np.ndarray, weights: np.ndarray, n: int) -> np.ndarray:
+    """The ties that make the heaviest tree, or several: no others join groups that these do not. The heaviest first."""
+    order = np.argsort(-weights, kind="stable")
+    rank = np.empty(len(order))
+    rank[order] = np.arange(1, len(order) + 1)
+    tree = minimum_spanning_tree(sp.csr_array((rank, (pairs[:, 0], pairs[:, 1])), shape=(n, n)))
+    return order[np.sort(tree.data.astype(np.int64)) - 1]
 
 
 def first_centres(
-    view: Rows, must: Links, cannot: Links, n_clusters: int, strategy: str, rng: np.random.Generator
+    view: Rows,
+    given: Constraints,
+    inferred: Constraints,
+    n_clusters: int,
+    strategy: str,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """The means of groups of rows that are tied together; if these are too few, further rows.
 
     Of more groups than clusters the largest (Basu et al. 2004) or those that are large and far apart (Bilenko et al.
     2004). If there are fewer, a row that is kept apart from all of them comes next, and the rest as in k-means++.
     """
-    groups = neighbourhoods(must)
+    everyone = np.arange(view.X.shape[0])
+    groups = neighbourhoods(given, inferred)
     if not groups:
-        seeds = plus_plus_seeds(partial(away_from, view), np.arange(view.X.shape[0]), n_clusters, rng)
-        return dense_rows(view.X, seeds)
+        return dense_rows(view.X, plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
     centres = means_of(view, groups)
     if len(groups) >= n_clusters:
         return centres[CHOICES[strategy](centres, np.array([len(own) for own in groups]), n_clusters)]
-    taken: set[int] = {int(own[0]) for own in groups}
-    alone = kept_apart(cannot, groups)
+    taken = {int(own[0]) for own in groups}
+    alone = kept_apart(given.cannot | inferred.cannot, groups)
     if alone is not None:
         centres = np.vstack([centres, dense_rows(view.X, np.array([alone]))])
         taken.add(alone)
     closest = divergences_to(view, SquaredEuclidean(), centres).min(axis=1)
-    entities = np.arange(view.X.shape[0])
-    more = further_seeds(partial(away_from, view), entities, n_clusters, rng, closest, taken)
+    more = further_seeds(partial(away_from, view), everyone, n_clusters, rng, closest, taken)
     return np.vstack([centres, dense_rows(view.X, np.array(more, int))])
 
 
@@ -64,13 +97,16 @@ def away_from(view: Rows, seeds: np.ndarray) -> Array:
 
 def kept_apart(cannot: Links, groups: list[np.ndarray]) -> int | None:
     """The first row that cannot-links keep apart from every group."""
-    group_of = {int(row): g for g, own in enumerate(groups) for row in own}
-    met: dict[int, set[int]] = {}
-    for one, other in cannot.pairs.tolist():
-        for row, partner in ((one, other), (other, one)):
-            if partner in group_of and row not in group_of:
-                met.setdefault(row, set()).add(group_of[partner])
-    return min((row for row, own in met.items() if len(own) == len(groups)), default=None)
+    n = 1 + max(cannot.pairs.max(initial=0), max(own[-1] for own in groups))
+    group = np.full(n, -1)
+    for g, own in enumerate(groups):
+        group[own] = g
+    ends = np.vstack([cannot.pairs, cannot.pairs[:, ::-1]])
+    met = ends[(group[ends[:, 0]] < 0) & (group[ends[:, 1]] >= 0)]
+    pairs = np.unique(np.column_stack([met[:, 0], group[met[:, 1]]]), axis=0)
+    rows, counts = np.unique(pairs[:, 0], return_counts=True)
+    alone = rows[counts == len(groups)]
+    return int(alone[0]) if len(alone) else None
 
 
 def largest(centres: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:  # noqa: ARG001

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._backend import available_memory, cut, map_chunks
-from ..data import Links
+from ..data import Links, both_ways
 from ..families.gaussian_full import whitener
 from .cluster_metrics import Full, Identity, Metric
 
@@ -130,10 +130,8 @@ def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, thres
 
     shape = n_sources, n_targets
     near = sp.csr_array((heights.values, heights.reached, heights.indptr), shape=shape).T.tocsr()
-    ends, others = links.pairs.T.ravel(), links.pairs[:, ::-1].T.ravel()
-    order = np.argsort(ends, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n_sources))])
-    theirs = indptr, others[order], np.tile(links.weights, 2)[order]
+    indptr, partners, link = both_ways(links.pairs, n_sources)
+    theirs = indptr, partners, links.weights[link]
     free = available_memory()
     most = 1 << 62 if free is None else free // PAIR_BYTES
     n_pairs, pairs, weights = 0, [], []

@@ -2,8 +2,11 @@
 
 from .agglomerative import MultiViewAgglomerative
 from .coem import CoEM
+from .constrained import MultiViewConstrainedKMeans
 from .convex import ConvexMixture
 from .kmeans import MultiViewKMeans
+from .mpckmeans import MPCKMeans
+from .pckmeans import PCKMeans
 from .per_view import PerView
 from .select import Selection, select_n_clusters
 from .spectral import CoTrainedSpectral
@@ -13,9 +16,12 @@ __all__ = [
     "CoEM",
     "CoTrainedSpectral",
     "ConvexMixture",
+    "MPCKMeans",
     "MultiViewAgglomerative",
+    "MultiViewConstrainedKMeans",
     "MultiViewKMeans",
     "MultiViewSphericalKMeans",
+    "PCKMeans",
     "PerView",
     "Selection",
     "select_n_clusters",

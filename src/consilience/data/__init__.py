@@ -3,8 +3,8 @@
 from .align import align
 from .blocks import index_columns, take_rows
 from .coerce import is_frame, to_block
-from .constraints import Constraints
-from .links import Links, check_pairs_fit, components
+from .constraints import Constraints, constrain
+from .links import Links, both_ways, check_pairs_fit, components
 from .per_view import per_view
 from .table import Table
 from .views import Views
@@ -15,8 +15,10 @@ __all__ = [
     "Table",
     "Views",
     "align",
+    "both_ways",
     "check_pairs_fit",
     "components",
+    "constrain",
     "index_columns",
     "is_frame",
     "per_view",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from .coerce import Block, to_block
 from .views import Views, _named
 
 
-def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Sequence[tuple[int, int]]]) -> Views:
+def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> Views:
     """Join collections of which only some rows are known to describe the same entity.
 
     Parameters

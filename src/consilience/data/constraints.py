@@ -37,7 +37,8 @@ class Constraints:
         that is listed twice the largest weight counts.
     must_weights, cannot_weights : float or array-like of float, optional
         Weights of the pairs, if they are not listed with them; 1 by default. A weight is the price of violating the
-        constraint, in the units of the clustering's cost (squared distances). A pair of weight 0 is left out.
+        constraint, in the units of the clustering's cost (squared distances); ``10 * constraints`` makes all ten times
+        as dear. A pair of weight 0 is left out.
     by : {'position', 'id', 'row'}, optional
         What the pairs name. ``'id'``: `Views.ids`, also where these are whole numbers; ``'row'``: rows of the block
         that a view came from, as in `align`'s mapping.
@@ -50,6 +51,8 @@ class Constraints:
         Their weights.
     conflicts : ndarray of shape (n_conflicts, 2)
         Cannot-links between entities that must-links tie together, directly or through others.
+    size : int
+        Number of constraints of both kinds.
     by : str
         What the pairs name.
 
@@ -208,6 +211,21 @@ class Constraints:
         return self._by
 
     @property
+    def must(self) -> Links:
+        """The must-links and their weights, by number; of constraints by id these mean nothing."""
+        return self._must
+
+    @property
+    def cannot(self) -> Links:
+        """The cannot-links and their weights, by number."""
+        return self._cannot
+
+    @property
+    def size(self) -> int:
+        """Number of constraints of both kinds."""
+        return len(self._must.weights) + len(self._cannot.weights)
+
+    @property
     def conflicts(self) -> np.ndarray:
         tied = components(self._must.pairs, 1 + max(self._must.pairs.max(initial=0), self._cannot.pairs.max(initial=0)))
         ends = tied[self._cannot.pairs]
@@ -224,6 +242,21 @@ class Constraints:
         from them.
         """
         return Constraints._of(*closure(self._must, self._cannot), self._by, self._names)
+
+    def renumbered(self, numbers: np.ndarray) -> Constraints:
+        """The same constraints with other numbers; what comes together falls away."""
+        return Constraints._of(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
+
+    def __mul__(self, factor: Any) -> Constraints:
+        """The same constraints with weights so many times as large."""
+        if not isinstance(factor, Real):
+            return NotImplemented
+        if not 0 < float(factor) < float("inf"):
+            raise ValueError(f"weights are multiplied by a number above 0, got {factor!r}")
+        must, cannot = (Links(own.pairs, own.weights * float(factor)) for own in (self._must, self._cannot))
+        return Constraints._of(must, cannot, self._by, self._names)
+
+    __rmul__ = __mul__
 
     def __or__(self, other: Constraints) -> Constraints:
         """All constraints of both, each with its largest weight."""
@@ -261,7 +294,7 @@ class Constraints:
                 + (", or say by='position'" if isinstance(unknown[0], Integral) else "")
             )
         numbers = np.array([place[name] for name in self._names.tolist()], np.int64)
-        return Constraints._of(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
+        return self.renumbered(numbers)
 
     def transfer(self, mapping: Any) -> Constraints:
         """The constraints between the entities that theirs are mapped to; others are left out.
@@ -335,6 +368,9 @@ class Constraints:
         counts = [(len(self._must.weights), "must-link"), (len(self._cannot.weights), "cannot-link")]
         parts = [f"{n:,} {kind}{'' if n == 1 else 's'}" for n, kind in counts]
         return f"Constraints: {', '.join(parts)}, by {self._by}"
+
+
+constrain = Constraints._of  # by numbers of links already checked
 
 
 def _as_dict(constraints: Constraints) -> dict[Any, float]:

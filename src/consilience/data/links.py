@@ -72,6 +72,14 @@ def components(pairs: np.ndarray, n: int) -> np.ndarray:
     return connected_components(graph, directed=False)[1]
 
 
+def both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each of n things' partners, one thing's after the other's: where they start, who they are, and by which pair."""
+    ends, others = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
+    order = np.argsort(ends, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+    return indptr, others[order], order % max(1, len(pairs))
+
+
 def check_pairs_fit(n_pairs: int, what: str) -> None:
     """Refuse to hold more pairs than there is memory for."""
     wanted, free = n_pairs * PAIR_BYTES, available_memory()

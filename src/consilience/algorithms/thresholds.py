@@ -1,0 +1,73 @@
+"""Which threshold propagated constraints should have, by cross-validation (Eaton et al. 2010, section 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ..data import Constraints, Links, constrain
+from .co_constrained import Base, Mapped, co_constrained
+from .run import run
+from .transfer import Infer
+
+CANDIDATES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
+N_FOLDS = 5
+USUAL = 0.5  # of thresholds that do equally well the one nearest to this
+
+
+def best_threshold(
+    mapped: Mapped,
+    base: Base,
+    given: Mapping[str, Constraints],
+    infer: Infer,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+) -> float:
+    """The threshold under which constraints that were left out of the clustering are kept best."""
+    if sum(own.size for own in given.values()) < 2:
+        raise ValueError("threshold='auto' needs at least two constraints to choose by: give a number")
+    scores = np.zeros((len(CANDIDATES), 2, 2))  # threshold, kind, (weight kept, weight of all)
+    for train, test in folds(given, rng):
+        closed = mapped.closed(train, Constraints())
+        for place, threshold in enumerate(CANDIDATES):
+            states = co_constrained(mapped, base, closed, infer, dict.fromkeys(mapped.views, threshold), tol)
+            done = run(states, max_iter=max_iter, tol=0.0, patience=max_iter, report=lambda *_: None)
+            if done.interrupted:
+                raise KeyboardInterrupt
+            for name, own in test.items():
+                scores[place] += kept(done.state.views[name].labels, own)
+    shares = scores[..., 0] / np.where(scores[..., 1] > 0, scores[..., 1], 1)
+    there = scores[0, :, 1] > 0  # kinds of constraints that there are
+    found = shares[:, there].mean(axis=1)
+    best = [t for t, score in zip(CANDIDATES, found, strict=True) if score >= found.max() - 1e-12]
+    return min(best, key=lambda t: abs(t - USUAL))
+
+
+def folds(
+    given: Mapping[str, Constraints], rng: np.random.Generator
+) -> Iterator[tuple[dict[str, Constraints], dict[str, Constraints]]]:
+    """Constraints to cluster by, and those left out, each once."""
+    fold = {
+        name: [rng.permutation(np.arange(len(own.weights)) % N_FOLDS) for own in (links.must, links.cannot)]
+        for name, links in given.items()
+    }
+    for f in range(N_FOLDS):
+        train, test = {}, {}
+        for name, links in given.items():
+            must, cannot = fold[name]
+            train[name] = constrain(links.must.where(must != f), links.cannot.where(cannot != f))
+            test[name] = constrain(links.must.where(must == f), links.cannot.where(cannot == f))
+        yield train, test
+
+
+def kept(labels: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """For must-links and cannot-links the weight of those that the labels keep, and of all: (2, 2)."""
+    return np.array([share(labels, constraints.must, True), share(labels, constraints.cannot, False)])
+
+
+def share(labels: np.ndarray, links: Links, together: bool) -> tuple[float, float]:
+    """The weight of the links whose ends are together, or not, and that of all."""
+    right = (labels[links.pairs[:, 0]] == labels[links.pairs[:, 1]]) == together
+    return float(links.weights[right].sum()), float(links.weights.sum())

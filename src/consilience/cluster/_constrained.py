@@ -1,0 +1,275 @@
+"""The shell of both constrained k-means of one view: check, start, run, store."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._backend import CSR, add_label_sums, chunks, generator, map_chunks, threads, to_numpy
+from ..algorithms.cluster_metrics import Metric
+from ..algorithms.constrained import ConstrainedState, constrained_kmeans, resettled
+from ..algorithms.linked import Linked, Order
+from ..algorithms.neighbourhoods import CHOICES, first_centres
+from ..algorithms.progress import progress
+from ..algorithms.run import Attempt, best_of, run
+from ..algorithms.start import check_labels
+from ..data import Constraints, Table, Views
+from ..divergences import Rows, SquaredEuclidean
+from ._links import check_constraints, entity_ids, positions_of, warn_of_conflicts
+from ._shared import (
+    RANDOM_STATE,
+    check_n_clusters,
+    check_views,
+    ready_blocks,
+    remember,
+    warn_of_empty,
+    warn_of_rounds,
+)
+
+
+class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
+    """Everything but how clusters measure distances, and what constraints cost."""
+
+    views: ClassVar[None] = None  # there is one
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions(set(CHOICES)), "array-like"],
+        "order": [StrOptions({"random", "index"})],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+    _patience: ClassVar[int]  # rounds in which the objective may fail to fall
+
+    n_clusters: int
+    init: Any
+    order: str
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool
+
+    @abstractmethod
+    def _first_metric(self, X: Any) -> Metric:
+        """How clusters measure before anything is learned."""
+
+    @property
+    @abstractmethod
+    def _measured(self) -> bool:
+        """Whether a constraint's price depends on how far its ends are apart."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Any:  # noqa: ARG002
+        """Cluster the entities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_entities, n_columns), or Views with one view
+            The data.
+        y : ignored
+            Here for scikit-learn.
+        constraints : Constraints, optional
+            Pairs that belong together and pairs that do not.
+
+        Returns
+        -------
+        self
+            The fitted estimator. After Ctrl-C it holds the best result so far.
+        """
+        views = check_views(self, X, reset=True)
+        rows = only_view(self, views)
+        check_n_clusters(self.n_clusters, len(views))
+        given = positions_of(check_constraints(constraints), views, entity_ids(X, views), None)
+        problem = Linked(rows, given.must, given.cannot, self._measured)
+        with threads(self.n_jobs):
+            best, interrupted = best_of(self._attempts(problem, given))
+        state: ConstrainedState = best.result
+        remember(self, X, views)
+        self.labels_ = state.labels
+        self.cluster_centers_ = state.centres
+        self.objective_ = state.cost
+        self.n_violations_ = state.n_violations
+        self.constraints_ = given
+        self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
+        self.history_ = Table.from_rows(best.run.history)
+        self._metric = state.metric
+        if interrupted:
+            raise KeyboardInterrupt("stopped early: the model holds the best result so far")
+        warn_of_conflicts(views, given.conflicts)
+        warn_of_rounds(self)
+        warn_of_empty(self.labels_, self.n_clusters, "lower n_clusters, or check the must-links")
+        warn_of_farthest(state)
+        return self
+
+    def _attempts(self, problem: Linked, given: Constraints) -> Any:
+        """One restart after the other, each from centres and a child generator of its own."""
+        n_runs = self.n_init if isinstance(self.init, str) else 1
+        metric = self._first_metric(problem.view.X)
+        with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
+            for i, rng in enumerate(generator(self.random_state).spawn(n_runs)):
+                centres, labels = self._start(problem, given, rng)
+                order = visiting(self.order, rng)
+                done = run(
+                    constrained_kmeans(problem, metric, centres, order, labels),
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    patience=self._patience,
+                    report=partial(show, i),
+                )
+                state = done.state if done.state.settled else resettled(problem, done.state, order)
+                yield Attempt(done, state, state.cost)
+
+    def _start(
+        self, problem: Linked, given: Constraints, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Centres, and labels if these are given."""
+        k, (n, d) = self.n_clusters, problem.view.X.shape
+        if isinstance(self.init, str):
+            return first_centres(problem.view, given, Constraints(), k, self.init, rng), None
+        return given_start(self.init, problem.view, (n, d), k)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give each entity to the cluster that is nearest by its metric; constraints play no part.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_entities, n_columns), or Views
+            Entities, seen before or not.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        return self.transform(X).argmin(axis=1)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """What each entity costs in each cluster: the squared distance by its metric, less the log-determinant.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_entities, n_columns), or Views
+            Entities, seen before or not.
+
+        Returns
+        -------
+        ndarray of shape (n_entities, n_clusters)
+            The costs.
+        """
+        check_is_fitted(self)
+        rows = only_view(self, check_views(self, X, reset=False), self.cluster_centers_)
+        with threads(self.n_jobs):
+            return costs_of(rows, self._metric, self.cluster_centers_)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """How well the clusters fit: minus what these entities cost, so that more is better.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_entities, n_columns), or Views
+            Entities, seen before or not.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        float
+            Minus the sum of the costs in the cheapest clusters.
+        """
+        return -float(self.transform(X).min(axis=1).sum())
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -> Rows:
+    """The rows of the one view there may be, made ready; with centres, to be measured against those."""
+    if views.n_views > 1:
+        raise ValueError(
+            f"{type(estimator).__name__} clusters one view, got {views.n_views} ({', '.join(map(repr, views.names))}): "
+            "use MultiViewConstrainedKMeans, or choose one with views[['name']]"
+        )
+    ((X, _),) = ready_blocks(views).values()
+    return ready_rows(X, centres)
+
+
+def ready_rows(X: Any, centres: np.ndarray | None = None) -> Rows:
+    """Rows of numpy's or our sparse kind, all of them there."""
+    X = X if isinstance(X, CSR) else to_numpy(X)
+    return SquaredEuclidean().prepare(X, np.ones(X.shape[0], bool), centres)
+
+
+def costs_of(rows: Rows, metric: Metric, centres: np.ndarray) -> np.ndarray:
+    """What each row costs in each cluster: (n, k)."""
+    return np.concatenate(list(map_chunks(metric.measure(rows, centres), chunks(rows.X))))
+
+
+def visiting(order: str, rng: np.random.Generator) -> Order:
+    """In which order linked rows are visited: another in every round, or always by their number."""
+    return rng.permutation if order == "random" else np.arange
+
+
+def given_start(
+    init: Any, view: Rows, shape: tuple[int, int], n_clusters: int, name: str = "X"
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Centres that a user gave, or labels with their means."""
+    values = to_numpy(init)
+    if values.ndim == 1:
+        labels = check_labels(values, shape[0], n_clusters)
+        return label_means(view, labels, n_clusters), labels
+    if values.shape != (n_clusters, shape[1]):
+        raise ValueError(
+            f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, shape[1])} or {shape[0]} "
+            "labels"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
+    return values.astype(np.float64), None
+
+
+def label_means(view: Rows, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The mean of each cluster; one of no rows gets the mean of all."""
+    sums = add_label_sums(view.X, labels, np.zeros((n_clusters, view.X.shape[1])))
+    counts = np.bincount(labels, minlength=n_clusters)
+    everywhere = sums.sum(axis=0) / len(labels)
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], everywhere)
+
+
+def warn_of_farthest(state: ConstrainedState) -> None:
+    """Say if the farthest pair of rows may not be the farthest."""
+    for own in state.farthest or []:
+        if own.bound > own.square:
+            warnings.warn(
+                "the two farthest entities were not searched for to the end, for it would take too long: others may be "
+                f"up to {(own.bound / own.square) ** 0.5 - 1:.0%} farther apart. Cannot-links then cost a little less; "
+                "fewer columns make the search feasible, penalty='unit' does without",
+                UserWarning,
+                stacklevel=4,
+            )
+            return

@@ -1,0 +1,451 @@
+"""Constrained clustering of views that are only partly mapped to each other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._backend import CSR, generator, take_rows, threads
+from ..algorithms.cluster_metrics import METRICS, Identity, Metric
+from ..algorithms.co_constrained import Base, CoConstrainedState, Instances, Mapped, co_constrained
+from ..algorithms.linked import Order
+from ..algorithms.match import joint, matching, renumbered
+from ..algorithms.neighbourhoods import CHOICES
+from ..algorithms.progress import progress
+from ..algorithms.run import Run, run
+from ..algorithms.thresholds import best_threshold
+from ..algorithms.transfer import TRANSFERS
+from ..data import Constraints, Table, Views, per_view
+from ._constrained import costs_of, given_start, ready_rows
+from ._links import by_view, entity_ids, positions_of, warn_of_conflicts
+from ._shared import RANDOM_STATE, check_views, ready_blocks, remember, store_agreement, warn_of_rounds
+
+BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
+BASE_ROUNDS = 300  # most rounds of the constrained k-means of a view
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What `predict` needs of a view: its clusters, and how many of its squared distances make one unit of variance."""
+
+    centres: np.ndarray
+    metric: Metric
+    unit: float
+
+    def costs(self, X: Any) -> np.ndarray:
+        """What each row costs in each cluster, in units that are the same in all views: (n, k)."""
+        return costs_of(ready_rows(X, self.centres), self.metric, self.centres) / self.unit
+
+
+class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Constrained clustering across views that are only partly mapped to each other (Eaton, desJardins & Jacob 2010).
+
+    Each view is clustered by constrained k-means. What is known of pairs of entities in one view is carried over to
+    the others through the entities that have both: directly where a constraint's ends are such entities, and by
+    propagation where such entities lie near its ends, with a weight that falls with their distance. Views take turns
+    until what they hand on changes nothing. So a few constraints, given in any view, serve all of them, though most
+    entities have one view only.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, in every view.
+    base : {'pck', 'mpck'}, default='pck'
+        What clusters each view: `PCKMeans`, or `MPCKMeans`, which learns how to measure distances.
+    transfer : {'propagate', 'direct', 'membership', 'none'}, default='propagate'
+        What views hand on: constraints propagated to entities with several views; only constraints between such
+        entities; whether any two of these are in one cluster now; or nothing, each view being alone.
+    threshold : float, mapping of view to float, or 'auto', default=0.5
+        The least weight of a constraint that is handed on: what is propagated farther counts as nothing. From about 0.9
+        on nothing is propagated. ``'auto'`` chooses, for all views, the one under which constraints that are left out
+        are kept best (cross-validation); see `thresholds_`.
+    metric : {'diagonal', 'full'}, default='diagonal'
+        What ``base='mpck'`` learns.
+    init : {'largest', 'farthest'}, mapping of view to centres, or None, default=None
+        Where the views start, as in `PCKMeans`; None takes ``'largest'`` for ``'pck'``, ``'farthest'`` for ``'mpck'``.
+        Groups that given constraints tie together are kept whatever others say; constraints handed over by other views
+        make them larger, unless stronger ones say otherwise.
+    order : {'random', 'index'}, default='random'
+        In which order entities are visited.
+    max_iter : int, default=30
+        Most rounds; a round clusters every view once. Some runs go to and fro for ever.
+    tol : float, default=1e-6
+        Stop when no view's objective has changed by more than this, or this share of itself.
+    views : dict of str to columns, optional
+        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of starts, order and cross-validation.
+    n_jobs : int, default=None
+        Threads that share the rows; None and -1 take all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_entities,)
+        The cluster of each entity: that which most of its views say, of several the nearest.
+    view_labels_ : dict of str to ndarray of shape (n_entities,)
+        The cluster that each view gives; -1 where the entity lacks it. Clusters are numbered so that views agree on
+        the entities they share as far as they can.
+    cluster_centers_ : dict of str to ndarray of shape (n_clusters, n_columns)
+        The centres in each view.
+    metrics_ : dict of str to ndarray
+        The metric of each cluster in each view, as in `MPCKMeans`; of ones with ``base='pck'``.
+    propagated_ : dict of str to Constraints
+        What each view hands on to the others, between entities, with weights. ``propagated_[view].table()`` lists it,
+        ``propagated_[view].precision(y)`` says how much of it is right where the classes are known.
+    constraints_ : dict of str to Constraints
+        What each view was clustered under in the last round: its own, what follows, and what it was handed.
+    thresholds_ : dict of str to float
+        The thresholds used.
+    objective_ : float
+        The objectives of all views together; by view in `history_`.
+    n_violations_ : int
+        Number of constraints violated in the views, among those of `constraints_`.
+    agreement_, error_bound_ : ndarray of shape (n_views, n_views), float
+        How far views agree on the entities they share, and the bound on their error that follows if they are
+        independent given the cluster. Constraints that are handed over make them less so.
+    history_ : Table
+        One row a round: objective in total and by view, violations, number of constraints handed on.
+    n_iter_, converged_ : int, bool
+        Rounds taken, and whether they settled before `max_iter`.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Columns of all views together, and their names where all views came with names.
+
+    Notes
+    -----
+    In many dimensions everything is far from everything, and nothing is propagated: reduce views first, for instance
+    by ``PerView(SpectralFeatures(5))``. Entities that share a row of a view, as `align` makes of a mapping that is not
+    one to one, are one point in that view.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_four_quadrants(mapped=0.5, random_state=0)
+    >>> given = {name: views.present[:, v].nonzero()[0] for v, name in enumerate(views.names)}
+    >>> constraints = {
+    ...     name: cs.Constraints.sample(y[own], 20, random_state=0).renumbered(own) for name, own in given.items()
+    ... }
+    >>> model = cs.MultiViewConstrainedKMeans(n_clusters=2, random_state=0).fit(views, constraints=constraints)
+    >>> round(cs.metrics.pairwise_scores(y, model.labels_).f, 1)
+    1.0
+    >>> model.propagated_["a"].precision(y).must_link > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "base": [StrOptions(set(BASES))],
+        "transfer": [StrOptions(set(TRANSFERS))],
+        "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), dict, list, tuple],
+        "metric": [StrOptions({"diagonal", "full"})],
+        "init": [StrOptions(set(CHOICES)), dict, None],
+        "order": [StrOptions({"random", "index"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "views": [dict, None],
+        "random_state": RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        base: str = "pck",
+        transfer: str = "propagate",
+        threshold: Any = 0.5,
+        metric: str = "diagonal",
+        init: Any = None,
+        order: str = "random",
+        max_iter: int = 30,
+        tol: float = 1e-6,
+        views: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.base = base
+        self.transfer = transfer
+        self.threshold = threshold
+        self.metric = metric
+        self.init = init
+        self.order = order
+        self.max_iter = max_iter
+        self.tol = tol
+        self.views = views
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> MultiViewConstrainedKMeans:  # noqa: ARG002
+        """Cluster the entities.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The data; `consilience.align` makes Views of collections that are partly mapped to each other. A plain
+            array is one view, or several if the argument `views` names groups of its columns.
+        y : ignored
+            Here for scikit-learn.
+        constraints : mapping of view to Constraints, or Constraints, optional
+            What is known of pairs of entities: in some views, or of the entities as such.
+
+        Returns
+        -------
+        self
+            The fitted estimator. After Ctrl-C it holds the result of the last whole round.
+        """
+        views = check_views(self, X, reset=True)
+        mapped = self._mapped(views)
+        given, common = by_view(constraints, views.names)
+        ids = entity_ids(X, views)
+        common = positions_of(common, views, ids, None)
+        by_name = {name: positions_of(own, views, ids, name) for name, own in given.items()}
+        known = {name: in_view(by_name[name] | common, own) for name, own in mapped.views.items()}
+        rng = generator(self.random_state)
+        with threads(self.n_jobs):
+            closed = self._closed(mapped, known, common)
+            base = self._base(mapped, rng)
+            thresholds = self._thresholds(mapped, base, known, rng)
+            done = self._run(mapped, base, closed, thresholds)
+        remember(self, X, views)
+        self.thresholds_ = thresholds
+        self._store(views, mapped, done)
+        if done.interrupted:
+            raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
+        everything = Constraints() if self.transfer == "none" else mapped.joined(known, common)
+        warn_of_conflicts(views, mapped.entities_of(everything.conflicts))
+        warn_of_rounds(self)
+        self._warn(views, mapped, done.state)
+        return self
+
+    def _mapped(self, views: Views) -> Mapped:
+        """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
+        found = {}
+        for v, (name, (X, _)) in enumerate(ready_blocks(views).items()):
+            rows, first, place = np.unique(views.rows[:, v], return_index=True, return_inverse=True)
+            lacking = int(rows[0] < 0)
+            own = Instances(ready_rows(take_rows(X, first[lacking:])), place.reshape(-1) - lacking)
+            if own.n_rows < self.n_clusters:
+                raise ValueError(
+                    f"view {name!r} has {own.n_rows} entities (n_samples={own.n_rows}), fewer than "
+                    f"n_clusters={self.n_clusters}: ask for fewer clusters, or leave the view out"
+                )
+            found[name] = own
+        mapped = Mapped(found)
+        if views.n_views > 1 and self.transfer != "none" and not any(map(len, mapped.targets.values())):
+            raise ValueError(
+                "no entity has two views, so nothing can be transferred between them: give consilience.align a "
+                "mapping, Views whose ids meet, or cluster each by itself with transfer='none'"
+            )
+        if self.transfer == "propagate":
+            for name, own in mapped.views.items():
+                if isinstance(own.view.X, CSR) and len(mapped.targets[name]):
+                    raise ValueError(
+                        f"view {name!r} is sparse {own.view.X.shape}: constraints propagate in dense views of few "
+                        "columns. Reduce it first, PerView(SpectralFeatures()), or use transfer='direct'"
+                    )
+        return mapped
+
+    def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Constraints]:
+        """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
+        if self.transfer == "none":
+            return {name: own.closure() for name, own in known.items()}
+        return mapped.closed(known, common)
+
+    def _base(self, mapped: Mapped, rng: np.random.Generator) -> Base:
+        """What clusters each view, from the same draws whenever it does."""
+        seeds = dict(zip(mapped.views, rng.integers(2**63, size=(len(mapped.views), 2)), strict=True))
+        starts = per_view("init", self.init, mapped.views, some=True) if isinstance(self.init, Mapping) else {}
+        centres = {}
+        for name, own in starts.items():
+            view = mapped.views[name].view
+            centres[name] = given_start(own, view, view.X.shape, self.n_clusters, name)[0]
+        order: dict[str, Order] = dict.fromkeys(mapped.views, np.arange)
+        if self.order == "random":
+            order = {name: partial(drawn_order, int(own[0])) for name, own in seeds.items()}
+        return Base(
+            n_clusters=self.n_clusters,
+            metric=self._first_metric,
+            measured=self.base == "mpck",
+            start=self.init if isinstance(self.init, str) else BASES[self.base],
+            max_iter=BASE_ROUNDS,
+            tol=0.0,
+            order=order,
+            seeds={name: int(own[1]) for name, own in seeds.items()},
+            centres=centres,
+        )
+
+    def _first_metric(self, n_columns: int) -> Metric:
+        if self.base == "pck":
+            return Identity(self.n_clusters, n_columns)
+        return METRICS[self.metric](self.n_clusters, n_columns, False)
+
+    def _thresholds(
+        self,
+        mapped: Mapped,
+        base: Base,
+        known: Mapping[str, Constraints],
+        rng: np.random.Generator,
+    ) -> dict[str, float]:
+        if self.threshold != "auto":
+            asked = per_view("threshold", self.threshold, mapped.views)
+            for name, own in asked.items():
+                if not isinstance(own, Real) or not float(own) > 0:
+                    raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {own!r}")
+            return {name: float(own) for name, own in asked.items()}
+        infer = TRANSFERS[self.transfer]
+        chosen = best_threshold(mapped, base, known, infer, self.max_iter, self.tol, rng)
+        return dict.fromkeys(mapped.views, chosen)
+
+    def _run(
+        self, mapped: Mapped, base: Base, closed: Mapping[str, Constraints], thresholds: Mapping[str, float]
+    ) -> Run:
+        states = co_constrained(mapped, base, closed, TRANSFERS[self.transfer], thresholds, self.tol)
+        with progress(type(self).__name__, 1, bool(self.verbose)) as show:
+            return run(
+                states, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0)
+            )  # settled or not is for the states to say: objectives under other constraints do not compare
+
+    def _store(self, views: Views, mapped: Mapped, done: Run) -> None:
+        """Number clusters alike in all views, and set the attributes."""
+        state: CoConstrainedState = done.state
+        labels = {name: own.of_entities(state.views[name].labels) for name, own in mapped.views.items()}
+        numbers = matching(labels, self.n_clusters)
+        self._views = {}
+        for name, own in state.views.items():
+            order = np.argsort(numbers[name])
+            unit = 1.0
+            if isinstance(own.metric, Identity):  # a variance, that of an average column about its centre
+                rows = mapped.views[name]
+                away = costs_of(rows.view, own.metric, own.centres)[np.arange(rows.n_rows), own.labels]
+                unit = float(away.mean()) / rows.view.X.shape[1] or 1.0
+            self._views[name] = Fitted(own.centres[order], own.metric.reordered(order), unit)
+        found = {name: renumbered(own, numbers[name]) for name, own in labels.items()}
+        self.cluster_centers_ = {name: own.centres for name, own in self._views.items()}
+        self.metrics_ = {name: own.metric.values for name, own in self._views.items()}
+        self.labels_ = joint(found, self._costs(views))
+        self.propagated_ = {name: own.renumbered(mapped.views[name].entity) for name, own in state.handed.items()}
+        self.constraints_ = {name: own.renumbered(mapped.views[name].entity) for name, own in state.links.items()}
+        self.objective_ = float(sum(state.costs.values()))
+        self.n_violations_ = sum(own.n_violations for own in state.views.values())
+        self.n_iter_, self.converged_ = done.n_iter, done.converged
+        self.history_ = Table.from_rows(done.history)
+        store_agreement(self, found)
+
+    def _costs(self, views: Views) -> np.ndarray:
+        """What each entity costs in each cluster, summed over the views that it has: (n, k)."""
+        total = np.zeros((len(views), self.n_clusters))
+        for name, (X, present) in ready_blocks(views).items():
+            there = np.flatnonzero(np.asarray(present))
+            total[there] += self._views[name].costs(take_rows(X, there))
+        return total
+
+    def _warn(self, views: Views, mapped: Mapped, state: CoConstrainedState) -> None:
+        for name, own in state.views.items():
+            n_found = len(np.unique(own.labels))
+            if n_found < self.n_clusters:
+                warnings.warn(
+                    f"{self.n_clusters - n_found} of {self.n_clusters} clusters are empty in view {name!r}: lower "
+                    "n_clusters, or check the must-links",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        given = sum(own.size for own in self.constraints_.values())
+        if (
+            self.transfer == "propagate"
+            and views.n_views > 1
+            and given
+            and not any(own.size for own in self.propagated_.values())
+        ):
+            widest = max(mapped.views, key=lambda name: mapped.views[name].view.X.shape[1])
+            warnings.warn(
+                "no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
+                f"the views (view {widest!r} has {mapped.views[widest].view.X.shape[1]} columns) to a few columns, "
+                "PerView(SpectralFeatures(5))",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give each entity to the cluster that most of its views are nearest to; constraints play no part.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities, seen before or not, with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        check_is_fitted(self)
+        views = check_views(self, X, reset=False)
+        with threads(self.n_jobs):
+            labels = {}
+            total = np.zeros((len(views), self.n_clusters))
+            for name, (block, present) in ready_blocks(views).items():
+                there = np.flatnonzero(np.asarray(present))
+                costs = self._views[name].costs(take_rows(block, there))
+                total[there] += costs
+                labels[name] = np.full(len(views), -1)
+                labels[name][there] = costs.argmin(axis=1)
+        return joint(labels, total)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """What each entity costs in each cluster: squared distances over the variance, summed over its views.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities, n_clusters)
+            The costs.
+        """
+        check_is_fitted(self)
+        with threads(self.n_jobs):
+            return self._costs(check_views(self, X, reset=False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def in_view(constraints: Constraints, own: Instances) -> Constraints:
+    """Constraints between entities as constraints between rows of a view; of entities that lack it there are none."""
+    there = np.flatnonzero(own.row >= 0)
+    return constraints.transfer(np.column_stack([there, own.row[there]]))
+
+
+def drawn_order(seed: int, n: int) -> np.ndarray:
+    """An order that is the same whenever it is asked for."""
+    return np.random.default_rng(seed).permutation(n)
