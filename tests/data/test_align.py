@@ -142,10 +142,6 @@ BAD = {
     "a view and itself": ({("a", "a"): [(0, 1)]}, BETWEEN.format(r"\('a', 'a'\)")),
     "three views": ({("a", "b", "a"): [(0, 1)]}, BETWEEN.format(r"\('a', 'b', 'a'\)")),
     "no pair of views": ({"ab": [(0, 1)]}, BETWEEN.format("'ab'")),
-    "two rows in one": (
-        {("a", "b"): [(1, 1), (1, 2)]},
-        r"the mapping makes rows 1 and 2 of view 'b' one entity: an entity has one row a view\. Merge these rows",
-    ),
     "fractions": ({("a", "b"): [(0.5, 1)]}, PAIRS),
     "text": ({("a", "b"): [("x", "y")]}, PAIRS),
     "triples": ({("a", "b"): [(0, 1, 2), (1, 2, 0)]}, PAIRS),
@@ -160,9 +156,31 @@ def test_a_mapping_that_makes_no_sense_is_refused(mapping, message):
         cs.align({"a": A, "b": B}, mapping)
 
 
-def test_two_rows_made_one_through_a_third_view_are_refused():
-    with pytest.raises(ValueError, match=r"rows 0 and 2 of view 'a' one entity"):
-        cs.align({"a": A, "b": B, "c": np.eye(2)}, {("a", "b"): [(0, 0)], ("b", "c"): [(0, 1)], ("c", "a"): [(1, 2)]})
+def test_a_row_mapped_to_several_is_an_entity_with_each():
+    views = cs.align({"a": A, "b": B}, {("a", "b"): [(1, 2), (1, 1), (2, 1), (1, 2)], ("b", "a"): [(0, 0)]})
+    assert views.rows.tolist() == [[0, 0], [1, 1], [1, 2], [2, 1], [-1, 3]]
+    np.testing.assert_array_equal(views["a"][1:3], [A[1], A[1]])
+    np.testing.assert_array_equal(views["b"].ravel(), [10, 11, 12, 11, 13])
+
+
+def test_rows_of_one_view_that_meet_through_others_stay_apart():
+    views = cs.align(
+        {"a": A, "b": B, "c": np.eye(2)}, {("a", "b"): [(0, 0)], ("b", "c"): [(0, 1)], ("c", "a"): [(1, 2)]}
+    )
+    pairs = [[0, 0, -1], [2, -1, 1], [-1, 0, 1]]
+    assert all(pair in views.rows.tolist() for pair in pairs)
+    assert len(views) == 3 + 1 + 3 + 1  # the pairs, and the rows of a, b and c that are not mapped
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), max_size=12))
+def test_two_views_have_an_entity_for_each_pair_and_each_row_left_over(pairs):
+    views = cs.align({"a": np.eye(5), "b": np.eye(6)}, {("a", "b"): pairs})
+    left, right = {a for a, _ in pairs}, {b for _, b in pairs}
+    expected = sorted(set(pairs)) + [(a, -1) for a in range(5) if a not in left]
+    expected += [(-1, b) for b in range(6) if b not in right]
+    assert sorted(map(tuple, views.rows.tolist())) == sorted(expected)
+    assert views.rows[:, 0][views.rows[:, 0] >= 0].tolist() == sorted(a for a, _ in expected if a >= 0)
 
 
 def test_bad_blocks_are_refused_in_the_words_of_views():

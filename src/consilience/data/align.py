@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .coerce import Block, to_block
+from .links import components
 from .views import Views, _named
 
 
@@ -20,12 +20,15 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     blocks : mapping of str to block
         The views, each with its own rows.
     mapping : mapping of (str, str) to sequence of (int, int)
-        For a pair of views the pairs of rows that are the same entity. Through a third view counts too.
+        For a pair of views the pairs of rows that are the same entity. Through a third view counts too. Where a row is
+        mapped to several rows of a view, or these meet through others, each pair is an entity of its own: a row may
+        then belong to several entities.
 
     Returns
     -------
     Views
-        One entity for each group of mapped rows and each unmapped row; ``views.rows`` says which row it was.
+        One entity for each group of mapped rows (or each pair, see above) and each unmapped row; ``views.rows`` says
+        which row it was.
 
     Examples
     --------
@@ -33,25 +36,19 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     >>> views = align({"a": np.eye(3), "b": np.eye(4)}, mapping={("a", "b"): [(0, 3), (2, 1)]})
     >>> views.rows.tolist()
     [[0, 3], [1, -1], [2, 1], [-1, 0], [-1, 2]]
+    >>> align({"page": np.eye(2), "image": np.eye(3)}, {("page", "image"): [(0, 0), (0, 1)]}).rows.tolist()
+    [[0, 0], [0, 1], [1, -1], [-1, 2]]
     """
     read = {name: to_block(name, block) for name, block in _named(blocks)}
     sizes = [block.values.shape[0] for block in read.values()]
     first_row = dict(zip(read, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
     ends = [_check_pairs(pair, pairs, read, first_row) for pair, pairs in mapping.items()]
-    left, right = np.concatenate(ends, axis=1) if ends else np.zeros((2, 0), int)
-    graph = sp.coo_array((np.ones(len(left), bool), (left, right)), shape=(sum(sizes), sum(sizes)))
-    entity = _in_order_of_appearance(sp.csgraph.connected_components(graph, directed=False)[1])
+    pairs = np.sort(np.concatenate([np.zeros((2, 0), np.intp), *ends], axis=1), axis=0).T
+    view = np.repeat(np.arange(len(sizes)), sizes)
+    row = np.concatenate([np.arange(n) for n in sizes])
+    members, entity = _entities(pairs, view)
     rows = np.full((entity.max(initial=-1) + 1, len(read)), -1)
-    for v, (name, n) in enumerate(zip(read, sizes, strict=True)):
-        own = entity[first_row[name] : first_row[name] + n]
-        rows[own, v] = np.arange(n)
-        if len(np.unique(own)) < n:
-            twice = np.flatnonzero(np.bincount(own) > 1)[0]
-            a, b = np.flatnonzero(own == twice)[:2]
-            raise ValueError(
-                f"the mapping makes rows {a} and {b} of view {name!r} one entity: an entity has one row a view. "
-                "Merge these rows, or leave one of the pairs out"
-            )
+    rows[entity, view[members]] = row[members]
     return Views._of({name: Block(block.values, columns=block.columns) for name, block in read.items()}, rows)
 
 
@@ -84,8 +81,22 @@ def _as_pairs(pair: tuple[str, str], pairs: Any) -> np.ndarray:
     return rows.astype(np.intp)
 
 
-def _in_order_of_appearance(groups: np.ndarray) -> np.ndarray:
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), int)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+def _entities(pairs: np.ndarray, view: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, numbered through all views, and the entity of each; entities are in the order of their rows.
+
+    Rows that the mapping connects are one entity. If that were to have two rows of one view, each pair is an entity.
+    """
+    n, n_views = len(view), view.max(initial=0) + 1
+    group = components(pairs, n)
+    cells, counts = np.unique(group * n_views + view, return_counts=True)
+    crowded = np.isin(group, cells[counts > 1] // n_views)
+    alone = np.flatnonzero(~crowded)
+    apart = np.unique(pairs[crowded[pairs[:, 0]]], axis=0)
+    members = np.concatenate([alone, apart.ravel()])
+    entity = np.concatenate([group[alone], n + np.repeat(np.arange(len(apart)), 2)])
+    _, first, inverse = np.unique(entity, return_index=True, return_inverse=True)
+    # an entity's first row, then its second: of groups the first is enough, for a row is in one only
+    second = members[np.minimum(first + 1, len(members) - 1)]
+    rank = np.empty(len(first), np.intp)
+    rank[np.lexsort((second, members[first]))] = np.arange(len(first))
+    return members, rank[inverse]
