@@ -15,6 +15,7 @@ from .cluster import (
     MultiViewSphericalKMeans,
     PCKMeans,
     PerView,
+    SpectralFeatures,
     select_n_clusters,
 )
 from .data import Constraints, Table, Views, align
@@ -33,6 +34,7 @@ __all__ = [
     "MultiViewSphericalKMeans",
     "PCKMeans",
     "PerView",
+    "SpectralFeatures",
     "Table",
     "Views",
     "affinities",

@@ -10,6 +10,7 @@ from .pckmeans import PCKMeans
 from .per_view import PerView
 from .select import Selection, select_n_clusters
 from .spectral import CoTrainedSpectral
+from .spectral_features import SpectralFeatures
 from .spherical_kmeans import MultiViewSphericalKMeans
 
 __all__ = [
@@ -24,5 +25,6 @@ __all__ = [
     "PCKMeans",
     "PerView",
     "Selection",
+    "SpectralFeatures",
     "select_n_clusters",
 ]
