@@ -17,6 +17,7 @@ from .cluster import (
     PerView,
     SpectralFeatures,
     select_n_clusters,
+    suggest_constraints,
 )
 from .data import Constraints, Table, Views, align
 
@@ -48,4 +49,5 @@ __all__ = [
     "metrics",
     "mixture_proportions",
     "select_n_clusters",
+    "suggest_constraints",
 ]

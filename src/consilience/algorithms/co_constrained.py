@@ -106,11 +106,12 @@ class Mapped:
         numbered = (own.renumbered(self.nodes[name]) for name, own in given.items())
         return reduce(or_, numbered, common.renumbered(self.entity_nodes))
 
-    def entities_of(self, nodes: np.ndarray) -> np.ndarray:
-        """An entity for each node."""
+    @cached_property
+    def entities(self) -> np.ndarray:
+        """(nodes,) the first entity of each node."""
         first = np.empty(self.entity_nodes.max(initial=-1) + 1, np.int64)
         first[self.entity_nodes[::-1]] = np.arange(len(self.entity_nodes))[::-1]
-        return first[nodes]
+        return first
 
     @cached_property
     def entity_nodes(self) -> np.ndarray:

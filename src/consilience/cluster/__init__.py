@@ -12,6 +12,7 @@ from .select import Selection, select_n_clusters
 from .spectral import CoTrainedSpectral
 from .spectral_features import SpectralFeatures
 from .spherical_kmeans import MultiViewSphericalKMeans
+from .suggest import suggest_constraints
 
 __all__ = [
     "CoEM",
@@ -27,4 +28,5 @@ __all__ = [
     "Selection",
     "SpectralFeatures",
     "select_n_clusters",
+    "suggest_constraints",
 ]

@@ -108,7 +108,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         self.cluster_centers_ = state.centres
         self.objective_ = state.cost
         self.n_violations_ = state.n_violations
-        self.constraints_ = given
+        self.given_ = given
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
         self._metric = state.metric

@@ -111,6 +111,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ``propagated_[view].precision(y)`` says how much of it is right where the classes are known.
     constraints_ : dict of str to Constraints
         What each view was clustered under in the last round: its own, what follows, and what it was handed.
+    given_ : Constraints
+        All that was given, between entities.
     thresholds_ : dict of str to float
         The thresholds used.
     objective_ : float
@@ -229,11 +231,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             done = self._run(mapped, base, closed, thresholds)
         remember(self, X, views)
         self.thresholds_ = thresholds
+        self.given_ = mapped.joined(known, common).renumbered(mapped.entities)
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        everything = Constraints() if self.transfer == "none" else mapped.joined(known, common)
-        warn_of_conflicts(views, mapped.entities_of(everything.conflicts))
+        warn_of_conflicts(views, self.given_.conflicts)
         warn_of_rounds(self)
         self._warn(views, mapped, done.state)
         return self

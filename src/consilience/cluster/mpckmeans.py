@@ -59,7 +59,7 @@ class MPCKMeans(BaseConstrainedKMeans):
         Squared distances by the metrics, less their log-determinants, plus what violated constraints cost.
     n_violations_ : int
         Number of constraints that are violated.
-    constraints_ : Constraints
+    given_ : Constraints
         Those given, by position.
     history_ : Table
         One row a round: objective and violations.

@@ -52,7 +52,7 @@ class PCKMeans(BaseConstrainedKMeans):
         Squared distances plus the weights of violated constraints.
     n_violations_ : int
         Number of constraints that are violated.
-    constraints_ : Constraints
+    given_ : Constraints
         Those given, by position.
     history_ : Table
         One row a round: objective and violations.
