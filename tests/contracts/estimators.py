@@ -1,6 +1,13 @@
 """Every estimator there is: a new one is picked up by one line here."""
 
-from consilience import CoEM, ConvexMixture, CoTrainedSpectral, MultiViewKMeans, MultiViewSphericalKMeans
+from consilience import (
+    CoEM,
+    ConvexMixture,
+    CoTrainedSpectral,
+    MultiViewConstrainedKMeans,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
+)
 
 
 def co_em(n_clusters=4, **options):
@@ -18,8 +25,16 @@ def convex_mixture(n_clusters=None, random_state=None, n_init=None, init=None, *
 
 convex_mixture.__name__ = "ConvexMixture"
 
+
+def constrained(n_clusters=4, n_init=None, init=None, **options):
+    """One start, and none that is random."""
+    return MultiViewConstrainedKMeans(n_clusters, init=None if isinstance(init, str) else init, **options)
+
+
+constrained.__name__ = "MultiViewConstrainedKMeans"
+
 ITERATED = [co_em, MultiViewKMeans, MultiViewSphericalKMeans]  # rounds lower a cost, from a start
-ESTIMATORS = [*ITERATED, CoTrainedSpectral, convex_mixture]
+ESTIMATORS = [*ITERATED, CoTrainedSpectral, convex_mixture, constrained]
 
 
 def centres(model):

@@ -27,7 +27,7 @@ Infer = Callable[[Turn], Constraints]  # constraints between targets
 
 def by_propagation(turn: Turn) -> Constraints:
     """What the given constraints say of targets about their ends (section 4.1)."""
-    if not len(turn.targets):
+    if not len(turn.targets) or not turn.given.size:
         return Constraints()
     state, given = turn.state, turn.given
     shapes = cluster_shapes(turn.X, state.labels, state.centres, state.metric)

@@ -19,7 +19,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import CSR, add_label_sums, chunks, generator, map_chunks, threads, to_numpy
+from .._backend import CSR, add_label_sums, chunks, generator, map_chunks, take_rows, threads, to_numpy
 from ..algorithms.cluster_metrics import Metric
 from ..algorithms.constrained import ConstrainedState, constrained_kmeans, resettled
 from ..algorithms.linked import Linked, Order
@@ -215,13 +215,21 @@ def only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -
             f"{type(estimator).__name__} clusters one view, got {views.n_views} ({', '.join(map(repr, views.names))}): "
             "use MultiViewConstrainedKMeans, or choose one with views[['name']]"
         )
-    ((X, _),) = ready_blocks(views).values()
-    return ready_rows(X, centres)
+    (rows,) = present_rows(views).values()
+    return ready_rows(rows, centres)
+
+
+def present_rows(views: Views) -> dict[str, Any]:
+    """The rows of the entities that have each view, of numpy's or our sparse kind."""
+    found = {}
+    for name, (X, present) in ready_blocks(views).items():
+        rows, there = (X if isinstance(X, CSR) else to_numpy(X)), to_numpy(present)
+        found[name] = rows if there.all() else take_rows(rows, np.flatnonzero(there))
+    return found
 
 
 def ready_rows(X: Any, centres: np.ndarray | None = None) -> Rows:
-    """Rows of numpy's or our sparse kind, all of them there."""
-    X = X if isinstance(X, CSR) else to_numpy(X)
+    """Rows made ready to be measured; all of them are there."""
     return SquaredEuclidean().prepare(X, np.ones(X.shape[0], bool), centres)
 
 
@@ -238,15 +246,17 @@ def visiting(order: str, rng: np.random.Generator) -> Order:
 def given_start(
     init: Any, view: Rows, shape: tuple[int, int], n_clusters: int, name: str = "X"
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Centres that a user gave, or labels with their means."""
+    """Centres that a user gave, or labels with their means; responsibilities stand for labels."""
     values = to_numpy(init)
+    if values.shape == (shape[0], n_clusters) != (n_clusters, shape[1]):
+        values = values.argmax(axis=1)
     if values.ndim == 1:
         labels = check_labels(values, shape[0], n_clusters)
         return label_means(view, labels, n_clusters), labels
     if values.shape != (n_clusters, shape[1]):
         raise ValueError(
-            f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, shape[1])} or {shape[0]} "
-            "labels"
+            f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, shape[1])}, {shape[0]} "
+            f"labels, or responsibilities {(shape[0], n_clusters)}"
         )
     if not np.isfinite(values).all():
         raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")

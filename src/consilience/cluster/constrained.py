@@ -28,12 +28,13 @@ from ..algorithms.match import joint, matching, renumbered
 from ..algorithms.neighbourhoods import CHOICES
 from ..algorithms.progress import progress
 from ..algorithms.run import Run, run
+from ..algorithms.start import view_by_view
 from ..algorithms.thresholds import best_threshold
 from ..algorithms.transfer import TRANSFERS
 from ..data import Constraints, Table, Views, per_view
-from ._constrained import costs_of, given_start, ready_rows
+from ._constrained import costs_of, given_start, present_rows, ready_rows
 from ._links import by_view, entity_ids, positions_of, warn_of_conflicts
-from ._shared import RANDOM_STATE, check_views, ready_blocks, remember, store_agreement, warn_of_rounds
+from ._shared import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement, warn_of_rounds
 
 BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
 BASE_ROUNDS = 300  # most rounds of the constrained k-means of a view
@@ -76,10 +77,12 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         are kept best (cross-validation); see `thresholds_`.
     metric : {'diagonal', 'full'}, default='diagonal'
         What ``base='mpck'`` learns.
-    init : {'largest', 'farthest'}, mapping of view to centres, or None, default=None
+    init : {'largest', 'farthest'}, labels, centres, responsibilities or None, default=None
         Where the views start, as in `PCKMeans`; None takes ``'largest'`` for ``'pck'``, ``'farthest'`` for ``'mpck'``.
         Groups that given constraints tie together are kept whatever others say; constraints handed over by other views
-        make them larger, unless stronger ones say otherwise.
+        make them larger, unless stronger ones say otherwise. Given labels (n_entities,), or centres
+        (n_clusters, n_columns) or responsibilities (n_entities, n_clusters) view by view in a dict, every round starts
+        from these.
     order : {'random', 'index'}, default='random'
         In which order entities are visited.
     max_iter : int, default=30
@@ -156,7 +159,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "transfer": [StrOptions(set(TRANSFERS))],
         "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), dict, list, tuple],
         "metric": [StrOptions({"diagonal", "full"})],
-        "init": [StrOptions(set(CHOICES)), dict, None],
+        "init": [StrOptions(set(CHOICES)), dict, "array-like", None],
         "order": [StrOptions({"random", "index"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -217,6 +220,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             The fitted estimator. After Ctrl-C it holds the result of the last whole round.
         """
         views = check_views(self, X, reset=True)
+        check_n_clusters(self.n_clusters, len(views))
         mapped = self._mapped(views)
         given, common = by_view(constraints, views.names)
         ids = entity_ids(X, views)
@@ -226,6 +230,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rng = generator(self.random_state)
         with threads(self.n_jobs):
             closed = self._closed(mapped, known, common)
+            self._check_dense(mapped, closed)
             base = self._base(mapped, rng)
             thresholds = self._thresholds(mapped, base, known, rng)
             done = self._run(mapped, base, closed, thresholds)
@@ -243,10 +248,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _mapped(self, views: Views) -> Mapped:
         """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
         found = {}
-        for v, (name, (X, _)) in enumerate(ready_blocks(views).items()):
-            rows, first, place = np.unique(views.rows[:, v], return_index=True, return_inverse=True)
-            lacking = int(rows[0] < 0)
-            own = Instances(ready_rows(take_rows(X, first[lacking:])), place.reshape(-1) - lacking)
+        for (name, X), row, there in zip(present_rows(views).items(), views.rows.T, views.present.T, strict=True):
+            _, first, place = np.unique(row[there], return_index=True, return_inverse=True)
+            number = np.full(len(views), -1)
+            number[there] = np.argsort(np.argsort(first))[place]  # rows in the order of their first entities
+            own = Instances(ready_rows(X if len(first) == len(place) else take_rows(X, np.sort(first))), number)
             if own.n_rows < self.n_clusters:
                 raise ValueError(
                     f"view {name!r} has {own.n_rows} entities (n_samples={own.n_rows}), fewer than "
@@ -259,14 +265,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 "no entity has two views, so nothing can be transferred between them: give consilience.align a "
                 "mapping, Views whose ids meet, or cluster each by itself with transfer='none'"
             )
-        if self.transfer == "propagate":
-            for name, own in mapped.views.items():
-                if isinstance(own.view.X, CSR) and len(mapped.targets[name]):
-                    raise ValueError(
-                        f"view {name!r} is sparse {own.view.X.shape}: constraints propagate in dense views of few "
-                        "columns. Reduce it first, PerView(SpectralFeatures()), or use transfer='direct'"
-                    )
         return mapped
+
+    def _check_dense(self, mapped: Mapped, given: Mapping[str, Constraints]) -> None:
+        for name, own in mapped.views.items():
+            if self.transfer == "propagate" and isinstance(own.view.X, CSR) and given[name].size:
+                raise ValueError(
+                    f"view {name!r} is sparse {own.view.X.shape}: constraints propagate in dense views of few columns. "
+                    "Reduce it first, PerView(SpectralFeatures()), or use transfer='direct'"
+                )
 
     def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Constraints]:
         """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
@@ -277,9 +284,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _base(self, mapped: Mapped, rng: np.random.Generator) -> Base:
         """What clusters each view, from the same draws whenever it does."""
         seeds = dict(zip(mapped.views, rng.integers(2**63, size=(len(mapped.views), 2)), strict=True))
-        starts = per_view("init", self.init, mapped.views, some=True) if isinstance(self.init, Mapping) else {}
         centres = {}
-        for name, own in starts.items():
+        for name, own in self._given_starts(mapped).items():
             view = mapped.views[name].view
             centres[name] = given_start(own, view, view.X.shape, self.n_clusters, name)[0]
         order: dict[str, Order] = dict.fromkeys(mapped.views, np.arange)
@@ -296,6 +302,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             seeds={name: int(own[1]) for name, own in seeds.items()},
             centres=centres,
         )
+
+    def _given_starts(self, mapped: Mapped) -> dict[str, Any]:
+        """What a given `init` has for each view: labels and responsibilities of the rows it has, or centres."""
+        if self.init is None or isinstance(self.init, str):
+            return {}
+        n = len(next(iter(mapped.views.values())).row)
+        given = view_by_view(self.init, list(mapped.views), n, self.n_clusters)
+        entities = {name: mapped.views[name].entity for name in given}
+        return {name: own[entities[name]] if len(own) == n else own for name, own in given.items()}
 
     def _first_metric(self, n_columns: int) -> Metric:
         if self.base == "pck":
@@ -357,9 +372,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _costs(self, views: Views) -> np.ndarray:
         """What each entity costs in each cluster, summed over the views that it has: (n, k)."""
         total = np.zeros((len(views), self.n_clusters))
-        for name, (X, present) in ready_blocks(views).items():
-            there = np.flatnonzero(np.asarray(present))
-            total[there] += self._views[name].costs(take_rows(X, there))
+        for v, (name, X) in enumerate(present_rows(views).items()):
+            total[views.present[:, v]] += self._views[name].costs(X)
         return total
 
     def _warn(self, views: Views, mapped: Mapped, state: CoConstrainedState) -> None:
@@ -406,12 +420,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         with threads(self.n_jobs):
             labels = {}
             total = np.zeros((len(views), self.n_clusters))
-            for name, (block, present) in ready_blocks(views).items():
-                there = np.flatnonzero(np.asarray(present))
-                costs = self._views[name].costs(take_rows(block, there))
-                total[there] += costs
+            for v, (name, rows) in enumerate(present_rows(views).items()):
+                costs = self._views[name].costs(rows)
+                total[views.present[:, v]] += costs
                 labels[name] = np.full(len(views), -1)
-                labels[name][there] = costs.argmin(axis=1)
+                labels[name][views.present[:, v]] = costs.argmin(axis=1)
         return joint(labels, total)
 
     def transform(self, X: Any) -> np.ndarray:

@@ -30,7 +30,7 @@ class MPCKMeans(BaseConstrainedKMeans):
     penalty : {'distance', 'unit'}, default='distance'
         What a violated constraint costs: its weight times a factor that depends on how far its ends are apart, or its
         weight. With ``metric='identity'`` and ``penalty='unit'`` this is `PCKMeans`.
-    init : {'farthest', 'largest'}, centres or labels, default='farthest'
+    init : {'farthest', 'largest'}, centres, labels or responsibilities, default='farthest'
         Where to start, as in `PCKMeans`.
     order : {'random', 'index'}, default='random'
         In which order entities are visited.

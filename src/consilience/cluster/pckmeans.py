@@ -20,7 +20,7 @@ class PCKMeans(BaseConstrainedKMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    init : {'largest', 'farthest'}, centres or labels, default='largest'
+    init : {'largest', 'farthest'}, centres, labels or responsibilities, default='largest'
         Where to start: from the means of the groups that must-links tie together. Of more than `n_clusters` groups the
         largest, as in the paper, or those that are large and far from each other, which is often much better: the
         largest may belong to one cluster. If there are fewer, an entity that cannot-links keep
