@@ -29,11 +29,11 @@ demo: $(ENV)/ready ## cluster the handwritten digits that ship with the package
 bench: $(ENV)/ready ## all but the peers: against scikit-learn and scipy, side by side
 	$(BIN)/python -m benchmarks
 
-bench-peers: $(ENV)/ready ## against mvlearn, polyview and imml, in an environment of its own
+bench-peers: $(ENV)/ready ## against mvlearn, polyview, imml and others, in an environment of its own
 	$(PYTHON) -m venv $(ENV)-peers
 	$(ENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt
 	$(ENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 --editable .
-	$(ENV)-peers/bin/python -m benchmarks peers spectral_peers
+	$(ENV)-peers/bin/python -m benchmarks peers spectral_peers constrained_peers
 
 clean: ## remove the environments and what tools leave behind
 	rm -rf $(ENV) $(ENV)-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,133 @@
+"""Constrained k-means beside scikit-learn's KMeans without constraints, and how it grows; propagation.
+
+A round of PCKMeans is a round of k-means and a visit to every entity that has constraints; how much that adds is what
+the first tables show: everyone starts from the same centres and makes the same number of rounds. `objective` is that
+of PCK-Means, squared distances and the weights of violated constraints, under the constraints of the table.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+from consilience import Constraints, MPCKMeans, MultiViewConstrainedKMeans, PCKMeans, Table, align
+from consilience._backend import threads
+from consilience.algorithms.cluster_metrics import Identity
+from consilience.algorithms.propagate import cluster_shapes, propagate
+
+from .harness import Contestant, compare, growth
+
+N_CLUSTERS, N_COLUMNS = 10, 16
+FEW, MANY = 2, 12  # rounds, where one is timed
+
+
+def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
+    for n in (2_000,) if small else (10_000, 100_000):
+        yield f"one round: {n:,} entities, {n // 10:,} constraints, {N_COLUMNS} columns", rounds(n, repeats)
+    sizes = (1_000, 2_000) if small else (10_000, 20_000, 50_000, 100_000)
+    for model in (PCKMeans, MPCKMeans):
+        yield (
+            f"{model.__name__}, ten rounds, a constraint for ten entities",
+            growth(sizes, partial(fit, model), repeats),
+        )
+    sizes = (2_000, 4_000) if small else (10_000, 20_000, 50_000)
+    for d in (5, 3) if not small else (5,):
+        title = f"propagation to so many mapped entities, a constraint for five, {d} columns, {N_CLUSTERS} clusters"
+        yield title, growth(sizes if d > 3 else sizes[:-1], partial(propagation, d), min(repeats, 3))
+    yield (
+        "MultiViewConstrainedKMeans, two views, half mapped, a constraint for ten",
+        growth((1_000, 2_000) if small else (10_000, 50_000, 100_000), several_views, min(repeats, 3)),
+    )
+
+
+def blobs(n: int, d: int = N_COLUMNS, std: float = 8.0) -> tuple[np.ndarray, np.ndarray]:
+    """Clusters that overlap, so that rounds do not run out."""
+    return make_blobs(n, d, centers=N_CLUSTERS, cluster_std=std, random_state=0)
+
+
+def rounds(n: int, repeats: int) -> Table:
+    X, y = blobs(n)
+    constraints = Constraints.sample(y, n // 10, random_state=0)
+    centres = X[np.random.default_rng(1).choice(n, N_CLUSTERS, replace=False)]
+
+    def ours(model: Callable[..., PCKMeans], n_rounds: int) -> np.ndarray:
+        fitted = model(N_CLUSTERS, init=centres, max_iter=n_rounds, random_state=0).fit(X, constraints=constraints)
+        if fitted.n_iter_ < n_rounds:
+            raise RuntimeError(f"settled after {fitted.n_iter_} of {n_rounds} rounds: make the clusters harder")
+        return fitted.labels_
+
+    def sklearn(n_rounds: int) -> np.ndarray:
+        return KMeans(N_CLUSTERS, init=centres, n_init=1, max_iter=n_rounds, tol=0).fit(X).labels_
+
+    contestants = {
+        "PCKMeans": partial(ours, PCKMeans),
+        "MPCKMeans, diagonal": partial(ours, MPCKMeans),
+        "MPCKMeans, full": partial(ours, partial(MPCKMeans, metric="full")),
+        "scikit-learn KMeans, no constraints": sklearn,
+    }
+    per_round = [Contestant.per_round(name, work, FEW, MANY) for name, work in contestants.items()]
+    return compare(per_round, repeats, partial(outcome, X, constraints))
+
+
+def outcome(X: np.ndarray, constraints: Constraints, labels: np.ndarray) -> dict[str, str]:
+    return {"objective": f"{objective(X, labels, constraints):,.0f}"}
+
+
+def objective(X: np.ndarray, labels: np.ndarray, constraints: Constraints) -> float:
+    """That of PCK-Means, about the means of the clusters."""
+    squares = sum(np.sum((own - own.mean(axis=0)) ** 2) for own in (X[labels == h] for h in np.unique(labels)))
+    must, cannot = (labels[pairs] for pairs in (constraints.must_link, constraints.cannot_link))
+    parted = constraints.must_weights[must[:, 0] != must[:, 1]].sum()
+    return float(squares + parted + constraints.cannot_weights[cannot[:, 0] == cannot[:, 1]].sum())
+
+
+def fit(model: Callable[..., PCKMeans], n: int) -> Callable[[], PCKMeans]:
+    X, y = blobs(n)
+    constraints = Constraints.sample(y, n // 10, random_state=0)
+    return lambda: model(N_CLUSTERS, max_iter=10, random_state=0).fit(X, constraints=constraints)
+
+
+def propagation(d: int, n: int) -> Callable[[], tuple]:
+    X, y = blobs(n, d, 1.0)
+    constraints = Constraints.sample(y, n // 5, random_state=0)
+    centres = np.stack([X[y == h].mean(axis=0) for h in range(N_CLUSTERS)])
+    everyone = np.arange(n)
+
+    def work() -> tuple:
+        with threads(None):
+            shapes = cluster_shapes(X, y, centres, Identity(N_CLUSTERS, d))
+            return propagate(X, y, shapes, constraints.must, constraints.cannot, everyone, 0.5)
+
+    return work
+
+
+def several_views(n: int) -> Callable[[], MultiViewConstrainedKMeans]:
+    X, y = blobs(2 * n, 5, 1.5)
+    half = np.arange(0, n, 2)
+    by_class = np.argsort(y, kind="stable")  # both views have the same classes in the same order
+    blocks = {"a": X[by_class[::2]], "b": X[by_class[1::2]]}
+    views = align(blocks, {("a", "b"): np.column_stack([half, half])})
+    constraints = {
+        name: Constraints(*links, by="row")
+        for name, links in {
+            "a": parts(Constraints.sample(y[by_class[::2]], n // 10, random_state=0)),
+            "b": parts(Constraints.sample(y[by_class[1::2]], n // 10, random_state=1)),
+        }.items()
+    }
+
+    def work() -> MultiViewConstrainedKMeans:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MultiViewConstrainedKMeans(N_CLUSTERS, max_iter=5, random_state=0)
+            return model.fit(views, constraints=constraints)
+
+    return work
+
+
+def parts(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    return constraints.must_link, constraints.cannot_link
