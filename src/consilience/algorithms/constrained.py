@@ -45,15 +45,16 @@ def constrained_kmeans(
 ) -> Iterator[ConstrainedState]:
     """One state a round: an E-step that visits the linked rows one by one, then the means, then the metrics.
 
-    Given labels are where the rows are before the first visit; centres must be theirs.
+    Given labels are where the rows are before the first visit; the centres must be theirs.
     """
     labels = np.full(problem.n_rows, NOWHERE) if labels is None else labels.copy()
     collector = Collector(problem.view, len(centres))
     prices = problem.prices(metric, None)
-    cost = 0.0
+    cost, first = 0.0, True
     while True:
         moved, own = assign(problem, metric, centres, prices, labels, order, collector)  # E-step
-        if moved:  # M-step; if nobody moved, it would change nothing
+        settled = not moved and not first
+        if not settled:  # M-step
             before, statistics = centres, collector.total
             centres = means(problem, statistics, own)
             links = prices.scatter(metric, labels[problem.rows])
@@ -61,8 +62,9 @@ def constrained_kmeans(
             prices = problem.prices(metric, prices)
         violated, penalty = prices.violated(labels[problem.rows])
         yield ConstrainedState(
-            labels.copy(), centres, metric, cost + penalty, int(violated.sum()), not moved, prices.farthest
+            labels.copy(), centres, metric, cost + penalty, int(violated.sum()), settled, prices.farthest
         )
+        first = False
 
 
 def assign(

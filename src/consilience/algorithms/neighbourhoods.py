@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._backend import Array, add_label_sums, dense_rows, take_rows
 from ..data import Constraints, Links, both_ways
@@ -28,7 +26,7 @@ def neighbourhoods(given: Constraints, inferred: Constraints) -> list[np.ndarray
     ends = ends.reshape(-1, 2)
     ties, apart = ends[: len(must.pairs)], ends[len(must.pairs) :]
     sure = is_among(must.pairs, given.must.pairs)
-    first = strongest_ties(ties, np.where(sure, np.inf, must.weights), len(rows))
+    first = np.argsort(-np.where(sure, np.inf, must.weights), kind="stable")
     indptr, partners, link = both_ways(apart, len(rows))
     group = link_kernels.tie(ties[first], must.weights[first], sure[first], indptr, partners, cannot.weights[link])
     order = np.argsort(group, kind="stable")
@@ -40,15 +38,6 @@ def is_among(pairs: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Which pairs are among those known."""
     base = 1 + max(pairs.max(initial=0), known.max(initial=0))
     return np.isin(pairs @ [base, 1], known @ [base, 1])
-
-
-def strongest_ties(pairs: np.ndarray, weights: np.ndarray, n: int) -> np.ndarray:
-    """The ties that make the heaviest tree, or several: no others join groups that these do not. The heaviest first."""
-    order = np.argsort(-weights, kind="stable")
-    rank = np.empty(len(order))
-    rank[order] = np.arange(1, len(order) + 1)
-    tree = minimum_spanning_tree(sp.csr_array((rank, (pairs[:, 0], pairs[:, 1])), shape=(n, n)))
-    return order[np.sort(tree.data.astype(np.int64)) - 1]
 
 
 def first_centres(

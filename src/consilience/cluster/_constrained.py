@@ -114,11 +114,14 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         self._metric = state.metric
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        warn_of_conflicts(views, given.conflicts)
+        self._warn(views, state)
+        return self
+
+    def _warn(self, views: Views, state: ConstrainedState) -> None:
+        warn_of_conflicts(views, self.given_.conflicts)
         warn_of_rounds(self)
         warn_of_empty(self.labels_, self.n_clusters, "lower n_clusters, or check the must-links")
         warn_of_farthest(state)
-        return self
 
     def _attempts(self, problem: Linked, given: Constraints) -> Any:
         """One restart after the other, each from centres and a child generator of its own."""
@@ -248,6 +251,8 @@ def given_start(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Centres that a user gave, or labels with their means; responsibilities stand for labels."""
     values = to_numpy(init)
+    if not np.isfinite(values).all():
+        raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
     if values.shape == (shape[0], n_clusters) != (n_clusters, shape[1]):
         values = values.argmax(axis=1)
     if values.ndim == 1:
@@ -258,8 +263,6 @@ def given_start(
             f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, shape[1])}, {shape[0]} "
             f"labels, or responsibilities {(shape[0], n_clusters)}"
         )
-    if not np.isfinite(values).all():
-        raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
     return values.astype(np.float64), None
 
 
@@ -280,6 +283,6 @@ def warn_of_farthest(state: ConstrainedState) -> None:
                 f"up to {(own.bound / own.square) ** 0.5 - 1:.0%} farther apart. Cannot-links then cost a little less; "
                 "fewer columns make the search feasible, penalty='unit' does without",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
             return

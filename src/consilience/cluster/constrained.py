@@ -240,8 +240,6 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        warn_of_conflicts(views, self.given_.conflicts)
-        warn_of_rounds(self)
         self._warn(views, mapped, done.state)
         return self
 
@@ -377,6 +375,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return total
 
     def _warn(self, views: Views, mapped: Mapped, state: CoConstrainedState) -> None:
+        warn_of_conflicts(views, self.given_.conflicts)
+        warn_of_rounds(self)
         for name, own in state.views.items():
             n_found = len(np.unique(own.labels))
             if n_found < self.n_clusters:

@@ -20,6 +20,9 @@ By = Literal["position", "id", "row"]
 KINDS = {"must-link": "must", "must": "must", "ml": "must", "cannot-link": "cannot", "cannot": "cannot", "cl": "cannot"}
 
 
+MOST_ROWS = 2**31  # a pair of numbers below that makes one number
+
+
 class Precision(NamedTuple):
     """Share of the constraints' weight that is right; NaN where there are none of a kind."""
 
@@ -114,8 +117,12 @@ class Constraints:
         wrong = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
         if len(wrong):
             raise ValueError(f"{kind} {_pair(names[wrong[0]])} is between an entity and itself: leave it out")
-        if self._names is None and len(wrong := np.flatnonzero((pairs < 0).any(axis=1))):
-            raise ValueError(f"{kind} {_pair(names[wrong[0]])} names a negative {self._by}: count from 0")
+        wrong = np.flatnonzero(((pairs < 0) | (pairs >= MOST_ROWS)).any(axis=1))
+        if self._names is None and len(wrong):
+            raise ValueError(
+                f"{kind} {_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to the number "
+                "of entities"
+            )
         return Links.of(pairs[weights > 0], weights[weights > 0])
 
     @classmethod
@@ -182,6 +189,8 @@ class Constraints:
         if not isinstance(n, Integral) or n < 0:
             raise ValueError(f"n must be a whole number of constraints, 0 or more, got {n!r}")
         rng = generator(random_state)
+        if np.ndim(y) != 1:
+            raise ValueError(f"y must have one class an entity, got shape {np.shape(y)}")
         _, y = np.unique(np.asarray(y), return_inverse=True)
         order = np.argsort(y, kind="stable")  # class after class
         ends = np.cumsum(np.bincount(y))[y[order]]  # where the class of each place ends
@@ -227,9 +236,10 @@ class Constraints:
 
     @property
     def conflicts(self) -> np.ndarray:
-        tied = components(self._must.pairs, 1 + max(self._must.pairs.max(initial=0), self._cannot.pairs.max(initial=0)))
-        ends = tied[self._cannot.pairs]
-        return self._named(self._cannot.pairs[ends[:, 0] == ends[:, 1]])
+        ends, numbers = np.unique(np.vstack([self._must.pairs, self._cannot.pairs]), return_inverse=True)
+        must, cannot = np.split(numbers.reshape(-1, 2), [len(self._must.pairs)])
+        group = components(must, len(ends))[cannot]
+        return self._named(self._cannot.pairs[group[:, 0] == group[:, 1]])
 
     def _named(self, pairs: np.ndarray) -> np.ndarray:
         return pairs.copy() if self._names is None else self._names[pairs]
@@ -262,6 +272,8 @@ class Constraints:
         """All constraints of both, each with its largest weight."""
         if not isinstance(other, Constraints):
             return NotImplemented
+        if not other.size or not self.size:
+            return self if self.size else other
         if self._by != other._by:
             raise ValueError(f"constraints by {self._by} and by {other._by} do not mix: give both the same way")
         if self._names is None:
@@ -284,7 +296,10 @@ class Constraints:
         """
         if self._by != "id":
             raise ValueError(f"these constraints are by {self._by}, not by id")
-        place = {name: i for i, name in enumerate(np.asarray(ids).tolist())}
+        names = np.asarray(ids).tolist()
+        place = {name: i for i, name in enumerate(names)}
+        if len(place) < len(names):
+            raise ValueError("ids are not unique, so that constraints by id may mean several entities: give positions")
         assert self._names is not None, "by id there are names"
         unknown = [name for name in self._names.tolist() if name not in place]
         if unknown:
@@ -318,6 +333,8 @@ class Constraints:
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
             raise ValueError("a mapping lists pairs of positions, [(here, there), ...]")
         pairs = pairs.astype(np.int64)
+        if pairs.min(initial=0) < 0:
+            raise ValueError("a mapping names positions, counted from 0, got a negative one")
         return Constraints._of(self._must.transferred(pairs), self._cannot.transferred(pairs), self._by)
 
     def precision(self, y: Any) -> Precision:
@@ -336,6 +353,9 @@ class Constraints:
         if self._by != "position":
             raise ValueError(f"classes are by position, these constraints by {self._by}: see positions()")
         y = np.asarray(y)
+        most = max(self._must.pairs.max(initial=-1), self._cannot.pairs.max(initial=-1))
+        if y.ndim != 1 or most >= len(y):
+            raise ValueError(f"y must have one class an entity: constraints name entity {most}, y has shape {y.shape}")
         found = []
         for links, same in ((self._must, True), (self._cannot, False)):
             right = (y[links.pairs[:, 0]] == y[links.pairs[:, 1]]) == same
@@ -454,16 +474,20 @@ def _columns(table: Any) -> dict[str, list[Any]]:
             rows = list(csv.DictReader(file))
         names = rows[0] if rows else {"first": 0, "second": 0, "type": 0}
         columns = {str(name): [row[name] for row in rows] for name in names}
-        ends = [value for name in ("first", "second") for value in columns.get(name, [])]
-        if all(value is not None and value.strip().isdecimal() for value in ends):
-            for name in ("first", "second"):
-                columns[name] = [int(value) for value in columns.get(name, [])]
+        named = [name for name in ("first", "second") if name in columns]
+        if all(value is not None and _is_number(value) for name in named for value in columns[name]):
+            columns |= {name: [int(value) for value in columns[name]] for name in named}
         return columns
     if is_frame(table):
         return {str(name): table[name].to_numpy().tolist() for name in table.columns}
     if isinstance(table, Mapping):
         return {str(name): np.asarray(values, dtype=object).tolist() for name, values in table.items()}
     raise TypeError(f"a table of constraints is a frame, a mapping of columns or a path, got {type(table).__name__}")
+
+
+def _is_number(text: str) -> bool:
+    """Whether a cell of a file is a whole number, and no name that looks like one: 007."""
+    return text.strip().isdecimal() and str(int(text)) == text.strip()
 
 
 def _draw(kind: str, counts: np.ndarray, starts: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

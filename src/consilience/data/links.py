@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._backend import available_memory
 
-PAIR_BYTES = 64  # of memory that a pair takes while pairs are put in order
+PAIR_BYTES = 128  # of memory that a pair takes while pairs are put in order
 
 
 class Links(NamedTuple):

@@ -1,0 +1,715 @@
+"""Pairs that belong together and pairs that do not: how they are given, what follows from them, and who they reach."""
+
+import pickle
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.validation import _check_method_params
+
+import consilience as cs
+from consilience import Constraints
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import literal_constrained as literal
+
+N = 8
+
+
+def as_triples(pairs, weights):
+    return [(*pair, w) for pair, w in zip(pairs.tolist(), weights.tolist(), strict=True)]
+
+
+def both_kinds(constraints):
+    """({pair: weight}, {pair: weight}), each pair once and in order."""
+    kinds = []
+    for pairs, weights in (
+        (constraints.must_link, constraints.must_weights),
+        (constraints.cannot_link, constraints.cannot_weights),
+    ):
+        assert pairs.shape == (len(weights), 2)
+        found = {(i, j): w for i, j, w in as_triples(pairs, weights)}
+        assert len(found) == len(weights), "a pair comes twice"
+        kinds.append(found)
+    return tuple(kinds)
+
+
+def largest(triples):
+    pairs = {}
+    for i, j, w in triples:
+        literal.keep_largest(pairs, i, j, w)
+    return {pair: w for pair, w in pairs.items() if w > 0}
+
+
+entities = st.integers(0, N - 1)
+some_pairs = st.tuples(entities, entities).filter(lambda pair: pair[0] != pair[1])
+some_weights = st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0, 7.5])
+some_links = st.lists(st.tuples(some_pairs, some_weights).map(lambda one: (*one[0], one[1])), max_size=12)
+
+
+# --- how they are given
+
+
+def test_pairs_weigh_1():
+    constraints = Constraints(must_link=[(0, 1), (3, 2)], cannot_link=[(2, 5)])
+    assert both_kinds(constraints) == ({(0, 1): 1.0, (2, 3): 1.0}, {(2, 5): 1.0})
+    assert constraints.by == "position"
+    assert constraints.size == 3
+
+
+def test_pairs_and_triples_mix():
+    assert both_kinds(Constraints([(0, 1), (1, 2, 0.5)]))[0] == {(0, 1): 1.0, (1, 2): 0.5}
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        np.array([[0, 1, 0.5], [4, 2, 3.0]]),
+        np.array([[0, 1, 0.5], [4, 2, 3.0]], dtype=object),
+        [[0, 1, 0.5], [4, 2, 3.0]],
+        ((0, 1, 0.5), (4, 2, 3.0)),
+        iter([(0, 1, 0.5), (4, 2, 3.0)]),
+        {(0, 1, 0.5), (4, 2, 3.0)},
+        [np.array([0, 1, 0.5], object), (np.int32(4), np.uint8(2), np.float32(3))],
+        pd.DataFrame({"a": [0, 4], "b": [1, 2], "w": [0.5, 3.0]}),
+        pl.DataFrame({"a": [0, 4], "b": [1, 2], "w": [0.5, 3.0]}),
+    ],
+    ids=["floats", "objects", "lists", "tuples", "iterator", "set", "numpy rows", "pandas", "polars"],
+)
+def test_pairs_with_their_weights_in_any_container(given_as):
+    constraints = Constraints(cannot_link=given_as)
+    assert constraints == Constraints(cannot_link=[(0, 1, 0.5), (4, 2, 3.0)])
+    assert constraints.by == "position"
+    assert constraints.cannot_link.dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float32, np.float64, object])
+def test_pairs_as_an_array_of_any_whole_numbers(dtype):
+    pairs = np.array([[0, 1], [4, 2]], dtype)
+    constraints = Constraints(pairs, must_weights=[1, 2])
+    assert both_kinds(constraints)[0] == {(0, 1): 1.0, (2, 4): 2.0}
+
+
+def test_weights_one_for_all_or_one_each():
+    pairs = [(0, 1), (1, 2)]
+    for_all = Constraints(pairs, pairs[:1], must_weights=3, cannot_weights=0.5)
+    assert both_kinds(for_all) == ({(0, 1): 3.0, (1, 2): 3.0}, {(0, 1): 0.5})
+    each = Constraints(pairs, must_weights=pd.Series([1.0, 2.0], index=[7, 8]))
+    assert both_kinds(each)[0] == {(0, 1): 1.0, (1, 2): 2.0}
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_links, some_links)
+def test_of_a_pair_given_twice_the_largest_weight_counts(must, cannot):
+    constraints = Constraints(must, cannot)
+    assert both_kinds(constraints) == (largest(must), largest(cannot))
+    assert constraints.must_link.tolist() == sorted(constraints.must_link.tolist())
+
+
+def test_a_weight_of_0_is_no_constraint():
+    assert both_kinds(Constraints([(0, 1, 0.0), (1, 2, 1.0)], [(0, 2, 0)])) == ({(1, 2): 1.0}, {})
+    assert both_kinds(Constraints([(0, 1, 0.0), (1, 0, 2.0)]))[0] == {(0, 1): 2.0}
+
+
+def test_large_numbers_are_different_pairs():
+    assert Constraints([(0, 2**31 - 1), (1, 2**31 - 1)]).size == 2
+    with pytest.raises(ValueError, match=r"must-link \(0, 2147483648\) names a position that no data has"):
+        Constraints([(0, 2**31)])
+
+
+def test_nothing_given():
+    for none in (Constraints(), Constraints([], ()), Constraints(np.zeros((0, 3))), Constraints(pd.DataFrame())):
+        assert none.size == 0
+        assert none.by == "position"
+        assert none.must_link.shape == none.cannot_link.shape == none.conflicts.shape == (0, 2)
+        assert none == none.closure() == 3 * none == none.transfer([(0, 1)])
+        assert repr(none) == "Constraints: 0 must-links, 0 cannot-links, by position"
+
+
+def test_what_is_no_whole_number_is_an_id():
+    constraints = Constraints([("ann", "bob", 2)], [("bob", "eve")])
+    assert constraints.by == "id"
+    assert constraints.must_link.tolist() == [["ann", "bob"]]
+    assert constraints.cannot_link.tolist() == [["bob", "eve"]]
+    assert constraints.must_weights.tolist() == [2.0]
+    assert Constraints([(0, 1)], [("bob", "eve")]).by == "id"
+    assert Constraints(np.array([["ann", "bob", "0.5"]])).must_weights.tolist() == [0.5]
+
+
+def test_ids_of_any_kind():
+    when = [pd.Timestamp("2024-01-01"), pd.Timestamp("2025-01-01")]
+    assert Constraints([tuple(when)]).positions(when[::-1]).must_link.tolist() == [[0, 1]]
+    pairs = Constraints([(("a", 1), ("b", 2))])
+    assert pairs.must_link.tolist() == [[("a", 1), ("b", 2)]]
+    assert Constraints([(True, "a")]).by == "id"
+
+
+def test_whole_numbers_are_ids_if_one_says_so():
+    constraints = Constraints([(30, 10)], by="id")
+    assert constraints.by == "id"
+    assert constraints.positions([10, 20, 30]) == Constraints([(0, 2)])
+
+
+def test_rows_stay_rows():
+    constraints = Constraints([(0, 1)], [(1, 2)], by="row")
+    for same in (constraints, 2 * constraints, constraints | constraints, constraints.closure()):
+        assert same.by == "row"
+    assert constraints.transfer([(0, 3), (1, 4)]).by == "row"
+    assert constraints != Constraints([(0, 1)], [(1, 2)])
+
+
+def test_what_is_read_cannot_be_written_to():
+    """Arrays are copies: who changes them changes no constraint."""
+    for constraints in (Constraints([(0, 1)], [(1, 2)]), Constraints([("a", "b")], [("b", "c")])):
+        before = both_kinds(constraints)
+        for array in (constraints.must_link, constraints.cannot_link, constraints.must_weights):
+            array[:] = 0
+        assert both_kinds(constraints) == before
+
+
+def test_what_was_given_is_not_written_to():
+    pairs, weights = np.array([[3, 1], [1, 3]]), np.array([1.0, 2.0])
+    Constraints(pairs, must_weights=weights)
+    assert pairs.tolist() == [[3, 1], [1, 3]]
+    assert weights.tolist() == [1.0, 2.0]
+
+
+listed = r"must-links are listed as pairs, \[\(entity, entity\), ...\], or with weights, \[\(entity, entity, weight\)"
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Constraints([(0, 1)], by="name"), ValueError, "by must be 'position', 'id' or 'row', got 'name'"),
+        (
+            lambda: Constraints([("a", "b")], by="position"),
+            TypeError,
+            "constraints by position name whole numbers; use by='id' for names of entities",
+        ),
+        (
+            lambda: Constraints([("a", "b")], by="row"),
+            TypeError,
+            "constraints by row name whole numbers; use by='id' for names of entities",
+        ),
+        (lambda: Constraints((0, 1)), ValueError, listed),
+        (lambda: Constraints([0, 1]), ValueError, listed),
+        (lambda: Constraints([(0,)]), ValueError, listed),
+        (lambda: Constraints([(0, 1, 1.0, 2.0)]), ValueError, listed),
+        (lambda: Constraints("ab"), ValueError, listed),
+        (lambda: Constraints(["ab"]), ValueError, listed),
+        (lambda: Constraints({0: 1}), ValueError, listed),
+        (lambda: Constraints(None), ValueError, listed),
+        (lambda: Constraints(7), ValueError, listed),
+        (lambda: Constraints(np.array([0, 1])), ValueError, listed),
+        (lambda: Constraints(np.eye(4)), ValueError, listed),
+        (lambda: Constraints(np.zeros((2, 2, 2))), ValueError, listed),
+        (lambda: Constraints((), [(0,)]), ValueError, "cannot-links are listed as pairs"),
+        (
+            lambda: Constraints([(0, 1, 1.0)], must_weights=2),
+            ValueError,
+            "the weights of must-links are given twice: with the pairs and by themselves",
+        ),
+        (
+            lambda: Constraints([(0, 1), (1, 2)], must_weights=[1, 2, 3]),
+            ValueError,
+            "the weights of must-links must be one number, or one for each of 2 pairs",
+        ),
+        (
+            lambda: Constraints((), [(0, 1)], cannot_weights="heavy"),
+            ValueError,
+            "the weights of cannot-links must be one number, or one for each of 1 pairs",
+        ),
+        (lambda: Constraints([(0, 1, "heavy")]), ValueError, "a constraint's weight is a number, got 'heavy'"),
+        (lambda: Constraints([(0, 1, None)]), ValueError, "a constraint's weight is a number, got None"),
+        (lambda: Constraints([(0, 1, -1)]), ValueError, r"must-link \(0, 1\) has weight -1: give a number, 0 or more"),
+        (
+            lambda: Constraints([("a", "b", np.nan)]),
+            ValueError,
+            r"must-link \('a', 'b'\) has weight nan: give a number, 0 or more",
+        ),
+        (
+            lambda: Constraints((), [(0, 1), (2, 1)], cannot_weights=[1, np.inf]),
+            ValueError,
+            r"cannot-link \(2, 1\) has weight inf: give a number, 0 or more",
+        ),
+        (
+            lambda: Constraints([(3, 3)]),
+            ValueError,
+            r"must-link \(3, 3\) is between an entity and itself: leave it out",
+        ),
+        (
+            lambda: Constraints((), [("a", "a")]),
+            ValueError,
+            r"cannot-link \('a', 'a'\) is between an entity and itself: leave it out",
+        ),
+        (
+            lambda: Constraints([(0, -1)]),
+            ValueError,
+            r"must-link \(0, -1\) names a position that no data has: count from 0",
+        ),
+        (
+            lambda: Constraints((), [(-2, 1)], by="row"),
+            ValueError,
+            r"cannot-link \(-2, 1\) names a row that no data has: count from 0",
+        ),
+        (
+            lambda: Constraints([(0.5, 1)]),
+            ValueError,
+            "must-links name entities by whole numbers or ids, got a fraction or NaN",
+        ),
+        (
+            lambda: Constraints((), np.array([[0, np.nan]])),
+            ValueError,
+            "cannot-links name entities by whole numbers or ids, got a fraction or NaN",
+        ),
+        (
+            lambda: Constraints([("a", float("nan"))]),
+            ValueError,
+            "must-links name entities by whole numbers or ids, got a fraction or NaN",
+        ),
+    ],
+)
+def test_refuses_to_read(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_a_negative_number_is_an_id_like_any_other():
+    assert Constraints([(-1, 4)], by="id").positions([4, -1]).must_link.tolist() == [[0, 1]]
+
+
+# --- as values
+
+
+def test_weights_times_a_number():
+    constraints = Constraints([(0, 1, 2.0)], [(1, 2, 0.5)])
+    for times in (10 * constraints, constraints * 10, np.float64(10) * constraints, constraints * np.int64(10)):
+        assert both_kinds(times) == ({(0, 1): 20.0}, {(1, 2): 5.0})
+    assert both_kinds(constraints) == ({(0, 1): 2.0}, {(1, 2): 0.5})
+    named = 3 * Constraints([("a", "b")])
+    assert named.must_link.tolist() == [["a", "b"]]
+    assert named.must_weights.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("factor", [0, -1, float("nan"), float("inf")])
+def test_refuses_other_factors(factor):
+    with pytest.raises(ValueError, match=rf"weights are multiplied by a number above 0, got {factor!r}"):
+        Constraints([(0, 1)]) * factor
+
+
+def test_refuses_factors_that_are_no_numbers():
+    for factor in (1j, [2], None):
+        with pytest.raises(TypeError, match=r"unsupported operand|can't multiply"):
+            Constraints([(0, 1)]) * factor
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_links, some_links, some_links, some_links)
+def test_a_union_keeps_the_largest_weight(must, cannot, other_must, other_cannot):
+    together = Constraints(must + other_must, cannot + other_cannot)
+    assert Constraints(must, cannot) | Constraints(other_must, other_cannot) == together
+    named = [Constraints(must, cannot, by="id"), Constraints(other_must, other_cannot, by="id")]
+    assert (named[0] | named[1]).positions(range(N)) == together
+
+
+def test_refuses_unions_of_different_kinds():
+    with pytest.raises(ValueError, match="constraints by position and by id do not mix: give both the same way"):
+        Constraints([(0, 1)]) | Constraints([("a", "b")])
+    with pytest.raises(ValueError, match="constraints by row and by position do not mix"):
+        Constraints([(0, 1)], by="row") | Constraints([(0, 1)])
+    with pytest.raises(TypeError, match="unsupported operand"):
+        Constraints([(0, 1)]) | [(0, 1)]
+
+
+def test_equal_is_what_says_the_same():
+    one = Constraints([(0, 1), (2, 3, 0.5)], [(0, 2)])
+    assert one == Constraints([(3, 2, 0.5), (1, 0), (0, 1, 0.1)], [(2, 0)])
+    assert one != Constraints([(0, 1), (2, 3)], [(0, 2)]), "another weight"
+    assert one != Constraints([(0, 1), (2, 3, 0.5), (0, 2)]), "another kind"
+    assert one != Constraints([(0, 1), (2, 3, 0.5)], [(0, 2)], by="id"), "other entities"
+    assert one != "constraints"
+    assert Constraints([("a", "b"), ("c", "d")]) == Constraints([("d", "c"), ("b", "a")])
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_survives_pickling():
+    for constraints in (Constraints([(0, 1, 2)], [(1, 2)], by="row"), Constraints([("a", "b")], [("b", "c", 3)])):
+        back = pickle.loads(pickle.dumps(constraints))
+        assert back == constraints
+        assert repr(back) == repr(constraints)
+        assert back.closure() == constraints.closure()
+
+
+def test_counts_are_shown():
+    assert repr(Constraints([(0, 1)], [(1, 2), (2, 3)])) == "Constraints: 1 must-link, 2 cannot-links, by position"
+    many = Constraints([(0, i) for i in range(1, 1235)], by="row")
+    assert repr(many) == "Constraints: 1,234 must-links, 0 cannot-links, by row"
+
+
+def test_scikit_learn_does_not_cut_them_up():
+    """Of what has a length, and as many as rows, scikit-learn's cross-validation takes the rows of a fold."""
+    constraints = Constraints([(0, 1), (1, 2), (2, 3)])
+    with pytest.raises(TypeError, match="has no len"):
+        len(constraints)
+    assert _check_method_params(np.eye(3), {"constraints": constraints}, [0, 1])["constraints"] is constraints
+
+
+# --- what follows
+
+
+@settings(max_examples=150, deadline=None)
+@given(some_links, some_links)
+def test_all_that_follows_and_nothing_else(must, cannot):
+    found = Constraints(must, cannot)
+    assert both_kinds(found.closure()) == literal.closure(N, must, cannot)
+    assert [tuple(pair) for pair in found.conflicts.tolist()] == literal.conflicts(N, must, cannot)
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_links, some_links)
+def test_what_follows_from_all_that_follows_is_there_already(must, cannot):
+    once = Constraints(must, cannot).closure()
+    assert once.closure() == once
+
+
+@settings(max_examples=30, deadline=None)
+@given(some_links, some_links, st.permutations(range(N)))
+def test_names_do_not_matter_to_what_follows(must, cannot, order):
+    names = [f"entity {i}" for i in order]
+    named = [[(names[i], names[j], w) for i, j, w in own] for own in (must, cannot)]
+    by_name = Constraints(*named, by="id")
+    assert by_name.closure().positions(names) == Constraints(must, cannot).closure()
+    conflicts = {frozenset(pair) for pair in by_name.conflicts.tolist()}
+    expected = {frozenset((names[i], names[j])) for i, j in Constraints(must, cannot).conflicts.tolist()}
+    assert conflicts == expected
+
+
+def test_nothing_follows_from_a_conflict():
+    """0, 1 and 2 are tied; that 0 and 2 are to be kept apart as well says nothing about 3."""
+    constraints = Constraints([(0, 1), (1, 2)], [(0, 2, 5.0), (2, 3, 0.5)])
+    assert constraints.conflicts.tolist() == [[0, 2]]
+    must, cannot = both_kinds(constraints.closure())
+    assert must == {(0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0}
+    assert cannot == {(0, 2): 5.0, (0, 3): 0.5, (1, 3): 0.5, (2, 3): 0.5}
+
+
+def test_a_chain_longer_than_any_recursion():
+    n = 1500
+    assert n > sys.getrecursionlimit()
+    weights = np.random.default_rng(0).uniform(1, 2, n - 1)
+    chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    closed = Constraints(chain, [(0, n)], must_weights=weights).closure()
+    assert len(closed.must_link) == n * (n - 1) // 2
+    weakest = np.minimum.accumulate(weights)
+    from_0 = closed.must_link[:, 0] == 0
+    np.testing.assert_array_equal(closed.must_weights[from_0], weakest)
+    np.testing.assert_array_equal(closed.cannot_weights, 1.0)
+    assert len(closed.cannot_link) == n
+
+
+def test_refuses_what_memory_does_not_hold(monkeypatch):
+    monkeypatch.setattr("consilience.data.links.available_memory", lambda: 2**30)
+    n = 20_000
+    chain = Constraints([(i, i + 1) for i in range(n)])
+    message = (
+        rf"all constraints that follow from those given are {n * (n + 1) // 2:,} pairs and need \d+\.\d GiB, "
+        "but 1.0 GiB are free: give fewer constraints"
+    )
+    with pytest.raises(MemoryError, match=message):
+        chain.closure()
+    assert len(chain.conflicts) == 0
+
+
+def test_memory_is_counted_for_both_kinds(monkeypatch):
+    """Two groups of 100, kept apart by two cannot-links: 4,950 pairs each, and 10,000 between them."""
+    monkeypatch.setattr("consilience.data.links.available_memory", lambda: 1000)
+    groups = [(first, first + i) for first in (0, 100) for i in range(1, 100)]
+    with pytest.raises(MemoryError, match="all constraints that follow from those given are 19,900 pairs"):
+        Constraints(groups, [(3, 150), (170, 4)]).closure()
+    with pytest.raises(MemoryError, match="all constraints that follow from those given are 9,900 pairs"):
+        Constraints(groups, [(3, 50), (170, 171)]).closure()
+
+
+def test_refuses_transfers_that_memory_does_not_hold(monkeypatch):
+    monkeypatch.setattr("consilience.data.links.available_memory", lambda: 1000)
+    to_many = [(0, i) for i in range(10)] + [(1, i) for i in range(10, 20)]
+    message = "the constraints that the mapping transfers are 100 pairs and need 0.0 GiB, but 0.0 GiB are free"
+    with pytest.raises(MemoryError, match=message):
+        Constraints([(0, 1)]).transfer(to_many)
+
+
+def test_memory_that_the_system_says_nothing_of_is_enough(monkeypatch):
+    monkeypatch.setattr("consilience.data.links.available_memory", lambda: None)
+    assert Constraints([(0, 1), (1, 2)]).closure().size == 3
+
+
+# --- other numbers
+
+
+@settings(max_examples=100, deadline=None)
+@given(some_links, some_links, st.lists(st.tuples(entities, entities), max_size=20))
+def test_a_transfer_meets_everyone_that_is_mapped(must, cannot, mapping):
+    """Many to many; a pair whose ends come together falls away."""
+    constraints = Constraints(must, cannot)
+    expected = tuple(literal.transfer(own, set(mapping)) for own in both_kinds(constraints))
+    assert both_kinds(constraints.transfer(mapping)) == expected
+    assert both_kinds(constraints.transfer(np.array(mapping, np.uint8).reshape(-1, 2))) == expected
+
+
+def test_a_transfer_leaves_out_who_is_not_mapped():
+    constraints = Constraints([(0, 1), (1, 2)], [(0, 2)])
+    assert both_kinds(constraints.transfer([(1, 4), (2, 3)])) == ({(3, 4): 1.0}, {})
+    assert constraints.transfer([]).size == 0
+    assert constraints.transfer([(0, 5), (1, 5), (2, 5)]).size == 0
+
+
+@pytest.mark.parametrize("mapping", [[0, 1], [(0, 1, 2)], [(0.5, 1)], [("a", "b")]])
+def test_refuses_other_mappings(mapping):
+    with pytest.raises(ValueError, match=r"a mapping lists pairs of positions, \[\(here, there\), ...\]"):
+        Constraints([(0, 1)]).transfer(mapping)
+
+
+def test_refuses_to_transfer_names():
+    with pytest.raises(ValueError, match="constraints by id name the same entities everywhere: there is nothing to"):
+        Constraints([("a", "b")]).transfer([(0, 1)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_links, some_links, st.lists(st.integers(0, 4), min_size=N, max_size=N))
+def test_other_numbers_for_the_same_entities(must, cannot, numbers):
+    """Who gets the same number is one: a pair of both falls away."""
+    found = Constraints(must, cannot).renumbered(np.array(numbers))
+    assert found == Constraints(must, cannot).transfer(list(enumerate(numbers)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(some_links, some_links, st.permutations(range(N)))
+def test_positions_are_where_the_ids_are(must, cannot, order):
+    found = Constraints(must, cannot, by="id").positions(order)
+    assert found.by == "position"
+    assert found == Constraints(must, cannot).transfer([(name, place) for place, name in enumerate(order)])
+
+
+def test_refuses_positions_of_who_is_not_there():
+    with pytest.raises(ValueError, match="these constraints are by position, not by id"):
+        Constraints([(0, 1)]).positions([0, 1])
+    message = r"a constraint names entity 'eve', which is not among the ids of the data \(2 such\): leave it out$"
+    with pytest.raises(ValueError, match=message):
+        Constraints([("ann", "eve")], [("bob", "ann")]).positions(["ann", "zoe"])
+    message = r"names entity 7, which is not among the ids of the data \(1 such\): leave it out, or say by='position'"
+    with pytest.raises(ValueError, match=message):
+        Constraints([(7, 1)], by="id").positions([1, 2])
+
+
+# --- against classes
+
+
+def test_precision_is_the_share_of_the_weight_that_is_right():
+    y = ["a", "a", "b", "b"]
+    constraints = Constraints([(0, 1, 3.0), (1, 2, 1.0)], [(0, 2), (0, 3), (2, 3), (0, 1)])
+    assert constraints.precision(y) == (0.75, 0.5)
+    assert constraints.precision(np.array(y)).must_link == 0.75
+    assert constraints.precision(y).cannot_link == 0.5
+    none = Constraints().precision(y)
+    assert np.isnan(none).all()
+
+
+def test_precision_is_by_position():
+    message = r"classes are by position, these constraints by id: see positions\(\)"
+    with pytest.raises(ValueError, match=message):
+        Constraints([("a", "b")]).precision([0, 1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("abc"), min_size=2, max_size=9), st.integers(0, 12), st.integers(0, 99))
+def test_a_sample_is_right_and_holds_no_pair_twice(y, n, seed):
+    classes = np.array(y)
+    same = sum(y[i] == y[j] for i in range(len(y)) for j in range(i))
+    other = len(y) * (len(y) - 1) // 2 - same
+    n = min(n, 2 * same, 2 * other)
+    constraints = Constraints.sample(classes, n, seed)
+    must, cannot = both_kinds(constraints)
+    assert (len(must), len(cannot)) == (n // 2, n - n // 2)
+    assert all(classes[i] == classes[j] for i, j in must)
+    assert all(classes[i] != classes[j] for i, j in cannot)
+    assert set(must.values()) | set(cannot.values()) <= {1.0}
+    assert constraints == Constraints.sample(y, n, seed)
+
+
+def test_a_sample_may_be_everything():
+    y = [0, 1, 0, 2, 1, 0]
+    must = [(0, 2), (0, 5), (2, 5), (1, 4)]
+    assert Constraints.sample(y, 8, 0).must_link.tolist() == sorted(map(list, must))
+
+
+def test_every_pair_is_as_likely_as_any_other():
+    y = [2, 0, 1, 0, 2, 2, 0]
+    n_draws = 3000
+    rng = np.random.default_rng(0)
+    drawn = Counter()
+    for _ in range(n_draws):
+        constraints = Constraints.sample(y, 5, rng)
+        drawn.update(map(tuple, [*constraints.must_link.tolist(), *constraints.cannot_link.tolist()]))
+    same = {(i, j): y[i] == y[j] for j in range(7) for i in range(j)}
+    assert drawn.keys() == same.keys()
+    n_same = sum(same.values())
+    for pair, is_same in same.items():
+        share = 2 / n_same if is_same else 3 / (len(same) - n_same)
+        spread = np.sqrt(share * (1 - share) / n_draws)
+        assert drawn[pair] / n_draws == pytest.approx(share, abs=5 * spread), pair
+
+
+def test_a_sample_touches_no_other_randomness():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    assert Constraints.sample([0, 0, 1], 2).size == 2
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    one, other = (Constraints.sample(np.arange(60) % 2, 20, np.random.RandomState(3)) for _ in range(2))
+    assert one == other
+    assert one != Constraints.sample(np.arange(60) % 2, 20, np.random.RandomState(4))
+
+
+def test_a_sample_of_many_entities_lists_no_pairs():
+    """A hundred thousand entities have five thousand million pairs."""
+    y = np.arange(100_000) % 3
+    constraints = Constraints.sample(y, 1000, 0)
+    assert constraints.precision(y) == (1.0, 1.0)
+    assert constraints.size == 1000
+
+
+def test_refuses_samples_that_there_are_not():
+    with pytest.raises(ValueError, match="4 must-links are asked for, but the classes allow 2: ask for fewer"):
+        Constraints.sample([0, 0, 1, 1], 8)
+    with pytest.raises(ValueError, match="1 cannot-links are asked for, but the classes allow 0: ask for fewer"):
+        Constraints.sample([0, 0, 0], 2)
+    with pytest.raises(ValueError, match="1 must-links are asked for, but the classes allow 0: ask for fewer"):
+        Constraints.sample([], 2)
+    for n in (-1, 2.5, "all", None):
+        with pytest.raises(ValueError, match=f"n must be a whole number of constraints, 0 or more, got {n!r}"):
+            Constraints.sample([0, 0, 1], n)
+
+
+# --- tables
+
+BY = {
+    "position": Constraints([(0, 1, 0.1), (2, 3)], [(10, 2, 1 / 3)]),
+    "id": Constraints([("ann", "bob", 0.1)], [("bob", "eve"), ("a,b", 'say "c"', 1 / 3)]),
+    "row": Constraints([(0, 1)], [(1, 2, 2.5)], by="row"),
+    "whole ids": Constraints([(7, 9)], [(9, 11, 2)], by="id"),
+}
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("make", [lambda table: table, dict, pd.DataFrame, pl.DataFrame])
+def test_a_table_comes_back(by, make):
+    constraints = BY[by]
+    table = make(constraints.table())
+    assert Constraints.from_table(table, by=constraints.by) == constraints
+    if by in ("position", "id"):
+        assert Constraints.from_table(table) == constraints
+
+
+@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_a_file_comes_back(by, as_path, tmp_path):
+    constraints = BY[by]
+    path = tmp_path / "constraints.csv"
+    pd.DataFrame(constraints.table()).to_csv(path, index=False)
+    assert Constraints.from_table(as_path(path), by=constraints.by) == constraints
+
+
+def test_a_table_of_nothing_comes_back(tmp_path):
+    none = Constraints()
+    path = tmp_path / "constraints.csv"
+    pd.DataFrame(none.table()).to_csv(path, index=False)
+    for table in (none.table(), pd.DataFrame(none.table()), pl.DataFrame(none.table()), path):
+        assert Constraints.from_table(table) == none
+
+
+def test_a_file_as_people_write_it(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("type,second,first,who\nMust, 3 ,1,me\n CL ,2,1,you\nCANNOT_LINK,5,4,me\nml,4,3,us\n", "utf-8")
+    assert Constraints.from_table(path) == Constraints([(1, 3), (3, 4)], [(1, 2), (4, 5)])
+
+
+def test_a_table_without_weights_or_with_other_columns():
+    table = {"first": [0, 1], "second": (1, 2), "type": np.array(["must", "cannot"]), "note": ["x", None]}
+    assert Constraints.from_table(table) == Constraints([(0, 1)], [(1, 2)])
+    table["weight"] = ["2", 0.5]
+    assert Constraints.from_table(table) == Constraints([(0, 1, 2)], [(1, 2, 0.5)])
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (
+            {"first": [0], "last": [1], "type": ["must"]},
+            ValueError,
+            "columns 'first', 'second', 'type' and perhaps 'weight'; 'second' is not among 'first', 'last', 'type': "
+            "rename the columns",
+        ),
+        (
+            pd.DataFrame({"a": [0]}),
+            ValueError,
+            "columns 'first', 'second', 'type' and perhaps 'weight'; 'first' is not among 'a': rename",
+        ),
+        (
+            {"first": [0, 0], "second": [1, 2], "type": ["must", "perhaps"]},
+            ValueError,
+            "a constraint's type is 'must-link' or 'cannot-link', got 'perhaps'",
+        ),
+        (
+            {"first": [0], "second": [1], "type": ["must"], "weight": ["much"]},
+            ValueError,
+            "a constraint's weight is a number, got 'much'",
+        ),
+        (
+            [(0, 1, "must")],
+            TypeError,
+            "a table of constraints is a frame, a mapping of columns or a path, got list",
+        ),
+    ],
+)
+def test_refuses_other_tables(table, error, message):
+    with pytest.raises(error, match=message):
+        Constraints.from_table(table)
+
+
+def test_refuses_files_that_miss_something(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("first,second,type,weight\n0,1,must\n", "utf-8")
+    with pytest.raises(ValueError, match="a constraint's weight is a number, got None"):
+        Constraints.from_table(path)
+    path.write_text("first,second,type\n0,ann,must\n", "utf-8")
+    with pytest.raises(TypeError, match="constraints by position name whole numbers; use by='id'"):
+        Constraints.from_table(path, by="position")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("one,two\n0,1\n", "'first' is not among 'one', 'two': rename the columns"),
+        ("first,type\n0,must\n", "'second' is not among 'first', 'type': rename the columns"),
+    ],
+)
+def test_refuses_files_without_the_columns(text, message, tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=message):
+        Constraints.from_table(path)
+
+
+def test_the_table_is_what_one_reads():
+    table = BY["position"].table()
+    assert isinstance(table, cs.data.Table)
+    assert list(table) == ["first", "second", "type", "weight"]
+    assert table["type"].tolist() == ["must-link", "must-link", "cannot-link"]
+    assert table["first"].tolist() == [0, 2, 2]
+    assert table["second"].tolist() == [1, 3, 10]
+    assert table["weight"].tolist() == [0.1, 1.0, 1 / 3]
