@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..data import Constraints, Links, components, constrain
 from ..data.links import closure
 from ..divergences import Rows
 from .cluster_metrics import Metric
-from .constrained import ConstrainedState, constrained_kmeans
+from .constrained import PATIENCE, ConstrainedState, constrained_kmeans
 from .linked import Linked, Order
 from .neighbourhoods import first_centres
 from .run import run
@@ -46,6 +47,13 @@ class Instances:
     def of_entities(self, labels: np.ndarray) -> np.ndarray:
         """Labels of the rows as labels of the entities, -1 where they lack the view."""
         return np.where(self.row >= 0, labels[np.maximum(self.row, 0)], -1)
+
+
+class Closed(NamedTuple):
+    """A view's constraints and all that follow; and without those that contradict others."""
+
+    all: Constraints
+    sound: Constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +91,12 @@ class Mapped:
         node = components(np.vstack([np.zeros((0, 2), np.int64), *ties]), sum(sizes))
         return {name: node[starts[name] : starts[name] + n] for name, n in zip(self.views, sizes, strict=True)}
 
-    def closed(self, given: Mapping[str, Constraints], common: Constraints) -> dict[str, Constraints]:
+    def closed(self, given: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
         """Each view's constraints with all that follow, the mapping being must-links that never limit a path.
 
         `common` constraints are between entities, given in no view. Where a row is mapped to several of another view,
-        these are tied, as strongly as anything that is given.
+        these are tied, as strongly as anything that is given. Cannot-links that contradict must-links count in their
+        view, but nothing is inferred from them.
         """
         everything = self.joined(given, common)
         n_nodes = 1 + max(own.max(initial=-1) for own in self.nodes.values())
@@ -98,7 +107,10 @@ class Mapped:
         closed = {}
         for name, own in self.nodes.items():
             inferred = sound.transfer(np.column_stack([own, np.arange(len(own))]))
-            closed[name] = given[name] | inferred | constrain(same_node(own, strongest), Links.none())
+            inferred |= constrain(same_node(own, strongest), Links.none())
+            ends = tied[own[given[name].cannot.pairs]]
+            agreed = constrain(given[name].must, given[name].cannot.where(ends[:, 0] != ends[:, 1]))
+            closed[name] = Closed(given[name] | inferred, agreed | inferred)
         return closed
 
     def joined(self, given: Mapping[str, Constraints], common: Constraints) -> Constraints:
@@ -154,7 +166,7 @@ class Base:
             rng = np.random.default_rng(self.seeds[name])
             centres = first_centres(view, given, received, self.n_clusters, self.start, rng)
         states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order[name])
-        patience = self.max_iter if self.measured else 1
+        patience = PATIENCE[self.measured]
         done = run(states, max_iter=self.max_iter, tol=self.tol, patience=patience, report=lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
@@ -188,7 +200,7 @@ class CoConstrainedState:
 def co_constrained(
     mapped: Mapped,
     base: Base,
-    given: Mapping[str, Constraints],
+    given: Mapping[str, Closed],
     infer: Infer,
     thresholds: Mapping[str, float],
     tol: float,
@@ -203,9 +215,9 @@ def co_constrained(
             others = (other for other in mapped.views if other != name)
             received = (handed[other].transfer(mapped.mappings[other, name]) for other in others)
             inferred = reduce(or_, received, Constraints())
-            links[name] = given[name] | inferred  # Step 9
-            states[name] = base.cluster(name, view.view, given[name], inferred)  # Step 10, the M-step
-            turn = Turn(view.view.X, states[name], given[name], mapped.targets[name], thresholds[name])
+            links[name] = given[name].all | inferred  # Step 9
+            states[name] = base.cluster(name, view.view, given[name].all, inferred)  # Step 10, the M-step
+            turn = Turn(view.view.X, states[name], given[name].sound, mapped.targets[name], thresholds[name])
             handed[name] = infer(turn)  # Step 11, the E-step
         settled = bool(before) and all(
             abs(own.cost - before[name]) <= tol * max(1.0, abs(own.cost)) for name, own in states.items()

@@ -17,6 +17,10 @@ from .farthest import Farthest
 from .kmeans import NOWHERE, Collector, Statistics
 from .linked import Linked, Order, Prices
 
+# Rounds in which the objective may fail to fall. With prices that are measured it may rise for a while: the farthest
+# pair changes with the metric, and with it what cannot-links cost. With fixed prices no step ever raises it.
+PATIENCE = {True: 10, False: 1}
+
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedState:

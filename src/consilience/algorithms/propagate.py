@@ -18,7 +18,7 @@ from ..data import Links, both_ways
 from ..families.gaussian_full import whitener
 from .cluster_metrics import Full, Identity, Metric
 
-GAMMA = 1e-6  # added to the variances of a cluster, so that none is zero (Eq 3)
+GAMMA = 1e-6  # added to the variances of a cluster, so that none is zero (Eq 2)
 ROWS = 64  # rows whose pairs a thread looks for in one go
 PAIR_BYTES = 128
 
@@ -41,10 +41,11 @@ class Heights(NamedTuple):
 def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: Metric) -> Shapes:
     """The covariance of each cluster: that of its rows, or the inverse of its metric, brought to the same scale."""
     d = X.shape[1]
+    gamma = min(GAMMA, 1e-3 * float(X.var(axis=0).mean()))  # data of tiny numbers has tiny variances
     found = []
     for h, centre in enumerate(centres):
         moved = X[labels == h] - centre
-        covariance = moved.T @ moved / max(1, len(moved)) + GAMMA * np.eye(d)
+        covariance = moved.T @ moved / max(1, len(moved)) + gamma * np.eye(d)
         if not isinstance(metric, Identity):
             matrix = metric.values[h] if isinstance(metric, Full) else np.diag(metric.values[h])
             learned = np.linalg.inv(matrix)
@@ -90,10 +91,10 @@ def bells(
         if not len(own):
             continue
         origin, turn = shapes.centres[h], shapes.whiteners[h]
-        places = (X[targets] - origin) @ turn
+        places = seen_by(X[targets] - origin, turn)
         order = np.argsort(places[:, 0], kind="stable")
         places = np.ascontiguousarray(places[order])
-        starts = (X[sources[own]] - origin) @ turn
+        starts = seen_by(X[sources[own]] - origin, turn)
         widths = np.exp(-0.5 * np.sum(starts**2, axis=1))  # g, by Eq 4: 1 at the centre
         radii = 2 * widths * np.log(odds[own]) * (1 + 1e-9)
 
@@ -122,6 +123,11 @@ def bells(
     by_height = np.lexsort((-values, source))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(sources)))])
     return Heights(indptr, reached[by_height], values[by_height])
+
+
+def seen_by(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Rows times a matrix, the same row always rounded the same way: a source must find itself among the targets."""
+    return np.einsum("ij,jk->ik", rows, turn)
 
 
 def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:

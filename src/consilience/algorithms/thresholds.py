@@ -27,9 +27,9 @@ def best_threshold(
 ) -> float:
     """The threshold under which constraints that were left out of the clustering are kept best."""
     if sum(own.size for own in given.values()) < 2:
-        raise ValueError("threshold='auto' needs at least two constraints to choose by: give a number")
+        raise ValueError("threshold='auto' needs at least two constraints within views to choose by: give a number")
     scores = np.zeros((len(CANDIDATES), 2, 2))  # threshold, kind, (weight kept, weight of all)
-    for train, test in folds(given, rng):
+    for train, test in folds(mapped, given, rng):
         closed = mapped.closed(train, Constraints())
         for place, threshold in enumerate(CANDIDATES):
             states = co_constrained(mapped, base, closed, infer, dict.fromkeys(mapped.views, threshold), tol)
@@ -46,20 +46,26 @@ def best_threshold(
 
 
 def folds(
-    given: Mapping[str, Constraints], rng: np.random.Generator
+    mapped: Mapped, given: Mapping[str, Constraints], rng: np.random.Generator
 ) -> Iterator[tuple[dict[str, Constraints], dict[str, Constraints]]]:
-    """Constraints to cluster by, and those left out, each once."""
-    fold = {
-        name: [rng.permutation(np.arange(len(own.weights)) % N_FOLDS) for own in (links.must, links.cannot)]
-        for name, links in given.items()
-    }
+    """Constraints to cluster by, and those left out; what several views were told of a pair is left out in all."""
+    must = fold_of({name: mapped.nodes[name][own.must.pairs] for name, own in given.items()}, rng)
+    cannot = fold_of({name: mapped.nodes[name][own.cannot.pairs] for name, own in given.items()}, rng)
     for f in range(N_FOLDS):
         train, test = {}, {}
-        for name, links in given.items():
-            must, cannot = fold[name]
-            train[name] = constrain(links.must.where(must != f), links.cannot.where(cannot != f))
-            test[name] = constrain(links.must.where(must == f), links.cannot.where(cannot == f))
+        for name, own in given.items():
+            train[name] = constrain(own.must.where(must[name] != f), own.cannot.where(cannot[name] != f))
+            test[name] = constrain(own.must.where(must[name] == f), own.cannot.where(cannot[name] == f))
         yield train, test
+
+
+def fold_of(pairs: Mapping[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """The fold of each pair, the same for the same pair; folds are of about the same size."""
+    stacked = np.sort(np.vstack(list(pairs.values())), axis=1)
+    different, which = np.unique(stacked, axis=0, return_inverse=True)
+    fold = rng.permutation(np.arange(len(different)) % N_FOLDS)[which.reshape(-1)]
+    ends = np.cumsum([len(own) for own in pairs.values()])
+    return dict(zip(pairs, np.split(fold, ends[:-1]), strict=True))
 
 
 def kept(labels: np.ndarray, constraints: Constraints) -> np.ndarray:

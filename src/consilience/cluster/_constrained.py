@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._backend import CSR, add_label_sums, chunks, generator, map_chunks, take_rows, threads, to_numpy
 from ..algorithms.cluster_metrics import Metric
-from ..algorithms.constrained import ConstrainedState, constrained_kmeans, resettled
+from ..algorithms.constrained import PATIENCE, ConstrainedState, constrained_kmeans, resettled
 from ..algorithms.linked import Linked, Order
 from ..algorithms.neighbourhoods import CHOICES, first_centres
 from ..algorithms.progress import progress
@@ -56,7 +56,6 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
-    _patience: ClassVar[int]  # rounds in which the objective may fail to fall
 
     n_clusters: int
     init: Any
@@ -135,7 +134,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
                     constrained_kmeans(problem, metric, centres, order, labels),
                     max_iter=self.max_iter,
                     tol=self.tol,
-                    patience=self._patience,
+                    patience=PATIENCE[self._measured],
                     report=partial(show, i),
                 )
                 state = done.state if done.state.settled else resettled(problem, done.state, order)

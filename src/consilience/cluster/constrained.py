@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._backend import CSR, generator, take_rows, threads
 from ..algorithms.cluster_metrics import METRICS, Identity, Metric
-from ..algorithms.co_constrained import Base, CoConstrainedState, Instances, Mapped, co_constrained
+from ..algorithms.co_constrained import Base, Closed, CoConstrainedState, Instances, Mapped, co_constrained
 from ..algorithms.linked import Order
 from ..algorithms.match import joint, matching, renumbered
 from ..algorithms.neighbourhoods import CHOICES
@@ -240,7 +240,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        self._warn(views, mapped, done.state)
+        self._warn(views, mapped, known, done.state)
         return self
 
     def _mapped(self, views: Views) -> Mapped:
@@ -265,18 +265,18 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         return mapped
 
-    def _check_dense(self, mapped: Mapped, given: Mapping[str, Constraints]) -> None:
+    def _check_dense(self, mapped: Mapped, given: Mapping[str, Closed]) -> None:
         for name, own in mapped.views.items():
-            if self.transfer == "propagate" and isinstance(own.view.X, CSR) and given[name].size:
+            if self.transfer == "propagate" and isinstance(own.view.X, CSR) and given[name].sound.size:
                 raise ValueError(
                     f"view {name!r} is sparse {own.view.X.shape}: constraints propagate in dense views of few columns. "
                     "Reduce it first, PerView(SpectralFeatures()), or use transfer='direct'"
                 )
 
-    def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Constraints]:
+    def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
         """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
         if self.transfer == "none":
-            return {name: own.closure() for name, own in known.items()}
+            return {name: Closed(own.closure(), Constraints()) for name, own in known.items()}
         return mapped.closed(known, common)
 
     def _base(self, mapped: Mapped, rng: np.random.Generator) -> Base:
@@ -332,9 +332,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         chosen = best_threshold(mapped, base, known, infer, self.max_iter, self.tol, rng)
         return dict.fromkeys(mapped.views, chosen)
 
-    def _run(
-        self, mapped: Mapped, base: Base, closed: Mapping[str, Constraints], thresholds: Mapping[str, float]
-    ) -> Run:
+    def _run(self, mapped: Mapped, base: Base, closed: Mapping[str, Closed], thresholds: Mapping[str, float]) -> Run:
         states = co_constrained(mapped, base, closed, TRANSFERS[self.transfer], thresholds, self.tol)
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             return run(
@@ -374,8 +372,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             total[views.present[:, v]] += self._views[name].costs(X)
         return total
 
-    def _warn(self, views: Views, mapped: Mapped, state: CoConstrainedState) -> None:
-        warn_of_conflicts(views, self.given_.conflicts)
+    def _warn(self, views: Views, mapped: Mapped, known: Mapping[str, Constraints], state: CoConstrainedState) -> None:
+        conflicts = [self.given_.conflicts]
+        if self.transfer == "none":  # views that are alone cannot contradict each other
+            conflicts = [mapped.views[name].entity[own.conflicts] for name, own in known.items()]
+        warn_of_conflicts(views, np.vstack(conflicts))
         warn_of_rounds(self)
         for name, own in state.views.items():
             n_found = len(np.unique(own.labels))

@@ -85,7 +85,6 @@ class MPCKMeans(BaseConstrainedKMeans):
     True
     """
 
-    _patience: ClassVar[int] = 10  # the farthest pair changes with the metric, and with it what cannot-links cost
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseConstrainedKMeans._parameter_constraints,
         "metric": [StrOptions(set(METRICS))],

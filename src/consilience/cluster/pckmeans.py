@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from ..algorithms.cluster_metrics import Identity, Metric
 from ._constrained import BaseConstrainedKMeans
@@ -84,8 +84,6 @@ class PCKMeans(BaseConstrainedKMeans):
     >>> round(cs.metrics.pairwise_scores(y, model.labels_).f, 2)
     1.0
     """
-
-    _patience: ClassVar[int] = 1  # neither step ever raises the objective
 
     def __init__(
         self,

@@ -97,6 +97,11 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             The fitted transformer.
         """
         views = check_views(self, X, reset=True)
+        if views.n_views > 1:
+            raise ValueError(
+                f"SpectralFeatures takes one view, got {views.n_views} ({', '.join(map(repr, views.names))}): use "
+                "PerView(SpectralFeatures()), which does each by itself"
+            )
         if len(views) <= self.n_components:
             raise ValueError(
                 f"n_components={self.n_components} needs more entities than the {len(views)} there are "

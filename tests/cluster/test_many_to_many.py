@@ -1,0 +1,71 @@
+"""Views mapped to each other by more than one pair a row."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience import Constraints
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], 20)
+PAGES = 6 * Y[:, None] + RNG.normal(size=(40, 2))
+IMAGES = 8 * np.repeat(Y, 2)[:, None] + RNG.normal(size=(80, 2))  # two of each page
+EACH_TWO = [(i // 2, i) for i in range(0, 80, 1)]
+
+
+def fitted(mapping, constraints, **options):
+    views = cs.align({"page": PAGES, "image": IMAGES}, {("page", "image"): mapping})
+    return views, cs.MultiViewConstrainedKMeans(2, random_state=0, **options).fit(views, constraints=constraints)
+
+
+def test_a_row_of_several_entities_is_one_point():
+    """Each page is there twice: its view is clustered as if it were there once."""
+    centres = {"page": PAGES[[0, 39]], "image": IMAGES[[0, 79]]}
+    views, model = fitted(EACH_TWO, {}, transfer="direct", init=centres)
+    assert len(views) == 80
+    alone = cs.PCKMeans(2, init=centres["page"]).fit(PAGES)
+    np.testing.assert_allclose(
+        np.sort(model.cluster_centers_["page"], axis=0), np.sort(alone.cluster_centers_, axis=0), rtol=1e-12
+    )
+    labels = model.view_labels_["page"]
+    assert (labels[::2] == labels[1::2]).all(), "both entities of a page have its label"
+
+
+def test_rows_that_one_row_is_mapped_to_are_tied():
+    _, model = fitted(EACH_TWO[:8], {}, transfer="direct")
+    images = model.constraints_["image"]
+    assert images.must_link.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert images.must_weights.tolist() == [1.0] * 4
+    assert model.constraints_["page"].size == 0
+
+
+def test_a_constraint_reaches_all_that_its_ends_are_mapped_to():
+    given = {"page": Constraints([(0, 1)], [(0, 39)], by="row")}
+    views, model = fitted(EACH_TWO, given, transfer="direct")
+    rows = views.rows[:, 1]
+    images = model.constraints_["image"]
+    must = {frozenset(pair) for pair in rows[images.must_link].tolist()}
+    assert {frozenset((i, j)) for i in (0, 1) for j in (2, 3)} <= must
+    cannot = {frozenset(pair) for pair in rows[images.cannot_link].tolist()}
+    # what follows is there, too: page 1 is tied to page 0
+    assert cannot == {frozenset((i, j)) for i in (0, 1, 2, 3) for j in (78, 79)}
+
+
+def test_pairs_that_come_together_fall_away():
+    """Two images of one page: what is said of them is nothing that could be said of the page."""
+    given = {"image": Constraints([(0, 1), (0, 2)], by="row")}
+    views, model = fitted(EACH_TWO, given, transfer="direct")
+    rows = views.rows[:, 0]
+    assert {frozenset(pair) for pair in rows[model.constraints_["page"].must_link].tolist()} == {frozenset((0, 1))}
+
+
+@pytest.mark.parametrize("base", ["pck", "mpck"])
+def test_propagates_and_finds_the_clusters(base):
+    given = {"page": Constraints.sample(Y, 12, random_state=0)}
+    given = {"page": Constraints(given["page"].must_link, given["page"].cannot_link, by="row")}
+    views, model = fitted(EACH_TWO, given, base=base)
+    y = Y[views.rows[:, 0]]
+    assert cs.metrics.adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.propagated_["page"].size > given["page"].size
+    assert min(model.propagated_["page"].precision(y)) > 0.95
+    assert cs.metrics.agreement_rate(model.view_labels_) > 0.9

@@ -1,0 +1,114 @@
+"""Which pairs are worth a person's answer."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import consilience as cs
+from consilience import Constraints, suggest_constraints
+
+
+def answers(pairs, y):
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return Constraints(pairs[same], pairs[~same])
+
+
+def learned(X, y, n_clusters, choose, rounds, each, seed):
+    """Ask, fit again, ask again."""
+    constraints = Constraints()
+    for _ in range(rounds):
+        model = cs.PCKMeans(n_clusters, init="farthest", random_state=seed).fit(X, constraints=constraints)
+        constraints |= answers(choose(model, each), y)
+    model = cs.PCKMeans(n_clusters, init="farthest", random_state=seed).fit(X, constraints=constraints)
+    return cs.metrics.pairwise_scores(y, model.labels_).f
+
+
+def at_random(n_entities, seed):
+    rng = np.random.default_rng(seed)
+    return lambda _, n: np.stack([rng.choice(n_entities, 2, replace=False) for _ in range(n)])
+
+
+@pytest.mark.parametrize(("name", "rounds"), [("iris", 8), ("quadrants", 3)])
+def test_beats_random_pairs(name, rounds):
+    gains = []
+    for seed in range(10):
+        if name == "iris":
+            X, y = load_iris(return_X_y=True)
+        else:
+            views, y = cs.datasets.make_four_quadrants(random_state=seed)
+            X = views["a"]
+        k = len(np.unique(y))
+        asked = learned(X, y, k, lambda model, n, X=X: suggest_constraints(model, X, n), rounds, 4, seed)
+        gains.append(asked - learned(X, y, k, at_random(len(y), seed), rounds, 4, seed))
+    assert np.mean(gains) > 0.03
+
+
+def test_no_pair_is_asked_twice_and_what_is_known_is_not_asked():
+    views, y = cs.datasets.make_four_quadrants(random_state=0)
+    X, constraints, seen = views["a"], Constraints(), set()
+    for _ in range(10):
+        model = cs.PCKMeans(2, random_state=0).fit(X, constraints=constraints)
+        pairs = suggest_constraints(model, X, 5)
+        assert pairs.shape == (5, 2)
+        closed = constraints.closure()
+        known = {frozenset(pair) for pair in np.vstack([closed.must_link, closed.cannot_link]).tolist()}
+        now = {frozenset(pair) for pair in pairs.tolist()}
+        assert len(now) == 5
+        assert not now & seen
+        assert not now & known
+        seen |= now
+        constraints |= answers(pairs, y)
+
+
+def test_first_it_finds_out_what_the_clusters_are():
+    """Three clusters nobody can miss: three questions, or a few more, tell three groups apart."""
+    views, y = cs.datasets.make_gaussian_views(150, separation=30, random_state=0)
+    model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views)
+    found = answers(suggest_constraints(model, views, 3), y)
+    assert (len(found.must.weights), len(found.cannot.weights)) == (0, 3)
+    assert len(np.unique(y[found.cannot_link])) == 3
+
+
+def test_then_entities_on_which_views_disagree():
+    views, y = cs.datasets.make_gaussian_views(200, separation=2.5, random_state=1)
+    groups = [np.flatnonzero(y == h)[:4] for h in range(3)]
+    known = Constraints(
+        [(own[0], other) for own in groups for other in own[1:]],
+        [(groups[0][0], groups[1][0]), (groups[0][0], groups[2][0]), (groups[1][0], groups[2][0])],
+    )
+    model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views, constraints=known)
+    one, other = model.view_labels_.values()
+    asked = suggest_constraints(model, views, 10)[:, 0]
+    assert (one != other).sum() > 10 + 12
+    assert (one[asked] != other[asked]).all()
+
+
+def test_asks_until_nothing_is_left():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    model = cs.PCKMeans(2, random_state=0).fit(X)
+    pairs = suggest_constraints(model, X, 100)
+    assert 0 < len(pairs) < 6
+    assert set(pairs.ravel().tolist()) == {0, 1, 2, 3}
+    known = Constraints([(0, 1), (2, 3)], [(0, 2)])
+    model = cs.PCKMeans(2, random_state=0).fit(X, constraints=known)
+    assert suggest_constraints(model, X, 5).shape == (0, 2)
+
+
+@pytest.mark.parametrize("model", [cs.MultiViewKMeans(3, random_state=0), cs.CoEM(3, random_state=0)])
+def test_other_models_can_be_asked_about(model):
+    views, _ = cs.datasets.make_gaussian_views(90, separation=6, missing=0.2, random_state=0)
+    pairs = suggest_constraints(model.fit(views), views, 7)
+    assert pairs.shape == (7, 2)
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+
+
+def test_refusals():
+    X = np.arange(12.0).reshape(6, 2)
+    model = cs.PCKMeans(2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"n must be a whole number of pairs, 1 or more, got 0"):
+        suggest_constraints(model, X, 0)
+    with pytest.raises(ValueError, match=r"5 entities, but the model was fitted on 6: pairs are suggested among those"):
+        suggest_constraints(model, X[:5], 2)
+    spectral = cs.CoTrainedSpectral(2, affinity="gaussian", random_state=0).fit(X)
+    with pytest.raises(TypeError, match=r"CoTrainedSpectral does not say how near entities are to clusters: use a mod"):
+        suggest_constraints(spectral, X, 2)
