@@ -20,8 +20,9 @@ from consilience.algorithms.cluster_metrics import METRICS
 from consilience.algorithms.constrained import assign, constrained_kmeans
 from consilience.algorithms.farthest import farthest_pair
 from consilience.algorithms.kmeans import Collector
-from consilience.algorithms.linked import linked
+from consilience.algorithms.linked import Linked
 from consilience.algorithms.neighbourhoods import first_centres, neighbourhoods
+from consilience.cluster._constrained import ready_rows
 from consilience.divergences import SquaredEuclidean
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -155,7 +156,7 @@ def started(seed, metric, measured, scale=0.3):
     """A problem, and the state after two rounds."""
     X, must, cannot, centres = problem(seed, n=16, d=2, n_links=12, scale=scale)
     given_links = Constraints(must, cannot)
-    own = linked(X, given_links.must, given_links.cannot, measured=measured)
+    own = Linked(ready_rows(X), given_links.must, given_links.cannot, measured=measured)
     states = constrained_kmeans(own, METRICS[metric](K, 2, False), centres, np.arange)
     next(states)
     return X, must, cannot, own, next(states)
@@ -238,7 +239,7 @@ def test_partners_that_are_nowhere_yet_do_not_count():
     centres = np.array([[0.0], [10.0]])
     for must, expected in (([(0, 3, 1e6)], [0, 1, 0, 0]), ([(1, 2, 1e6)], [0, 1, 1, 1])):
         given_links = Constraints(must)
-        own = linked(X, given_links.must, given_links.cannot, measured=False)
+        own = Linked(ready_rows(X), given_links.must, given_links.cannot, measured=False)
         state = next(constrained_kmeans(own, METRICS["identity"](2, 1, False), centres, np.arange))
         assert state.labels.tolist() == expected
 

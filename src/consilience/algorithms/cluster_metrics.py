@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log, pi
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,17 @@ Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each cost
 SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
 
 
+class Step(NamedTuple):
+    """Rows that have just been assigned, and whose centres have moved."""
+
+    X: Any
+    labels: np.ndarray
+    counts: np.ndarray  # (k,)
+    before: np.ndarray  # (k, d) the centres that they were assigned by
+    centres: np.ndarray  # (k, d) and the new ones
+    cost: float  # of all rows about the centres before
+
+
 class Metric(ABC):
     """The metrics of all clusters. A value: learning gives another."""
 
@@ -35,17 +46,8 @@ class Metric(ABC):
         """Squared distance of rows from each centre under its metric, less the log-determinant."""
 
     @abstractmethod
-    def update(
-        self,
-        X: Any,
-        labels: np.ndarray,
-        before: np.ndarray,
-        centres: np.ndarray,
-        counts: np.ndarray,
-        cost: float,
-        links: np.ndarray | float,
-    ) -> tuple[Metric, float]:
-        """The metrics of new clusters, and what their rows cost about their new centres; before, it was `cost`.
+    def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:
+        """The metrics of new clusters, and what their rows cost about their new centres.
 
         `links` is what violated links add to the scatters.
         """
@@ -82,17 +84,8 @@ class Identity(Metric):
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
         return measuring(view, SquaredEuclidean(), centres)
 
-    def update(
-        self,
-        X: Any,  # noqa: ARG002
-        labels: np.ndarray,  # noqa: ARG002
-        before: np.ndarray,
-        centres: np.ndarray,
-        counts: np.ndarray,
-        cost: float,
-        links: np.ndarray | float,  # noqa: ARG002
-    ) -> tuple[Metric, float]:
-        return self, float(cost - counts @ np.sum((centres - before) ** 2, axis=1))
+    def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:  # noqa: ARG002
+        return self, float(step.cost - step.counts @ np.sum((step.centres - step.before) ** 2, axis=1))
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
         return weights @ squares_of(differences).sum(axis=1)
@@ -115,19 +108,10 @@ class Identity(Metric):
 class LearnedMetric(Metric):
     """Metrics that follow their clusters."""
 
-    def update(
-        self,
-        X: Any,
-        labels: np.ndarray,
-        before: np.ndarray,  # noqa: ARG002
-        centres: np.ndarray,
-        counts: np.ndarray,
-        cost: float,  # noqa: ARG002
-        links: np.ndarray | float,
-    ) -> tuple[Metric, float]:
-        scatter = self.scatter(X, labels, centres)
-        learned = self.learn(scatter + links, counts)
-        return learned, learned.cost(scatter, counts)
+    def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:
+        scatter = self.scatter(step.X, step.labels, step.centres)
+        learned = self.learn(scatter + links, step.counts)
+        return learned, learned.cost(scatter, step.counts)
 
     @abstractmethod
     def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:

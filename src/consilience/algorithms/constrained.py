@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._backend import blocks, dense_rows, map_chunks
-from .cluster_metrics import Metric
+from .cluster_metrics import Metric, Step
 from .farthest import Farthest
 from .kmeans import NOWHERE, Collector, Statistics
 from .linked import Linked, Order, Prices
@@ -59,10 +59,10 @@ def constrained_kmeans(
         moved, own = assign(problem, metric, centres, prices, labels, order, collector)  # E-step
         settled = not moved and not first
         if not settled:  # M-step
-            before, statistics = centres, collector.total
-            centres = means(problem, statistics, own)
-            links = prices.scatter(metric, labels[problem.rows])
-            metric, cost = metric.update(problem.view.X, labels, before, centres, statistics.counts, own.sum(), links)
+            before, counts = centres, collector.total.counts
+            centres = means(problem, collector.total, own)
+            step = Step(problem.view.X, labels, counts, before, centres, own.sum())
+            metric, cost = metric.update(step, prices.scatter(metric, labels[problem.rows]))
             prices = problem.prices(metric, prices)
         violated, penalty = prices.violated(labels[problem.rows])
         yield ConstrainedState(

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._backend import CSR, take_rows
 from ..data import Links, both_ways
-from ..divergences import Rows, SquaredEuclidean
+from ..divergences import Rows
 from .cluster_metrics import Metric
 from .farthest import Farthest
 
@@ -147,8 +147,3 @@ def take_pairs(X: Any, farthest: list[Farthest]) -> np.ndarray:
     rows = take_rows(X, ends.ravel())
     dense = rows.to_scipy().toarray() if isinstance(rows, CSR) else rows
     return dense[::2] - dense[1::2]
-
-
-def linked(X: Any, must: Links, cannot: Links, *, measured: bool) -> Linked:
-    """Rows of numpy's or our sparse kind, all of them there, with links."""
-    return Linked(SquaredEuclidean().prepare(X, np.ones(X.shape[0], bool)), must, cannot, measured)
