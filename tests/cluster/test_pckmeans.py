@@ -334,7 +334,7 @@ def test_contradictions_are_told_of(estimator):
     X, _, _ = places()
     constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
     message = (
-        r"1 cannot-links contradict the must-links, such as \(0, 2\), which must-links tie together: they count as "
+        r"cannot-links contradict must-links \(1 such\), as \(0, 2\), which must-links tie together: they count as "
         r"they are, and nothing is inferred from them. See Constraints.conflicts"
     )
     with pytest.warns(UserWarning, match=message):

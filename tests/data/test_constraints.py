@@ -227,16 +227,20 @@ listed = r"must-links are listed as pairs, \[\(entity, entity\), ...\], or with 
         ),
         (lambda: Constraints([(0, 1, "heavy")]), ValueError, "a constraint's weight is a number, got 'heavy'"),
         (lambda: Constraints([(0, 1, None)]), ValueError, "a constraint's weight is a number, got None"),
-        (lambda: Constraints([(0, 1, -1)]), ValueError, r"must-link \(0, 1\) has weight -1: give a number, 0 or more"),
+        (
+            lambda: Constraints([(0, 1, -1)]),
+            ValueError,
+            r"must-link \(0, 1\) has weight -1: give a finite number, 0 or more",
+        ),
         (
             lambda: Constraints([("a", "b", np.nan)]),
             ValueError,
-            r"must-link \('a', 'b'\) has weight nan: give a number, 0 or more",
+            r"must-link \('a', 'b'\) has weight nan: give a finite number, 0 or more",
         ),
         (
             lambda: Constraints((), [(0, 1), (2, 1)], cannot_weights=[1, np.inf]),
             ValueError,
-            r"cannot-link \(2, 1\) has weight inf: give a number, 0 or more",
+            r"cannot-link \(2, 1\) has weight inf: give a finite number, 0 or more",
         ),
         (
             lambda: Constraints([(3, 3)]),

@@ -101,7 +101,7 @@ def warn_of_conflicts(views: Views, conflicts: np.ndarray) -> None:
     if len(conflicts):
         one, other = (name_of(views, entity) for entity in conflicts[0])
         warnings.warn(
-            f"{len(conflicts)} cannot-links contradict the must-links, such as ({one}, {other}), which must-links tie "
+            f"cannot-links contradict must-links ({len(conflicts)} such), as ({one}, {other}), which must-links tie "
             "together: they count as they are, and nothing is inferred from them. See Constraints.conflicts",
             UserWarning,
             stacklevel=5,

@@ -112,7 +112,7 @@ class Constraints:
         wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
         if len(wrong):
             raise ValueError(
-                f"{kind} {_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a number, 0 or more"
+                f"{kind} {_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a finite number, 0 or more"
             )
         wrong = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
         if len(wrong):
