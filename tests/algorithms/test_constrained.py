@@ -283,7 +283,7 @@ def test_the_farthest_pair_is_the_farthest(kind, n, d, seed, sparse, shift):
     square = literal_square(X)
     assert_farthest(farthest_pair(rows), rows, square)
     hint = (int(rng.integers(n)), int(rng.integers(n)))
-    assert_farthest(farthest_pair(rows, hint), rows, square)
+    assert_farthest(farthest_pair(rows, [hint]), rows, square)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
@@ -330,19 +330,23 @@ def test_a_hint_is_never_lost(monkeypatch):
     """The farthest pair of the round before, if nothing farther turns up."""
     monkeypatch.setattr(farthest_module, "MOST_WORK", 0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
-    hinted = farthest_pair(X, (2, 3))
+    hinted = farthest_pair(X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2)
 
 
 # --- where it starts
 
 
+def groups_of(given, inferred):
+    return neighbourhoods(given, given | inferred)
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda p: p[0] != p[1]), max_size=9))
 def test_groups_are_what_must_links_tie(pairs):
-    found = neighbourhoods(Constraints(pairs), Constraints())
+    found = groups_of(Constraints(pairs), Constraints())
     assert [own.tolist() for own in found] == literal.neighbourhoods(10, [(*pair, 1.0) for pair in pairs])
-    found = neighbourhoods(Constraints(), Constraints(pairs))
+    found = groups_of(Constraints(), Constraints(pairs))
     assert [own.tolist() for own in found] == literal.neighbourhoods(10, [(*pair, 1.0) for pair in pairs])
 
 
@@ -357,7 +361,7 @@ weighted = st.lists(
 @settings(max_examples=100, deadline=None)
 @given(weighted, weighted, weighted, weighted)
 def test_inferred_must_links_respect_heavier_cannot_links(must, cannot, inferred, inferred_cannot):
-    found = neighbourhoods(Constraints(must, cannot), Constraints(inferred, inferred_cannot))
+    found = groups_of(Constraints(must, cannot), Constraints(inferred, inferred_cannot))
     group = np.arange(8) + 100
     for g, own in enumerate(found):
         group[own] = g
@@ -383,19 +387,19 @@ def test_the_heaviest_tie_first():
             (Constraints((), apart), inferred),
             (Constraints(), inferred | Constraints((), apart)),
         ):
-            assert [own.tolist() for own in neighbourhoods(given_links, more)] == expected
+            assert [own.tolist() for own in groups_of(given_links, more)] == expected
 
 
 def test_what_is_given_and_inferred_is_given():
     given_links, inferred = Constraints([(0, 1, 0.1)], [(0, 1, 5.0)]), Constraints([(0, 1, 0.9)])
-    assert [own.tolist() for own in neighbourhoods(given_links, inferred)] == [[0, 1]]
-    assert neighbourhoods(Constraints((), [(0, 1, 5.0)]), inferred) == []
+    assert [own.tolist() for own in groups_of(given_links, inferred)] == [[0, 1]]
+    assert groups_of(Constraints((), [(0, 1, 5.0)]), inferred) == []
 
 
 def test_a_tie_counts_though_heavier_ones_are_refused():
     """1 is kept apart from 0 and from 2; that does not part 0 and 2."""
     inferred = Constraints([(0, 1, 0.9), (1, 2, 0.8), (0, 2, 0.5)], [(0, 1), (1, 2)])
-    assert [own.tolist() for own in neighbourhoods(Constraints(), inferred)] == [[0, 2]]
+    assert [own.tolist() for own in groups_of(Constraints(), inferred)] == [[0, 2]]
 
 
 def view_of(X):
@@ -405,7 +409,7 @@ def view_of(X):
 def centres_of(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
     must = [(own[0], other) for own in groups for other in own[1:]]
     rng = np.random.default_rng(seed)
-    return first_centres(view_of(X), Constraints(must, cannot), Constraints(), n_clusters, strategy, rng)
+    return first_centres(view_of(X), Constraints(must, cannot), Constraints(must, cannot), n_clusters, strategy, rng)
 
 
 GROUPS = [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11]]

@@ -428,7 +428,7 @@ def test_constraints_of_entities_hold_where_no_view_has_both():
 def test_who_is_mapped():
     mapped = mapped_of([[1, 2, -1], [0, -1, -1], [-1, 0, 0], [2, 1, 1]])
     assert {name: own.tolist() for name, own in mapped.targets.items()} == {"b": [1, 2], "a": [0, 1, 2], "c": [0, 1]}
-    assert mapped.mapping("b", "a").tolist() == [[1, 2], [2, 1]]
+    assert mapped.mappings["b", "a"].tolist() == [[1, 2], [2, 1]]
     assert mapped.mappings["a", "c"].tolist() == [[0, 0], [1, 1]]
     assert mapped.views["a"].of_entities(np.array([7, 8, 9])).tolist() == [9, -1, 7, 8]
     assert mapped.views["a"].entity.tolist() == [2, 3, 0]

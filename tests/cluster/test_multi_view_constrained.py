@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from itertools import combinations
 
 import array_api_strict
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
+from consilience.algorithms.co_constrained import Base
 from consilience.algorithms.thresholds import CANDIDATES
 from consilience.algorithms.transfer import TRANSFERS
 from consilience.datasets import make_four_quadrants, make_gaussian_views
@@ -649,7 +651,7 @@ BAD_CONSTRAINTS = {
     "an entity too far": (
         cs.Constraints([(0, 400)]),
         ValueError,
-        r"must-link \(0, 400\) names entity 400, but there are 150 \(0 to 149\)",
+        r"must-link \(0, 400\) names entity 400, but there are 150: give positions from 0 to 149",
     ),
     "ids without ids": (cs.Constraints([("p", "q")]), ValueError, r"constraints name entities by id, but the data has"),
     "rows of no view": (
@@ -750,7 +752,7 @@ def test_a_conflict_stays_where_it_was_given(transfer):
 
 def test_rounds_that_run_out():
     views, _, constraints = quadrants()
-    with pytest.warns(ConvergenceWarning, match=r"no convergence in 1 rounds: raise max_iter, or tol \(now 1e-06\)"):
+    with pytest.warns(ConvergenceWarning, match=r"the views still changed each other after 1 rounds; of the lat"):
         model = fitted(views, constraints, max_iter=1)
     assert not model.converged_
     assert model.n_iter_ == len(model.history_["round"]) == 1
@@ -942,3 +944,67 @@ def test_numbers_of_points_that_do_not_make_quadrants(n):
 def test_shares_that_are_none(mapped):
     with pytest.raises(ValueError, match=rf"mapped={mapped} is a share: give a number from 0 to 1"):
         make_four_quadrants(mapped=mapped)
+
+
+def test_a_view_that_never_varies_does_no_harm():
+    views = cs.Views({"a": np.ones((10, 2)), "b": np.random.default_rng(0).standard_normal((10, 2))})
+    given = {"a": cs.Constraints([(0, 1)], [(2, 3)])}
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=given)
+    assert np.isfinite(model.objective_)
+    assert model.n_violations_ == 0
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
+def test_propagation_does_not_depend_on_the_units(scale):
+    """Collinear columns have a singular covariance, whatever is added to it must not drown it, nor be lost in it."""
+    views, y, constraints = quadrants()
+    wide = views.map(lambda block: scale * np.column_stack([block, block.sum(axis=1)]))
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(wide, constraints=constraints)
+    assert min(model.propagated_["a"].precision(y)) > 0.95
+
+
+def test_a_full_metric_needs_dense_views():
+    rng = np.random.default_rng(0)
+    views = cs.Views({"a": sp.random_array((20, 5), density=0.5, rng=rng, format="csr"), "b": rng.random((20, 2))})
+    with pytest.raises(
+        ValueError, match=r"view 'a' is sparse \(20, 5\), and metric='full' needs dense rows: use metric"
+    ):
+        cs.MultiViewConstrainedKMeans(2, base="mpck", metric="full", transfer="direct").fit(views)
+
+
+def test_a_cannot_link_within_a_mapped_row_is_a_conflict():
+    rng = np.random.default_rng(0)
+    views = cs.align({"a": rng.random((6, 2)), "b": rng.random((5, 2))}, {("a", "b"): [(0, 0), (1, 0), (2, 1)]})
+    given = {"a": cs.Constraints(cannot_link=[(0, 1)], by="row")}
+    with pytest.warns(UserWarning, match=r"cannot-links contradict must-links \(1 such\), as \(0, 1\)"):
+        cs.MultiViewConstrainedKMeans(2, transfer="direct", random_state=0).fit(views, constraints=given)
+
+
+@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
+def test_no_threshold_is_chosen_where_nothing_is_weighed(transfer):
+    views, _, _ = quadrants()
+    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, threshold="auto", random_state=0).fit(views)
+    assert model.thresholds_ == {"a": 0.5, "b": 0.5}
+
+
+def test_runs_that_never_settle_keep_the_best_of_the_later_rounds(monkeypatch):
+    views, _, constraints = quadrants()
+    real = Base.cluster
+    calls = iter(range(1000))
+
+    def restless(self, name, view, given, links):
+        state = real(self, name, view, given, links)
+        return replace(state, cost=state.cost + [0.0, 0.0, 7.0, 7.0, 3.0, 3.0][next(calls) % 6])
+
+    monkeypatch.setattr(Base, "cluster", restless)
+    with pytest.warns(
+        ConvergenceWarning, match=r"still changed each other after 8 rounds; of the later ones that of l"
+    ):
+        model = cs.MultiViewConstrainedKMeans(2, max_iter=8, random_state=0).fit(views, constraints=constraints)
+    assert model.objective_ == model.history_["objective"][4:].min()
+
+
+def test_score_is_minus_what_the_cheapest_clusters_cost():
+    views, _, constraints = quadrants()
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
+    assert model.score(views) == pytest.approx(-model.transform(views).min(axis=1).sum())

@@ -13,12 +13,18 @@ import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import consilience as cs
 from consilience import Constraints
+from consilience.algorithms.cluster_metrics import METRICS
+from consilience.algorithms.constrained import constrained_kmeans
+from consilience.algorithms.linked import Linked
+from consilience.cluster._constrained import ready_rows
+from consilience.data import Links
 
 ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -295,12 +301,12 @@ def test_rows_of_the_block_that_a_view_came_from():
         (
             Constraints([(3, 90)]),
             ValueError,
-            r"must-link \(3, 90\) names entity 90, but there are 90 \(0 to 89\)",
+            r"must-link \(3, 90\) names entity 90, but there are 90: give positions from 0 to 89",
         ),
         (
             Constraints((), [(0, 1), (200, 100)]),
             ValueError,
-            r"cannot-link \(100, 200\) names entity 200, but there are 90 \(0 to 89\)",
+            r"cannot-link \(100, 200\) names entity 200, but there are 90: give positions from 0 to 89",
         ),
         (
             Constraints([("ann", "bob")]),
@@ -324,7 +330,7 @@ def test_refuses_constraints(estimator, constraints, error, message):
 
 def test_refuses_ids_that_are_not_there():
     X = pd.DataFrame(np.eye(3), index=["a", "b", "c"])
-    message = r"a constraint names entity 'd', which is not among the ids of the data \(1 such\): leave it out"
+    message = r"constraints name entity 'd', which is not among the ids of the data \(1 such\): leave it out"
     with pytest.raises(ValueError, match=message):
         cs.PCKMeans(2).fit(X, constraints=Constraints([("a", "d")]))
 
@@ -341,7 +347,7 @@ def test_contradictions_are_told_of(estimator):
         model = estimator(3, random_state=0).fit(X, constraints=constraints)
     assert model.n_violations_ >= 1
     names = [f"entity {i}" for i in range(90)]
-    with pytest.warns(UserWarning, match=r"such as \(entity 0, entity 2\), which must-links tie together"):
+    with pytest.warns(UserWarning, match=r"as \(entity 0, entity 2\), which must-links tie together"):
         estimator(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
 
 
@@ -717,8 +723,8 @@ def test_a_search_too_long_is_told_of(metric, monkeypatch):
     X, _, constraints = places()
     message = (
         r"the two farthest entities were not searched for to the end, for it would take too long: others may be up to "
-        r"\d+% farther apart. Cannot-links then cost a little less; fewer columns make the search feasible, "
-        "penalty='unit' does without"
+        r"\d+% farther apart, and cannot-links should cost a little more. In fewer columns the search is short; "
+        "PCKMeans and penalty='unit' do without"
     )
     with pytest.warns(UserWarning, match=message):
         cs.MPCKMeans(3, metric=metric, random_state=0).fit(X, constraints=constraints)
@@ -755,3 +761,48 @@ def test_a_place_far_off_does_not_matter(estimator):
     plain, moved = (estimator(3, init=y, order="index").fit(X + shift, constraints=constraints) for shift in (0, 1e6))
     assert np.array_equal(plain.labels_, moved.labels_)
     assert moved.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+def test_a_violated_cannot_link_never_pays_even_if_the_search_is_cut_short(monkeypatch):
+    """The two farthest rows are kept apart: were they not known, joining them would cost less than nothing."""
+    monkeypatch.setattr("consilience.algorithms.farthest.MOST_WORK", 0)
+    for seed in range(20):
+        X = np.random.default_rng(seed).standard_normal((30, 4))
+        away = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        pair = np.unravel_index(away.argmax(), away.shape)
+        state = next(
+            constrained_kmeans(
+                Linked(ready_rows(X), Links.none(), Constraints((), [pair]).cannot, True),
+                METRICS["identity"](1, 4, False),
+                X[:1],
+                np.arange,
+            )
+        )
+        assert state.n_violations == 1
+        assert state.prices.violated(np.zeros(2, int))[1] >= -1e-12
+
+
+def test_cross_validation_with_constraints_by_id():
+    X, _, constraints = places()
+    names = np.array([f"p{i}" for i in range(len(X))])
+    by_id = Constraints(names[constraints.must_link], names[constraints.cannot_link], unknown="drop")
+    views = cs.Views({"a": X}, ids=names)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            cs.PCKMeans(random_state=0).set_fit_request(constraints=True), {"n_clusters": [2, 3]}, cv=3
+        ).fit(views, constraints=by_id)
+    assert search.best_params_ == {"n_clusters": 3}
+    strict = Constraints(by_id.must_link, by_id.cannot_link)
+    with pytest.raises(ValueError, match=r"constraints name entity 'p\d+', which is not among .* unknown='drop'"):
+        cs.PCKMeans(3).fit(views[:30], constraints=strict)
+    some = cs.PCKMeans(3, random_state=0).fit(views[:30], constraints=by_id)
+    inside = (constraints.must_link < 30).all(axis=1).sum(), (constraints.cannot_link < 30).all(axis=1).sum()
+    assert (len(some.given_.must_link), len(some.given_.cannot_link)) == inside
+
+
+def test_whole_numbers_may_be_ids():
+    X = pd.DataFrame(np.eye(4), index=[10, 20, 30, 40])
+    with pytest.raises(ValueError, match=r"\(10, 20\) names entity 20, but there are 4: .* 0 to 3, or say by='id'"):
+        cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 20)]))
+    model = cs.PCKMeans(2, random_state=0).fit(X, constraints=Constraints([(10, 20)], by="id"))
+    assert model.given_.must_link.tolist() == [[0, 1]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 import consilience as cs
@@ -112,3 +113,9 @@ def test_refusals():
     spectral = cs.CoTrainedSpectral(2, affinity="gaussian", random_state=0).fit(X)
     with pytest.raises(TypeError, match=r"CoTrainedSpectral does not say how near entities are to clusters: use a mod"):
         suggest_constraints(spectral, X, 2)
+
+
+def test_estimators_of_others_are_refused():
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(TypeError, match=r"KMeans is no estimator of consilience: use one, such as PCKMeans"):
+        suggest_constraints(KMeans(2, n_init=1).fit(X), X, 2)

@@ -504,10 +504,12 @@ def test_positions_are_where_the_ids_are(must, cannot, order):
 def test_refuses_positions_of_who_is_not_there():
     with pytest.raises(ValueError, match="these constraints are by position, not by id"):
         Constraints([(0, 1)]).positions([0, 1])
-    message = r"a constraint names entity 'eve', which is not among the ids of the data \(2 such\): leave it out$"
+    message = (
+        r"constraints name entity 'eve', which is not among the ids .* \(2 such\): leave it out, or say unknown='drop'$"
+    )
     with pytest.raises(ValueError, match=message):
         Constraints([("ann", "eve")], [("bob", "ann")]).positions(["ann", "zoe"])
-    message = r"names entity 7, which is not among the ids of the data \(1 such\): leave it out, or say by='position'"
+    message = r"name entity 7, which is not among the ids .* leave it out, or say unknown='drop', or by='position'"
     with pytest.raises(ValueError, match=message):
         Constraints([(7, 1)], by="id").positions([1, 2])
 
@@ -717,3 +719,23 @@ def test_the_table_is_what_one_reads():
     assert table["first"].tolist() == [0, 2, 2]
     assert table["second"].tolist() == [1, 3, 10]
     assert table["weight"].tolist() == [0.1, 1.0, 1 / 3]
+
+
+def test_spreadsheets_write_a_mark_before_the_first_column(tmp_path):
+    (tmp_path / "pairs.csv").write_text("first,second,type\n0,1,must\n", encoding="utf-8-sig")
+    assert Constraints.from_table(tmp_path / "pairs.csv") == Constraints([(0, 1)])
+
+
+def test_a_negative_number_in_a_file_is_no_name(tmp_path):
+    (tmp_path / "pairs.csv").write_text("first,second,type\n0,-1,must\n")
+    with pytest.raises(ValueError, match=r"must-link \(0, -1\) names a position that no data has"):
+        Constraints.from_table(tmp_path / "pairs.csv")
+
+
+def test_unknown_ids_may_be_dropped():
+    own = Constraints([("a", "b"), ("a", "z")], [("b", "c"), ("y", "z")], unknown="drop")
+    for one in (own, pickle.loads(pickle.dumps(own)), 1 * own, own | Constraints([("a", "b")])):
+        found = one.positions(["c", "b", "a"])
+        assert found == Constraints([(1, 2)], [(0, 1)])
+    with pytest.raises(ValueError, match=r"unknown must be 'error' or 'drop', got 'skip'"):
+        Constraints(unknown="skip")

@@ -7,7 +7,7 @@ log-density of a Gaussian. Rows are numpy's or sparse.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log, pi
@@ -22,6 +22,7 @@ from ..families import Gaussian, GaussianFull, GaussianTied
 from .farthest import Farthest, farthest_pair
 from .kmeans import measuring
 
+Pairs = Sequence[tuple[int, int]]  # of rows
 Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
 
 SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
@@ -61,8 +62,16 @@ class Metric(ABC):
         """Squared length of each row under each metric: (rows, k)."""
 
     @abstractmethod
-    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
-        """The two rows that are farthest apart under each metric; those of the round before are a good start."""
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
+        """The two rows that are farthest apart under each metric; never nearer than those that are known of it."""
+
+    @abstractmethod
+    def covariances(self) -> np.ndarray | None:
+        """(k, d, d) the inverse of each metric; None where nothing is learned."""
+
+    @abstractmethod
+    def variance(self, costs: np.ndarray) -> float:
+        """What makes one unit of variance, if rows cost so much in their clusters; metrics that are learned have it."""
 
     @abstractmethod
     def reordered(self, order: np.ndarray) -> Metric:
@@ -87,15 +96,21 @@ class Identity(Metric):
     def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:  # noqa: ARG002
         return self, float(step.cost - step.counts @ np.sum((step.centres - step.before) ** 2, axis=1))
 
-    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        return weights @ squares_of(differences).sum(axis=1)
+    def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        return np.zeros(len(weights))  # nobody learns from it
 
     def between(self, differences: Any) -> np.ndarray:
         own = np.asarray(squares_of(differences).sum(axis=1)).reshape(-1, 1)
         return np.broadcast_to(own, (len(own), self.n_clusters))
 
-    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
-        return hints or [farthest_pair(X)] * self.n_clusters
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
+        return [farthest_pair(X, hints[0])] * self.n_clusters
+
+    def covariances(self) -> None:
+        return None
+
+    def variance(self, costs: np.ndarray) -> float:
+        return float(costs.mean()) / self.n_columns or 1.0
 
     def reordered(self, order: np.ndarray) -> Metric:  # noqa: ARG002
         return self
@@ -112,6 +127,9 @@ class LearnedMetric(Metric):
         scatter = self.scatter(step.X, step.labels, step.centres)
         learned = self.learn(scatter + links, step.counts)
         return learned, learned.cost(scatter, step.counts)
+
+    def variance(self, costs: np.ndarray) -> float:  # noqa: ARG002
+        return 1.0
 
     @abstractmethod
     def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -161,8 +179,11 @@ class Diagonal(LearnedMetric):
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.weights * scatter) - counts @ np.log(self.weights).sum(axis=1))
 
-    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
         return each_farthest([partial(scaled, X, np.sqrt(own)) for own in self.weights], hints, self.shared)
+
+    def covariances(self) -> np.ndarray:
+        return np.stack([np.diag(1 / own) for own in self.weights])
 
     def reordered(self, order: np.ndarray) -> Metric:
         return replace(self, weights=self.weights[order])
@@ -211,9 +232,12 @@ class Full(LearnedMetric):
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.matrices * scatter) - counts @ np.linalg.slogdet(self.matrices)[1])
 
-    def farthest(self, X: Any, hints: list[Farthest] | None) -> list[Farthest]:
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
         roots = np.linalg.cholesky(self.matrices)
         return each_farthest([partial(np.matmul, X, root) for root in roots], hints, self.shared)
+
+    def covariances(self) -> np.ndarray:
+        return np.linalg.inv(self.matrices)
 
     def reordered(self, order: np.ndarray) -> Metric:
         return replace(self, matrices=self.matrices[order])
@@ -276,9 +300,8 @@ def scaled(X: Any, factors: np.ndarray) -> Any:
     return X @ sp.diags_array(factors, format="csr") if sp.issparse(X) else X * factors
 
 
-def each_farthest(spaces: list[Callable[[], Any]], hints: list[Farthest] | None, shared: bool) -> list[Farthest]:
+def each_farthest(spaces: list[Callable[[], Any]], hints: Sequence[Pairs], shared: bool) -> list[Farthest]:
     """Of the rows as each metric sees them; one search where all see the same."""
-    hints = hints or [Farthest(0, 0, 0.0, 0.0)] * len(spaces)
     if shared:
-        return [farthest_pair(spaces[0](), (hints[0].first, hints[0].second))] * len(spaces)
-    return [farthest_pair(space(), (own.first, own.second)) for space, own in zip(spaces, hints, strict=True)]
+        return [farthest_pair(spaces[0](), hints[0])] * len(spaces)
+    return [farthest_pair(space(), own, 1 / len(spaces)) for space, own in zip(spaces, hints, strict=True)]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import combinations, permutations
 from operator import or_
 from typing import NamedTuple
 
 import numpy as np
 
-from ..data import Constraints, Links, components, constrain
+from ..data import Constraints, Links, components
 from ..data.links import closure
 from ..divergences import Rows
 from .cluster_metrics import Metric
@@ -62,14 +63,14 @@ class Mapped:
 
     views: Mapping[str, Instances]
 
-    def mapping(self, one: str, other: str) -> np.ndarray:
-        """(pairs, 2) rows of two views that are the same entity."""
-        rows = np.column_stack([self.views[one].row, self.views[other].row])
-        return np.unique(rows[(rows >= 0).all(axis=1)], axis=0)
-
     @cached_property
     def mappings(self) -> dict[tuple[str, str], np.ndarray]:
-        return {(one, other): self.mapping(one, other) for one in self.views for other in self.views if one != other}
+        """(pairs, 2) rows of two views that are the same entity."""
+        found = {}
+        for one, other in permutations(self.views, 2):
+            rows = np.column_stack([self.views[one].row, self.views[other].row])
+            found[one, other] = np.unique(rows[(rows >= 0).all(axis=1)], axis=0)
+        return found
 
     @cached_property
     def targets(self) -> dict[str, np.ndarray]:
@@ -82,12 +83,7 @@ class Mapped:
         """A number for each row of each view; rows that are mapped to each other share one."""
         sizes = [own.n_rows for own in self.views.values()]
         starts = dict(zip(self.views, np.cumsum([0, *sizes]), strict=False))
-        ties = [
-            self.mappings[one, other] + [starts[one], starts[other]]
-            for one in self.views
-            for other in self.views
-            if one < other
-        ]
+        ties = [self.mappings[pair] + [starts[name] for name in pair] for pair in combinations(self.views, 2)]
         node = components(np.vstack([np.zeros((0, 2), np.int64), *ties]), sum(sizes))
         return {name: node[starts[name] : starts[name] + n] for name, n in zip(self.views, sizes, strict=True)}
 
@@ -99,19 +95,29 @@ class Mapped:
         view, but nothing is inferred from them.
         """
         everything = self.joined(given, common)
-        n_nodes = 1 + max(own.max(initial=-1) for own in self.nodes.values())
-        tied = components(everything.must.pairs, n_nodes)
-        ends = tied[everything.cannot.pairs]
-        sound = constrain(everything.must, everything.cannot.where(ends[:, 0] != ends[:, 1])).closure()
+        tied = self.tied(everything.must)
+        sound = Constraints.of_links(everything.must, everything.cannot.where(apart(tied, everything))).closure()
         strongest = max([*everything.must.weights, *everything.cannot.weights], default=1.0)
         closed = {}
         for name, own in self.nodes.items():
             inferred = sound.transfer(np.column_stack([own, np.arange(len(own))]))
-            inferred |= constrain(same_node(own, strongest), Links.none())
-            ends = tied[own[given[name].cannot.pairs]]
-            agreed = constrain(given[name].must, given[name].cannot.where(ends[:, 0] != ends[:, 1]))
+            inferred |= Constraints.of_links(same_node(own, strongest), Links.none())
+            agreed = Constraints.of_links(given[name].must, given[name].cannot.where(apart(tied[own], given[name])))
             closed[name] = Closed(given[name] | inferred, agreed | inferred)
         return closed
+
+    def tied(self, must: Links) -> np.ndarray:
+        """(nodes,) which nodes must-links tie together."""
+        return components(must.pairs, 1 + max(own.max(initial=-1) for own in self.nodes.values()))
+
+    def conflicts(self, given: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
+        """Pairs of entities that cannot-links keep apart, and must-links or the mapping tie together."""
+        tied = self.tied(self.joined(given, common).must)
+        found = [common.cannot.pairs[~apart(tied[self.entity_nodes], common)]]
+        for name, own in given.items():
+            pairs = own.cannot.pairs[~apart(tied[self.nodes[name]], own)]
+            found.append(self.views[name].entity[pairs])
+        return np.unique(np.sort(np.vstack(found), axis=1), axis=0)
 
     def joined(self, given: Mapping[str, Constraints], common: Constraints) -> Constraints:
         """The constraints of all views and of the entities as such, between nodes."""
@@ -133,6 +139,12 @@ class Mapped:
             there = own.row >= 0
             node[there] = self.nodes[name][own.row[there]]
         return node
+
+
+def apart(group: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """Which cannot-links are between different groups."""
+    ends = group[constraints.cannot.pairs]
+    return ends[:, 0] != ends[:, 1]
 
 
 def same_node(node: np.ndarray, weight: float) -> Links:
@@ -157,14 +169,13 @@ class Base:
     seeds: Mapping[str, int]  # what each view's start is drawn from, the same in every round
     centres: Mapping[str, np.ndarray]  # given starts
 
-    def cluster(self, name: str, view: Rows, given: Constraints, received: Constraints) -> ConstrainedState:
+    def cluster(self, name: str, view: Rows, given: Constraints, links: Constraints) -> ConstrainedState:
         """Cluster one view under its own constraints and those from others; the start tells them apart."""
-        links = given | received
         problem = Linked(view, links.must, links.cannot, self.measured)
         centres = self.centres.get(name)
         if centres is None:
             rng = np.random.default_rng(self.seeds[name])
-            centres = first_centres(view, given, received, self.n_clusters, self.start, rng)
+            centres = first_centres(view, given, links, self.n_clusters, self.start, rng)
         states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order[name])
         patience = PATIENCE[self.measured]
         done = run(states, max_iter=self.max_iter, tol=self.tol, patience=patience, report=lambda *_: None)
@@ -188,13 +199,17 @@ class CoConstrainedState:
         return {name: own.cost for name, own in self.views.items()}
 
     @property
+    def total(self) -> float:
+        return sum(self.costs.values())
+
+    @property
     def record(self) -> dict[str, float]:
         by_view = {f"objective_{name}": own.cost for name, own in self.views.items()} if len(self.views) > 1 else {}
         counts = {
             "violations": sum(own.n_violations for own in self.views.values()),
             "propagated": sum(own.size for own in self.handed.values()),
         }
-        return {"objective": sum(own.cost for own in self.views.values()), **by_view, **counts}
+        return {"objective": self.total, **by_view, **counts}
 
 
 def co_constrained(
@@ -214,9 +229,8 @@ def co_constrained(
         for name, view in mapped.views.items():
             others = (other for other in mapped.views if other != name)
             received = (handed[other].transfer(mapped.mappings[other, name]) for other in others)
-            inferred = reduce(or_, received, Constraints())
-            links[name] = given[name].all | inferred  # Step 9
-            states[name] = base.cluster(name, view.view, given[name].all, inferred)  # Step 10, the M-step
+            links[name] = reduce(or_, received, given[name].all)  # Step 9
+            states[name] = base.cluster(name, view.view, given[name].all, links[name])  # Step 10, the M-step
             turn = Turn(view.view.X, states[name], given[name].sound, mapped.targets[name], thresholds[name])
             handed[name] = infer(turn)  # Step 11, the E-step
         settled = bool(before) and all(

@@ -13,7 +13,6 @@ import numpy as np
 
 from .._backend import blocks, dense_rows, map_chunks
 from .cluster_metrics import Metric, Step
-from .farthest import Farthest
 from .kmeans import NOWHERE, Collector, Statistics
 from .linked import Linked, Order, Prices
 
@@ -32,7 +31,7 @@ class ConstrainedState:
     cost: float
     n_violations: int
     settled: bool
-    farthest: list[Farthest] | None  # under each metric, if anybody asked
+    prices: Prices  # of violated links
     comparable: bool = True
 
     @property
@@ -65,9 +64,7 @@ def constrained_kmeans(
             metric, cost = metric.update(step, prices.scatter(metric, labels[problem.rows]))
             prices = problem.prices(metric, prices)
         violated, penalty = prices.violated(labels[problem.rows])
-        yield ConstrainedState(
-            labels.copy(), centres, metric, cost + penalty, int(violated.sum()), settled, prices.farthest
-        )
+        yield ConstrainedState(labels.copy(), centres, metric, cost + penalty, int(violated.sum()), settled, prices)
         first = False
 
 
@@ -130,7 +127,7 @@ def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarra
 
 def resettled(problem: Linked, state: ConstrainedState, order: Order) -> ConstrainedState:
     """The rows visited once more, for a run that was ended before they had settled: labels follow from the centres."""
-    labels, prices = state.labels.copy(), problem.prices(state.metric, None)
+    labels, prices = state.labels.copy(), state.prices
     collector = Collector(problem.view, len(state.centres))
     _, own = assign(problem, state.metric, state.centres, prices, labels, order, collector)
     violated, penalty = prices.violated(labels[problem.rows])

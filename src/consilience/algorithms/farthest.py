@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-BLOCK = 512  # rows whose distances to all candidates are computed in one go
-MOST_WORK = 4e10  # multiplications that an exact search may take
+BLOCK, WIDTH = 512, 8192  # rows, and others, whose distances are computed in one go
+MOST_WORK = 4e9  # multiplications that the exact searches of one round may take, about a second
 
 
 @dataclass(frozen=True)
@@ -22,40 +23,42 @@ class Farthest:
     bound: float
 
 
-def farthest_pair(X: Any, hint: tuple[int, int] = (0, 0)) -> Farthest:
-    """The two rows of X, dense or of scipy's sparse kind, that lie farthest apart.
+def farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), share: float = 1.0) -> Farthest:
+    """The two rows of X, dense or of scipy's sparse kind, that lie farthest apart; never nearer than the hints.
 
     Two rows are no farther apart than their distances from the mean together. So once a distant pair is known, by
     going from a row to the one farthest from it a few times, only pairs of rows far out need a look. Where even these
-    are too many, the pair known is returned, and the bound says how much farther another may be.
+    are too many for its share of the work, the pair known is returned, and the bound says how much farther another may
+    be.
     """
     norms, mean = lengths(X)
-    first, second, square = walk(X, hint, int(np.argmax(norms)))
+    first, second, square = walk(X, hints, int(np.argmax(norms)))
     order = np.argsort(-norms, kind="stable")
     far = norms[order]
     # for each row the rows further out than what its partner must be at least; rounding may not prune
     limits = np.searchsorted(-far, far * (1 + 1e-9) - np.sqrt(square), side="right")
     n_rows = int(np.sum(limits > np.arange(len(far))))
     work = float(np.sum(np.maximum(limits[:n_rows] - np.arange(n_rows), 0))) * X.shape[1]
-    if work > MOST_WORK:
+    if work > share * MOST_WORK:
         return Farthest(first, second, square, float(4 * far[0] ** 2))
     for start in range(0, n_rows, BLOCK):
         limit = np.searchsorted(-far, far[start] * (1 + 1e-9) - np.sqrt(square), side="right")
         if limit <= start:
             break
-        rows, others = order[start : min(start + BLOCK, n_rows)], order[start:limit]
-        squares = squared_distances(X, rows, others, mean)
-        place = np.unravel_index(np.argmax(squares), squares.shape)
-        one, other = int(rows[place[0]]), int(others[place[1]])
-        if (exact := between(X, one, other)) > square:
-            first, second, square = one, other, exact
+        rows = order[start : min(start + BLOCK, n_rows)]
+        for begin in range(start, limit, WIDTH):
+            others = order[begin : min(begin + WIDTH, limit)]
+            squares = squared_distances(X, rows, others, mean)
+            place = np.unravel_index(np.argmax(squares), squares.shape)
+            one, other = int(rows[place[0]]), int(others[place[1]])
+            if (exact := between(X, one, other)) > square:
+                first, second, square = one, other, exact
     return Farthest(first, second, square, square)
 
 
-def walk(X: Any, hint: tuple[int, int], start: int) -> tuple[int, int, float]:
+def walk(X: Any, hints: Sequence[tuple[int, int]], start: int) -> tuple[int, int, float]:
     """A distant pair: from a row to the one farthest from it, until that is no farther."""
-    first, second = hint
-    square = between(X, first, second)
+    first, second, square = max(((*hint, between(X, *hint)) for hint in hints), key=lambda own: own[2])
     here = start
     while True:
         there = int(np.argmax(squared_distances(X, np.array([here]), np.arange(X.shape[0]), dense(X, here))[0]))
@@ -86,7 +89,10 @@ def squared_distances(X: Any, rows: np.ndarray, others: np.ndarray, origin: np.n
         left, right = left - origin, right - origin
         products = left @ right.T
         own, theirs = (np.einsum("ij,ij->i", part, part) for part in (left, right))
-    return own[:, None] + theirs[None, :] - 2 * products
+    products *= -2
+    products += own[:, None]
+    products += theirs[None, :]
+    return products
 
 
 def dense(X: Any, row: int) -> np.ndarray:

@@ -82,11 +82,17 @@ class Linked:
         """What violating the links costs under these metrics."""
         if not self.measured:
             return before or Prices(self, np.ones((1, 1)), None)
+        between = metric.between(self.differences)
         farthest = None
         if len(self.cannot.weights):
             X = self.view.X.to_scipy() if isinstance(self.view.X, CSR) else self.view.X
-            farthest = metric.farthest(X, before.farthest if before else None)
-        return Prices(self, metric.between(self.differences), farthest)
+            n_must = len(self.must.weights)
+            longest = self.cannot.pairs[np.argmax(between[n_must:], axis=0)]  # no violated link may cost less than 0
+            known = [[(int(i), int(j))] for i, j in longest]
+            if before is not None and before.farthest is not None:
+                known = [[*own, (last.first, last.second)] for own, last in zip(known, before.farthest, strict=True)]
+            farthest = metric.farthest(X, known)
+        return Prices(self, between, farthest)
 
 
 @dataclass(frozen=True, eq=False)

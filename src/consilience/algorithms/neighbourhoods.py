@@ -13,15 +13,15 @@ from .kmeans import divergences_to
 from .start import further_seeds, plus_plus_seeds
 
 
-def neighbourhoods(given: Constraints, inferred: Constraints) -> list[np.ndarray]:
+def neighbourhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:
     """Rows that must-links tie together, two or more, the largest group first and of equals that of the first row.
 
-    Given must-links always tie. Inferred ones may err, and one alone would make one group of two: the heaviest tie
+    Given must-links always tie. Others may err, and one alone would make one group of two: the heaviest tie
     first, and none ties groups that a cannot-link at least as heavy keeps apart.
     """
     from .._backend import link_kernels
 
-    must, cannot = given.must | inferred.must, given.cannot | inferred.cannot
+    must, cannot = everything.must, everything.cannot
     rows, ends = np.unique(np.vstack([must.pairs, cannot.pairs]), return_inverse=True)
     ends = ends.reshape(-1, 2)
     ties, apart = ends[: len(must.pairs)], ends[len(must.pairs) :]
@@ -43,7 +43,7 @@ def is_among(pairs: np.ndarray, known: np.ndarray) -> np.ndarray:
 def first_centres(
     view: Rows,
     given: Constraints,
-    inferred: Constraints,
+    everything: Constraints,
     n_clusters: int,
     strategy: str,
     rng: np.random.Generator,
@@ -52,16 +52,17 @@ def first_centres(
 
     Of more groups than clusters the largest (Basu et al. 2004) or those that are large and far apart (Bilenko et al.
     2004). If there are fewer, a row that is kept apart from all of them comes next, and the rest as in k-means++.
+    Constraints that are given and all of them, with those inferred, are told apart.
     """
     everyone = np.arange(view.X.shape[0])
-    groups = neighbourhoods(given, inferred)
+    groups = neighbourhoods(given, everything)
     if not groups:
         return dense_rows(view.X, plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
     centres = means_of(view, groups)
     if len(groups) >= n_clusters:
         return centres[CHOICES[strategy](centres, np.array([len(own) for own in groups]), n_clusters)]
     taken = {int(own[0]) for own in groups}
-    alone = kept_apart(given.cannot | inferred.cannot, groups)
+    alone = kept_apart(everything.cannot, groups)
     if alone is not None:
         centres = np.vstack([centres, dense_rows(view.X, np.array([alone]))])
         taken.add(alone)

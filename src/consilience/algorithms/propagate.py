@@ -14,13 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._backend import available_memory, cut, map_chunks
-from ..data import Links, both_ways
+from ..data import PAIR_BYTES, Links, both_ways
 from ..families.gaussian_full import whitener
-from .cluster_metrics import Full, Identity, Metric
+from .cluster_metrics import Metric
 
 GAMMA = 1e-6  # added to the variances of a cluster, so that none is zero (Eq 2)
 ROWS = 64  # rows whose pairs a thread looks for in one go
-PAIR_BYTES = 128
 
 
 class Shapes(NamedTuple):
@@ -40,16 +39,17 @@ class Heights(NamedTuple):
 
 def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: Metric) -> Shapes:
     """The covariance of each cluster: that of its rows, or the inverse of its metric, brought to the same scale."""
-    d = X.shape[1]
     gamma = min(GAMMA, 1e-3 * float(X.var(axis=0).mean()))  # data of tiny numbers has tiny variances
+    learned = metric.covariances()
     found = []
     for h, centre in enumerate(centres):
         moved = X[labels == h] - centre
-        covariance = moved.T @ moved / max(1, len(moved)) + gamma * np.eye(d)
-        if not isinstance(metric, Identity):
-            matrix = metric.values[h] if isinstance(metric, Full) else np.diag(metric.values[h])
-            learned = np.linalg.inv(matrix)
-            covariance = learned * (np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned)[-1])
+        covariance = moved.T @ moved / max(1, len(moved))
+        least = max(gamma, 1e-12 * float(np.trace(covariance)))  # and of large numbers, what rounding leaves
+        covariance += (least or 1.0) * np.eye(X.shape[1])
+        if learned is not None:
+            scale = np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned[h])[-1]
+            covariance = learned[h] * scale
         found.append(whitener(covariance))
     return Shapes(centres, np.stack(found))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ..data import Constraints, Links, constrain
+from ..data import Constraints, Links
 from .co_constrained import Base, Mapped, co_constrained
 from .run import run
 from .transfer import Infer
@@ -54,8 +54,8 @@ def folds(
     for f in range(N_FOLDS):
         train, test = {}, {}
         for name, own in given.items():
-            train[name] = constrain(own.must.where(must[name] != f), own.cannot.where(cannot[name] != f))
-            test[name] = constrain(own.must.where(must[name] == f), own.cannot.where(cannot[name] == f))
+            train[name] = Constraints.of_links(own.must.where(must[name] != f), own.cannot.where(cannot[name] != f))
+            test[name] = Constraints.of_links(own.must.where(must[name] == f), own.cannot.where(cannot[name] == f))
         yield train, test
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data import Constraints, Links, check_pairs_fit, constrain
+from ..data import Constraints, Links, check_pairs_fit
 from .constrained import ConstrainedState
 from .propagate import cluster_shapes, propagate
 
@@ -32,7 +32,7 @@ def by_propagation(turn: Turn) -> Constraints:
     state, given = turn.state, turn.given
     shapes = cluster_shapes(turn.X, state.labels, state.centres, state.metric)
     found = propagate(turn.X, state.labels, shapes, given.must, given.cannot, turn.targets, turn.threshold)
-    return constrain(*found)
+    return Constraints.of_links(*found)
 
 
 def as_given(turn: Turn) -> Constraints:
@@ -40,7 +40,7 @@ def as_given(turn: Turn) -> Constraints:
     mapped = np.zeros(turn.X.shape[0], bool)
     mapped[turn.targets] = True
     must, cannot = (own.where(mapped[own.pairs].all(axis=1)) for own in (turn.given.must, turn.given.cannot))
-    return constrain(must, cannot)
+    return Constraints.of_links(must, cannot)
 
 
 def by_membership(turn: Turn) -> Constraints:
@@ -50,7 +50,7 @@ def by_membership(turn: Turn) -> Constraints:
     pairs = turn.targets[np.column_stack(np.triu_indices(n, 1))]
     same = turn.state.labels[pairs[:, 0]] == turn.state.labels[pairs[:, 1]]
     weights = np.ones(len(pairs))
-    return constrain(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
+    return Constraints.of_links(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
 
 
 def nothing(turn: Turn) -> Constraints:  # noqa: ARG001

@@ -97,7 +97,8 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         views = check_views(self, X, reset=True)
         rows = only_view(self, views)
         check_n_clusters(self.n_clusters, len(views))
-        given = positions_of(check_constraints(constraints), views, entity_ids(X, views), None)
+        ids = entity_ids(X, views)
+        given = positions_of(check_constraints(constraints), views, ids, None)
         problem = Linked(rows, given.must, given.cannot, self._measured)
         with threads(self.n_jobs):
             best, interrupted = best_of(self._attempts(problem, given))
@@ -113,11 +114,11 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         self._metric = state.metric
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        self._warn(views, state)
+        self._warn(ids, state)
         return self
 
-    def _warn(self, views: Views, state: ConstrainedState) -> None:
-        warn_of_conflicts(views, self.given_.conflicts)
+    def _warn(self, ids: np.ndarray | None, state: ConstrainedState) -> None:
+        warn_of_conflicts(self.given_.conflicts, ids)
         warn_of_rounds(self)
         warn_of_empty(self.labels_, self.n_clusters, "lower n_clusters, or check the must-links")
         warn_of_farthest(state)
@@ -144,10 +145,9 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         self, problem: Linked, given: Constraints, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Centres, and labels if these are given."""
-        k, (n, d) = self.n_clusters, problem.view.X.shape
         if isinstance(self.init, str):
-            return first_centres(problem.view, given, Constraints(), k, self.init, rng), None
-        return given_start(self.init, problem.view, (n, d), k)
+            return first_centres(problem.view, given, given, self.n_clusters, self.init, rng), None
+        return given_start(self.init, problem.view, self.n_clusters)
 
     def predict(self, X: Any) -> np.ndarray:
         """Give each entity to the cluster that is nearest by its metric; constraints play no part.
@@ -245,11 +245,11 @@ def visiting(order: str, rng: np.random.Generator) -> Order:
     return rng.permutation if order == "random" else np.arange
 
 
-def given_start(
-    init: Any, view: Rows, shape: tuple[int, int], n_clusters: int, name: str = "X"
-) -> tuple[np.ndarray, np.ndarray | None]:
+def given_start(init: Any, view: Rows, n_clusters: int, name: str = "X") -> tuple[np.ndarray, np.ndarray | None]:
     """Centres that a user gave, or labels with their means; responsibilities stand for labels."""
-    values = to_numpy(init)
+    values, shape = to_numpy(init), view.X.shape
+    if values.dtype.kind not in "iuf":
+        raise ValueError(f"init for view {name!r} holds no numbers: give centres, labels or responsibilities")
     if not np.isfinite(values).all():
         raise ValueError(f"init for view {name!r} holds NaN or infinity: give finite numbers")
     if values.shape == (shape[0], n_clusters) != (n_clusters, shape[1]):
@@ -273,14 +273,14 @@ def label_means(view: Rows, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], everywhere)
 
 
-def warn_of_farthest(state: ConstrainedState) -> None:
+def warn_of_farthest(state: ConstrainedState, where: str = "") -> None:
     """Say if the farthest pair of rows may not be the farthest."""
-    for own in state.farthest or []:
+    for own in state.prices.farthest or []:
         if own.bound > own.square:
             warnings.warn(
-                "the two farthest entities were not searched for to the end, for it would take too long: others may be "
-                f"up to {(own.bound / own.square) ** 0.5 - 1:.0%} farther apart. Cannot-links then cost a little less; "
-                "fewer columns make the search feasible, penalty='unit' does without",
+                f"the two farthest entities{where} were not searched for to the end, for it would take too long: "
+                f"others may be up to {(own.bound / own.square) ** 0.5 - 1:.0%} farther apart, and cannot-links should "
+                "cost a little more. In fewer columns the search is short; PCKMeans and penalty='unit' do without it",
                 UserWarning,
                 stacklevel=5,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,17 @@ def entity_ids(X: Any, views: Views) -> np.ndarray | None:
 
 def positions_of(constraints: Constraints, views: Views, ids: np.ndarray | None, view: str | None) -> Constraints:
     """The constraints by position among the entities, each of which must have the view that they were given in."""
+    where = "" if view is None else f", given in view {view!r},"
     if constraints.by == "id":
         if ids is None:
             raise ValueError(
                 "constraints name entities by id, but the data has no ids: give Views(..., ids=...), a frame with an "
                 "index, or positions"
             )
-        found = constraints.positions(ids)
+        try:
+            found = constraints.positions(ids)
+        except ValueError as error:
+            raise ValueError(f"{error}{where.rstrip(',')}") from error
     elif constraints.by == "row":
         found = _from_rows(constraints, views, view)
     else:
@@ -55,8 +60,10 @@ def positions_of(constraints: Constraints, views: Views, ids: np.ndarray | None,
         wrong = np.flatnonzero((links.pairs >= len(views)).any(axis=1))
         if len(wrong):
             pair = tuple(links.pairs[wrong[0]].tolist())
+            by_id = ", or say by='id'" if ids is not None and len(ids) and isinstance(ids[0], Integral) else ""
             raise ValueError(
-                f"{kind} {pair} names entity {max(pair)}, but there are {len(views)} (0 to {len(views) - 1})"
+                f"{kind} {pair}{where} names entity {max(pair)}, but there are {len(views)}: give positions from 0 to "
+                f"{len(views) - 1}{by_id}"
             )
         if view is not None:
             lacking = ~views.present[:, views.names.index(view)][links.pairs]
@@ -96,10 +103,10 @@ def _from_rows(constraints: Constraints, views: Views, view: str | None) -> Cons
     return constraints.renumbered(entity)
 
 
-def warn_of_conflicts(views: Views, conflicts: np.ndarray) -> None:
+def warn_of_conflicts(conflicts: np.ndarray, ids: np.ndarray | None) -> None:
     """Say which cannot-links contradict must-links."""
     if len(conflicts):
-        one, other = (name_of(views, entity) for entity in conflicts[0])
+        one, other = conflicts[0] if ids is None else ids[conflicts[0]]
         warnings.warn(
             f"cannot-links contradict must-links ({len(conflicts)} such), as ({one}, {other}), which must-links tie "
             "together: they count as they are, and nothing is inferred from them. See Constraints.conflicts",

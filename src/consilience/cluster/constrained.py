@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,12 +30,12 @@ from ..algorithms.neighbourhoods import CHOICES
 from ..algorithms.progress import progress
 from ..algorithms.run import Run, run
 from ..algorithms.start import view_by_view
-from ..algorithms.thresholds import best_threshold
+from ..algorithms.thresholds import USUAL, best_threshold
 from ..algorithms.transfer import TRANSFERS
 from ..data import Constraints, Table, Views, per_view
-from ._constrained import costs_of, given_start, present_rows, ready_rows
+from ._constrained import costs_of, given_start, present_rows, ready_rows, warn_of_farthest
 from ._links import by_view, entity_ids, positions_of, warn_of_conflicts
-from ._shared import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement, warn_of_rounds
+from ._shared import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement
 
 BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
 BASE_ROUNDS = 300  # most rounds of the constrained k-means of a view
@@ -86,7 +87,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     order : {'random', 'index'}, default='random'
         In which order entities are visited.
     max_iter : int, default=30
-        Most rounds; a round clusters every view once. Some runs go to and fro for ever.
+        Most rounds; a round clusters every view once. Some runs go to and fro for ever: of the later rounds that of
+        lowest objective is then kept.
     tol : float, default=1e-6
         Stop when no view's objective has changed by more than this, or this share of itself.
     views : dict of str to columns, optional
@@ -136,7 +138,9 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     -----
     In many dimensions everything is far from everything, and nothing is propagated: reduce views first, for instance
     by ``PerView(SpectralFeatures(5))``. Entities that share a row of a view, as `align` makes of a mapping that is not
-    one to one, are one point in that view.
+    one to one, are one point in that view; so are those that ``views[rows]`` takes twice. Where many rows lie close
+    together, in two or three columns, constraints propagate to a share of all pairs of mapped rows, and time and
+    memory grow with the square of their number.
 
     Examples
     --------
@@ -222,6 +226,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         mapped = self._mapped(views)
+        self._check_metric(mapped)
         given, common = by_view(constraints, views.names)
         ids = entity_ids(X, views)
         common = positions_of(common, views, ids, None)
@@ -240,7 +245,10 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        self._warn(views, mapped, known, done.state)
+        conflicts = mapped.conflicts(known, common)
+        if self.transfer == "none":  # views that are alone cannot contradict each other
+            conflicts = np.vstack([mapped.views[name].entity[own.conflicts] for name, own in known.items()])
+        self._warn(mapped, done.state, conflicts, ids)
         return self
 
     def _mapped(self, views: Views) -> Mapped:
@@ -273,6 +281,14 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                     "Reduce it first, PerView(SpectralFeatures()), or use transfer='direct'"
                 )
 
+    def _check_metric(self, mapped: Mapped) -> None:
+        for name, own in mapped.views.items():
+            if self.base == "mpck" and self.metric == "full" and isinstance(own.view.X, CSR):
+                raise ValueError(
+                    f"view {name!r} is sparse {own.view.X.shape}, and metric='full' needs dense rows: use "
+                    "metric='diagonal', or reduce the view first, PerView(SpectralFeatures())"
+                )
+
     def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
         """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
         if self.transfer == "none":
@@ -285,7 +301,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         centres = {}
         for name, own in self._given_starts(mapped).items():
             view = mapped.views[name].view
-            centres[name] = given_start(own, view, view.X.shape, self.n_clusters, name)[0]
+            centres[name] = given_start(own, view, self.n_clusters, name)[0]
         order: dict[str, Order] = dict.fromkeys(mapped.views, np.arange)
         if self.order == "random":
             order = {name: partial(drawn_order, int(own[0])) for name, own in seeds.items()}
@@ -328,16 +344,26 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 if not isinstance(own, Real) or not float(own) > 0:
                     raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {own!r}")
             return {name: float(own) for name, own in asked.items()}
+        if self.transfer != "propagate":  # nothing is weighed
+            return dict.fromkeys(mapped.views, USUAL)
         infer = TRANSFERS[self.transfer]
         chosen = best_threshold(mapped, base, known, infer, self.max_iter, self.tol, rng)
         return dict.fromkeys(mapped.views, chosen)
 
     def _run(self, mapped: Mapped, base: Base, closed: Mapping[str, Closed], thresholds: Mapping[str, float]) -> Run:
         states = co_constrained(mapped, base, closed, TRANSFERS[self.transfer], thresholds, self.tol)
+        later: list[CoConstrainedState] = []  # the best of the second half, when constraints have gone round
+
+        def watched() -> Iterator[CoConstrainedState]:
+            for n_rounds, state in enumerate(states, 1):
+                if n_rounds > self.max_iter // 2 and (not later or state.total < later[0].total):
+                    later[:] = [state]
+                yield state
+
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-            return run(
-                states, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0)
-            )  # settled or not is for the states to say: objectives under other constraints do not compare
+            # settled or not is for the states to say: objectives under other constraints hardly compare
+            done = run(watched(), max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
+        return done if done.converged or done.interrupted else replace(done, state=later[0])
 
     def _store(self, views: Views, mapped: Mapped, done: Run) -> None:
         """Number clusters alike in all views, and set the attributes."""
@@ -347,12 +373,9 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._views = {}
         for name, own in state.views.items():
             order = np.argsort(numbers[name])
-            unit = 1.0
-            if isinstance(own.metric, Identity):  # a variance, that of an average column about its centre
-                rows = mapped.views[name]
-                away = costs_of(rows.view, own.metric, own.centres)[np.arange(rows.n_rows), own.labels]
-                unit = float(away.mean()) / rows.view.X.shape[1] or 1.0
-            self._views[name] = Fitted(own.centres[order], own.metric.reordered(order), unit)
+            rows = mapped.views[name]
+            costs = costs_of(rows.view, own.metric, own.centres)[np.arange(rows.n_rows), own.labels]
+            self._views[name] = Fitted(own.centres[order], own.metric.reordered(order), own.metric.variance(costs))
         found = {name: renumbered(own, numbers[name]) for name, own in labels.items()}
         self.cluster_centers_ = {name: own.centres for name, own in self._views.items()}
         self.metrics_ = {name: own.metric.values for name, own in self._views.items()}
@@ -372,12 +395,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             total[views.present[:, v]] += self._views[name].costs(X)
         return total
 
-    def _warn(self, views: Views, mapped: Mapped, known: Mapping[str, Constraints], state: CoConstrainedState) -> None:
-        conflicts = [self.given_.conflicts]
-        if self.transfer == "none":  # views that are alone cannot contradict each other
-            conflicts = [mapped.views[name].entity[own.conflicts] for name, own in known.items()]
-        warn_of_conflicts(views, np.vstack(conflicts))
-        warn_of_rounds(self)
+    def _warn(self, mapped: Mapped, state: CoConstrainedState, conflicts: np.ndarray, ids: np.ndarray | None) -> None:
+        warn_of_conflicts(conflicts, ids)
+        if not self.converged_:
+            warnings.warn(
+                f"the views still changed each other after {self.max_iter} rounds; of the later ones that of lowest "
+                "objective is kept: raise max_iter, or, if history_ goes to and fro, try a higher threshold",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         for name, own in state.views.items():
             n_found = len(np.unique(own.labels))
             if n_found < self.n_clusters:
@@ -387,10 +413,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                     UserWarning,
                     stacklevel=4,
                 )
+            warn_of_farthest(own, f" in view {name!r}")
         given = sum(own.size for own in self.constraints_.values())
         if (
             self.transfer == "propagate"
-            and views.n_views > 1
+            and len(mapped.views) > 1
             and given
             and not any(own.size for own in self.propagated_.values())
         ):
@@ -427,6 +454,23 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 labels[name] = np.full(len(views), -1)
                 labels[name][views.present[:, v]] = costs.argmin(axis=1)
         return joint(labels, total)
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """How well the clusters fit: minus what these entities cost, so that more is better.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        float
+            Minus the sum of the costs in the cheapest clusters.
+        """
+        return -float(self.transform(X).min(axis=1).sum())
 
     def transform(self, X: Any) -> np.ndarray:
         """What each entity costs in each cluster: squared distances over the variance, summed over its views.

@@ -73,7 +73,8 @@ class MPCKMeans(BaseConstrainedKMeans):
     Cannot-links are paid for by the distance of the two entities farthest apart under the metric. These are found
     exactly, by a search that looks only at entities far out; should even that be too long, a warning says how far off
     the distance may be. Where the scatter of a cluster has next to no extent in some direction, a little is added in
-    all directions; a cluster whose scatter is nothing keeps its metric.
+    all directions; a cluster whose scatter is nothing keeps its metric. As the farthest two change with the metric, the
+    objective may rise now and then; the last round is kept.
 
     Examples
     --------

@@ -32,8 +32,8 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     Parameters
     ----------
     model : fitted estimator
-        `PCKMeans`, `MPCKMeans` or `MultiViewConstrainedKMeans`, which know what was answered before; or another with
-        `transform` or `predict_proba`.
+        `PCKMeans`, `MPCKMeans` or `MultiViewConstrainedKMeans`, which know what was answered before; or another of
+        consilience with `transform` or `predict_proba`.
     X : Views, or whatever the model was fitted on
         The same entities as in its `fit`.
     n : int
@@ -59,6 +59,8 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     1.0
     """
     check_is_fitted(model)
+    if not hasattr(model, "view_columns_"):
+        raise TypeError(f"{type(model).__name__} is no estimator of consilience: use one, such as PCKMeans")
     if not isinstance(n, Integral) or n < 1:
         raise ValueError(f"n must be a whole number of pairs, 1 or more, got {n!r}")
     views = check_views(model, X, reset=False)

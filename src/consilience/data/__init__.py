@@ -3,13 +3,14 @@
 from .align import align
 from .blocks import index_columns, take_rows
 from .coerce import is_frame, to_block
-from .constraints import Constraints, constrain
-from .links import Links, both_ways, check_pairs_fit, components
+from .constraints import Constraints
+from .links import PAIR_BYTES, Links, both_ways, check_pairs_fit, components
 from .per_view import per_view
 from .table import Table
 from .views import Views
 
 __all__ = [
+    "PAIR_BYTES",
     "Constraints",
     "Links",
     "Table",
@@ -18,7 +19,6 @@ __all__ = [
     "both_ways",
     "check_pairs_fit",
     "components",
-    "constrain",
     "index_columns",
     "is_frame",
     "per_view",

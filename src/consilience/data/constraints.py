@@ -16,6 +16,7 @@ from .links import Links, closure, components
 from .table import Table
 
 By = Literal["position", "id", "row"]
+Unknown = Literal["error", "drop"]
 
 KINDS = {"must-link": "must", "must": "must", "ml": "must", "cannot-link": "cannot", "cannot": "cannot", "cl": "cannot"}
 
@@ -45,6 +46,9 @@ class Constraints:
     by : {'position', 'id', 'row'}, optional
         What the pairs name. ``'id'``: `Views.ids`, also where these are whole numbers; ``'row'``: rows of the block
         that a view came from, as in `align`'s mapping.
+    unknown : {'error', 'drop'}, default='error'
+        What becomes of pairs by id of which the data lacks an entity. ``'drop'`` is for scikit-learn's
+        cross-validation, where each fold has some of the entities; positions would name others in every fold.
 
     Attributes
     ----------
@@ -75,11 +79,12 @@ class Constraints:
     """
 
     # no __len__: scikit-learn would take constraints as many as entities for one value an entity, and cut them up
-    __slots__ = ("_by", "_cannot", "_must", "_names")
+    __slots__ = ("_by", "_cannot", "_must", "_names", "_unknown")
 
     _must: Links
     _cannot: Links
     _by: By
+    _unknown: Unknown
     _names: np.ndarray | None  # what the numbers in the links stand for, if not for themselves
 
     def __init__(
@@ -90,14 +95,17 @@ class Constraints:
         must_weights: Any = None,
         cannot_weights: Any = None,
         by: By | None = None,
+        unknown: Unknown = "error",
     ) -> None:
+        if unknown not in ("error", "drop"):
+            raise ValueError(f"unknown must be 'error' or 'drop', got {unknown!r}")
         if by not in ("position", "id", "row", None):
             raise ValueError(f"by must be 'position', 'id' or 'row', got {by!r}")
         must, must_weights = _read("must-link", must_link, must_weights)
         cannot, cannot_weights = _read("cannot-link", cannot_link, cannot_weights)
         whole = all(_are_whole(ends) for ends in (must, cannot))
         self._by = by or ("position" if whole else "id")
-        self._names = None
+        self._names, self._unknown = None, unknown
         if self._by == "id":
             self._names, (must, cannot) = _numbered(must, cannot)
         elif not whole:
@@ -126,10 +134,16 @@ class Constraints:
         return Links.of(pairs[weights > 0], weights[weights > 0])
 
     @classmethod
-    def _of(cls, must: Links, cannot: Links, by: By = "position", names: np.ndarray | None = None) -> Constraints:
-        """From links already checked."""
+    def of_links(cls, must: Links, cannot: Links) -> Constraints:
+        """By position, from links already checked."""
         new = object.__new__(cls)
-        new._must, new._cannot, new._by, new._names = must, cannot, by, names
+        new._must, new._cannot, new._by, new._names, new._unknown = must, cannot, "position", None, "error"
+        return new
+
+    def _with(self, must: Links, cannot: Links) -> Constraints:
+        """Other links between the same things."""
+        new = Constraints.of_links(must, cannot)
+        new._by, new._names, new._unknown = self._by, self._names, self._unknown
         return new
 
     @classmethod
@@ -251,11 +265,11 @@ class Constraints:
         A weight is that of the weakest link on the best path. `conflicts` are kept as they are, and nothing follows
         from them.
         """
-        return Constraints._of(*closure(self._must, self._cannot), self._by, self._names)
+        return self._with(*closure(self._must, self._cannot))
 
     def renumbered(self, numbers: np.ndarray) -> Constraints:
         """The same constraints with other numbers; what comes together falls away."""
-        return Constraints._of(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
+        return Constraints.of_links(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
 
     def __mul__(self, factor: Any) -> Constraints:
         """The same constraints with weights so many times as large."""
@@ -264,7 +278,7 @@ class Constraints:
         if not 0 < float(factor) < float("inf"):
             raise ValueError(f"weights are multiplied by a number above 0, got {factor!r}")
         must, cannot = (Links(own.pairs, own.weights * float(factor)) for own in (self._must, self._cannot))
-        return Constraints._of(must, cannot, self._by, self._names)
+        return self._with(must, cannot)
 
     __rmul__ = __mul__
 
@@ -277,13 +291,14 @@ class Constraints:
         if self._by != other._by:
             raise ValueError(f"constraints by {self._by} and by {other._by} do not mix: give both the same way")
         if self._names is None:
-            return Constraints._of(self._must | other._must, self._cannot | other._cannot, self._by)
+            return self._with(self._must | other._must, self._cannot | other._cannot)
         return Constraints(
             np.vstack([self.must_link, other.must_link]),
             np.vstack([self.cannot_link, other.cannot_link]),
             must_weights=np.concatenate([self.must_weights, other.must_weights]),
             cannot_weights=np.concatenate([self.cannot_weights, other.cannot_weights]),
             by="id",
+            unknown="drop" if "drop" in (self._unknown, other._unknown) else "error",
         )
 
     def positions(self, ids: Any) -> Constraints:
@@ -301,14 +316,16 @@ class Constraints:
         if len(place) < len(names):
             raise ValueError("ids are not unique, so that constraints by id may mean several entities: give positions")
         assert self._names is not None, "by id there are names"
-        unknown = [name for name in self._names.tolist() if name not in place]
-        if unknown:
+        numbers = np.array([place.get(name, -1) for name in self._names.tolist()], np.int64)
+        if self._unknown == "drop":
+            known = (own.where((numbers[own.pairs] >= 0).all(axis=1)) for own in (self._must, self._cannot))
+            return self._with(*known).renumbered(numbers)
+        if (numbers < 0).any():
+            strange = self._names[numbers < 0]
             raise ValueError(
-                f"a constraint names entity {unknown[0]!r}, which is not among the ids of the data"
-                f" ({len(unknown)} such): leave it out"
-                + (", or say by='position'" if isinstance(unknown[0], Integral) else "")
+                f"constraints name entity {strange[0]!r}, which is not among the ids of the data ({len(strange)} "
+                f"such): leave it out, or say unknown='drop'{or_position(strange[0])}"
             )
-        numbers = np.array([place[name] for name in self._names.tolist()], np.int64)
         return self.renumbered(numbers)
 
     def transfer(self, mapping: Any) -> Constraints:
@@ -335,7 +352,7 @@ class Constraints:
         pairs = pairs.astype(np.int64)
         if pairs.min(initial=0) < 0:
             raise ValueError("a mapping names positions, counted from 0, got a negative one")
-        return Constraints._of(self._must.transferred(pairs), self._cannot.transferred(pairs), self._by)
+        return self._with(self._must.transferred(pairs), self._cannot.transferred(pairs))
 
     def precision(self, y: Any) -> Precision:
         """Share of the constraints' weight that agrees with the classes: what propagated constraints are worth.
@@ -390,7 +407,9 @@ class Constraints:
         return f"Constraints: {', '.join(parts)}, by {self._by}"
 
 
-constrain = Constraints._of  # by numbers of links already checked
+def or_position(name: Any) -> str:
+    """What else a whole number may be."""
+    return ", or by='position'" if isinstance(name, Integral) else ""
 
 
 def _as_dict(constraints: Constraints) -> dict[Any, float]:
@@ -470,7 +489,7 @@ def _pair(names: np.ndarray) -> str:
 def _columns(table: Any) -> dict[str, list[Any]]:
     """Columns by name, from a frame, a mapping, or a CSV file."""
     if isinstance(table, str | Path):
-        with open(table, newline="", encoding="utf-8") as file:
+        with open(table, newline="", encoding="utf-8-sig") as file:  # as spreadsheets write it
             rows = list(csv.DictReader(file))
         names = rows[0] if rows else {"first": 0, "second": 0, "type": 0}
         columns = {str(name): [row[name] for row in rows] for name in names}
@@ -487,7 +506,8 @@ def _columns(table: Any) -> dict[str, list[Any]]:
 
 def _is_number(text: str) -> bool:
     """Whether a cell of a file is a whole number, and no name that looks like one: 007."""
-    return text.strip().isdecimal() and str(int(text)) == text.strip()
+    digits = text.strip().removeprefix("-")
+    return digits.isdecimal() and str(int(digits)) == digits
 
 
 def _draw(kind: str, counts: np.ndarray, starts: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

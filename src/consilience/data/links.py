@@ -26,11 +26,12 @@ class Links(NamedTuple):
         real = low != high
         low, high, weights = low[real], high[real], weights[real]
         key = low * (high.max(initial=0) + 1) + high
-        order = np.lexsort((-weights, key))
-        first = np.ones(len(order), bool)
-        first[1:] = key[order[1:]] != key[order[:-1]]
-        kept = order[first]
-        return cls(np.column_stack([low[kept], high[kept]]), weights[kept])
+        if not (key[1:] > key[:-1]).all():
+            order = np.argsort(key, kind="stable")
+            first = np.flatnonzero(np.diff(key[order], prepend=-1))
+            kept = order[first]
+            low, high, weights = low[kept], high[kept], np.maximum.reduceat(weights[order], first)
+        return cls(np.column_stack([low, high]), weights)
 
     @classmethod
     def none(cls) -> Links:
