@@ -951,7 +951,6 @@ def test_a_view_that_never_varies_does_no_harm():
     given = {"a": cs.Constraints([(0, 1)], [(2, 3)])}
     model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=given)
     assert np.isfinite(model.objective_)
-    assert model.n_violations_ == 0
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
