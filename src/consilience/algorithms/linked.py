@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._backend import CSR, take_rows
-from ..data import Links, both_ways
+from ..data import Links, both_ways, numbered
 from ..divergences import Rows
 from .cluster_metrics import Metric
 from .farthest import Farthest
@@ -42,9 +42,13 @@ class Linked:
         return self.view.X.shape[0]
 
     @cached_property
+    def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        return numbered(np.vstack([self.must.pairs, self.cannot.pairs]))
+
+    @property
     def rows(self) -> np.ndarray:
         """The rows that have links."""
-        return np.unique(np.vstack([self.must.pairs, self.cannot.pairs]))
+        return self._numbered[0]
 
     @cached_property
     def has_links(self) -> np.ndarray:
@@ -58,10 +62,10 @@ class Linked:
         view = self.view
         return Rows(take_rows(view.X, self.rows), view.present[self.rows], view.own[self.rows], view.origin)
 
-    @cached_property
+    @property
     def pairs(self) -> np.ndarray:
         """The links, as places among the rows that have some."""
-        return np.searchsorted(self.rows, np.vstack([self.must.pairs, self.cannot.pairs]))
+        return self._numbered[1]
 
     @cached_property
     def weights(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .._backend import Array, add_label_sums, dense_rows, take_rows
-from ..data import Constraints, Links, both_ways
+from ..data import Constraints, Links, both_ways, numbered
 from ..divergences import Rows, SquaredEuclidean
 from .kmeans import divergences_to
 from .start import further_seeds, plus_plus_seeds
@@ -22,9 +22,8 @@ def neighbourhoods(given: Constraints, everything: Constraints) -> list[np.ndarr
     from .._backend import link_kernels
 
     must, cannot = everything.must, everything.cannot
-    rows, ends = np.unique(np.vstack([must.pairs, cannot.pairs]), return_inverse=True)
-    ends = ends.reshape(-1, 2)
-    ties, apart = ends[: len(must.pairs)], ends[len(must.pairs) :]
+    rows, ends = numbered(np.vstack([must.pairs, cannot.pairs]))
+    ties, apart = np.split(ends, [len(must.pairs)])
     sure = is_among(must.pairs, given.must.pairs)
     first = np.argsort(-np.where(sure, np.inf, must.weights), kind="stable")
     indptr, partners, link = both_ways(apart, len(rows))

@@ -4,7 +4,7 @@ from .align import align
 from .blocks import index_columns, take_rows
 from .coerce import is_frame, to_block
 from .constraints import Constraints
-from .links import PAIR_BYTES, Links, both_ways, check_pairs_fit, components
+from .links import PAIR_BYTES, Links, both_ways, check_pairs_fit, components, numbered
 from .per_view import per_view
 from .table import Table
 from .views import Views
@@ -21,6 +21,7 @@ __all__ = [
     "components",
     "index_columns",
     "is_frame",
+    "numbered",
     "per_view",
     "take_rows",
     "to_block",

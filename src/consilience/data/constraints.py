@@ -12,7 +12,7 @@ import numpy as np
 
 from .._backend import generator
 from .coerce import is_frame
-from .links import Links, closure, components
+from .links import Links, closure, components, numbered
 from .table import Table
 
 By = Literal["position", "id", "row"]
@@ -250,8 +250,8 @@ class Constraints:
 
     @property
     def conflicts(self) -> np.ndarray:
-        ends, numbers = np.unique(np.vstack([self._must.pairs, self._cannot.pairs]), return_inverse=True)
-        must, cannot = np.split(numbers.reshape(-1, 2), [len(self._must.pairs)])
+        ends, numbers = numbered(np.vstack([self._must.pairs, self._cannot.pairs]))
+        must, cannot = np.split(numbers, [len(self._must.pairs)])
         group = components(must, len(ends))[cannot]
         return self._named(self._cannot.pairs[group[:, 0] == group[:, 1]])
 

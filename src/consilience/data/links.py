@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._backend import available_memory
 
+FEW = 10_000_000  # numbers of which a table is always small
 PAIR_BYTES = 128  # of memory that a pair takes while pairs are put in order
 
 
@@ -54,10 +55,13 @@ class Links(NamedTuple):
 
     def transferred(self, mapping: np.ndarray) -> Links:
         """The pairs between what each end is mapped to, (here, there) row by row; an end may be mapped to several."""
-        order = np.argsort(mapping[:, 0], kind="stable")
-        here, there = mapping[order].T
-        start = np.searchsorted(here, self.pairs)
-        count = np.searchsorted(here, self.pairs, side="right") - start
+        there = mapping[np.argsort(mapping[:, 0], kind="stable"), 1]
+        most = 1 + max(mapping[:, 0].max(initial=-1), self.pairs.max(initial=-1))
+        counts = np.bincount(mapping[:, 0], minlength=most)
+        start, count = (np.cumsum(counts) - counts)[self.pairs], counts[self.pairs]
+        if counts.max(initial=0) <= 1:
+            known = count.all(axis=1)
+            return Links.of(there[start[known]], self.weights[known])
         sizes = count[:, 0] * count[:, 1]
         check_pairs_fit(int(sizes.sum()), "the constraints that the mapping transfers")
         which = np.repeat(np.arange(len(sizes)), sizes)
@@ -65,6 +69,17 @@ class Links(NamedTuple):
         inner = count[which, 1]
         ends = start[which] + np.column_stack([place // inner, place % inner])
         return Links.of(there[ends], self.weights[which])
+
+
+def numbered(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different ends of some pairs, in order, and the pairs as places among them."""
+    most = int(pairs.max(initial=-1)) + 1
+    if most > FEW + 8 * len(pairs):  # far apart: a table of all numbers would be larger than the pairs
+        ends, places = np.unique(pairs, return_inverse=True)
+        return ends, places.reshape(-1, 2)
+    there = np.zeros(most, bool)
+    there[pairs] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[pairs]
 
 
 def components(pairs: np.ndarray, n: int) -> np.ndarray:
@@ -98,9 +113,8 @@ def closure(must: Links, cannot: Links) -> tuple[Links, Links]:
     that each follows once, with its weight, when two groups are tied or kept apart that were not before. Cannot-links
     within a group stay as they are, and nothing follows from them.
     """
-    ends, numbers = np.unique(np.vstack([must.pairs, cannot.pairs]), return_inverse=True)
-    numbers = numbers.reshape(-1, 2)
-    tied, apart = numbers[: len(must.pairs)], numbers[len(must.pairs) :]
+    ends, numbers = numbered(np.vstack([must.pairs, cannot.pairs]))
+    tied, apart = np.split(numbers, [len(must.pairs)])
     group = components(tied, len(ends))
     sound = group[apart[:, 0]] != group[apart[:, 1]]
     _check_closure_fits(group, apart[sound])
