@@ -4,7 +4,6 @@ import sys
 from collections import Counter
 from itertools import combinations, permutations
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -540,37 +539,29 @@ def test_weight_kept_of_each_kind():
     assert thresholds.kept(np.array([0]), Constraints()).tolist() == [[0, 0], [0, 0]]
 
 
-def chosen_threshold(quality, monkeypatch, own):
+def chosen_threshold(quality, own):
     """The threshold chosen where so many rows, the first ones, are labelled right under each candidate."""
     y = np.arange(8) // 4
     mapped = mapped_of([[i, i] for i in range(8)])
 
-    def pretended(mapped, base, closed, infer, by_name, tol):
-        labels = np.where(np.arange(8) < quality[by_name["a"]], y, 2 + np.arange(8))
-        state = SimpleNamespace(labels=labels)
-        while True:
-            yield SimpleNamespace(
-                views=dict.fromkeys(mapped.views, state), costs={"a": 0.0}, record={}, settled=True, comparable=True
-            )
+    def cluster(closed, threshold):
+        return dict.fromkeys(mapped.views, np.where(np.arange(8) < quality[threshold], y, 2 + np.arange(8)))
 
-    monkeypatch.setattr(thresholds, "co_constrained", pretended)
-    return thresholds.best_threshold(
-        mapped, None, {"b": own, "a": Constraints()}, TRANSFERS["none"], 3, 0.0, np.random.default_rng(0)
-    )
+    return thresholds.best_threshold(mapped, {"b": own, "a": Constraints()}, cluster, np.random.default_rng(0))
 
 
-def test_the_threshold_under_which_most_of_what_is_left_out_is_kept(monkeypatch):
+def test_the_threshold_under_which_most_of_what_is_left_out_is_kept():
     own = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
     everywhere = dict.fromkeys(thresholds.CANDIDATES, 4)
     for best in thresholds.CANDIDATES:
-        assert chosen_threshold(everywhere | {best: 8}, monkeypatch, own) == best
-    assert chosen_threshold(everywhere, monkeypatch, own) == 0.5, "of equals that nearest to the usual one"
-    assert chosen_threshold(everywhere | {0.35: 8, 0.95: 8}, monkeypatch, own) == 0.35
+        assert chosen_threshold(everywhere | {best: 8}, own) == best
+    assert chosen_threshold(everywhere, own) == 0.5, "of equals that nearest to the usual one"
+    assert chosen_threshold(everywhere | {0.35: 8, 0.95: 8}, own) == 0.35
 
 
-def test_one_constraint_is_too_few_to_choose_by(monkeypatch):
+def test_one_constraint_is_too_few_to_choose_by():
     with pytest.raises(ValueError, match=r"threshold='auto' needs at least two constraints within views to choose"):
-        chosen_threshold(dict.fromkeys(thresholds.CANDIDATES, 4), monkeypatch, Constraints([(0, 1)]))
+        chosen_threshold(dict.fromkeys(thresholds.CANDIDATES, 4), Constraints([(0, 1)]))
 
 
 # Algorithm 1

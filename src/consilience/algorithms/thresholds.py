@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from ..data import Constraints, Links
-from .co_constrained import Base, Mapped, co_constrained
-from .run import run
-from .transfer import Infer
+from .co_constrained import Closed, Mapped
 
 CANDIDATES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 N_FOLDS = 5
 USUAL = 0.5  # of thresholds that do equally well the one nearest to this
 
 
+Cluster = Callable[[Mapping[str, Closed], float], Mapping[str, np.ndarray]]  # constraints, threshold -> view labels
+
+
 def best_threshold(
-    mapped: Mapped,
-    base: Base,
-    given: Mapping[str, Constraints],
-    infer: Infer,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
+    mapped: Mapped, given: Mapping[str, Constraints], cluster: Cluster, rng: np.random.Generator
 ) -> float:
     """The threshold under which constraints that were left out of the clustering are kept best."""
     if sum(own.size for own in given.values()) < 2:
@@ -32,12 +27,9 @@ def best_threshold(
     for train, test in folds(mapped, given, rng):
         closed = mapped.closed(train, Constraints())
         for place, threshold in enumerate(CANDIDATES):
-            states = co_constrained(mapped, base, closed, infer, dict.fromkeys(mapped.views, threshold), tol)
-            done = run(states, max_iter=max_iter, tol=0.0, patience=max_iter, report=lambda *_: None)
-            if done.interrupted:
-                raise KeyboardInterrupt
+            labels = cluster(closed, threshold)
             for name, own in test.items():
-                scores[place] += kept(done.state.views[name].labels, own)
+                scores[place] += kept(labels[name], own)
     shares = scores[..., 0] / np.where(scores[..., 1] > 0, scores[..., 1], 1)
     there = scores[0, :, 1] > 0  # kinds of constraints that there are
     found = shares[:, there].mean(axis=1)

@@ -27,7 +27,7 @@ from ..algorithms.co_constrained import Base, Closed, CoConstrainedState, Instan
 from ..algorithms.linked import Order
 from ..algorithms.match import joint, matching, renumbered
 from ..algorithms.neighbourhoods import CHOICES
-from ..algorithms.progress import progress
+from ..algorithms.progress import announce, progress
 from ..algorithms.run import Run, run
 from ..algorithms.start import view_by_view
 from ..algorithms.thresholds import USUAL, best_threshold
@@ -346,8 +346,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return {name: float(own) for name, own in asked.items()}
         if self.transfer != "propagate":  # nothing is weighed
             return dict.fromkeys(mapped.views, USUAL)
-        infer = TRANSFERS[self.transfer]
-        chosen = best_threshold(mapped, base, known, infer, self.max_iter, self.tol, rng)
+
+        def cluster(closed: Mapping[str, Closed], threshold: float) -> dict[str, np.ndarray]:
+            announce(f"threshold={threshold}, some constraints left out:", bool(self.verbose))
+            done = self._run(mapped, base, closed, dict.fromkeys(mapped.views, threshold))
+            if done.interrupted:
+                raise KeyboardInterrupt
+            return {name: own.labels for name, own in done.state.views.items()}
+
+        chosen = best_threshold(mapped, known, cluster, rng)
         return dict.fromkeys(mapped.views, chosen)
 
     def _run(self, mapped: Mapped, base: Base, closed: Mapping[str, Closed], thresholds: Mapping[str, float]) -> Run:
