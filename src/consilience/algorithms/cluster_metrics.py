@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import CSR, add_label_sums, blocks, chunks, map_chunks, map_values
+from .._backend import CSR, add_label_sums, blocks, chunks, map_chunks, map_values, nearest, scorer
 from ..divergences import Rows, SquaredEuclidean
 from ..families import Gaussian, GaussianFull, GaussianTied
 from .farthest import Farthest, farthest_pair
@@ -24,6 +24,7 @@ from .kmeans import measuring
 
 Pairs = Sequence[tuple[int, int]]  # of rows
 Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
+Nearest = Callable[[slice], tuple[np.ndarray, np.ndarray]]  # -> (rows,) the cheapest cluster, and the cost there
 
 SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
 
@@ -45,6 +46,17 @@ class Metric(ABC):
     @abstractmethod
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
         """Squared distance of rows from each centre under its metric, less the log-determinant."""
+
+    def nearest(self, view: Rows, centres: np.ndarray) -> Nearest:
+        """The cheapest cluster of rows, and what they cost there."""
+        measure = self.measure(view, centres)
+
+        def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            costs = measure(rows)
+            winner = np.argmin(costs, axis=1)
+            return winner, costs[np.arange(len(costs)), winner]
+
+        return of
 
     @abstractmethod
     def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:
@@ -92,6 +104,15 @@ class Identity(Metric):
 
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
         return measuring(view, SquaredEuclidean(), centres)
+
+    def nearest(self, view: Rows, centres: np.ndarray) -> Nearest:
+        score = scorer(view.X, *SquaredEuclidean().affine(centres, view.origin))
+
+        def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            winner, value = nearest(view.X[rows, ...], score)
+            return winner, np.maximum(view.own[rows] - SquaredEuclidean.scale * value, 0)
+
+        return of
 
     def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:  # noqa: ARG002
         return self, float(step.cost - step.counts @ np.sum((step.centres - step.before) ** 2, axis=1))

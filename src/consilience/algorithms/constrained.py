@@ -83,15 +83,13 @@ def assign(
     """
     from .._backend import link_kernels
 
-    measure = metric.measure(problem.view, centres)
+    nearest = metric.nearest(problem.view, centres)
     own = np.empty(problem.n_rows)
 
     def one_chunk(rows: slice) -> tuple[int, Statistics]:
         moved, partial = 0, collector.borrow()
         for block in blocks(problem.view.X, rows):
-            costs = measure(block)
-            winner = np.argmin(costs, axis=1)
-            own[block] = costs[np.arange(len(costs)), winner]
+            winner, own[block] = nearest(block)
             free = ~problem.has_links[block]
             moved += int(np.sum(free & (winner != labels[block])))
             labels[block] = np.where(free, winner, labels[block])
