@@ -8,13 +8,14 @@ all.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._backend import available_memory, cut, map_chunks
-from ..data import PAIR_BYTES, Links, both_ways
+from ..data import PAIR_BYTES, Links, both_ways, numbered
 from ..families.gaussian_full import whitener
 from .cluster_metrics import Metric
 
@@ -62,19 +63,18 @@ def propagate(
     Sources and targets are numbers of rows, the targets in order; so are the ends of what is found.
     """
     both = Links(np.vstack([must.pairs, cannot.pairs]), np.concatenate([must.weights, cannot.weights]))
-    both = both.where(both.weights >= threshold)
-    if not len(both.weights) or not len(targets):
+    strong = both.weights >= threshold
+    if not strong.any() or not len(targets):
         return Links.none(), Links.none()
-    sources = np.unique(both.pairs)
+    sources, ends = numbered(both.pairs[strong])
     strongest = np.zeros(len(sources))
-    ends = np.searchsorted(sources, both.pairs)
-    np.maximum.at(strongest, ends.ravel(), np.repeat(both.weights, 2))
+    np.maximum.at(strongest, ends.ravel(), np.repeat(both.weights[strong], 2))
     heights = bells(X, labels, shapes, sources, strongest / threshold, targets)
+    ties = np.arange(len(both.weights))[strong] < len(must.weights)
     kinds = []
-    for links in (must, cannot):
-        own = links.where(links.weights >= threshold)
-        numbered = Links(np.searchsorted(sources, own.pairs), own.weights)
-        found = spread(heights, numbered, len(sources), len(targets), threshold)
+    for kind in (ties, ~ties):
+        own = Links(ends[kind], both.weights[strong][kind])
+        found = spread(heights, own, len(sources), len(targets), threshold)
         kinds.append(Links(targets[found.pairs], found.weights))
     return kinds[0], kinds[1]
 
@@ -83,8 +83,6 @@ def bells(
     X: np.ndarray, labels: np.ndarray, shapes: Shapes, sources: np.ndarray, odds: np.ndarray, targets: np.ndarray
 ) -> Heights:
     """The bell of each source at the targets where it is not below one in its odds."""
-    from .._backend import link_kernels
-
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # source, place of the target, height
     for h in range(len(shapes.centres)):
         own = np.flatnonzero(labels[sources] == h)
@@ -98,31 +96,31 @@ def bells(
         widths = np.exp(-0.5 * np.sum(starts**2, axis=1))  # g, by Eq 4: 1 at the centre
         radii = 2 * widths * np.log(odds[own]) * (1 + 1e-9)
 
-        def one_chunk(
-            rows: slice,
-            places: np.ndarray = places,
-            starts: np.ndarray = starts,
-            widths: np.ndarray = widths,
-            radii: np.ndarray = radii,
-        ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            args = places, starts[rows], widths[rows], radii[rows]
-            indptr = np.zeros(rows.stop - rows.start + 1, np.int64)
-            link_kernels.reach(*args, indptr, np.empty(0, np.int64), np.empty(0))
-            counts = indptr[1:].copy()
-            np.cumsum(indptr, out=indptr)
-            found, values = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
-            if len(found):
-                link_kernels.reach(*args, indptr, found, values)
-            return counts, found, values
-
-        for rows, (counts, found, values) in zip(
-            pieces := cut(slice(0, len(own)), -(-len(own) // ROWS)), map_chunks(one_chunk, pieces), strict=True
-        ):
-            parts.append((np.repeat(own[rows], counts), order[found], values))
+        pieces = cut(slice(0, len(own)), -(-len(own) // ROWS))
+        found = map_chunks(partial(reach, places, starts, widths, radii), pieces)
+        for rows, (counts, at, values) in zip(pieces, found, strict=True):
+            parts.append((np.repeat(own[rows], counts), order[at], values))
     source, reached, values = (np.concatenate(own) for own in zip(*parts, strict=True))
     by_height = np.lexsort((-values, source))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(sources)))])
     return Heights(indptr, reached[by_height], values[by_height])
+
+
+def reach(
+    places: np.ndarray, starts: np.ndarray, widths: np.ndarray, radii: np.ndarray, rows: slice
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For some sources the number of targets within their radii; these, one source's after the other's; the heights."""
+    from .._backend import link_kernels
+
+    args = places, starts[rows], widths[rows], radii[rows]
+    indptr = np.zeros(rows.stop - rows.start + 1, np.int64)
+    link_kernels.reach(*args, indptr, np.empty(0, np.int64), np.empty(0))  # counted first
+    counts = indptr[1:].copy()
+    np.cumsum(indptr, out=indptr)
+    found, values = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
+    if len(found):
+        link_kernels.reach(*args, indptr, found, values)
+    return counts, found, values
 
 
 def seen_by(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
