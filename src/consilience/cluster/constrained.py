@@ -322,9 +322,12 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.init is None or isinstance(self.init, str):
             return {}
         n = len(next(iter(mapped.views.values())).row)
-        given = view_by_view(self.init, list(mapped.views), n, self.n_clusters)
-        entities = {name: mapped.views[name].entity for name in given}
-        return {name: own[entities[name]] if len(own) == n else own for name, own in given.items()}
+        starts = view_by_view(self.init, list(mapped.views), n, self.n_clusters)
+        for name, own in starts.items():
+            view = mapped.views[name]
+            if len(own) == n and np.shape(own) != (self.n_clusters, view.view.X.shape[1]):
+                starts[name] = np.asarray(own)[view.entity]
+        return starts
 
     def _first_metric(self, n_columns: int) -> Metric:
         if self.base == "pck":
