@@ -2,6 +2,8 @@
 
 import pickle
 import warnings
+from dataclasses import replace
+from itertools import islice
 
 import array_api_strict
 import numpy as np
@@ -20,8 +22,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import consilience as cs
 from consilience import Constraints
-from consilience.algorithms.cluster_metrics import METRICS
-from consilience.algorithms.constrained import constrained_kmeans
+from consilience.algorithms.cluster_metrics import METRICS, SINGULAR
+from consilience.algorithms.constrained import constrained_kmeans, run_to_rest
 from consilience.algorithms.linked import Linked
 from consilience.cluster._constrained import ready_rows
 from consilience.data import Links
@@ -806,3 +808,34 @@ def test_whole_numbers_may_be_ids():
         cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 20)]))
     model = cs.PCKMeans(2, random_state=0).fit(X, constraints=Constraints([(10, 20)], by="id"))
     assert model.given_.must_link.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+def test_a_start_far_off_does_not_spoil_the_objective(far):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 2))
+    model = cs.PCKMeans(3, init=far * rng.standard_normal((3, 2)), order="index").fit(X)
+    assert (np.diff(model.history_["objective"]) <= 0).all()
+    assert model.objective_ == pytest.approx(np.sum((X - model.cluster_centers_[model.labels_]) ** 2), rel=1e-12)
+    again = cs.PCKMeans(3, init=model.cluster_centers_, order="index").fit(X)
+    assert again.objective_ == pytest.approx(model.objective_, rel=1e-12)
+
+
+def test_a_column_is_learned_where_cannot_links_outweigh_another():
+    """Clipped first, then summed: a scatter of (-89, 54) is not nothing."""
+    metric = METRICS["diagonal"](1, 2, False).learn(np.array([[-89.0, 54.0]]), np.array([2.0]))
+    little = SINGULAR * 54
+    np.testing.assert_allclose(metric.values, [[2 / little, 2 / (54 + little)]])
+
+
+def test_rounds_that_do_not_settle_keep_the_lowest():
+    X, _, given = places()
+    problem = Linked(ready_rows(X), given.must, given.cannot, True)
+    rounds = list(islice(constrained_kmeans(problem, METRICS["diagonal"](3, 3, False), X[:3], np.arange), 3))
+    lowest = min(rounds, key=lambda state: state.cost)
+    restless = (replace(state, settled=False) for state in [lowest, *([rounds[0]] * 30)])
+    done = run_to_rest(problem, restless, np.arange, 300, 0.0, lambda *_: None)
+    assert lowest.cost < rounds[0].cost
+    assert done.state.metric is lowest.metric
+    assert done.state.cost <= lowest.cost + 1e-9, "labels may follow from the centres, and that costs no more"
+    assert done.n_iter == 11, "ten rounds without a lower cost are enough"

@@ -26,6 +26,7 @@ Pairs = Sequence[tuple[int, int]]  # of rows
 Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
 Nearest = Callable[[slice], tuple[np.ndarray, np.ndarray]]  # -> (rows,) the cheapest cluster, and the cost there
 
+NOTHING = 1e-290  # a scatter so small is none
 SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
 
 
@@ -115,7 +116,10 @@ class Identity(Metric):
         return of
 
     def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:  # noqa: ARG002
-        return self, float(step.cost - step.counts @ np.sum((step.centres - step.before) ** 2, axis=1))
+        gain = float(step.counts @ np.sum((step.centres - step.before) ** 2, axis=1))
+        if gain > step.cost / 2:  # from a start so far off, little would be left but rounding
+            return self, float(diagonal_scatter(step.X, step.labels, step.centres).sum())
+        return self, step.cost - gain
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:  # noqa: ARG002
         return np.zeros(len(weights))  # nobody learns from it
@@ -177,14 +181,14 @@ class Diagonal(LearnedMetric):
         return cls(np.ones((n_clusters, n_columns)), shared)
 
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
-        density = Gaussian().density(view.X, {"means": centres, "covariances": 1 / self.weights})
+        density = Gaussian().density(precise(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights})
         return partial(minus_twice, density, view)
 
     def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
         scatter, counts = pooled(scatter, counts) if self.shared else (scatter, counts)
         weights = self.weights.copy()
         for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
-            if n and own.sum() > 0:
+            if n and own.max() > NOTHING:
                 weights[h] = n / conditioned(own)
         return replace(self, weights=weights)
 
@@ -228,14 +232,15 @@ class Full(LearnedMetric):
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
         covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
         family, own = (GaussianTied(), covariances[0]) if self.shared else (GaussianFull(), covariances)
-        return partial(minus_twice, family.density(view.X, {"means": centres, "covariances": own}), view)
+        density = family.density(precise(view.X[:1, ...]), {"means": centres, "covariances": own})
+        return partial(minus_twice, density, view)
 
     def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
         scatter, counts = pooled(scatter, counts) if self.shared else (scatter, counts)
         matrices = self.matrices.copy()
         for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
             values, directions = np.linalg.eigh(own)
-            if n and values.max() > 0:
+            if n and values.max() > NOTHING:
                 matrices[h] = (directions * (n / conditioned(values))) @ directions.T
         return replace(self, matrices=matrices)
 
@@ -273,8 +278,13 @@ METRICS = {"diagonal": Diagonal.first, "full": Full.first, "identity": lambda k,
 
 def minus_twice(density: Callable[[Any], np.ndarray], view: Rows, rows: slice) -> np.ndarray:
     """Minus twice the log-densities, less the constant that all Gaussians have."""
-    X = view.X[rows, ...]
-    return -2 * density(X).astype(np.float64) - X.shape[1] * log(2 * pi)
+    X = precise(view.X[rows, ...])
+    return -2 * density(X) - X.shape[1] * log(2 * pi)
+
+
+def precise(X: Any) -> Any:
+    """Rows in float64: metrics stretch distances so far that float32 would not do."""
+    return X.with_data(X.data.astype(np.float64)) if isinstance(X, CSR) else X.astype(np.float64, copy=False)
 
 
 def pooled(scatter: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,10 +19,10 @@ from ..data import Constraints, Links, components
 from ..data.links import closure
 from ..divergences import Rows
 from .cluster_metrics import Metric
-from .constrained import PATIENCE, ConstrainedState, constrained_kmeans
+from .constrained import ConstrainedState, constrained_kmeans, run_to_rest
 from .linked import Linked, Order
 from .neighbourhoods import first_centres
-from .run import run
+from .run import total
 from .transfer import Infer, Turn
 
 
@@ -177,8 +177,7 @@ class Base:
             rng = np.random.default_rng(self.seeds[name])
             centres = first_centres(view, given, links, self.n_clusters, self.start, rng)
         states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order[name])
-        patience = PATIENCE[self.measured]
-        done = run(states, max_iter=self.max_iter, tol=self.tol, patience=patience, report=lambda *_: None)
+        done = run_to_rest(problem, states, self.order[name], self.max_iter, self.tol, lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
         return done.state
@@ -199,17 +198,13 @@ class CoConstrainedState:
         return {name: own.cost for name, own in self.views.items()}
 
     @property
-    def total(self) -> float:
-        return sum(self.costs.values())
-
-    @property
     def record(self) -> dict[str, float]:
         by_view = {f"objective_{name}": own.cost for name, own in self.views.items()} if len(self.views) > 1 else {}
         counts = {
             "violations": sum(own.n_violations for own in self.views.values()),
             "propagated": sum(own.size for own in self.handed.values()),
         }
-        return {"objective": self.total, **by_view, **counts}
+        return {"objective": total(self), **by_view, **counts}
 
 
 def co_constrained(

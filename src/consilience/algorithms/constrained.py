@@ -15,6 +15,7 @@ from .._backend import blocks, dense_rows, map_chunks
 from .cluster_metrics import Metric, Step
 from .kmeans import NOWHERE, Collector, Statistics
 from .linked import Linked, Order, Prices
+from .run import Lowest, Report, Run, run
 
 # Rounds in which the objective may fail to fall. With prices that are measured it may rise for a while: the farthest
 # pair changes with the metric, and with it what cannot-links cost. With fixed prices no step ever raises it.
@@ -121,6 +122,15 @@ def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarra
         far = np.argsort(-own, kind="stable")[: len(empty)]
         centres[empty] = dense_rows(problem.view.X, np.resize(far, len(empty)))
     return centres
+
+
+def run_to_rest(
+    problem: Linked, states: Iterator[ConstrainedState], order: Order, max_iter: int, tol: float, report: Report
+) -> Run:
+    """Run until nobody moves; if that does not come, take the round of lowest cost, and let its labels follow."""
+    watched = Lowest(states)
+    done = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.measured], report=report)
+    return done if done.state.settled else replace(done, state=resettled(problem, watched.best, order))
 
 
 def resettled(problem: Linked, state: ConstrainedState, order: Order) -> ConstrainedState:

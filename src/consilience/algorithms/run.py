@@ -76,6 +76,27 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
     return Run(state, history, len(history), converged, interrupted)
 
 
+class Lowest(Iterator[S]):
+    """States passed on, and the one of lowest cost remembered; of the first few none counts."""
+
+    best: S
+
+    def __init__(self, states: Iterator[S], skip: int = 0) -> None:
+        self.states, self.left = states, skip
+
+    def __next__(self) -> S:
+        state = next(self.states)
+        self.left -= 1
+        if self.left < 0 and (not hasattr(self, "best") or total(state) < total(self.best)):
+            self.best = state
+        return state
+
+
+def total(state: State) -> float:
+    """The cost of all views."""
+    return sum(state.costs.values())
+
+
 def is_lower(cost: float, previous: float | None, tol: float) -> bool:
     """Whether a cost is lower than the previous minimum by more than `tol` times its size; infinity has no size."""
     if previous is None:

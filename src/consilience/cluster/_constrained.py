@@ -21,11 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._backend import CSR, add_label_sums, chunks, generator, map_chunks, take_rows, threads, to_numpy
 from ..algorithms.cluster_metrics import Metric
-from ..algorithms.constrained import PATIENCE, ConstrainedState, constrained_kmeans, resettled
+from ..algorithms.constrained import ConstrainedState, constrained_kmeans, run_to_rest
 from ..algorithms.linked import Linked, Order
 from ..algorithms.neighbourhoods import CHOICES, first_centres
 from ..algorithms.progress import progress
-from ..algorithms.run import Attempt, best_of, run
+from ..algorithms.run import Attempt, best_of
 from ..algorithms.start import check_labels
 from ..data import Constraints, Table, Views
 from ..divergences import Rows, SquaredEuclidean
@@ -131,15 +131,9 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
             for i, rng in enumerate(generator(self.random_state).spawn(n_runs)):
                 centres, labels = self._start(problem, given, rng)
                 order = visiting(self.order, rng)
-                done = run(
-                    constrained_kmeans(problem, metric, centres, order, labels),
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    patience=PATIENCE[self._measured],
-                    report=partial(show, i),
-                )
-                state = done.state if done.state.settled else resettled(problem, done.state, order)
-                yield Attempt(done, state, state.cost)
+                states = constrained_kmeans(problem, metric, centres, order, labels)
+                done = run_to_rest(problem, states, order, self.max_iter, self.tol, partial(show, i))
+                yield Attempt(done, done.state, done.state.cost)
 
     def _start(
         self, problem: Linked, given: Constraints, rng: np.random.Generator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -28,7 +28,7 @@ from ..algorithms.linked import Order
 from ..algorithms.match import joint, matching, renumbered
 from ..algorithms.neighbourhoods import CHOICES
 from ..algorithms.progress import announce, progress
-from ..algorithms.run import Run, run
+from ..algorithms.run import Lowest, Run, run
 from ..algorithms.start import view_by_view
 from ..algorithms.thresholds import USUAL, best_threshold
 from ..algorithms.transfer import TRANSFERS
@@ -362,18 +362,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _run(self, mapped: Mapped, base: Base, closed: Mapping[str, Closed], thresholds: Mapping[str, float]) -> Run:
         states = co_constrained(mapped, base, closed, TRANSFERS[self.transfer], thresholds, self.tol)
-        later: list[CoConstrainedState] = []  # the best of the second half, when constraints have gone round
-
-        def watched() -> Iterator[CoConstrainedState]:
-            for n_rounds, state in enumerate(states, 1):
-                if n_rounds > self.max_iter // 2 and (not later or state.total < later[0].total):
-                    later[:] = [state]
-                yield state
-
+        watched = Lowest(states, skip=self.max_iter // 2)  # by then constraints have gone round
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # settled or not is for the states to say: objectives under other constraints hardly compare
-            done = run(watched(), max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
-        return done if done.converged or done.interrupted else replace(done, state=later[0])
+            done = run(watched, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
+        return done if done.converged or done.interrupted else replace(done, state=watched.best)
 
     def _store(self, views: Views, mapped: Mapped, done: Run) -> None:
         """Number clusters alike in all views, and set the attributes."""

@@ -74,7 +74,7 @@ class MPCKMeans(BaseConstrainedKMeans):
     exactly, by a search that looks only at entities far out; should even that be too long, a warning says how far off
     the distance may be. Where the scatter of a cluster has next to no extent in some direction, a little is added in
     all directions; a cluster whose scatter is nothing keeps its metric. As the farthest two change with the metric, the
-    objective may rise now and then; the last round is kept.
+    objective may rise now and then; if rounds do not settle, the one of lowest objective is kept.
 
     Examples
     --------

@@ -21,6 +21,7 @@ Unknown = Literal["error", "drop"]
 KINDS = {"must-link": "must", "must": "must", "ml": "must", "cannot-link": "cannot", "cannot": "cannot", "cl": "cannot"}
 
 
+HEAVIEST = 1e100  # times squared distances it is still a number
 MOST_ROWS = 2**31  # a pair of numbers below that makes one number
 
 
@@ -117,10 +118,11 @@ class Constraints:
 
     def _checked(self, kind: str, pairs: np.ndarray, weights: np.ndarray) -> Links:
         names = pairs if self._names is None else self._names[pairs]
-        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        wrong = np.flatnonzero(~((weights >= 0) & (weights <= HEAVIEST)))
         if len(wrong):
             raise ValueError(
-                f"{kind} {_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a finite number, 0 or more"
+                f"{kind} {_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a number from 0 to "
+                f"{HEAVIEST:g}"
             )
         wrong = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
         if len(wrong):
