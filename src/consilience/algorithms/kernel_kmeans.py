@@ -11,6 +11,7 @@ import numpy as np
 
 from .run import run
 
+TIE = 1e-13  # share of the largest distance: what is no difference
 ROUNDING = 1e-5  # asymmetry of a kernel, as a share of its largest entry, that is let pass
 
 
@@ -94,7 +95,8 @@ def multi_view_kernel_kmeans(
             found.append(own)
         current = away[np.arange(len(labels)), labels]
         nearest = away.argmin(axis=1)
-        gains = away[np.arange(len(labels)), nearest] < current  # a tie is no reason to move
+        # a tie is no reason to move, nor is what rounding makes of one: two might change places for ever
+        gains = away[np.arange(len(labels)), nearest] < current - TIE * away.max()
         following = refilled(np.where(gains, nearest, labels), current, n_clusters)
         settled = bool((following == labels).all())
         yield KernelKMeansState(labels, found, float(current.sum()), settled)
