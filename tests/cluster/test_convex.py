@@ -993,7 +993,7 @@ def interrupted_at(call, function):
     def wrapped(*args, **options):
         calls.append(None)
         if len(calls) == call:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("by hand")
         return function(*args, **options)
 
     return wrapped
@@ -1004,7 +1004,7 @@ def test_interrupt_leaves_the_last_whole_round(monkeypatch):
     straight = fitted(views)
     monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupted_at(4, convex_mixture.mixture_proportions))
     model = cs.ConvexMixture(3)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
     assert model.n_iter_ == 3 < straight.n_iter_
     assert not model.converged_
@@ -1017,7 +1017,7 @@ def test_interrupt_in_the_first_round_leaves_the_model_as_it_was(monkeypatch):
     model = fitted(views)
     labels = model.labels_
     monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupted_at(1, convex_mixture.mixture_proportions))
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="by hand"):
         model.fit(views)
     assert model.labels_ is labels
 
@@ -1027,14 +1027,14 @@ def test_interrupt_while_betas_are_tried(call, monkeypatch):
     views, _ = some_views()
     wrapped = interrupted_at(call, convex_mixture.mixture_proportions)
     monkeypatch.setattr(convex_mixture, "mixture_proportions", wrapped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         fitted(views, beta="auto")
 
 
 def test_interrupt_while_clusters_are_refined(monkeypatch):
     views, _ = some_views(separation=2)
     monkeypatch.setattr(kernel_kmeans, "means", interrupted_at(3, kernel_kmeans.means))
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         fitted(views, refine="kernel-kmeans")
 
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 import consilience as cs
 from consilience.algorithms.co_constrained import Base
 from consilience.algorithms.thresholds import CANDIDATES
-from consilience.algorithms.transfer import TRANSFERS
+from consilience.algorithms.transfer import TRANSFERS, Transfer
 from consilience.datasets import make_four_quadrants, make_gaussian_views
 
 BASES = {"pck": {}, "mpck": {"base": "mpck"}, "mpck full": {"base": "mpck", "metric": "full"}}
@@ -772,7 +772,10 @@ def test_nothing_reaches_entities_with_several_views():
 
 def test_clusters_that_end_up_empty_are_reported():
     X = np.repeat([[0.0], [1.0]], 4, axis=0)
-    with pytest.warns(UserWarning, match=r"1 of 3 clusters are empty in view 'a': lower n_clusters, or check the must"):
+    message = (
+        r"1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the must"
+    )
+    with pytest.warns(UserWarning, match=message):
         fitted({"a": X}, n_clusters=3)
 
 
@@ -807,7 +810,7 @@ def test_interrupted_in_the_second_round_it_holds_the_first(turn, monkeypatch):
             raise KeyboardInterrupt
         return infer(own)
 
-    monkeypatch.setitem(TRANSFERS, "propagate", until)
+    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(until, weighed=True))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the result of the last whole round"):
         model.fit(views, constraints=constraints)
@@ -822,7 +825,7 @@ def test_interrupted_in_the_first_round_there_is_nothing_to_hold(monkeypatch):
     def at_once(turn):
         raise KeyboardInterrupt("now")
 
-    monkeypatch.setitem(TRANSFERS, "propagate", at_once)
+    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(at_once, weighed=True))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="now"):
         model.fit(views, constraints=constraints)

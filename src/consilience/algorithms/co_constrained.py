@@ -25,6 +25,8 @@ from .neighbourhoods import first_centres
 from .run import total
 from .transfer import Infer, Turn
 
+MOST_ROUNDS = 300  # of the constrained k-means of a view
+
 
 @dataclass(frozen=True, eq=False)
 class Instances:
@@ -163,8 +165,6 @@ class Base:
     metric: Callable[[int], Metric]  # number of columns -> the first metric
     measured: bool
     start: str
-    max_iter: int
-    tol: float
     order: Mapping[str, Order]  # in which order each view's rows are visited, the same in every round
     seeds: Mapping[str, int]  # what each view's start is drawn from, the same in every round
     centres: Mapping[str, np.ndarray]  # given starts
@@ -177,7 +177,7 @@ class Base:
             rng = np.random.default_rng(self.seeds[name])
             centres = first_centres(view, given, links, self.n_clusters, self.start, rng)
         states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order[name])
-        done = run_to_rest(problem, states, self.order[name], self.max_iter, self.tol, lambda *_: None)
+        done = run_to_rest(problem, states, self.order[name], MOST_ROUNDS, 0.0, lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
         return done.state

@@ -1,4 +1,4 @@
-"""The two rows that lie farthest from each other: exact, but for data so large and round that it would take hours."""
+"""The two rows that lie farthest from each other: exact, unless the data is so large and round that it takes long."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,9 +59,21 @@ def nothing(turn: Turn) -> Constraints:  # noqa: ARG001
     return Constraints()
 
 
-TRANSFERS: dict[str, Infer] = {
-    "propagate": by_propagation,
-    "direct": as_given,
-    "membership": by_membership,
-    "none": nothing,
+@dataclass(frozen=True)
+class Transfer:
+    """How constraints come from view to view."""
+
+    infer: Infer
+    across: bool = True  # whether views learn of each other's constraints at all
+    weighed: bool = False  # whether distances are: they take a threshold, and dense views
+
+    def __call__(self, turn: Turn) -> Constraints:
+        return self.infer(turn)
+
+
+TRANSFERS = {
+    "propagate": Transfer(by_propagation, weighed=True),
+    "direct": Transfer(as_given),
+    "membership": Transfer(by_membership),
+    "none": Transfer(nothing, across=False),
 }

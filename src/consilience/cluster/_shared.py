@@ -223,13 +223,15 @@ def warn_of_rounds(estimator: Any) -> None:
         )
 
 
-def warn_of_empty(labels: np.ndarray, n_clusters: int, remedy: str = "lower n_clusters or raise n_init") -> None:
+def warn_of_empty(
+    labels: np.ndarray, n_clusters: int, remedy: str = "lower n_clusters or raise n_init", where: str = ""
+) -> None:
     """Say that clusters are empty, if some are."""
     n_found = len(np.unique(labels))
     if n_found < n_clusters:
         warnings.warn(
-            f"{n_clusters - n_found} of {n_clusters} clusters are empty: there may be fewer distinct entities than "
-            f"clusters; {remedy}",
+            f"{n_clusters - n_found} of {n_clusters} clusters are empty{where}: there may be fewer distinct entities "
+            f"than clusters; {remedy}",
             ConvergenceWarning,
             stacklevel=5,
         )

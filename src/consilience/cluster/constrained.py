@@ -31,14 +31,13 @@ from ..algorithms.progress import announce, progress
 from ..algorithms.run import Lowest, Run, run
 from ..algorithms.start import view_by_view
 from ..algorithms.thresholds import USUAL, best_threshold
-from ..algorithms.transfer import TRANSFERS
+from ..algorithms.transfer import TRANSFERS, Transfer
 from ..data import Constraints, Table, Views, per_view
 from ._constrained import costs_of, given_start, present_rows, ready_rows, warn_of_farthest
 from ._links import by_view, entity_ids, positions_of, warn_of_conflicts
-from ._shared import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement
+from ._shared import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement, warn_of_empty
 
 BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
-BASE_ROUNDS = 300  # most rounds of the constrained k-means of a view
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +225,6 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         mapped = self._mapped(views)
-        self._check_metric(mapped)
         given, common = by_view(constraints, views.names)
         ids = entity_ids(X, views)
         common = positions_of(common, views, ids, None)
@@ -235,7 +233,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rng = generator(self.random_state)
         with threads(self.n_jobs):
             closed = self._closed(mapped, known, common)
-            self._check_dense(mapped, closed)
+            self._check_sparse(mapped, closed)
             base = self._base(mapped, rng)
             thresholds = self._thresholds(mapped, base, known, rng)
             done = self._run(mapped, base, closed, thresholds)
@@ -245,11 +243,12 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        conflicts = mapped.conflicts(known, common)
-        if self.transfer == "none":  # views that are alone cannot contradict each other
-            conflicts = np.vstack([mapped.views[name].entity[own.conflicts] for name, own in known.items()])
-        self._warn(mapped, done.state, conflicts, ids)
+        self._warn(mapped, done.state, self._conflicts(mapped, known, common), ids)
         return self
+
+    @property
+    def _transfer(self) -> Transfer:
+        return TRANSFERS[self.transfer]
 
     def _mapped(self, views: Views) -> Mapped:
         """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
@@ -266,34 +265,39 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 )
             found[name] = own
         mapped = Mapped(found)
-        if views.n_views > 1 and self.transfer != "none" and not any(map(len, mapped.targets.values())):
+        if views.n_views > 1 and self._transfer.across and not any(map(len, mapped.targets.values())):
             raise ValueError(
                 "no entity has two views, so nothing can be transferred between them: give consilience.align a "
                 "mapping, Views whose ids meet, or cluster each by itself with transfer='none'"
             )
         return mapped
 
-    def _check_dense(self, mapped: Mapped, given: Mapping[str, Closed]) -> None:
-        for name, own in mapped.views.items():
-            if self.transfer == "propagate" and isinstance(own.view.X, CSR) and given[name].sound.size:
+    def _check_sparse(self, mapped: Mapped, given: Mapping[str, Closed]) -> None:
+        """Refuse what sparse views cannot do."""
+        sparse = {name: own.view.X for name, own in mapped.views.items() if isinstance(own.view.X, CSR)}
+        for name, X in sparse.items():
+            if self._transfer.weighed and given[name].sound.size:
                 raise ValueError(
-                    f"view {name!r} is sparse {own.view.X.shape}: constraints propagate in dense views of few columns. "
-                    "Reduce it first, PerView(SpectralFeatures()), or use transfer='direct'"
+                    f"view {name!r} is sparse {X.shape}: constraints propagate in dense views of few columns. Reduce "
+                    "it first, PerView(SpectralFeatures()), or use transfer='direct'"
                 )
-
-    def _check_metric(self, mapped: Mapped) -> None:
-        for name, own in mapped.views.items():
-            if self.base == "mpck" and self.metric == "full" and isinstance(own.view.X, CSR):
+            if self.base == "mpck" and self.metric == "full":
                 raise ValueError(
-                    f"view {name!r} is sparse {own.view.X.shape}, and metric='full' needs dense rows: use "
-                    "metric='diagonal', or reduce the view first, PerView(SpectralFeatures())"
+                    f"view {name!r} is sparse {X.shape}, and metric='full' needs dense rows: use metric='diagonal', or "
+                    "reduce the view first, PerView(SpectralFeatures())"
                 )
 
     def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
         """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
-        if self.transfer == "none":
+        if not self._transfer.across:
             return {name: Closed(own.closure(), Constraints()) for name, own in known.items()}
         return mapped.closed(known, common)
+
+    def _conflicts(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
+        """Entities that are tied and kept apart; views that are alone cannot contradict each other."""
+        if not self._transfer.across:
+            return np.vstack([mapped.views[name].entity[own.conflicts] for name, own in known.items()])
+        return mapped.conflicts(known, common)
 
     def _base(self, mapped: Mapped, rng: np.random.Generator) -> Base:
         """What clusters each view, from the same draws whenever it does."""
@@ -310,8 +314,6 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             metric=self._first_metric,
             measured=self.base == "mpck",
             start=self.init if isinstance(self.init, str) else BASES[self.base],
-            max_iter=BASE_ROUNDS,
-            tol=0.0,
             order=order,
             seeds={name: int(own[1]) for name, own in seeds.items()},
             centres=centres,
@@ -347,7 +349,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 if not isinstance(own, Real) or not float(own) > 0:
                     raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {own!r}")
             return {name: float(own) for name, own in asked.items()}
-        if self.transfer != "propagate":  # nothing is weighed
+        if not self._transfer.weighed:
             return dict.fromkeys(mapped.views, USUAL)
 
         def cluster(closed: Mapping[str, Closed], threshold: float) -> dict[str, np.ndarray]:
@@ -361,7 +363,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return dict.fromkeys(mapped.views, chosen)
 
     def _run(self, mapped: Mapped, base: Base, closed: Mapping[str, Closed], thresholds: Mapping[str, float]) -> Run:
-        states = co_constrained(mapped, base, closed, TRANSFERS[self.transfer], thresholds, self.tol)
+        states = co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol)
         watched = Lowest(states, skip=self.max_iter // 2)  # by then constraints have gone round
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # settled or not is for the states to say: objectives under other constraints hardly compare
@@ -393,10 +395,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _costs(self, views: Views) -> np.ndarray:
         """What each entity costs in each cluster, summed over the views that it has: (n, k)."""
-        total = np.zeros((len(views), self.n_clusters))
-        for v, (name, X) in enumerate(present_rows(views).items()):
-            total[views.present[:, v]] += self._views[name].costs(X)
-        return total
+        return np.nansum(list(self._view_costs(views).values()), axis=0)
+
+    def _view_costs(self, views: Views) -> dict[str, np.ndarray]:
+        """What each entity costs in each cluster of each view, NaN where it lacks the view: (n, k)."""
+        found = {}
+        for (name, X), there in zip(present_rows(views).items(), views.present.T, strict=True):
+            found[name] = np.full((len(views), self.n_clusters), np.nan)
+            found[name][there] = self._views[name].costs(X)
+        return found
 
     def _warn(self, mapped: Mapped, state: CoConstrainedState, conflicts: np.ndarray, ids: np.ndarray | None) -> None:
         warn_of_conflicts(conflicts, ids)
@@ -408,18 +415,12 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 stacklevel=4,
             )
         for name, own in state.views.items():
-            n_found = len(np.unique(own.labels))
-            if n_found < self.n_clusters:
-                warnings.warn(
-                    f"{self.n_clusters - n_found} of {self.n_clusters} clusters are empty in view {name!r}: lower "
-                    "n_clusters, or check the must-links",
-                    UserWarning,
-                    stacklevel=4,
-                )
-            warn_of_farthest(own, f" in view {name!r}")
+            where = f" in view {name!r}"
+            warn_of_empty(own.labels, self.n_clusters, "lower n_clusters, or check the must-links", where)
+            warn_of_farthest(own, where)
         given = sum(own.size for own in self.constraints_.values())
         if (
-            self.transfer == "propagate"
+            self._transfer.weighed
             and len(mapped.views) > 1
             and given
             and not any(own.size for own in self.propagated_.values())
@@ -449,14 +450,10 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
         with threads(self.n_jobs):
-            labels = {}
-            total = np.zeros((len(views), self.n_clusters))
-            for v, (name, rows) in enumerate(present_rows(views).items()):
-                costs = self._views[name].costs(rows)
-                total[views.present[:, v]] += costs
-                labels[name] = np.full(len(views), -1)
-                labels[name][views.present[:, v]] = costs.argmin(axis=1)
-        return joint(labels, total)
+            costs = self._view_costs(views)
+        there = dict(zip(costs, views.present.T, strict=True))
+        labels = {name: np.where(there[name], own.argmin(axis=1), -1) for name, own in costs.items()}
+        return joint(labels, np.nansum(list(costs.values()), axis=0))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """How well the clusters fit: minus what these entities cost, so that more is better.

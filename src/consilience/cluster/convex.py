@@ -284,7 +284,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self._warn(best)
         warn_of_strangers(views, expanded(best.placement.strangers, kept, len(views), False))
         if interrupted or tried[-1].run.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         return self
 
     @property

@@ -15,6 +15,7 @@ from .._backend import to_numpy
 from ..algorithms.start import divergences_from, spread
 from ..data import Constraints, Views, components
 from ..divergences import SquaredEuclidean
+from ..metrics.agreement import all_agree
 from ._shared import check_views, prepare
 
 Distances = Callable[[np.ndarray], np.ndarray]  # some entities -> distance of all from each: (n, some)
@@ -101,8 +102,7 @@ def contested(model: Any, costs: np.ndarray) -> np.ndarray:
     ordered = np.sort(costs, axis=1)
     margin = ordered[:, 1] - ordered[:, 0] if costs.shape[1] > 1 else ordered[:, 0]
     labels = np.stack(list(getattr(model, "view_labels_", {"": model.labels_}).values()))
-    lowest = np.where(labels >= 0, labels, np.iinfo(labels.dtype).max).min(axis=0)
-    return np.lexsort((margin, lowest == labels.max(axis=0)))
+    return np.lexsort((margin, all_agree(labels)))
 
 
 class Known:

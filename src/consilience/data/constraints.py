@@ -149,7 +149,7 @@ class Constraints:
         return new
 
     @classmethod
-    def from_table(cls, table: Any, by: By | None = None) -> Constraints:
+    def from_table(cls, table: Any, by: By | None = None, unknown: Unknown = "error") -> Constraints:
         """Read constraints from a table with a row each.
 
         Parameters
@@ -159,6 +159,8 @@ class Constraints:
             ``ML``, ...) and, if you like, ``weight``.
         by : {'position', 'id', 'row'}, optional
             What the first two columns name, as in the constructor.
+        unknown : {'error', 'drop'}, default='error'
+            What becomes of pairs by id of which the data lacks an entity, as in the constructor.
 
         Examples
         --------
@@ -182,7 +184,7 @@ class Constraints:
             kind: [(*pair, w) for pair, k, w in zip(ends, kinds, weights, strict=True) if k == kind]
             for kind in ("must", "cannot")
         }
-        return cls(chosen["must"], chosen["cannot"], by=by)
+        return cls(chosen["must"], chosen["cannot"], by=by, unknown=unknown)
 
     @classmethod
     def sample(cls, y: Any, n: int, random_state: Any = None) -> Constraints:
@@ -426,7 +428,7 @@ def _read(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
         links = links.to_numpy()
     if not isinstance(links, np.ndarray):
         listed = list(links) if isinstance(links, Iterable) and not isinstance(links, str | Mapping) else [links]
-        if {len(link) if isinstance(link, list | tuple | np.ndarray) else 0 for link in listed} - {2} - {3}:
+        if {len(link) if isinstance(link, list | tuple | np.ndarray) else 0 for link in listed} - {2, 3}:
             raise ValueError(_wants_pairs(kind))
         if len({len(link) for link in listed}) > 1:
             listed = [(*link, 1.0)[:3] for link in listed]

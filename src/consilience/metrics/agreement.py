@@ -29,11 +29,14 @@ def agreement_rate(*view_labels: Any) -> float:
     0.6666666666666666
     """
     labels = _stacked(view_labels)
-    there = labels >= 0
-    counted = there.sum(axis=0) >= 2
-    lowest = np.where(there, labels, np.iinfo(labels.dtype).max).min(axis=0)
-    same = lowest == labels.max(axis=0)
-    return float(same[counted].mean()) if counted.any() else 1.0
+    counted = (labels >= 0).sum(axis=0) >= 2
+    return float(all_agree(labels)[counted].mean()) if counted.any() else 1.0
+
+
+def all_agree(labels: np.ndarray) -> np.ndarray:
+    """(n,) of which entities all the views that they have say the same; labels are (V, n)."""
+    lowest = np.where(labels >= 0, labels, np.iinfo(labels.dtype).max).min(axis=0)
+    return lowest == labels.max(axis=0)
 
 
 def agreement_matrix(*view_labels: Any) -> np.ndarray:
