@@ -1,6 +1,7 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once."""
 
-from . import affinities, baselines, datasets, divergences, families, metrics
+from . import affinities, baselines, datasets, divergences, explain, families, metrics, plot
+from ._version import __version__
 from .algorithms.kernel_kmeans import kernel_kmeans
 from .algorithms.proportions import mixture_proportions
 from .baselines import compare
@@ -20,8 +21,8 @@ from .cluster import (
     suggest_constraints,
 )
 from .data import Constraints, Table, Views, align
-
-__version__ = "0.1.0"
+from .persist import load, save
+from .report import Report
 
 __all__ = [
     "CoEM",
@@ -35,19 +36,25 @@ __all__ = [
     "MultiViewSphericalKMeans",
     "PCKMeans",
     "PerView",
+    "Report",
     "SpectralFeatures",
     "Table",
     "Views",
+    "__version__",
     "affinities",
     "align",
     "baselines",
     "compare",
     "datasets",
     "divergences",
+    "explain",
     "families",
     "kernel_kmeans",
+    "load",
     "metrics",
     "mixture_proportions",
+    "plot",
+    "save",
     "select_n_clusters",
     "suggest_constraints",
 ]

@@ -175,6 +175,8 @@ def shared_sums(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:
     """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
     from . import pair_kernels
 
+    if X.n_columns != Y.n_columns:  # compiled code looks up one row's columns in a scratch row of the other's width
+        raise ValueError(f"rows of {X.n_columns} columns cannot be compared with rows of {Y.n_columns}")
     out = np.empty((X.shape[0], Y.shape[0]), X.dtype)
     pair_kernels.shared_sums(
         X.indptr, X.indices, X.data, Y.indptr, Y.indices, Y.data, harmonic, np.zeros(X.n_columns, X.dtype), out

@@ -249,6 +249,8 @@ def cut(children: np.ndarray, n_clusters: int) -> np.ndarray:
     n = len(children) + 1
     parent = np.arange(2 * n - 1)
     made = children[: n - n_clusters]
+    if (made >= n + np.arange(len(made))[:, None]).any():  # a loop would never end
+        raise ValueError("a merge names a node that is made later: this is no dendrogram")
     parent[made] = n + np.arange(len(made))[:, None]
     while not np.array_equal(above := parent[parent], parent):  # each round doubles how far a node looks up
         parent = above

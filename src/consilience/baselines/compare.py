@@ -52,7 +52,8 @@ def compare(
         What to compare; in a sequence each is called by its class, with a number where classes repeat. They are
         cloned, not changed. Pipelines may be among them.
     y : array-like of shape (n_entities,), optional
-        True classes. They are shown to no estimator; they only give the scores.
+        True classes. They are shown to no estimator; they only give the scores. Entities whose class is None, NaN or
+        an empty string take no part in these.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the samples, and of every estimator (and estimator within an estimator) whose `random_state` is None.
     n_refits : int, default=5
@@ -66,6 +67,7 @@ def compare(
         - with `y`, the scores of `consilience.metrics.evaluate`: entropy, f, precision, recall, nmi, ari;
         - clusters: how many were found, label -1 (noise, or an entity that the estimator does not see) not counted;
         - agreement: of the views, mean over pairs; NaN where the estimator has no `agreement_`, or one view;
+        - error_bound: how often a view errs at most, if views err independently; NaN where agreement is;
         - stability: mean over `n_refits` random samples of 80 percent of the entities, the same for all estimators,
           of the adjusted Rand index between the labels of a fit on the sample, with another seed, and the sampled
           entities' labels in the fit on all. 1 where the clusters hang neither on who was there nor on chance;
@@ -117,7 +119,15 @@ def _as_data(X: Any) -> Any:
 
 
 def _columns(classes: np.ndarray | None) -> tuple[str, ...]:
-    return (*(() if classes is None else SCORES), "clusters", "agreement", "stability", "seconds", "peak_mib")
+    return (
+        *(() if classes is None else SCORES),
+        "clusters",
+        "agreement",
+        "error_bound",
+        "stability",
+        "seconds",
+        "peak_mib",
+    )
 
 
 def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
@@ -153,14 +163,21 @@ def _row(
     started = time.perf_counter()
     model, labels = _fit(estimator, data, seeds[-1])
     seconds = time.perf_counter() - started
-    scores = {} if classes is None else {name: own[0] for name, own in evaluate(classes, labels).items()}
+    scores = {} if classes is None else _scores(classes, labels)
     return scores | {
         "clusters": len(np.unique(labels[labels >= 0])),
-        "agreement": _mean_agreement(model),
+        "agreement": (agreement := _mean_agreement(model)),
+        "error_bound": np.nan if np.isnan(agreement) else model.error_bound_,
         "stability": _stability(name, estimator, data, labels, samples, seeds),
         "seconds": seconds,
         "peak_mib": _peak(estimator, data, seeds[-1]) / 2**20,
     }
+
+
+def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Of the entities whose class is known."""
+    known = np.array([one is not None and one == one and one != "" for one in classes.tolist()])
+    return {name: own[0] for name, own in evaluate(classes[known].astype(str), labels[known]).items()}
 
 
 def _stability(

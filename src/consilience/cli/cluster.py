@@ -1,49 +1,190 @@
-"""``consilience cluster``: cluster data by all its views, and show what that gains."""
+"""``consilience cluster``: from files to clusters, a model and a report."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler, normalize
 
-from ..cluster import MultiViewKMeans, MultiViewSphericalKMeans, PerView
-from ..datasets import load_digits_views
+from ..data import Table
+from ..explain import confidence, contested
+from ..files import check_folder, whole_folder
 from ..metrics import evaluate
+from ..persist import save
+from ..report import Report
+from .alone import SCORES, compare_alone
+from .job import Data, Fitted, describe, fit, load
+from .methods import METHODS
+from .outputs import now, say_guarded, versions, write_json, write_labels
+from .say import Say
 
-DATA = {"digits": load_digits_views}
-METHODS = {"k-means": MultiViewKMeans, "spherical": MultiViewSphericalKMeans}
+FILES = ("labels.csv", "summary.json", "model.zip", "report.html")
+COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
 
 
-def cluster(options: argparse.Namespace) -> None:
-    """Print the data, the scores beside those of every single view and of the concatenation, and the error bound."""
-    data = DATA[options.data]()
-    views, y = PerView(StandardScaler()).fit_transform(data.views), data.target
-    k = len(data.target_names) if options.k is None else options.k
+def cluster(options: argparse.Namespace, say: Say) -> None:
+    """Read, fit, explain, write."""
+    out = Path(options.out)
+    check_folder(out, FILES, options.force)
+    data = load(options, say)
+    say.result(describe(data))
+    fitted = fit(data, options.k, options.seed, say)
+    if fitted.selection is not None:
+        say.result(f"\n{fitted.selection}")
+    model = fitted.estimator
+    with say.step("judging the clusters", "judged the clusters"):
+        sure = confidence(model, fitted.views)
+        disputed = contested(model.view_labels_)
+        comparison = _comparison(data, model, options, say)
+    facts = summarise(data, fitted, sure, disputed, comparison, options, say)
+    say.result(f"\n{spoken(facts, comparison)}")
+    with say.step("writing the results", "wrote the results"), whole_folder(out, FILES, options.force) as folder:
+        ids = np.arange(len(data.views)) if data.views.ids is None else data.views.ids
+        with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
+            say_guarded(write_labels(file, ids, model.labels_, sure, disputed, model.view_labels_), say)
+        facts["notes"] = say.notes
+        write_json(folder / FILES[1], facts)
+        save(as_saved(data, fitted, options), folder / FILES[2])
+        build_report(data, fitted, sure, comparison, options, say).save(folder / FILES[3])
+    say.result(f"\nWritten to {out}: {', '.join(FILES)}. Look at {out / FILES[3]}")
 
-    def fit(X: Any) -> Any:
-        return METHODS[options.method](n_clusters=k, random_state=options.seed).fit(X)
 
-    model = fit(views)
-    print(f"{data.description}\n\n{data.views}\n")
-    found = {"all views together": model.labels_}
-    blocks = [block for _, block in views.items()]
-    found["concatenation"] = fit(np.hstack(blocks)).labels_
-    found["concatenation of unit-length views"] = fit(np.hstack([normalize(block) for block in blocks])).labels_
-    found |= {f"view {name} alone": fit(block).labels_ for name, block in views.items()}
-    print(
-        f"{type(model).__name__}, k = {k}, columns standardised, seed {options.seed}; scores against the true classes"
+def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -> Table | None:
+    """The same method on single views and on all columns, unless that would take long."""
+    if data.method == "constrained" or data.views.n_views < 2:
+        return None
+    if len(data.views) > COMPARED:
+        say.note(f"More than {COMPARED:,} entities: not compared with single views. `consilience compare` does it.")
+        return None
+    return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, say)
+
+
+def summarise(
+    data: Data,
+    fitted: Fitted,
+    sure: np.ndarray,
+    disputed: np.ndarray,
+    comparison: Table | None,
+    options: argparse.Namespace,
+    say: Say,
+) -> dict[str, Any]:
+    """All that a script may want to know."""
+    model, views, prepared = fitted.estimator, data.views, data.prepared
+    labels = model.labels_
+    facts: dict[str, Any] = {
+        "entities": len(views),
+        "left_out": int((~prepared.kept).sum()),
+        "views": {
+            name: {
+                "kind": prepared.kinds[name],
+                "columns": views[name].shape[1],
+                "present": int(views.present[:, v].sum()),
+            }
+            for v, name in enumerate(views.names)
+        },
+        "method": data.method,
+        "method_chosen": data.why,
+        "estimator": type(model).__name__,
+        "seed": options.seed,
+        "clusters": len(np.unique(labels)),
+        "sizes": np.bincount(labels).tolist(),
+        "agreement": dict(zip(views.names, model.agreement_, strict=True)),
+        "error_bound": model.error_bound_ if views.n_views > 1 else None,
+        "contested": int(disputed.sum()),
+        "mean_confidence": float(sure.mean()),
+        "view_weights": getattr(model, "view_weights_", None),
+        "rounds": getattr(model, "n_iter_", None),
+        "converged": getattr(model, "converged_", None),
+        "selection": None
+        if fitted.selection is None
+        else {"reason": fitted.selection.reason, "table": fitted.selection.table},
+        "scores": None if data.classes is None else _scores(data.classes, labels),
+        "comparison": comparison,
+        "seconds": say.seconds,
+        "versions": versions(),
+        "when": now(),
+        "command": options.command_line,
+        "inputs": inputs(options),
+    }
+    return facts
+
+
+def inputs(options: argparse.Namespace) -> dict[str, Any]:
+    """What `consilience report` needs to read the same files again."""
+    names = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "title")
+    return {name: getattr(options, name) for name in names}
+
+
+def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    known = classes != ""
+    found = evaluate(classes[known].astype(str), labels[known])
+    return {name: float(found[name][0]) for name in SCORES}
+
+
+def as_saved(data: Data, fitted: Fitted, options: argparse.Namespace) -> dict[str, Any]:
+    """The model with all that new files need to become views for it."""
+    return {
+        "what": "consilience model",
+        "method": data.method,
+        "estimator": fitted.estimator,
+        "features": fitted.features,
+        "parts": data.prepared.parts,
+        "kinds": {one.name: one.kind for one in data.reading.contents},
+        "columns": {one.name: one.columns for one in data.reading.contents},
+        "id": data.reading.id_column,
+        "ids": data.views.ids,
+        "seed": options.seed,
+    }
+
+
+def build_report(
+    data: Data, fitted: Fitted, sure: np.ndarray, comparison: Table | None, options: argparse.Namespace, say: Say
+) -> Report:
+    """The page, from what is at hand."""
+    shown: dict[str, Any] = {
+        name: data.prepared.texts.get(data.prepared.parts[name].content) for name in data.views.names
+    }
+    return Report(
+        fitted.estimator,
+        data.views,
+        title=options.title,
+        labels=data.classes,
+        comparison=comparison,
+        command=options.command_line,
+        notes=say.notes,
+        texts={name: own for name, own in shown.items() if own is not None},
+        settings={"method": f"{data.method} ({METHODS[data.method].title}; {data.why})", "seed": options.seed},
+        confidence=sure if fitted.features else None,  # the page says how it came by it where it can
     )
-    print(evaluate(y, found))
-    print(
-        f"\nWithout looking at the classes: two views agree on {mean_agreement(model.agreement_):.0%} of the digits on "
-        f"average; if views err independently, none errs on more than {model.error_bound_:.0%}."
-    )
-    other = next(name for name in METHODS if name != options.method)
-    print(f"Next: try --method {other}, or your own data: consilience.Views({{'text': X_text, 'links': X_links}})")
 
 
-def mean_agreement(agreement: np.ndarray) -> float:
-    """Mean over pairs of different views."""
-    return float(agreement[~np.eye(len(agreement), dtype=bool)].mean())
+def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
+    """The result in a few lines."""
+    n, sizes = facts["entities"], facts["sizes"]
+    lines = [
+        f"{facts['clusters']} clusters by {METHODS[facts['method']].title} ({facts['method_chosen']}), sizes "
+        + ", ".join(f"{size:,}" for size in sizes[:20])
+        + (" ..." if len(sizes) > 20 else "")
+    ]
+    if len(facts["views"]) > 1:
+        agreement = np.array(list(facts["agreement"].values()))
+        mean = np.nanmean(agreement[~np.eye(len(agreement), dtype=bool)])
+        lines.append(
+            f"Two views agree on {mean:.0%} of the entities on average; {facts['contested']:,} of {n:,} are contested."
+        )
+        lines.append(
+            f"If views err independently and each is right more often than not, none errs on more than "
+            f"{facts['error_bound']:.0%}."
+        )
+    else:
+        lines.append("One view alone: nothing can be said about its errors without labels.")
+    if facts["scores"] is not None:
+        lines.append(
+            "Against the known labels: "
+            + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
+        )
+    if comparison is not None:
+        lines += ["", repr(comparison)]
+    return "\n".join(lines)

@@ -3,40 +3,209 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import shlex
 import sys
+import traceback
 from collections.abc import Sequence
 
-from .cluster import DATA, METHODS, cluster
+from .methods import METHODS
+from .say import Say
+
+DONE, WRONG, USAGE, BUG, STOPPED = 0, 1, 2, 3, 130
+EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence says how); 2 the arguments are wrong;
+3 an error of our own (--debug shows where); 130 stopped by Ctrl-C. Nothing is ever left half-written."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; exit code 0, 1 after an error (one sentence), 2 for wrong arguments, 130 after Ctrl-C."""
-    options = parser().parse_args(arguments)
+    """Run the command line and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser().parse_args(given)
+    options.command_line = shlex.join(["consilience", *given])
+    say = Say(options.quiet)
     try:
-        options.run(options)
-    except (ValueError, TypeError, OSError) as error:
-        print(f"consilience: {error}", file=sys.stderr)
-        return 1
+        options.run(options, say)
     except KeyboardInterrupt:
-        print("consilience: interrupted", file=sys.stderr)
-        return 130
-    return 0
+        done = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
+        return _refuse(f"stopped {done}: nothing was written", STOPPED, options.debug)
+    except BrokenPipeError:
+        return DONE  # whoever was reading has seen enough
+    except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+        return _refuse(_sentence(error), WRONG, options.debug)
+    except Exception as error:
+        what = f"unexpected {type(error).__name__}: {error}. Run it again with --debug to see where"
+        return _refuse(what, BUG, options.debug)
+    return DONE
+
+
+def _refuse(sentence: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    print(f"consilience: {sentence}", file=sys.stderr)
+    return code
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong, for a person."""
+    if isinstance(error, MemoryError):
+        return "memory ran out: take fewer entities, or another --method"
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "the disk is full: nothing was written"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def parser() -> argparse.ArgumentParser:
     """All arguments."""
     top = argparse.ArgumentParser(
-        prog="consilience", description="Find the groups in data that is described in several ways at once."
+        prog="consilience",
+        description="Find the groups in data that is described in several ways at once.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    one = commands.add_parser(
-        "cluster",
-        help="cluster a data set and compare with single views and with concatenation",
-        epilog="example: consilience cluster --data digits -k 10 --method spherical",
-    )
-    one.add_argument("--data", choices=sorted(DATA), default="digits", help="data that ships (default: %(default)s)")
-    one.add_argument("-k", type=int, metavar="N", help="number of clusters (default: the number of true classes)")
-    one.add_argument("--method", choices=sorted(METHODS), default="spherical", help="default: %(default)s")
-    one.add_argument("--seed", type=int, default=0, help="of the random starts (default: %(default)s)")
-    one.set_defaults(run=cluster)
+    _cluster(commands)
+    _compare(commands)
+    _predict(commands)
+    _report(commands)
+    _datasets(commands)
     return top
+
+
+def _command(commands: argparse._SubParsersAction, name: str, what: str, examples: str) -> argparse.ArgumentParser:
+    """A subcommand, which imports what it needs when it runs."""
+    one = commands.add_parser(
+        name,
+        help=what,
+        description=f"{what[0].upper()}{what[1:]}.",
+        epilog=f"examples:\n{examples}\n\n{EPILOG}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+    def run(options: argparse.Namespace, say: Say) -> None:
+        from importlib import import_module
+
+        getattr(import_module(f".{name}", __package__), name)(options, say)
+
+    one.set_defaults(run=run)
+    one.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    one.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return one
+
+
+def _files(one: argparse.ArgumentParser, required: bool = True) -> None:
+    """The arguments that name the data."""
+    one.add_argument(
+        "--view",
+        action="append",
+        default=None if required else [],
+        required=required,
+        metavar="NAME=FILE[:COLUMNS]",
+        help="a view, as often as there are views: CSV, TSV, Parquet, JSONL, NPY, NPZ, Matrix Market, SVMlight, H5AD "
+        "or H5MU. Columns of a table are named after a colon, with commas between, or by a pattern such as pixel_*",
+    )
+    one.add_argument("--id", metavar="COLUMN", help="column that names the entities and joins the views (default: id)")
+    one.add_argument(
+        "--kind",
+        action="append",
+        default=[],
+        metavar="NAME=KIND",
+        help="what a view is, if it is not found rightly: numbers, counts, text, names (short strings, compared by "
+        "their letters), categories, links (an edge list) or similarities",
+    )
+    one.add_argument("--delimiter", metavar="CHARACTER", help="of the tables, if it is not found rightly")
+
+
+def _work(one: argparse.ArgumentParser) -> None:
+    """The arguments that say what to do with the data."""
+    one.add_argument("-k", type=_number, default="auto", metavar="N", help="number of clusters, or auto (the default)")
+    one.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
+    one.add_argument(
+        "--labels",
+        metavar="COLUMN",
+        help="known classes, for scoring only: a column of a file that is given, or FILE, or FILE:COLUMN",
+    )
+
+
+def _number(text: str) -> str:
+    if text != "auto" and (not text.isdigit() or int(text) < 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of clusters nor auto")
+    return text
+
+
+def _seen(one: argparse.ArgumentParser, default: str | None, what: str) -> None:
+    one.add_argument("--out", default=default, metavar="PATH", help=what)
+    one.add_argument("--force", action="store_true", help="write over what is there")
+
+
+def _cluster(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "cluster",
+        "cluster files that describe the same things, and write labels, a model and a report",
+        "  consilience cluster --view text=papers.csv:abstract --view links=citations.csv --id paper -k 7\n"
+        "  consilience cluster --view clinic=clinic.csv --view genes=genes.parquet --id patient --out run1\n"
+        "  consilience cluster --view a=all.csv:a_* --view b=all.csv:b_* --labels class --method co-em\n"
+        "  consilience cluster --view cells.h5mu --labels cell_type -k 9\n"
+        "  consilience cluster --view text=text.npz --view same=similarity.npy --kind same=similarities -k 5",
+    )
+    _files(one)
+    _work(one)
+    one.add_argument("--method", choices=["auto", *METHODS], default="auto", help="default: %(default)s")
+    one.add_argument("--constraints", metavar="FILE", help="table of two ids, must or cannot, and perhaps a weight")
+    one.add_argument("--title", help="of the report")
+    _seen(one, "consilience-out", "folder for labels.csv, summary.json, model.zip, report.html (default: %(default)s)")
+
+
+def _compare(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "compare",
+        "try all suitable methods and baselines: do several views help here, and which method?",
+        "  consilience compare --view text=papers.csv:abstract --view links=citations.csv --labels field -k 7",
+    )
+    _files(one)
+    _work(one)
+    one.add_argument(
+        "--refits", type=int, default=5, help="fits on samples that judge stability (default: %(default)s)"
+    )
+    one.set_defaults(method="auto", constraints=None)
+    _seen(one, None, "file for the table and its words as JSON")
+
+
+def _predict(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "predict",
+        "give new entities to the clusters of a model",
+        "  consilience predict consilience-out/model.zip --view text=new.csv:abstract > labels.csv",
+    )
+    one.add_argument("model", metavar="MODEL", help="model.zip, or the folder that it lies in")
+    _files(one)
+    _seen(one, None, "file for the labels (default: standard output)")
+
+
+def _report(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "report",
+        "draw the report of a run again, without fitting again",
+        "  consilience report consilience-out --labels class --force",
+    )
+    one.add_argument("folder", metavar="FOLDER", help="that `consilience cluster` has written")
+    _files(one, required=False)
+    one.add_argument("--labels", metavar="COLUMN", help="known classes, if they have become known")
+    one.add_argument("--title", help="of the report")
+    _seen(one, None, "file for the report (default: report.html in the folder)")
+
+
+def _datasets(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "datasets",
+        "list the data sets that ship, or write one out as ordinary files",
+        "  consilience datasets\n  consilience datasets word-senses --out senses",
+    )
+    one.add_argument("name", nargs="?", choices=["word-senses", "digits"], help="which to write out")
+    _seen(one, None, "folder to write to (default: its name)")

@@ -1,0 +1,94 @@
+"""What the same method makes of each view alone, and of all columns side by side."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+from ..data import Table, Views
+from ..metrics import adjusted_rand_score, evaluate
+from .methods import COUNTED, METHODS, Setting
+from .say import Say
+
+ALL, JOINED = "all views together", "views side by side"
+SCORES = ("nmi", "ari", "f", "entropy")
+
+
+def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Views, dict[str, str]]:
+    """All columns as one view in which each of the views weighs the same, and its kind; what is missing is 0.
+
+    Raw counts stay as they are; weighed counts have rows of unit length already; measurements are divided by the root
+    of their number.
+    """
+    counted = all(kind in COUNTED for kind in kinds.values())
+    blocks = []
+    for (name, block), present in zip(views.items(), views.present.T, strict=True):
+        held = sp.csr_array(block) if sp.issparse(block) else np.where(present[:, None], np.nan_to_num(block), 0.0)
+        if kinds[name] not in COUNTED:
+            held = held / np.sqrt(held.shape[1])
+        blocks.append(held if rare or counted else normalize(held))
+    joined = (
+        sp.hstack(blocks, format="csr") if all(map(sp.issparse, blocks)) else np.hstack([_dense(b) for b in blocks])
+    )
+    return Views({"all": joined}), {"all": "counts" if counted else "numbers"}
+
+
+def _dense(block: Any) -> np.ndarray:
+    return block.toarray() if sp.issparse(block) else block
+
+
+def compare_alone(
+    model: Any, views: Views, method: str, seed: int, kinds: Mapping[str, str], classes: np.ndarray | None, say: Say
+) -> Table:
+    """One row for all views together, one for all columns side by side, one for each view alone."""
+    k = len(np.unique(model.labels_))
+    rows = [{"method": ALL, **_line(model.labels_, model.labels_, classes), "seconds": np.nan}]
+    for name, own, where, own_kinds in _others(views, kinds, METHODS[method].rare):
+        started = time.perf_counter()
+        estimator = METHODS[method].build(Setting(k, seed, own_kinds))
+        labels = np.full(len(views), -1)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what the fit to all has said already
+                labels[where] = estimator.fit(own).labels_
+        except (ValueError, MemoryError) as error:
+            say.note(f"Not compared with {name}: {error}")
+            continue
+        line = _line(labels, model.labels_, classes)
+        rows.append({"method": name, **line, "seconds": time.perf_counter() - started})
+    return Table.from_rows(rows)
+
+
+def _others(
+    views: Views, kinds: Mapping[str, str], rare: bool
+) -> Iterator[tuple[str, Views, np.ndarray, dict[str, str]]]:
+    """Name, data, which entities, and kinds of what to compare with."""
+    if "similarities" not in kinds.values():
+        yield JOINED, *_with_everybody(*side_by_side(views, kinds, rare))
+    for v, name in enumerate(views.names):
+        there = np.flatnonzero(views.present[:, v])
+        own = views[there][[name]]
+        if kinds[name] == "similarities":
+            own = Views({name: views[name][there][:, there]})
+        yield f"{name} alone", own, there, {name: kinds[name]}
+
+
+def _with_everybody(views: Views, kinds: dict[str, str]) -> tuple[Views, np.ndarray, dict[str, str]]:
+    return views, np.arange(len(views)), kinds
+
+
+def _line(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
+    """How many it speaks of, how far it says the same as all views together, and the scores."""
+    said = labels >= 0
+    line = {"entities": int(said.sum()), "same_as_all": adjusted_rand_score(reference[said], labels[said])}
+    if classes is not None:
+        known = said & (classes != "")
+        found = evaluate(classes[known].astype(str), labels[known]) if known.any() else {}
+        line |= {name: float(found[name][0]) if name in found else np.nan for name in SCORES}
+    return line

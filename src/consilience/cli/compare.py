@@ -1,0 +1,138 @@
+"""``consilience compare``: whether several views help here, and which method to take."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..baselines import CoRegularizedSpectral, KernelAddition, SingleView
+from ..baselines import compare as lay_side_by_side
+from ..cluster import CoTrainedSpectral, MultiViewSphericalKMeans
+from ..data import Table, Views
+from ..files import check_free, prepare, whole_file
+from .alone import side_by_side
+from .job import Data, choose_k, describe, load
+from .methods import METHODS, Setting
+from .outputs import versions, write_json
+from .say import Say
+
+CLOSE = 0.02  # a difference that another seed could make
+MOST = 5000  # entities up to which baselines run whose time grows with their square
+ALONE, JOINED = "alone", "side by side"
+
+
+def compare(options: argparse.Namespace, say: Say) -> None:
+    """Every suitable method and baseline on the same entities, one table, and what it says in words."""
+    out = None if options.out is None else Path(options.out)
+    if out is not None:
+        check_free(out, options.force)
+    data = load(options, say)
+    say.result(describe(data))
+    k = int(options.k) if options.k != "auto" else choose_k(data, data.views, options.seed, say).n_clusters
+    rows = []
+    for name, views, estimator in candidates(data, k, options.seed, say):
+        with say.step(f"trying {name}", f"tried {name}"):
+            table = lay_side_by_side(
+                views, {name: estimator}, data.classes, random_state=options.seed, n_refits=options.refits
+            )
+        rows += table.rows()
+    table = Table.from_rows(rows)
+    words = in_words(table, data.classes is not None)
+    say.result(f"\n{k} clusters, seed {options.seed}\n{table}\n\n{words}")
+    if out is None:
+        return
+    facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
+    with whole_file(out, options.force) as temporary:
+        write_json(temporary, {**facts, "versions": versions(), "command": options.command_line})
+    say.result(f"\nWritten to {out}")
+
+
+def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, Views, Any]]:
+    """Name, data and estimator of all that suits: methods, all columns side by side, each view alone."""
+    kinds = data.prepared.kinds
+    alike = "similarities" in kinds.values()
+    for name, method in METHODS.items():
+        if method.few_columns or (alike and not method.similarities):
+            continue
+        if method.most is not None and len(data.views) > method.most:
+            say.note(f"{name} is left out: more than {method.most:,} entities.")
+            continue
+        yield name, _views_for(data, method.rare), method.build(Setting(k, seed, kinds))
+    views = _views_for(data, True)
+    affinity = {name: "precomputed" if kind == "similarities" else "auto" for name, kind in kinds.items()}
+    if views.n_views < 2:
+        return
+    yield "kernel addition", views, KernelAddition(k, affinity=affinity, random_state=seed)
+    if len(views) <= MOST:
+        yield "co-regularised spectral", views, CoRegularizedSpectral(k, affinity=affinity, random_state=seed)
+    if not alike:
+        joined, _ = side_by_side(views, kinds, rare=True)
+        yield f"spectral, {JOINED}", joined, CoTrainedSpectral(k, random_state=seed)
+        yield f"spherical, {JOINED}", joined, MultiViewSphericalKMeans(k, random_state=seed)
+        for name in views.names:
+            yield f"{name} {ALONE}", views, SingleView(CoTrainedSpectral(k, random_state=seed), name)
+
+
+def _views_for(data: Data, rare: bool) -> Views:
+    if METHODS[data.method].rare == rare:
+        return data.views
+    return prepare(data.reading.contents, rare=rare).views
+
+
+def in_words(table: Table, scored: bool) -> str:
+    """The table's answer to the two questions, and how far to believe it."""
+    column = "nmi" if scored else "stability"
+    values = dict(zip(table["estimator"].tolist(), table[column].tolist(), strict=True))
+    values = {name: value for name, value in values.items() if not np.isnan(value)}
+    alone, joined = (
+        {name: value for name, value in values.items() if name.endswith(ending)} for ending in (ALONE, JOINED)
+    )
+    several = {name: value for name, value in values.items() if name not in alone and name not in joined}
+    if not several:
+        return "No method could be judged: see the notes."
+    best = max(several, key=lambda name: several[name])
+    if not scored:
+        return _unscored(several, alone, joined, table)
+    if not alone:
+        return f"The best here is {best} (NMI {several[best]:.2f}): --method {best}."
+    one = max(alone, key=lambda name: alone[name])
+    gain = several[best] - alone[one]
+    verdict = "Yes, several views help here" if gain > CLOSE else "No, several views do not help here"
+    verdict = "Several views make little difference here" if abs(gain) <= CLOSE else verdict
+    words = f"{verdict}: {best} has NMI {several[best]:.2f}, the best single view ({one}) {alone[one]:.2f}"
+    if joined:
+        other = max(joined, key=lambda name: joined[name])
+        ahead = several[best] - joined[other]
+        rank = "which is level" if abs(ahead) <= CLOSE else "which is behind" if ahead > 0 else "which is ahead"
+        words += f", all columns {JOINED} {joined[other]:.2f} ({other}), {rank}"
+    return (
+        f"{words}. NMI was looked up among the known labels, so the best of {len(values)} flatters itself a little; "
+        f"differences below {CLOSE} mean nothing."
+    )
+
+
+def _unscored(several: dict[str, float], alone: dict[str, float], joined: dict[str, float], table: Table) -> str:
+    """Without labels: what comes out again, and what views agree on; nobody can say more."""
+    best = max(several, key=lambda name: several[name])
+    bounds = dict(zip(table["estimator"].tolist(), table["error_bound"].tolist(), strict=True))
+    tight = min((name for name in several if not np.isnan(bounds[name])), key=lambda name: bounds[name], default=None)
+    words = [
+        f"Without known labels no table can say which clusters are right. What it says: most stable is {best} "
+        f"({several[best]:.2f} on other samples)"
+    ]
+    if alone:
+        one = max(alone, key=lambda name: alone[name])
+        words.append(f"the stablest single view is {one} ({alone[one]:.2f})")
+    if joined:
+        other = max(joined, key=lambda name: joined[name])
+        words.append(f"all columns {JOINED} have {joined[other]:.2f}")
+    if tight is not None:
+        words.append(
+            f"the views contradict each other least under {tight} (error bound {bounds[tight]:.0%}, if they err "
+            "independently)"
+        )
+    return "; ".join(words) + "."

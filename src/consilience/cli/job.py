@@ -1,0 +1,196 @@
+"""The work that the commands share: files to views, views to a fitted model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..cluster import SpectralFeatures, select_n_clusters
+from ..cluster.select import Selection
+from ..data import Constraints, Views
+from ..files import Part, Prepared, Reading, classes_for, parse_view, prepare, read_files
+from .constraints import read_constraints
+from .methods import METHODS, Setting, chosen_method
+from .say import Say
+
+WIDE = 30  # columns from which on a view is reduced before constraints are put to it
+FEATURES = 5  # what it is reduced to
+MOST_CLUSTERS = 12  # that -k auto tries
+ENOUGH = 3000  # entities that -k auto looks at
+RESAMPLES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The user's files, read and made into numbers."""
+
+    reading: Reading
+    prepared: Prepared
+    classes: np.ndarray | None  # known labels, for scoring only
+    constraints: Constraints | None
+    method: str
+    why: str
+
+    @property
+    def views(self) -> Views:
+        return self.prepared.views
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A model, and what the views become before they reach it."""
+
+    estimator: Any
+    features: dict[str, Any]  # of views that are reduced first
+    views: Views  # as the estimator saw them
+    selection: Selection | None
+
+
+def load(options: argparse.Namespace, say: Say) -> Data:
+    """Read and prepare what the options name, and say what was found."""
+    kinds = dict(_pair(text) for text in options.kind)
+    with say.step("reading the files", "read the files"):
+        reading = read_files(
+            [parse_view(text) for text in options.view],
+            id_column=options.id,
+            labels=options.labels,
+            kinds=kinds,
+            delimiter=_delimiter(options.delimiter),
+        )
+    for note in reading.notes:
+        say.note(note)
+    found = {one.name: one.kind for one in reading.contents}
+    method, why = chosen_method(options.method, found, options.constraints is not None)
+    with say.step("preparing the views", "prepared the views"):
+        prepared = prepare(reading.contents, rare=METHODS[method].rare)
+    _say_what_is_there(prepared, reading, say)
+    classes = None
+    if reading.known is not None:
+        classes = classes_for(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
+    given = None if options.constraints is None else read_constraints(options.constraints, prepared.views, say)
+    return Data(reading, prepared, classes, given, method, why)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, kind = text.partition("=")
+    if not (name and equals and kind):
+        raise ValueError(f"--kind is given as NAME=KIND, got {text!r}")
+    return name, kind
+
+
+def _delimiter(text: str | None) -> str | None:
+    if text is None:
+        return None
+    mark = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
+    if len(mark) != 1:
+        raise ValueError(f"--delimiter is one character, or tab, comma, semicolon or space, got {text!r}")
+    return mark
+
+
+def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
+    """How many entities, who lacks what, and what was done to the data."""
+    views = prepared.views
+    lost = np.flatnonzero(~prepared.kept)
+    if len(lost):
+        first = lost[0] if prepared.ids is None else prepared.ids[lost[0]]
+        say.note(f"{len(lost)} entities have no view at all and are left out, the first of them {first}.")
+    for name, n in prepared.filled.items():
+        say.note(f"View {name!r}: {n} empty cells in rows that have others were filled with the column's median.")
+    for one in reading.contents:
+        if one.kind == "links" and views.ids is not None:
+            known = set(views.ids.tolist())
+            n = sum(a not in known and b not in known for a, b in zip(*one.data[:2], strict=True))
+            if n:
+                say.note(f"View {one.name!r}: {n} links are between ids that no other view has, and count for nothing.")
+
+
+def describe(data: Data) -> str:
+    """What was found, as a table."""
+    views, prepared = data.views, data.prepared
+    source = {one.name: one for one in data.reading.contents}
+    rows = []
+    for v, name in enumerate(views.names):
+        content = source[prepared.parts[name].content]
+        lacking = int((~views.present[:, v]).sum())
+        rows.append(
+            f"  {name}: {prepared.kinds[name]} ({content.why}), {views[name].shape[1]:,} columns, "
+            + (f"missing for {lacking:,}" if lacking else "there for all")
+        )
+    return "\n".join([f"{len(views):,} entities, {views.n_views} views", *rows])
+
+
+def fit(data: Data, k: str, seed: int, say: Say) -> Fitted:
+    """The method on the data, and how the number of clusters was found."""
+    features = _features(data, say, seed)
+    views = reduced(data.views, features)
+    method = METHODS[data.method]
+    selection = None
+    if k == "auto" and not method.finds_k:
+        selection = choose_k(data, views, seed, say)
+    n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
+    estimator = method.build(Setting(n_clusters, seed, data.prepared.kinds, say.live))
+    with say.step(f"clustering by {method.title}", "fitted the model", speaks=True):
+        given = {} if data.constraints is None else {"constraints": data.constraints}
+        estimator.fit(views, **given)
+    return Fitted(estimator, features, views, selection)
+
+
+def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:
+    """Of views that are too wide for the method, a few columns that say nearly the same."""
+    if not METHODS[data.method].few_columns:
+        return {}
+    wide = [name for name, block in data.views.items() if block.shape[1] > WIDE]
+    if not wide:
+        return {}
+    say.note(f"Views {', '.join(wide)} are reduced to {FEATURES} spectral features, in which near means alike.")
+    made = {}
+    with say.step("reducing wide views", "reduced wide views"):
+        for name in wide:
+            there = data.views.present[:, data.views.names.index(name)]
+            made[name] = SpectralFeatures(FEATURES, random_state=seed).fit(data.views[there][name])
+    return made
+
+
+def reduced(views: Views, features: Mapping[str, Any]) -> Views:
+    """The views as the estimator sees them."""
+    if not features:
+        return views
+    blocks: dict[str, Any] = {}
+    for name, block in views.items():
+        there = views.present[:, views.names.index(name)]
+        if name not in features or not there.any():
+            blocks[name] = block
+            continue
+        found = features[name].transform(views[there][name])
+        blocks[name] = np.full((len(views), found.shape[1]), np.nan)
+        blocks[name][there] = found
+    return Views(blocks, present=views.present, ids=views.ids)
+
+
+def choose_k(data: Data, views: Views, seed: int, say: Say) -> Selection:
+    """-k auto: on a sample if there are many."""
+    if "similarities" in data.prepared.kinds.values():
+        raise ValueError("-k auto clusters samples, which similarities to all others do not allow: give -k N")
+    some = views
+    if len(views) > ENOUGH:
+        some = views[np.sort(np.random.default_rng(seed).permutation(len(views))[:ENOUGH])]
+        say.note(f"-k auto looked at {ENOUGH:,} entities drawn at random.")
+    most = min(MOST_CLUSTERS, len(some) // 3)
+    if most < 2:
+        raise ValueError(f"{len(views)} entities are too few to find out how many clusters there are: give -k N")
+    name = "k-means" if data.constraints is not None else data.method
+    estimator = clone(METHODS[name].build(Setting(2, seed, data.prepared.kinds)))
+    with say.step("finding out how many clusters there are", "chose the number of clusters", speaks=True):
+        return select_n_clusters(
+            estimator, some, range(2, most + 1), n_resamples=RESAMPLES, random_state=seed, verbose=say.live
+        )
+
+
+def part_for(parts: Mapping[str, Part], content: str) -> list[str]:
+    """The views that come from a content: of links two, of everything else one."""
+    return [name for name, part in parts.items() if part.content == content]

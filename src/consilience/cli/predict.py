@@ -1,0 +1,74 @@
+"""``consilience predict``: clusters for entities that the model has not seen."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..files import check_free, encode, entities, parse_view, read_files, whole_file
+from ..persist import load as load_model
+from .job import reduced
+from .methods import METHODS
+from .outputs import say_guarded, write_labels
+from .say import Say
+
+
+def predict(options: argparse.Namespace, say: Say) -> None:
+    """Read the model and the files, say which cluster each entity belongs to."""
+    out = None if options.out is None else Path(options.out)
+    if out is not None:
+        check_free(out, options.force)
+    held = open_model(Path(options.model))
+    if not METHODS[held["method"]].predicts:
+        raise ValueError(f"{options.model}: --method {held['method']} has no way to place new entities")
+    with say.step("reading the files", "read the files"):
+        views, ids = read_for(held, options)
+    estimator = held["estimator"]
+    with say.step("placing the entities", "placed the entities"):
+        labels = np.asarray(estimator.predict(views))
+        sure = None
+        if hasattr(estimator, "predict_proba"):
+            sure = np.asarray(estimator.predict_proba(views)).max(axis=1)
+    if out is None:
+        write_labels(sys.stdout, ids, labels, sure)
+        return
+    with whole_file(out, options.force) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        say_guarded(write_labels(file, ids, labels, sure), say)
+    say.result(f"{len(labels):,} entities placed, written to {out}")
+
+
+def open_model(path: Path) -> dict[str, Any]:
+    """A model that `consilience cluster` has written; the folder that it lies in will do."""
+    path = path / "model.zip" if path.is_dir() else path
+    held = load_model(path)
+    if not isinstance(held, dict) or held.get("what") != "consilience model":
+        raise ValueError(f"{path} holds no model of `consilience cluster` but a {type(held).__name__}")
+    return held
+
+
+def read_for(held: dict[str, Any], options: argparse.Namespace) -> tuple[Any, Any]:
+    """The files as the model's views, and the names of the entities."""
+    specs = [parse_view(text) for text in options.view]
+    specs = [_with_columns(spec, held) for spec in specs]
+    unknown = next((spec.name for spec in specs if spec.name is not None and spec.name not in held["kinds"]), None)
+    if unknown is not None:
+        raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, held['kinds']))}")
+    kinds = {name: kind for name, kind in held["kinds"].items() if name in {spec.name for spec in specs}}
+    reading = read_files(specs, id_column=options.id or None, kinds=kinds, delimiter=options.delimiter)
+    ids = entities(reading.contents)
+    prepared = encode(reading.contents, held["parts"], ids)
+    views = reduced(prepared.views, held["features"])
+    return views, np.arange(len(views)) if views.ids is None else views.ids
+
+
+def _with_columns(spec: Any, held: dict[str, Any]) -> Any:
+    """The columns that the model was fitted on, where the user names none."""
+    name = spec.name or spec.path.name.partition(".")[0]
+    spec = replace(spec, name=name)
+    known = held["columns"].get(name)
+    return spec if spec.columns is not None or not known else replace(spec, columns=tuple(known))

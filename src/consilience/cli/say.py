@@ -1,0 +1,61 @@
+"""What the command says: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+
+class Say:
+    """Speaks, keeps notes for the summary, and remembers how far the work has come."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.live = sys.stderr.isatty() and not quiet
+        self.notes: list[str] = []
+        self.done: list[str] = []  # steps that are finished, for whoever interrupts
+        self.seconds: dict[str, float] = {}
+
+    def result(self, text: str = "") -> None:
+        """Something that was asked for."""
+        if not self.quiet:
+            print(text)
+
+    def note(self, text: str) -> None:
+        """Something that the user should know, once; it goes into the summary, too."""
+        if text not in self.notes:
+            self.notes.append(text)
+            if not self.quiet:
+                print(f"note: {text}", file=sys.stderr)
+
+    @contextmanager
+    def step(self, doing: str, done: str, speaks: bool = False) -> Iterator[None]:
+        """A piece of work, with a sign of life on a terminal unless it `speaks` itself; its warnings become notes."""
+        started = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                with nullcontext() if speaks else self._alive(doing):
+                    yield
+            finally:
+                for one in caught:
+                    if issubclass(one.category, UserWarning):
+                        self.note(str(one.message))
+        self.seconds[doing] = round(time.perf_counter() - started, 3)
+        self.done.append(done)
+
+    @contextmanager
+    def _alive(self, doing: str) -> Iterator[None]:
+        if not self.live:
+            yield
+            return
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+            shown.add_task(doing, total=None)
+            yield

@@ -1,0 +1,47 @@
+"""Categories: a column for each that there is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .numbers import NumbersEncoder
+
+
+class CategoriesEncoder:
+    """One column a category of each column; numbers among them are standardised."""
+
+    kind = "categories"
+
+    def fit(self, columns: dict[str, np.ndarray]) -> CategoriesEncoder:
+        """Learn which categories there are."""
+        self.levels = {
+            name: np.array(sorted({one for one in own if one is not None}), dtype=object)
+            for name, own in columns.items()
+            if own.dtype == object
+        }
+        self.numeric = [name for name, own in columns.items() if own.dtype != object]
+        self.numbers = NumbersEncoder().fit((self._table(columns), None)) if self.numeric else None
+        parts = [f"{name}={level}" for name, levels in self.levels.items() for level in levels]
+        self.features = np.array([*parts, *self.numeric], dtype=object)
+        return self
+
+    def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        """A row an entity; a category not seen in `fit` is none of the known, and an empty row is missing."""
+        blocks = [
+            (columns[name].astype(object)[:, None] == levels[None, :]).astype(float)
+            for name, levels in self.levels.items()
+        ]
+        known = np.hstack([np.zeros((self._n(columns), 0)), *blocks])
+        lost = ~known.any(axis=1)
+        if self.numbers is not None:
+            measured = self.numbers.transform((self._table(columns), None))
+            lost &= np.isnan(measured).all(axis=1)
+            known = np.hstack([known, np.nan_to_num(measured)])
+        known[lost] = np.nan
+        return known
+
+    def _table(self, columns: dict[str, np.ndarray]) -> np.ndarray:
+        return np.stack([columns[name].astype(np.float64) for name in self.numeric], axis=1)
+
+    def _n(self, columns: dict[str, np.ndarray]) -> int:
+        return len(next(iter(columns.values())))

@@ -1,0 +1,67 @@
+"""Counts: a matrix, or bags of terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .numbers import check_width
+from .weighting import Weighting
+
+
+class CountsEncoder:
+    """A column a term; rows without any are missing views.
+
+    Parameters
+    ----------
+    rare : bool
+        Whether terms are weighed by their rarity.
+    """
+
+    kind = "counts"
+
+    def __init__(self, rare: bool) -> None:
+        self.weighting = Weighting(rare)
+
+    def fit(self, data: Any) -> CountsEncoder:
+        """Learn the terms and how rare they are."""
+        self.features = terms_of(data) if isinstance(data, np.ndarray) else data[1]
+        self.weighting.fit(self._matrix(data))
+        return self
+
+    def transform(self, data: Any) -> Any:
+        """Rows of counts; terms that were not there in `fit` are not looked at."""
+        counts = self._matrix(data)
+        check_width(counts, len(self.weighting.idf))
+        return self.weighting.transform(counts)
+
+    def _matrix(self, data: Any) -> Any:
+        return bags_to_counts(data, self.features) if isinstance(data, np.ndarray) else _nothing_negative(data[0])
+
+
+def terms_of(bags: np.ndarray) -> np.ndarray:
+    """All terms, in order."""
+    return np.array(sorted({term for bag in bags if bag is not None for term in bag}), dtype=object)
+
+
+def bags_to_counts(bags: np.ndarray, terms: np.ndarray) -> sp.csr_array:
+    """A row a bag, a column a term."""
+    position = {term: i for i, term in enumerate(terms.tolist())}
+    cells = [
+        (row, position[term], count)
+        for row, bag in enumerate(bags)
+        if bag is not None
+        for term, count in bag.items()
+        if term in position
+    ]
+    rows, columns, values = np.array(cells).reshape(-1, 3).T if cells else np.zeros((3, 0))
+    return sp.csr_array((values, (rows.astype(int), columns.astype(int))), shape=(len(bags), len(terms)))
+
+
+def _nothing_negative(X: Any) -> Any:
+    """Counts as they are, NaN as 0."""
+    if sp.issparse(X):
+        return sp.csr_array(X)
+    return np.nan_to_num(np.asarray(X, dtype=np.float64))

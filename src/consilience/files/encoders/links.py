@@ -1,0 +1,53 @@
+"""Links: who points to whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .weighting import Weighting
+
+
+class LinksEncoder:
+    """A row an entity, a column for everybody that it points to, or that points to it.
+
+    Parameters
+    ----------
+    direction : {'out', 'in'}
+        Whether a row holds whom the entity points to, or who points to it.
+    rare : bool
+        Whether links to those that few are linked with count more.
+    """
+
+    kind = "links"
+
+    def __init__(self, direction: str, rare: bool) -> None:
+        self.direction = direction
+        self.weighting = Weighting(rare)
+
+    def fit(self, data: Any) -> LinksEncoder:
+        """Learn who is at the other ends."""
+        _, others, _, _ = self._ends(data)
+        self.features = np.array(list(dict.fromkeys(others)), dtype=object)
+        self.weighting.fit(self._counts(data))
+        return self
+
+    def transform(self, data: Any) -> sp.csr_array:
+        """The links of each entity; ends not known from `fit` are not looked at."""
+        return self.weighting.transform(self._counts(data))
+
+    def _counts(self, data: Any) -> sp.csr_array:
+        own, others, weights, ids = self._ends(data)
+        row, column = ({one: i for i, one in enumerate(names)} for names in (ids.tolist(), self.features.tolist()))
+        at = np.array([(row.get(a, -1), column.get(b, -1)) for a, b in zip(own, others, strict=True)]).reshape(-1, 2)
+        known = (at >= 0).all(axis=1)
+        cells = weights[known], tuple(at[known].T)
+        return sp.csr_array(cells, shape=(len(ids), len(self.features)))
+
+    def _ends(self, data: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
+        """The entities' ends of the links, the other ends, the weights, and the entities."""
+        (sources, targets, weights), ids = data
+        own, others = (sources, targets) if self.direction == "out" else (targets, sources)
+        return own.tolist(), others.tolist(), weights, ids

@@ -1,0 +1,58 @@
+"""Measurements: standardised, empty cells filled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class NumbersEncoder:
+    """Columns of mean 0 and variance 1; an empty cell in a row that has others gets the column's median.
+
+    Sparse matrices stay as they are: to take off the mean would fill them.
+    """
+
+    kind = "numbers"
+    fill: Any  # one a column; None for a sparse matrix
+
+    def fit(self, data: Any) -> NumbersEncoder:
+        """Learn median, mean and deviation of each column."""
+        X, self.features = data
+        self.n_columns = X.shape[1]
+        if sp.issparse(X):
+            self.fill = self.mean = self.scale = None
+            return self
+        X = _finite(X)
+        rows = X[~np.isnan(X).all(axis=1)]
+        empty = np.isnan(rows).all(axis=0)
+        self.fill = np.zeros(X.shape[1])
+        self.fill[~empty] = np.nanmedian(rows[:, ~empty], axis=0) if len(rows) else 0.0
+        filled = np.where(np.isnan(rows), self.fill, rows)
+        self.mean, deviation = filled.mean(axis=0), filled.std(axis=0)
+        self.scale = np.where(deviation > 1e-12 * (1 + np.abs(self.mean)), deviation, 1.0)
+        return self
+
+    def transform(self, data: Any) -> Any:
+        """Standardised rows; NaN for those that are empty altogether."""
+        X, _ = data
+        check_width(X, self.n_columns)
+        if sp.issparse(X) or self.fill is None:
+            return sp.csr_array(X)
+        X = _finite(X)
+        lost = np.isnan(X).all(axis=1)
+        filled = np.where(np.isnan(X), self.fill, X)
+        return np.where(lost[:, None], np.nan, (filled - self.mean) / self.scale)
+
+
+def check_width(X: Any, n_columns: int) -> None:
+    """New entities come with the columns of the fit."""
+    if X.shape[1] != n_columns:
+        raise ValueError(f"{X.shape[1]} columns, but {n_columns} in the model: give the same columns in the same order")
+
+
+def _finite(X: Any) -> np.ndarray:
+    """Infinities are no measurements: they count as empty cells."""
+    X = np.asarray(X, dtype=np.float64)
+    return np.where(np.isfinite(X), X, np.nan)

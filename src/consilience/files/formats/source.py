@@ -1,0 +1,44 @@
+"""What a file held, before anybody asks what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Named columns of one length: numbers (NaN where empty), texts (None where empty), bags of terms, or vectors."""
+
+    path: Path
+    columns: dict[str, np.ndarray]
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """One block of numbers, dense or sparse, and names of its rows and columns where the file had any."""
+
+    path: Path
+    values: Any
+    ids: np.ndarray | None = None
+    features: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """Several blocks in one file, over entities with ids; `about` holds columns that describe the entities."""
+
+    path: Path
+    blocks: dict[str, Matrix]
+    about: dict[str, np.ndarray] = field(default_factory=dict)
+    ids: np.ndarray | None = None
+
+
+Source = Frame | Matrix | Collection

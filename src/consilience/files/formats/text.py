@@ -1,0 +1,62 @@
+"""Lines of a text file that need not be one: what is binary, broken or endless is refused, by name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+LONGEST = 64 * 2**20  # characters in a line; more is a file without line ends
+SIGNATURES = {
+    b"PK\x03\x04": "a zip archive (an .xlsx or .npz file?)",
+    b"\x1f\x8b": "compressed by gzip: let its name end in .gz",
+    b"\x93NUMPY": "a numpy array: let its name end in .npy",
+    b"PAR1": "a Parquet file: let its name end in .parquet",
+    b"\x89HDF": "an HDF5 file: let its name end in .h5ad or .h5mu",
+    b"%PDF": "a PDF",
+    b"\xff\xfe": "UTF-16 text: save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text: save it as UTF-8",
+}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[str]]:
+    """The file as text, unpacked where its name ends in .gz."""
+    packed = path.suffix.lower() == ".gz"
+    with gzip.open(path, "rb") if packed else path.open("rb") as raw:
+        try:
+            start = raw.peek(4096)[:4096]
+        except gzip.BadGzipFile as error:
+            raise ValueError(f"{path} ends in .gz but is not compressed by gzip: rename it") from error
+        _check_text(path, start)
+        with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
+            yield text
+
+
+def _check_text(path: Path, start: bytes) -> None:
+    known = next((what for signature, what in SIGNATURES.items() if start.startswith(signature)), None)
+    if known is not None or b"\x00" in start:
+        raise ValueError(f"{path} is not text but {known or 'binary'}")
+
+
+def lines(path: Path, text: IO[str]) -> Iterator[str]:
+    """One line after the other, never more than a line can be; bytes that are no UTF-8 are told of by their line."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            line = text.readline(LONGEST)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8 near line {number}: save it as UTF-8") from error
+        except (EOFError, OSError) as error:  # a gzip file cut short
+            raise ValueError(f"{path} breaks off or is damaged near line {number}: {error}") from error
+        if not line:
+            return
+        if len(line) == LONGEST and not line.endswith("\n"):
+            raise ValueError(f"{path}: line {number} is longer than 64 MiB: is this a text file with line ends?")
+        if "\x00" in line:
+            raise ValueError(f"{path} is not text: line {number} holds a zero byte")
+        yield line

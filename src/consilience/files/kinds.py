@@ -1,0 +1,229 @@
+"""What kind of view some columns or a matrix are, found by a look at the values, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .content import KINDS, Content
+from .formats import MISSING, Matrix
+
+EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
+FEW_ZEROS = 0.2  # a matrix of whole numbers of which fewer than so many are not 0 is one of counts
+MOSTLY = 0.9  # a column of which so many cells are numbers was meant to be one
+SHORT = 3.5  # words; strings shorter than that on average are names
+
+
+def content_of_matrix(name: str, where: str, matrix: Matrix, forced: str | None) -> Content:
+    """A view from a matrix."""
+    X = matrix.values
+    if getattr(X, "ndim", 0) != 2 or 0 in X.shape:
+        shape = tuple(getattr(X, "shape", ()))
+        raise ValueError(f"view {name!r} ({where}) must have rows and columns, got shape {shape}")
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"view {name!r} ({where}) must hold real numbers, got {X.dtype}")
+    kind, why = (forced, "as you said") if forced else _kind_of_matrix(X)
+    if kind not in ("numbers", "counts", "similarities"):
+        raise ValueError(f"view {name!r} ({where}) is a matrix: it can be numbers, counts or similarities, not {kind}")
+    check_matrix(name, kind, X)
+    return Content(name, where, kind, (X, matrix.features), matrix.ids, why)
+
+
+def check_matrix(name: str, kind: str, X: Any) -> None:
+    """Refuse a matrix that cannot be what it is said to be."""
+    values = X.data if sp.issparse(X) else X
+    if kind == "counts" and values.size and np.nanmin(values) < 0:
+        raise ValueError(f"view {name!r} has {np.nanmin(values):g} in it, which is no count: --kind {name}=numbers")
+    if kind == "similarities" and not np.isfinite(values).all():
+        raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
+
+
+def _kind_of_matrix(X: Any) -> tuple[str, str]:
+    if _like_similarities(X):
+        return "similarities", "square, symmetric and largest on the diagonal"
+    values = X.data if sp.issparse(X) else X
+    there = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    whole = there.size > 0 and there.min() >= 0 and np.array_equal(there, np.floor(there))
+    share = np.count_nonzero(values) / max(X.shape[0] * X.shape[1], 1)
+    if whole and share < FEW_ZEROS:
+        return "counts", f"whole numbers, {share:.1%} of them not 0"
+    return "numbers", "measurements"
+
+
+def _like_similarities(X: Any) -> bool:
+    n, m = X.shape
+    if n != m or n < 3:
+        return False
+    diagonal = X.diagonal()
+    some = np.unique(np.linspace(0, n - 1, 200).astype(int))
+    rows, columns = (own.toarray() if sp.issparse(own) else own for own in (X[some], X[:, some]))
+    if not (np.isfinite(rows).all() and np.allclose(rows, columns.T, rtol=1e-5, atol=1e-8)):
+        return False
+    return bool(diagonal.min() > 0 and (rows.max(axis=1) <= diagonal[some] * (1 + 1e-6)).all())
+
+
+def content_of_columns(
+    name: str, where: str, columns: dict[str, np.ndarray], ids: np.ndarray | None, forced: str | None
+) -> Content:
+    """A view from columns of a frame."""
+    if not columns:
+        raise ValueError(f"view {name!r} ({where}) has no columns left beside the id and the labels: name some")
+    if forced == "links" or (forced is None and edge_columns(columns)):
+        return _links(name, where, columns, forced)
+    kind, why = (forced, "as you said") if forced else _kind_of_columns(name, columns)
+    return Content(name, where, kind, MAKERS[kind](name, columns), ids, why, tuple(columns))
+
+
+def edge_columns(columns: Any) -> bool:
+    """Whether these are the columns of a list of links."""
+    names = [name.lower() for name in columns]
+    return tuple(names[:2]) in EDGE_COLUMNS and (len(names) == 2 or names[2:] == ["weight"])
+
+
+def _kind_of_columns(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
+    kinds = {column: _kind_of_column(name, column, values) for column, values in columns.items()}
+    found = set(kinds.values())
+    if found == {"bags"}:
+        return "counts", "lists of terms"
+    if found <= {"numbers", "vectors"}:
+        return _kind_of_matrix(_numbers(name, columns)[0])[0].replace("similarities", "numbers"), "columns of numbers"
+    if found <= {"text", "names"}:
+        kind = "text" if "text" in found or len(columns) > 1 else "names"
+        return kind, "sentences" if kind == "text" else "short strings that hardly repeat"
+    if found <= {"numbers", "categories"}:
+        return "categories", "few values that repeat" if found == {"categories"} else "categories among numbers"
+    odd = {kind: column for column, kind in kinds.items()}
+    raise ValueError(
+        f"view {name!r} mixes {' and '.join(f'{kind} ({odd[kind]!r})' for kind in sorted(odd))}: make them views of "
+        f"their own (--view NAME=FILE:COLUMN), or say what they are (--kind {name}=...)"
+    )
+
+
+def _kind_of_column(view: str, column: str, values: np.ndarray) -> str:
+    if values.dtype != object:
+        return "vectors" if values.ndim == 2 else "numbers"
+    there = [one for one in values if one is not None]
+    if any(isinstance(one, dict) for one in there):
+        return "bags"
+    _check_no_numbers(view, column, values)
+    distinct = len(set(there))
+    if distinct <= max(2, min(50, len(there) / 5)):
+        return "categories"
+    return "names" if np.mean([len(one.split()) for one in there[:1000]]) < SHORT else "text"
+
+
+def _check_no_numbers(view: str, column: str, values: np.ndarray) -> None:
+    """A column of numbers with a few cells that are none is a mistake in the file, not text."""
+    bad, n_bad, n = None, 0, 0
+    for row, one in enumerate(values):
+        if one is None or one.strip().lower() in MISSING:
+            continue
+        n += 1
+        if not _is_number(one):
+            n_bad += 1
+            bad = (row, one) if bad is None else bad
+    if bad is None or n_bad > (1 - MOSTLY) * n:
+        return
+    shown = bad[1] if len(bad[1]) <= 40 else f"{bad[1][:40]}..."
+    formula = " It is a formula: export the file with its values." if shown.startswith("=") else ""
+    raise ValueError(
+        f"view {view!r}: column {column!r} holds numbers, but {shown!r} in row {bad[0] + 1} "
+        f"({n_bad} such).{formula} Correct or empty these cells, or say --kind {view}=categories"
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of numbers and vectors side by side."""
+    blocks, features = [], []
+    for column, values in columns.items():
+        if values.dtype == object:
+            _check_no_numbers(name, column, values)
+            wrong = next((one for one in values if one is not None and not _like_number(one)), None)
+            if wrong is not None:
+                raise ValueError(f"view {name!r}: column {column!r} holds {str(wrong)[:40]!r}, which is no number")
+            values = np.array([float(one) if one is not None and _is_number(one) else np.nan for one in values])
+        block = values[:, None] if values.ndim == 1 else values
+        blocks.append(block)
+        features += [column] if values.ndim == 1 else [f"{column}[{i}]" for i in range(block.shape[1])]
+    return np.hstack(blocks), np.array(features, dtype=object)
+
+
+def _like_number(cell: Any) -> bool:
+    return isinstance(cell, str) and (cell.strip().lower() in MISSING or _is_number(cell))
+
+
+def _counts(name: str, columns: dict[str, np.ndarray]) -> Any:
+    if any(any(isinstance(one, dict) for one in values) for values in columns.values() if values.dtype == object):
+        if len(columns) > 1:
+            raise ValueError(f"view {name!r} has several columns of lists: make them views of their own")
+        return next(iter(columns.values()))
+    X, features = _numbers(name, columns)
+    check_matrix(name, "counts", X)
+    return X, features
+
+
+def _texts(name: str, columns: dict[str, np.ndarray]) -> np.ndarray:  # noqa: ARG001
+    """One string an entity: all columns, one after the other."""
+    joined = np.empty(len(next(iter(columns.values()))), dtype=object)
+    rows = zip(*(_as_texts(values) for values in columns.values()), strict=True)
+    joined[:] = [" ".join(one for one in row if one is not None) or None for row in rows]
+    return joined
+
+
+def _as_texts(values: np.ndarray) -> np.ndarray:
+    if values.dtype == object:
+        return np.array([" ".join(one) if isinstance(one, dict) else one for one in values], dtype=object)
+    if values.ndim == 2:
+        raise ValueError("lists of numbers are no text")
+    return np.array([None if np.isnan(one) else f"{one:g}" for one in values], dtype=object)
+
+
+def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG001
+    """Strings as they are; of numbers that came with no strings, each value is a category."""
+    mixed = any(values.dtype == object for values in columns.values())
+    return {column: values if mixed else _as_texts(values) for column, values in columns.items()}
+
+
+def _no_similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    X, features = _numbers(name, columns)
+    check_matrix(name, "similarities", X)
+    return X, features
+
+
+def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | None) -> Content:
+    """Two columns of ids and perhaps a weight."""
+    if len(columns) not in (2, 3):
+        raise ValueError(
+            f"view {name!r} ({where}): links are two columns of ids and perhaps a weight, not {len(columns)}"
+        )
+    sources, targets, *rest = columns.values()
+    ends = [_as_texts(own) for own in (sources, targets)]
+    keep = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
+    weights = rest[0] if rest else np.ones(len(keep))
+    if weights.dtype == object or not (np.isfinite(weights[keep]).all() and (weights[keep] >= 0).all()):
+        raise ValueError(f"view {name!r} ({where}): the third column of links must be weights, 0 or more")
+    why = "as you said" if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
+    data = ends[0][keep], ends[1][keep], weights[keep]
+    return Content(name, where, "links", data, None, why, tuple(columns))
+
+
+MAKERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
+    "numbers": _numbers,
+    "counts": _counts,
+    "text": _texts,
+    "names": _texts,
+    "categories": _categories,
+    "similarities": _no_similarities,
+}
+assert set(MAKERS) | {"links"} == set(KINDS)

@@ -1,0 +1,250 @@
+"""From contents to Views: joined by id, made into numbers, with what it takes to do the same to new entities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..data import Views, take_rows
+from ..data.coerce import Block
+from .content import Content
+from .encoders import (
+    CategoriesEncoder,
+    CountsEncoder,
+    LinksEncoder,
+    NumbersEncoder,
+    SimilaritiesEncoder,
+    TextEncoder,
+)
+from .read import Known
+
+ENCODERS: dict[str, Callable[[bool], Any]] = {
+    "numbers": lambda _: NumbersEncoder(),
+    "counts": CountsEncoder,
+    "text": lambda rare: TextEncoder("text", rare),
+    "names": lambda rare: TextEncoder("names", rare),
+    "categories": lambda _: CategoriesEncoder(),
+    "similarities": lambda _: SimilaritiesEncoder(),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A view of the model: which content it comes from, and how that becomes numbers."""
+
+    content: str
+    encoder: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The data as numbers."""
+
+    views: Views
+    parts: dict[str, Part]
+    kinds: dict[str, str]
+    ids: np.ndarray | None  # of all entities that were read
+    kept: np.ndarray  # which of them some view says something about; the others are left out
+    filled: dict[str, int]  # empty cells that were filled, by view
+    texts: dict[str, np.ndarray]  # what people can read of an entity, by view
+
+
+def entities(contents: Sequence[Content]) -> np.ndarray | None:
+    """Ids of all entities in the order in which files name them; None if rows are matched by their place."""
+    own = [one for one in contents if one.kind != "links"]
+    if not own:
+        ends = [end for one in contents for end in one.data[:2]]
+        return np.array(list(dict.fromkeys(np.concatenate(ends).tolist())), dtype=object)
+    without = [one for one in own if one.ids is None]
+    if len(without) == len(own):
+        _check_lengths(own)
+        if len(own) < len(contents):
+            links = next(one for one in contents if one.kind == "links")
+            raise ValueError(f"view {links.name!r} links ids, but the other views have none: give --id COLUMN")
+        return None
+    if without:
+        raise ValueError(
+            f"view {without[0].name!r} ({without[0].where}) has no ids, and the others have: give it the column or, "
+            "in an .npz file, an array 'ids'; or leave out --id to match rows by their place"
+        )
+    every = np.array(list(dict.fromkeys(np.concatenate([one.ids for one in own]).tolist())), dtype=object)
+    _check_common(own)
+    return every
+
+
+def _check_lengths(contents: Sequence[Content]) -> None:
+    first, *others = contents
+    for one in others:
+        if one.n_rows != first.n_rows:
+            raise ValueError(
+                f"view {one.name!r} ({one.where}) has {one.n_rows} rows, view {first.name!r} {first.n_rows}: without "
+                "ids rows are matched by their place. Give --id COLUMN to join them"
+            )
+
+
+def _check_common(contents: Sequence[Content]) -> None:
+    """A view whose entities no other view knows cannot be joined to them."""
+    if len(contents) < 2:
+        return
+    sets = {one.name: set(one.ids.tolist()) for one in contents}  # type: ignore[union-attr]
+    for one in contents:
+        others = set().union(*(own for name, own in sets.items() if name != one.name))
+        if not sets[one.name] & others:
+            other = next(own for own in contents if own is not one)
+            raise ValueError(
+                f"view {one.name!r} ({one.where}) shares no id with the other views: its first is {one.ids[0]!r}, "  # type: ignore[index]
+                f"the first of {other.name!r} is {other.ids[0]!r}. Are these the same things, and is --id right?"  # type: ignore[index]
+            )
+
+
+def prepare(contents: Sequence[Content], *, rare: bool) -> Prepared:
+    """Learn how each content becomes numbers, and do it; `rare` weighs terms by their rarity."""
+    ids = entities(contents)
+    parts: dict[str, Part] = {}
+    for one in contents:
+        if one.kind == "links":
+            for direction in ("out", "in"):
+                encoder = LinksEncoder(direction, rare)
+                parts[f"{one.name}-{direction}"] = Part(one.name, _fit(one, encoder, (one.data, ids)))
+        elif one.kind == "similarities":
+            parts[one.name] = Part(one.name, _fit(one, SimilaritiesEncoder(ids), _square(one, ids)))
+        else:
+            parts[one.name] = Part(one.name, _fit(one, ENCODERS[one.kind](rare), one.data))
+    return encode(contents, parts, ids)
+
+
+def _fit(content: Content, encoder: Any, data: Any) -> Any:
+    try:
+        return encoder.fit(data)
+    except ValueError as error:
+        raise ValueError(f"view {content.name!r} ({content.where}): {error}") from error
+
+
+def encode(contents: Sequence[Content], parts: Mapping[str, Part], ids: np.ndarray | None) -> Prepared:
+    """Contents as numbers, by encoders that are fitted already."""
+    by_name = {one.name: one for one in contents}
+    n = contents[0].n_rows if ids is None else len(ids)
+    blocks: dict[str, Block] = {}
+    there = []
+    for name, part in parts.items():
+        if part.content not in by_name:
+            continue
+        content = by_name[part.content]
+        values = _encoded(content, part.encoder, ids)
+        rows = _rows(content, ids, n)
+        values = take_rows(values, rows)
+        blocks[name] = Block(values, columns=_names(part.encoder))
+        there.append(_present(values, part.encoder.kind) & (rows >= 0))
+    present = np.stack(there, axis=1)
+    lost = np.logical_not(present.any(axis=1))
+    views = Views(Views._of(blocks), present=present, ids=ids)
+    if lost.all():
+        raise ValueError("no view says anything about any entity: check the files")
+    if lost.any():
+        _check_droppable(by_name.values())
+        views = views[~lost]
+    return Prepared(
+        views,
+        dict(parts),
+        {name: part.encoder.kind for name, part in parts.items() if name in blocks},
+        ids,
+        np.logical_not(lost),
+        {one.name: n_filled for one in contents if (n_filled := _filled(one))},
+        {one.name: take_texts(one, ids, n)[~lost] for one in contents if one.kind in ("text", "names")},
+    )
+
+
+def _check_droppable(contents: Any) -> None:
+    if any(one.kind == "similarities" for one in contents):
+        raise ValueError("an entity has no view at all: drop it from the matrix of similarities, too")
+
+
+def _encoded(content: Content, encoder: Any, ids: np.ndarray | None) -> Any:
+    data = content.data
+    if content.kind == "links":
+        data = (data, ids)
+    elif content.kind == "similarities":
+        data = _square(content, ids)
+    try:
+        return encoder.transform(data)
+    except ValueError as error:
+        raise ValueError(f"view {content.name!r} ({content.where}): {error}") from error
+
+
+def _square(content: Content, ids: np.ndarray | None) -> Any:
+    """Similarities with rows and columns in the order of the entities."""
+    X, names = content.data
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"view {content.name!r} ({content.where}) has {X.shape[0]} rows and {X.shape[1]} columns: similarities "
+            "are a square matrix, a row and a column for each entity"
+        )
+    rows = _rows(content, ids, X.shape[0])
+    if np.array_equal(rows, np.arange(X.shape[0])):
+        return X, names
+    n = len(rows)
+    at, there = np.maximum(rows, 0), (rows >= 0).astype(np.float64)
+    if sp.issparse(X):
+        pick = sp.csr_array((there, (np.arange(n), at)), shape=(n, X.shape[0]))
+        return sp.csr_array(pick @ X @ pick.T), names
+    return X[np.ix_(at, at)] * np.outer(there, there), names
+
+
+def _rows(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
+    """The row of each entity in the content, -1 where it has none."""
+    if content.kind == "links" or content.ids is None or ids is None:
+        return np.arange(n)
+    position = {one: row for row, one in enumerate(content.ids.tolist())}
+    return np.array([position.get(one, -1) for one in ids.tolist()])
+
+
+def _present(values: Any, kind: str) -> np.ndarray:
+    """Rows that say something: an empty bag of words is a missing view, a row of zero measurements is not."""
+    if kind == "similarities":
+        return np.ones(values.shape[0], bool)
+    if sp.issparse(values):
+        return np.diff(values.indptr) > 0 if kind == "numbers" else np.asarray((values != 0).sum(axis=1)).ravel() > 0
+    known = ~np.isnan(values).all(axis=1)
+    return known & (np.nan_to_num(values) != 0).any(axis=1) if kind == "counts" else known
+
+
+def _names(encoder: Any) -> np.ndarray | None:
+    return None if encoder.features is None else np.array([str(one) for one in encoder.features], dtype=str)
+
+
+def _filled(content: Content) -> int:
+    """Cells that are empty in rows that are not."""
+    if content.kind != "numbers" or sp.issparse(content.data[0]):
+        return 0
+    empty = ~np.isfinite(np.asarray(content.data[0], dtype=np.float64))
+    return int(empty[~empty.all(axis=1)].sum())
+
+
+def take_texts(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
+    """The strings of a view in the order of the entities."""
+    rows = _rows(content, ids, n)
+    texts = np.empty(len(content.data) + 1, dtype=object)  # the last, which -1 asks for, is None
+    texts[:-1] = content.data
+    return texts[rows]
+
+
+def classes_for(known: Known, ids: np.ndarray | None, n: int) -> np.ndarray:
+    """The known class of each entity, in their order; '' where there is none."""
+    texts = np.array(["" if one is None or one != one else _plain(one) for one in known.classes.tolist()], dtype=object)
+    if known.ids is not None and ids is not None:
+        by_id = dict(zip(known.ids.tolist(), texts.tolist(), strict=True))
+        found = np.array([by_id.get(one, "") for one in ids.tolist()], dtype=object)
+        if not (found != "").any():
+            raise ValueError(f"{known.where} (--labels) has no label for any of the entities: do the ids match?")
+        return found
+    if len(texts) != n:
+        raise ValueError(f"{known.where} (--labels) has {len(texts)} labels for {n} entities: give one each")
+    return texts
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

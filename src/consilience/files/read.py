@@ -1,0 +1,211 @@
+"""From files as the user named them to the contents of views, and known labels apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .content import KINDS, Content
+from .formats import Collection, Frame, Matrix, Source, read_source
+from .kinds import content_of_columns, content_of_matrix, edge_columns
+from .spec import ViewSpec, chosen_columns, split_columns
+
+USUAL_IDS = ("id", "ID", "Id")
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Classes that are known beforehand, for scoring only; by id, or in the order of the rows."""
+
+    where: str
+    classes: np.ndarray
+    ids: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """All that was read."""
+
+    contents: list[Content]
+    id_column: str | None
+    known: Known | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def read_files(
+    specs: Sequence[ViewSpec],
+    *,
+    id_column: str | None = None,
+    labels: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+) -> Reading:
+    """Read each file once and find out what its views are."""
+    forced = dict(kinds or {})
+    wrong = next((kind for kind in forced.values() if kind not in KINDS), None)
+    if wrong is not None:
+        raise ValueError(f"there is no kind {wrong!r}: choose among {', '.join(KINDS)}")
+    shelf = Shelf(_as_text(specs, id_column, labels, forced), delimiter)
+    id_column, notes = _id_column(specs, shelf, forced, id_column)
+    apart = {name for name in (id_column, _label_column(labels)) if name is not None}
+    contents = [one for spec in specs for one in _contents(spec, shelf, id_column, apart, forced)]
+    _check_names(contents, forced)
+    return Reading(contents, id_column, _known(labels, shelf, specs, id_column), notes)
+
+
+class Shelf:
+    """Files that were read, so that each is read once."""
+
+    def __init__(self, as_text: frozenset[str], delimiter: str | None) -> None:
+        self._as_text, self._delimiter = as_text, delimiter
+        self._held: dict[tuple[Path, frozenset[str]], Source] = {}
+
+    def __call__(self, path: Path, as_text: frozenset[str] = frozenset()) -> Source:
+        key = path, as_text
+        if key not in self._held:
+            self._held[key] = read_source(path, self._as_text | as_text, self._delimiter)
+        return self._held[key]
+
+
+def _as_text(
+    specs: Sequence[ViewSpec], id_column: str | None, labels: str | None, forced: Mapping[str, str]
+) -> frozenset[str]:
+    """Columns that are not to be taken for numbers, even if they look like such."""
+    words = {*USUAL_IDS, id_column or "", _label_column(labels) or ""}
+    for spec in specs:
+        if forced.get(spec.name or "") in ("text", "names", "categories", "links"):
+            words |= set(spec.columns or ())
+    return frozenset(words - {""})
+
+
+def _label_column(labels: str | None) -> str | None:
+    if labels is None:
+        return None
+    if Path(labels).is_file():
+        return None
+    path, columns = split_columns(labels)
+    return columns[0] if columns and path.is_file() else labels
+
+
+def _id_column(
+    specs: Sequence[ViewSpec], shelf: Shelf, forced: Mapping[str, str], asked: str | None
+) -> tuple[str | None, list[str]]:
+    """The column that names the entities: as asked for, or the usual one if every table has it."""
+    tables = {
+        spec.path: source
+        for spec in specs
+        if isinstance(source := shelf(spec.path), Frame) and not _is_links(spec, source, forced)
+    }
+    if asked is not None:
+        for path, table in tables.items():
+            if asked not in table.columns:
+                raise ValueError(f"{path} has no column {asked!r} (--id); it has {', '.join(map(repr, table.columns))}")
+        return asked, []
+    for usual in USUAL_IDS:
+        if tables and all(usual in table.columns for table in tables.values()):
+            return usual, [f"Entities are joined by the column {usual!r} (--id)."]
+    return None, []
+
+
+def _is_links(spec: ViewSpec, source: Frame, forced: Mapping[str, str]) -> bool:
+    kind = forced.get(spec.name or spec.path.stem)
+    return kind == "links" or (kind is None and edge_columns(spec.columns or list(source.columns)))
+
+
+def _contents(
+    spec: ViewSpec, shelf: Shelf, id_column: str | None, apart: set[str], forced: Mapping[str, str]
+) -> list[Content]:
+    """The view, or views, that one --view names."""
+    source = shelf(spec.path)
+    if isinstance(source, Collection):
+        return _of_collection(spec, source, forced)
+    name = spec.name or spec.path.name.partition(".")[0]
+    kind = forced.get(name)
+    if isinstance(source, Matrix):
+        if spec.columns is not None:
+            raise ValueError(f"{spec.path} is a matrix without named columns: leave out ':{','.join(spec.columns)}'")
+        return [content_of_matrix(name, spec.where, source, kind)]
+    if _is_links(spec, source, forced):
+        ends = chosen_columns(spec.path, spec.columns, list(source.columns), set())
+        source = shelf(spec.path, frozenset(ends[:2]))
+        assert isinstance(source, Frame)
+        return [content_of_columns(name, spec.where, {one: source.columns[one] for one in ends}, None, kind)]
+    if kind in ("text", "names", "categories"):
+        source = shelf(spec.path, frozenset(chosen_columns(spec.path, spec.columns, list(source.columns), apart)))
+        assert isinstance(source, Frame)
+    chosen = chosen_columns(spec.path, spec.columns, list(source.columns), apart)
+    ids = None if id_column is None else _ids(spec.path, source.columns[id_column])
+    return [content_of_columns(name, spec.where, {one: source.columns[one] for one in chosen}, ids, kind)]
+
+
+def _of_collection(spec: ViewSpec, source: Collection, forced: Mapping[str, str]) -> list[Content]:
+    asked = spec.columns or (tuple(source.blocks) if spec.name is None or len(source.blocks) == 1 else None)
+    if asked is None:
+        raise ValueError(
+            f"{spec.path} holds {', '.join(source.blocks)}: name one (--view {spec.name}={spec.path}:"
+            f"{next(iter(source.blocks))}), or give the file without a name to take all (--view {spec.path})"
+        )
+    unknown = next((one for one in asked if one not in source.blocks), None)
+    if unknown is not None:
+        raise ValueError(f"{spec.path} has no block {unknown!r}; it has {', '.join(map(repr, source.blocks))}")
+    names = [spec.name] if spec.name is not None and len(asked) == 1 else list(asked)
+    return [
+        content_of_matrix(name or one, f"{spec.path}:{one}", source.blocks[one], forced.get(name or one))
+        for name, one in zip(names, asked, strict=True)
+    ]
+
+
+def _ids(path: Path, column: np.ndarray) -> np.ndarray:
+    lost = next((row for row, one in enumerate(column) if one is None), None)
+    if lost is not None:
+        raise ValueError(f"{path} has no id in row {lost + 1}: give the row an id, or drop it")
+    seen: set[str] = set()
+    twice = next((one for one in column if one in seen or seen.add(one)), None)  # type: ignore[func-returns-value]
+    if twice is not None:
+        raise ValueError(f"{path} has the id {twice!r} more than once: aggregate or drop the repeated rows")
+    return column
+
+
+def _check_names(contents: list[Content], forced: Mapping[str, str]) -> None:
+    names = [one.name for one in contents]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two views are called {twice!r}: give each a name of its own (--view NAME=FILE)")
+    unknown = next((name for name in forced if name not in names), None)
+    if unknown is not None:
+        raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}")
+
+
+def _known(labels: str | None, shelf: Shelf, specs: Sequence[ViewSpec], id_column: str | None) -> Known | None:
+    """The known classes: a column of one of the files, or a file of its own."""
+    if labels is None:
+        return None
+    path, columns = (Path(labels), None) if Path(labels).is_file() else split_columns(labels)
+    if path.is_file():
+        return _known_in(path, shelf(path), columns, id_column)
+    for spec in specs:
+        source = shelf(spec.path)
+        held = source.columns if isinstance(source, Frame) else getattr(source, "about", {})
+        if labels in held:
+            ids = source.ids if isinstance(source, Collection) else held.get(id_column) if id_column else None
+            return Known(f"{spec.path}:{labels}", held[labels], ids)
+    raise ValueError(f"no file has a column {labels!r} (--labels): name one that is there, or FILE:COLUMN")
+
+
+def _known_in(path: Path, source: Source, columns: tuple[str, ...] | None, id_column: str | None) -> Known:
+    if isinstance(source, Matrix):
+        classes = np.asarray(source.values)
+        if classes.ndim != 1 and 1 not in classes.shape:
+            raise ValueError(f"{path} (--labels) must hold one label an entity, got shape {classes.shape}")
+        return Known(str(path), np.array([str(one) for one in classes.ravel().tolist()], dtype=object), source.ids)
+    if isinstance(source, Collection):
+        raise ValueError(f"{path} (--labels): name a column of it that is given as a view, or a table")
+    ids = source.columns.get(id_column) if id_column else None
+    there = [name for name in source.columns if name != id_column]
+    if columns is None and len(there) != 1:
+        raise ValueError(f"{path} (--labels) has the columns {', '.join(map(repr, there))}: name one, {path}:COLUMN")
+    column = chosen_columns(path, columns, list(source.columns), set())[0] if columns else there[0]
+    return Known(f"{path}:{column}", source.columns[column], ids)

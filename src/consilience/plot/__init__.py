@@ -1,0 +1,23 @@
+"""Displays: data in the constructor, drawing in ``plot``. The only importer of matplotlib."""
+
+from .agreement import AgreementDisplay
+from .contested import ContestedDisplay
+from .contingency import ContingencyDisplay
+from .convergence import ConvergenceDisplay
+from .dendrogram import DendrogramDisplay
+from .embedding import EmbeddingDisplay
+from .profile import ProfileDisplay
+from .selection import SelectionDisplay
+from .view_weights import ViewWeightsDisplay
+
+__all__ = [
+    "AgreementDisplay",
+    "ContestedDisplay",
+    "ContingencyDisplay",
+    "ConvergenceDisplay",
+    "DendrogramDisplay",
+    "EmbeddingDisplay",
+    "ProfileDisplay",
+    "SelectionDisplay",
+    "ViewWeightsDisplay",
+]

@@ -1,0 +1,45 @@
+"""What a Display reads off a fitted model, and what it says where the model has no such thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..cluster._shared import holds_views
+from ..data import Views
+
+HOLDERS = {
+    "labels_": "all estimators have it",
+    "view_labels_": "all multi-view estimators have it, PCKMeans and MPCKMeans do not",
+    "agreement_": "all multi-view estimators have it, PCKMeans and MPCKMeans do not",
+    "history_": (
+        "CoEM, MultiViewKMeans, MultiViewSphericalKMeans, ConvexMixture, CoTrainedSpectral, PCKMeans, MPCKMeans, "
+        "MultiViewConstrainedKMeans and CoRegularizedSpectral have it"
+    ),
+    "view_weights_": "ConvexMixture has it",
+    "embeddings_": "CoTrainedSpectral and the spectral baselines have it",
+    "merge_views_": "MultiViewAgglomerative has it",
+}
+
+
+def attribute(model: Any, name: str) -> Any:
+    """An attribute of a fitted model, or an error that names those that have it."""
+    check_is_fitted(model)
+    if not hasattr(model, name):
+        raise ValueError(f"{type(model).__name__} has no {name}: {HOLDERS[name]}")
+    return getattr(model, name)
+
+
+def fitted_views(model: Any, X: Any) -> Views:
+    """The data that a model was fitted to as Views, whatever form it has."""
+    n = len(attribute(model, "labels_"))
+    groups = getattr(model, "views", None)
+    if not holds_views(X):
+        X = [X] if groups is None else Views.from_columns(X, groups)
+    views = Views(X)
+    if len(views) != n:
+        raise ValueError(
+            f"{type(model).__name__} was fitted to {n} entities, got {len(views)}: give the views that it was fitted to"
+        )
+    return views

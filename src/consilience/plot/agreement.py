@@ -1,0 +1,109 @@
+"""How far each two views agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._axes import one_axes
+from ._heatmap import cells_size, heat_map, number_cells
+from ._model import attribute
+from ._text import literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
+
+
+class AgreementDisplay:
+    """Share of entities that each two views put into the same cluster, as a map.
+
+    Parameters
+    ----------
+    agreement : array-like of shape (n_views, n_views)
+        The shares, NaN for two views that no entity has both of; an estimator's ``agreement_``.
+    names : sequence of str
+        The views.
+    error_bound : float, optional
+        What the disagreement says about the error of every view; an estimator's ``error_bound_``.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it is drawn.
+    image_, texts_ : AxesImage, list of Text
+        The cells and the numbers in them.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> from consilience.plot import AgreementDisplay
+    >>> views, _ = cs.datasets.make_gaussian_views(100, random_state=0)
+    >>> display = AgreementDisplay.from_estimator(cs.MultiViewKMeans(3, random_state=0).fit(views))
+    >>> display.image_.get_array().shape
+    (2, 2)
+    """
+
+    ax_: Axes
+    figure_: Figure
+    image_: AxesImage
+    texts_: list[Text]
+
+    def __init__(self, agreement: Any, names: Sequence[str], error_bound: float | None = None) -> None:
+        self.agreement = np.asarray(agreement, dtype=np.float64)
+        self.names = list(names)
+        self.error_bound = error_bound
+
+    def plot(self, ax: Axes | None = None) -> AgreementDisplay:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to; by default in a figure of its own.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        n = len(self.names)
+        self.figure_, self.ax_ = one_axes(ax, cells_size(n, n))
+        names = [literal(name) for name in self.names]
+        self.image_ = heat_map(self.ax_, self.agreement, names, names, vmin=0, vmax=1)
+        shown = [["–" if np.isnan(share) else f"{share:.2f}" for share in row] for row in self.agreement]
+        self.texts_ = number_cells(self.ax_, self.image_, shown)
+        self.figure_.colorbar(self.image_, ax=self.ax_, label="share in the same cluster")
+        self.ax_.set_title(self._title(), fontsize="medium")
+        return self
+
+    def _title(self) -> str:
+        if self.error_bound is None:
+            return "Agreement between views"
+        if self.error_bound >= 1:
+            return "Agreement between views\nno bound on their error"
+        bound = f"error of each at most {self.error_bound:.1%}"
+        return f"Agreement between views\n{bound}, if independent\ngiven the cluster"
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> AgreementDisplay:
+        """Draw what a fitted model says.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted, with ``agreement_``.
+        ax : Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        AgreementDisplay
+            Drawn.
+        """
+        agreement = attribute(model, "agreement_")
+        return cls(agreement, list(attribute(model, "view_labels_")), getattr(model, "error_bound_", None)).plot(ax)

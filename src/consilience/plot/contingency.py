@@ -1,0 +1,151 @@
+"""Known classes against clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
+
+from ._axes import one_axes
+from ._heatmap import cells_size, heat_map, number_cells
+from ._model import attribute
+from ._text import literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from matplotlib.text import Text
+
+
+class ContingencyDisplay:
+    """How many entities of each known class are in each cluster.
+
+    Clusters have no order of their own: they are set so that the diagonal holds as many entities as it can. Numbers are
+    entities; colours are shares of the class, so that small classes are seen as well as large ones.
+
+    Parameters
+    ----------
+    table : array-like of int, shape (n_classes, n_clusters)
+        The entities.
+    classes : sequence
+        Names of the rows.
+    clusters : sequence
+        Names of the columns.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it is drawn.
+    image_, texts_ : AxesImage, list of Text
+        The cells, and the numbers in them where they can be read (to 20 x 20).
+    rows_, columns_ : ndarray of int
+        The order in which classes and clusters are drawn.
+
+    Examples
+    --------
+    >>> from consilience.plot import ContingencyDisplay
+    >>> display = ContingencyDisplay.from_labels(["cat", "cat", "dog", "dog"], [1, 1, 0, 1])
+    >>> display.columns_.tolist(), display.image_.get_array().tolist()
+    ([1, 0], [[1.0, 0.0], [0.5, 0.5]])
+    """
+
+    ax_: Axes
+    figure_: Figure
+    image_: AxesImage
+    texts_: list[Text]
+    rows_: np.ndarray
+    columns_: np.ndarray
+
+    def __init__(self, table: Any, classes: Sequence[Any], clusters: Sequence[Any]) -> None:
+        self.table = np.asarray(table)
+        self.classes = list(classes)
+        self.clusters = list(clusters)
+
+    def plot(self, ax: Axes | None = None) -> ContingencyDisplay:
+        """Draw the map.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to; by default in a figure of its own.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        self.rows_, self.columns_ = _strong_diagonal(self.table)
+        counts = self.table[self.rows_][:, self.columns_]
+        share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        self.figure_, self.ax_ = one_axes(ax, cells_size(*counts.shape))
+        self.image_ = heat_map(
+            self.ax_,
+            share,
+            [literal(self.classes[i]) for i in self.rows_],
+            [literal(self.clusters[i]) for i in self.columns_],
+            vmin=0,
+            vmax=1,
+        )
+        self.texts_ = number_cells(self.ax_, self.image_, [[f"{n:,}" if n else "" for n in row] for row in counts])
+        self.figure_.colorbar(self.image_, ax=self.ax_, label="share of the class")
+        self.ax_.set(xlabel="cluster", ylabel="class")
+        total = int(counts.sum())
+        self.ax_.set_title(f"{int(np.trace(counts)):,} of {total:,} entities on the diagonal", fontsize="medium")
+        return self
+
+    @classmethod
+    def from_labels(cls, y: Any, labels: Any, *, ax: Axes | None = None) -> ContingencyDisplay:
+        """Draw any two labellings.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_entities,)
+            The known class of each entity: numbers or names.
+        labels : array-like of int, shape (n_entities,)
+            The clusters.
+        ax : Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ContingencyDisplay
+            Drawn.
+        """
+        y, labels = np.asarray(y), np.asarray(labels)
+        if y.shape != labels.shape or y.ndim != 1:
+            raise ValueError(f"classes have shape {y.shape}, clusters {labels.shape}: give one of each an entity")
+        if not len(y):
+            raise ValueError("there are no entities to count: give at least one")
+        y = y.astype(str) if y.dtype == object else y  # of None and the like only the names can be ordered
+        return cls(contingency_matrix(y, labels), np.unique(y).tolist(), np.unique(labels).tolist()).plot(ax)
+
+    @classmethod
+    def from_estimator(cls, model: Any, y: Any, *, ax: Axes | None = None) -> ContingencyDisplay:
+        """Draw known classes against the clusters of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted, with ``labels_``.
+        y : array-like of shape (n_entities,)
+            The known class of each entity: numbers or names.
+        ax : Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ContingencyDisplay
+            Drawn.
+        """
+        return cls.from_labels(y, attribute(model, "labels_"), ax=ax)
+
+
+def _strong_diagonal(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Orders of rows and columns: each with its partner (Hungarian method), what has none comes last."""
+    rows, columns = linear_sum_assignment(-table)
+    others = [np.setdiff1d(np.arange(n), own) for n, own in zip(table.shape, (rows, columns), strict=True)]
+    return np.concatenate([rows, others[0]]), np.concatenate([columns, others[1]])

@@ -1,0 +1,147 @@
+"""How a fit went, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data import Table
+from ._axes import grid_of_axes
+from ._model import attribute
+from ._style import line_style
+from ._text import counted, literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+CRITERIA = ("cost", "objective", "log_likelihood", "q", "alignment")  # what a fit is after: a history has one of them
+NAMES = {"log_likelihood": "log-likelihood", "q": "criterion Q", "alignment": "alignment of views"}
+FEW_ROUNDS = 50  # up to which each is marked
+
+
+class ConvergenceDisplay:
+    """What a fit was after, how far its views agreed and what they weighed, over the rounds.
+
+    Parameters
+    ----------
+    history : Table or mapping of str to array
+        Columns of one value a round; an estimator's ``history_``.
+    converged : bool, optional
+        Whether the rounds settled, for the title.
+
+    Attributes
+    ----------
+    ax_ : ndarray of Axes, shape (n_panels,)
+        One panel a quantity, for each has a scale of its own.
+    figure_ : Figure
+        Where it is drawn.
+    lines_ : dict of str to Line2D
+        The line of each column.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> from consilience.plot import ConvergenceDisplay
+    >>> views, _ = cs.datasets.make_gaussian_views(100, random_state=0)
+    >>> display = ConvergenceDisplay.from_estimator(cs.MultiViewKMeans(3, random_state=0).fit(views))
+    >>> list(display.lines_)
+    ['cost', 'agreement']
+    """
+
+    ax_: np.ndarray
+    figure_: Figure
+    lines_: dict[str, Line2D]
+
+    def __init__(self, history: Any, converged: bool | None = None) -> None:
+        self.history = Table({name: np.asarray(column) for name, column in history.items()})
+        self.converged = converged
+
+    def plot(self, ax: Any = None, *, columns: Sequence[str] | None = None) -> ConvergenceDisplay:
+        """Draw the rounds.
+
+        Parameters
+        ----------
+        ax : Axes or array of Axes, optional
+            Where to: one a panel, or one that is cut up; by default a figure of its own.
+        columns : sequence of str, optional
+            What to draw. By default the criterion, the agreement and the views' weights, as far as the history has
+            them.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        panels = self._panels(columns)
+        size = 6.4, 1.0 + 2.2 * len(panels)
+        self.figure_, grid = grid_of_axes(ax, (len(panels), 1), size, sharex=True)
+        self.ax_, self.lines_ = grid[:, 0], {}
+        rounds = self.history.get("round", np.arange(1, self.history.n_rows + 1))
+        marker = "o" if len(rounds) <= FEW_ROUNDS else ""
+        for axes, panel in zip(self.ax_, panels, strict=True):
+            for i, (column, name) in enumerate(panel.items()):
+                colour, dashes = line_style(i)
+                (self.lines_[column],) = axes.plot(
+                    rounds, self.history[column], color=colour, linestyle=dashes, marker=marker, ms=3.5, label=name
+                )
+            self._label(axes, panel)
+        self.ax_[-1].set_xlabel("round")
+        self.ax_[-1].xaxis.get_major_locator().set_params(integer=True)
+        self.ax_[0].set_title(self._title(), fontsize="medium")
+        return self
+
+    def _panels(self, columns: Sequence[str] | None) -> list[dict[str, str]]:
+        """Columns that share a panel, with their names: the weights of all views, each other by itself."""
+        known = [name for name in self.history if name != "round"]
+        if not self.history.n_rows or not known:
+            raise ValueError("the history is empty: fit the model with at least one round")
+        if columns is None:
+            first = [name for name in CRITERIA if name in known][:1] or known[:1]
+            columns = first + [name for name in known if name == "agreement" or name.startswith("weight_")]
+        if unknown := [name for name in columns if name not in known]:
+            raise ValueError(f"the history has no column {unknown[0]!r}; it has {', '.join(map(repr, known))}")
+        weights = {name: literal(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}
+        others = [{name: NAMES.get(name) or literal(name, 40)} for name in columns if name not in weights]
+        return [*others, weights] if weights else others
+
+    @staticmethod
+    def _label(axes: Axes, panel: dict[str, str]) -> None:
+        """Name the scale, and the lines where there are several."""
+        weights = next(iter(panel)).startswith("weight_")
+        axes.set_ylabel("weight of view" if weights else next(iter(panel.values())))
+        if weights or "agreement" in panel:
+            axes.set_ylim(-0.03, 1.03)
+        if weights:
+            axes.legend(fontsize="small", ncols=-(-len(panel) // 6), loc="best")
+        axes.grid(alpha=0.3)
+
+    def _title(self) -> str:
+        n = counted(self.history.n_rows, "round")
+        ends = {None: n, True: f"settled after {n}", False: f"not settled after {n}"}
+        return ends[self.converged].capitalize() if self.converged is not None else n
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, columns: Sequence[str] | None = None, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the history of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted, with ``history_``.
+        columns : sequence of str, optional
+            What to draw; see `plot`.
+        ax : Axes or array of Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            Drawn.
+        """
+        history = attribute(model, "history_")
+        converged = getattr(model, "converged_", None)
+        return cls(history, None if converged is None else bool(converged)).plot(ax, columns=columns)

@@ -1,0 +1,187 @@
+"""Which clusters were merged, in which order, and by which view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._axes import one_axes
+from ._model import attribute
+from ._style import NONE, line_style
+from ._text import counted, literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+
+MOST_LEAVES = 60  # that are named
+
+
+class DendrogramDisplay:
+    """The last merges of an agglomerative clustering, each in the colour and the dashes of the view that decided it.
+
+    Distances of different views are different things, and need not rise from merge to merge. What rises here is the
+    order of the merges: the scale tells how many clusters are left.
+
+    Parameters
+    ----------
+    children : array-like of int, shape (n_entities - 1, 2)
+        The two nodes of each merge, in order; merge t makes node n_entities + t. A model's ``children_``.
+    merge_views : sequence of str
+        The view that decided each merge, empty where none did; a model's ``merge_views_``.
+    names : sequence of str, optional
+        The views, in the order of the legend; by default as they come in `merge_views`.
+    n_clusters : int, optional
+        Where to draw the line across.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it is drawn.
+    links_ : dict of str to LineCollection
+        The merges that each view decided.
+    leaves_ : list of int
+        The nodes at the bottom, from left to right.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> from consilience.plot import DendrogramDisplay
+    >>> views, _ = cs.datasets.make_gaussian_views(100, random_state=0)
+    >>> display = DendrogramDisplay.from_estimator(cs.MultiViewAgglomerative(3).fit(views), n_merges=20)
+    >>> len(display.leaves_), sum(len(links.get_segments()) for links in display.links_.values())
+    (21, 20)
+    """
+
+    ax_: Axes
+    figure_: Figure
+    links_: dict[str, LineCollection]
+    leaves_: list[int]
+
+    def __init__(
+        self,
+        children: Any,
+        merge_views: Sequence[str],
+        names: Sequence[str] | None = None,
+        n_clusters: int | None = None,
+    ) -> None:
+        self.children = np.asarray(children, dtype=np.int64).reshape(-1, 2)
+        self.merge_views = [str(name) for name in merge_views]
+        self.names = list(dict.fromkeys(self.merge_views) if names is None else names)
+        self.n_clusters = n_clusters
+
+    def plot(self, ax: Axes | None = None, *, n_merges: int = 30) -> DendrogramDisplay:
+        """Draw the tree.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to; by default in a figure of its own.
+        n_merges : int, default=30
+            How many of the last merges; what was merged before is drawn as one leaf.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        if not len(self.children):
+            raise ValueError("there is no merge to draw: a dendrogram needs at least two entities")
+        if n_merges < 1:
+            raise ValueError(f"n_merges={n_merges} must be at least 1")
+        n_merges = min(n_merges, len(self.children))
+        links, self.leaves_ = _layout(self.children, n_merges)
+        self.figure_, self.ax_ = one_axes(ax, (min(14.0, max(6.4, 0.25 * n_merges)), 4.8))
+        self._draw(links, self.merge_views[-n_merges:])
+        self._scales(n_merges)
+        return self
+
+    def _draw(self, links: Sequence[np.ndarray], deciders: Sequence[str]) -> None:
+        """The brackets, together those that one view decided; the last are those that none did."""
+        from matplotlib.collections import LineCollection
+
+        self.links_ = {}
+        for i, name in enumerate([*(name for name in self.names if name), ""]):
+            own = [link for link, decider in zip(links, deciders, strict=True) if decider == name]
+            if not own:
+                continue
+            colour, dashes = line_style(i) if name else (NONE, "-")
+            label = literal(name) if name else "no view could compare"
+            self.links_[name] = LineCollection(own, colors=colour, linestyles=[dashes], linewidths=1.6, label=label)
+            self.ax_.add_collection(self.links_[name])
+
+    def _scales(self, n_merges: int) -> None:
+        """Name leaves by their sizes and heights by the clusters left, and draw the line across."""
+        ax, n_leaves = self.ax_, len(self.leaves_)
+        ax.set_xlim(-0.7, n_leaves - 0.3)
+        ax.set_ylim(0, n_merges + 0.7)
+        every = -(-n_leaves // MOST_LEAVES)
+        ax.set_xticks(range(0, n_leaves, every), self._leaf_names()[::every], rotation=90, fontsize=7)
+        ax.set_xlabel("entities in a leaf" if n_merges < len(self.children) else "entity")
+        left = np.arange(1, n_merges + 1, -(-n_merges // 12))
+        ax.set_yticks(n_merges + 1 - left, left)
+        ax.set_ylabel("clusters left (heights are the order\nof merges, not distances)")
+        if self.n_clusters is not None and 1 < self.n_clusters <= n_merges:
+            cut = n_merges + 1.5 - self.n_clusters
+            ax.axhline(cut, color=NONE, linewidth=1, linestyle=(0, (1, 2)), label=counted(self.n_clusters, "cluster"))
+        of = f"last {n_merges} of {len(self.children):,} merges" if n_merges < len(self.children) else "all merges"
+        ax.set_title(f"{of}, by the view that decided", fontsize="medium")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1), handlelength=3, frameon=False)
+
+    def _leaf_names(self) -> list[str]:
+        n = len(self.children) + 1
+        sizes = np.ones(2 * n - 1, dtype=np.int64)
+        for t, (a, b) in enumerate(self.children):
+            sizes[n + t] = sizes[a] + sizes[b]
+        whole = len(self.leaves_) == n
+        return [str(node) if whole else f"{sizes[node]:,}" for node in self.leaves_]
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, n_merges: int = 30, ax: Axes | None = None) -> DendrogramDisplay:
+        """Draw the dendrogram of a fitted `MultiViewAgglomerative`.
+
+        Parameters
+        ----------
+        model : MultiViewAgglomerative
+            Fitted.
+        n_merges : int, default=30
+            How many of the last merges.
+        ax : Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        DendrogramDisplay
+            Drawn.
+        """
+        deciders = attribute(model, "merge_views_")
+        display = cls(model.children_, deciders, list(model.view_labels_), model.n_clusters)
+        return display.plot(ax, n_merges=n_merges)
+
+
+def _layout(children: np.ndarray, n_merges: int) -> tuple[list[np.ndarray], list[int]]:
+    """The last merges as brackets of height 1, 2, ..., the leaves in an order without crossings."""
+    n = len(children) + 1
+    first = 2 * n - 1 - n_merges  # the first node that is drawn as a merge
+    leaves: list[int] = []
+    stack = [2 * n - 2]
+    while stack:
+        node = stack.pop()
+        if node < first:
+            leaves.append(node)
+        else:
+            stack.extend(children[node - n][::-1].tolist())
+    middles = np.zeros(2 * n - 1)
+    middles[leaves] = np.arange(len(leaves))
+    links = []
+    for node in range(first, 2 * n - 1):
+        a, b = children[node - n]
+        height, below_a, below_b = (max(own - first + 1, 0) for own in (node, a, b))
+        middles[node] = (middles[a] + middles[b]) / 2
+        corners = [(middles[a], below_a), (middles[a], height), (middles[b], height), (middles[b], below_b)]
+        links.append(np.array(corners, dtype=np.float64))
+    return links, leaves

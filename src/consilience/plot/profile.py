@@ -1,0 +1,189 @@
+"""What marks each cluster in each view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..explain import Mark, profile
+from ._axes import grid_of_axes
+from ._model import fitted_views
+from ._style import COLOURS
+from ._text import counted, literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 10  # clusters that a page shows unless asked for others
+MORE, LESS = COLOURS[0], COLOURS[1]
+
+
+class ProfileDisplay:
+    """The columns that mark each cluster, a row of panels a cluster and a column of panels a view.
+
+    A bar tells how far the means within and without differ, in standard errors of that difference: to the right where
+    the cluster has more, to the left and hatched where it has less.
+
+    Parameters
+    ----------
+    marks : mapping of str to list of list of Mark
+        For each view and cluster, what marks it; from `consilience.explain.profile`.
+    sizes : sequence of int
+        Entities in each cluster.
+
+    Attributes
+    ----------
+    ax_ : ndarray of Axes, shape (n_shown, n_views)
+        The panels.
+    figure_ : Figure
+        Where it is drawn.
+    bars_ : dict of (int, str) to BarContainer
+        The bars of each cluster and view.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> from consilience.plot import ProfileDisplay
+    >>> views, y = cs.datasets.make_text_views(100, random_state=0)
+    >>> display = ProfileDisplay.from_labels(views, y, n_top=4)
+    >>> display.ax_.shape, len(display.bars_[0, "view1"])
+    ((3, 2), 4)
+    """
+
+    ax_: np.ndarray
+    figure_: Figure
+    bars_: dict[tuple[int, str], BarContainer]
+
+    def __init__(self, marks: Mapping[str, Sequence[Sequence[Mark]]], sizes: Sequence[int]) -> None:
+        self.marks = {name: [list(own) for own in clusters] for name, clusters in marks.items()}
+        self.sizes = [int(size) for size in sizes]
+
+    def plot(self, ax: Any = None, *, clusters: Sequence[int] | None = None) -> ProfileDisplay:
+        """Draw the panels.
+
+        Parameters
+        ----------
+        ax : Axes or array of Axes, optional
+            Where to: one a cluster and view, row by row, or one that is cut up; by default a figure of its own.
+        clusters : sequence of int, optional
+            Which clusters; by default the first ten.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        shown = list(range(len(self.sizes)))[:MOST_ROWS] if clusters is None else list(clusters)
+        if unknown := [c for c in shown if not 0 <= c < len(self.sizes)]:
+            raise ValueError(f"there is no cluster {unknown[0]}: they are 0 to {len(self.sizes) - 1}")
+        if not shown:
+            raise ValueError("no clusters to draw: give clusters=[0, ...], or labels that are not all -1")
+        longest = max((len(own) for of_view in self.marks.values() for own in of_view), default=1)
+        shape = len(shown), len(self.marks)
+        size = min(40.0, 3.1 * shape[1] + 0.5), min(60.0, shape[0] * (0.4 + 0.19 * max(longest, 3)) + 0.9)
+        self.figure_, self.ax_ = grid_of_axes(ax, shape, size, sharex="col")
+        self.bars_ = {
+            (c, name): _bars(self.ax_[r, v], of_view[c], longest)
+            for r, c in enumerate(shown)
+            for v, (name, of_view) in enumerate(self.marks.items())
+        }
+        self._label(shown)
+        return self
+
+    def _label(self, shown: list[int]) -> None:
+        """Name the views on top and the clusters at the left, and say where clusters are left out."""
+        for panel, name in zip(self.ax_[0], self.marks, strict=True):
+            panel.set_title(literal(name), fontsize="medium")
+        for panel in self.ax_[-1]:
+            panel.set_xlabel("standard errors", fontsize="small")
+        for panel, c in zip(self.ax_[:, 0], shown, strict=True):
+            panel.set_ylabel(f"cluster {c}\n({self.sizes[c]:,})", rotation=0, ha="right", va="center", labelpad=8)
+        left_out = len(self.sizes) - len(set(shown))
+        if left_out:
+            note = f"{counted(left_out, 'cluster')} not shown"
+            self.ax_[-1, 0].annotate(
+                note, (0, 0), (0, -42), xycoords="axes fraction", textcoords="offset points", fontsize="small"
+            )
+
+    @classmethod
+    def from_labels(
+        cls, views: Any, labels: Any, *, n_top: int = 5, clusters: Sequence[int] | None = None, ax: Any = None
+    ) -> ProfileDisplay:
+        """Draw what marks any clusters.
+
+        Parameters
+        ----------
+        views : Views
+            The data.
+        labels : array-like of int, shape (n_entities,)
+            Clusters, numbered from 0; -1 for none.
+        n_top : int, default=5
+            How many columns a cluster and view, at most.
+        clusters : sequence of int, optional
+            Which clusters to show; by default the first ten.
+        ax : Axes or array of Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ProfileDisplay
+            Drawn.
+        """
+        labels = np.asarray(labels)
+        sizes = np.bincount(labels[labels >= 0])
+        return cls(profile(views, labels, n_top), sizes.tolist()).plot(ax, clusters=clusters)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, views: Any, *, n_top: int = 5, clusters: Sequence[int] | None = None, ax: Any = None
+    ) -> ProfileDisplay:
+        """Draw what marks the clusters of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted, with ``labels_``.
+        views : Views, or whatever `fit` was given
+            The entities that the model was fitted to; columns without names go by their numbers.
+        n_top : int, default=5
+            How many columns a cluster and view, at most.
+        clusters : sequence of int, optional
+            Which clusters to show; by default the first ten.
+        ax : Axes or array of Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ProfileDisplay
+            Drawn.
+        """
+        views = fitted_views(model, views)
+        return cls.from_labels(views, model.labels_, n_top=n_top, clusters=clusters, ax=ax)
+
+
+def _bars(panel: Axes, marks: Sequence[Mark], longest: int) -> BarContainer:
+    """One cluster in one view; every panel has room for as many bars, so that all are as thick."""
+    strengths = [mark.strength for mark in marks]
+    more = [strength >= 0 for strength in strengths]
+    bars = panel.barh(
+        range(len(marks)),
+        strengths,
+        height=0.75,
+        color=[MORE if up else LESS for up in more],
+        hatch=["" if up else "////" for up in more],
+        edgecolor="white",
+        linewidth=0,
+    )
+    panel.set_yticks(range(len(marks)), [literal(mark.feature, 18) for mark in marks], fontsize=7)
+    panel.set_ylim(max(longest, 3) - 0.5, -0.5)
+    panel.axvline(0, color="black", linewidth=0.6)
+    panel.tick_params(axis="y", length=0)
+    panel.tick_params(axis="x", labelsize=7)
+    panel.spines[["top", "right", "left"]].set_visible(False)
+    if not marks:
+        panel.text(0.5, 0.5, "nothing marks it", transform=panel.transAxes, ha="center", va="center", fontsize=7)
+    return bars

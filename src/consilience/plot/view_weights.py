@@ -1,0 +1,94 @@
+"""How far each view is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._axes import one_axes
+from ._model import attribute
+from ._style import COLOURS
+from ._text import literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
+
+
+class ViewWeightsDisplay:
+    """The weight of each view as a bar, the largest on top.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Of each view; an estimator's ``view_weights_``.
+
+    Attributes
+    ----------
+    ax_, figure_ : Axes, Figure
+        Where it is drawn.
+    bars_ : BarContainer
+        The bars, the largest first.
+
+    Examples
+    --------
+    >>> from consilience.plot import ViewWeightsDisplay
+    >>> display = ViewWeightsDisplay({"text": 0.3, "links": 0.7}).plot()
+    >>> [float(bar.get_width()) for bar in display.bars_]
+    [0.7, 0.3]
+    """
+
+    ax_: Axes
+    figure_: Figure
+    bars_: BarContainer
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self.weights = dict(weights)
+
+    def plot(self, ax: Axes | None = None) -> ViewWeightsDisplay:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to; by default in a figure of its own.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ordered = sorted(self.weights.items(), key=lambda item: -item[1])
+        self.figure_, self.ax_ = one_axes(ax, (6.4, 1.2 + min(10.0, 0.35 * len(ordered))))
+        places = range(len(ordered))
+        self.bars_ = self.ax_.barh(places, [weight for _, weight in ordered], color=COLOURS[0], height=0.7)
+        self.ax_.set_yticks(places, [literal(name) for name, _ in ordered])
+        self.ax_.bar_label(self.bars_, [_shown(weight) for _, weight in ordered], padding=3, fontsize="small")
+        self.ax_.invert_yaxis()
+        self.ax_.margins(x=0.12)
+        self.ax_.set_xlabel("weight of view")
+        self.ax_.spines[["top", "right"]].set_visible(False)
+        return self
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> ViewWeightsDisplay:
+        """Draw the weights of a fitted model.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted, with ``view_weights_``.
+        ax : Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ViewWeightsDisplay
+            Drawn.
+        """
+        return cls(attribute(model, "view_weights_")).plot(ax)
+
+
+def _shown(weight: float) -> str:
+    return "< 0.001" if 0 < weight < 0.001 else f"{weight:.3f}"

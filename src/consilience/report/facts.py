@@ -1,0 +1,165 @@
+"""What the sections of a report speak of, found once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..data import Views
+from ..explain import confidence as confidence_of
+from ..explain import contested
+from .markup import Html, clean, cut, join, tag, user
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A clustering and its data, as the sections need them."""
+
+    model: Any
+    views: Views
+    title: str
+    labels: np.ndarray  #: the model's clusters, -1 for none
+    said: dict[str, np.ndarray]  #: the cluster that each view gives by itself, -1 where it is missing
+    sure: np.ndarray  #: confidence, 0 to 1
+    sure_means: str  #: what confidence is with this model
+    sure_middle: str  #: what its median is called
+    contested: np.ndarray
+    classes: np.ndarray | None  #: known classes, None where unknown
+    class_names: Sequence[Any] | None
+    comparison: Mapping[str, Any] | None
+    command: str | None
+    notes: tuple[str, ...]
+    texts: Mapping[str, Sequence[Any] | None]
+    settings: Mapping[str, Any]
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """Number of entities of each cluster that has any."""
+        numbers, sizes = np.unique(self.labels[self.labels >= 0], return_counts=True)
+        return dict(zip(numbers.tolist(), sizes.tolist(), strict=True))
+
+    @cached_property
+    def largest_first(self) -> list[int]:
+        return sorted(self.sizes, key=lambda c: (-self.sizes[c], c))
+
+    @cached_property
+    def agreement(self) -> np.ndarray | None:
+        """How often two views agree, where there are two."""
+        found = getattr(self.model, "agreement_", None)
+        return None if found is None or len(found) < 2 else np.asarray(found)
+
+    @property
+    def bound(self) -> float | None:
+        """The label-free bound on the views' error; None where it says nothing."""
+        found = getattr(self.model, "error_bound_", None)
+        return None if found is None or self.agreement is None or not found < 1 else float(found)
+
+    def name(self, row: int) -> str:
+        """An entity's id, or its number."""
+        return str(row) if self.views.ids is None else clean(self.views.ids[row])
+
+    def entity(self, row: int) -> Html:
+        return user(self.name(row))
+
+    @property
+    def has_texts(self) -> bool:
+        return any(own is not None for own in self.texts.values())
+
+    def snippet(self, row: int, most: int = 150) -> Html | None:
+        """How the entity's texts begin."""
+        there = {name: _known(own[row]) for name, own in self.texts.items() if own is not None}
+        found = {name: cut(clean(str(own)[: 4 * most]), most) for name, own in there.items() if own is not None}
+        found = {name: text for name, text in found.items() if text}
+        if not found:
+            return None
+        alone = sum(own is not None for own in self.texts.values()) == 1
+        return tag(
+            "span",
+            (
+                tag("span", None if alone else join((tag("b", user(name)), " ")), tag("bdi", text))
+                for name, text in found.items()
+            ),
+            class_="snippet",
+        )
+
+
+def gather(
+    model: Any,
+    views: Views,
+    *,
+    title: str | None,
+    labels: Any,
+    class_names: Sequence[Any] | None,
+    comparison: Mapping[str, Any] | None,
+    command: str | None,
+    notes: Sequence[str],
+    texts: Mapping[str, Sequence[Any] | None] | None,
+    settings: Mapping[str, Any] | None,
+    confidence: Any,
+) -> Facts:
+    """Check what was given, and find what was not."""
+    if not hasattr(model, "labels_"):
+        raise ValueError(f"{type(model).__name__} has no labels_: fit it first")
+    found, n = np.asarray(model.labels_), len(views)
+    _check_length("the model's labels_", found, n, "give the views that the model was fitted on")
+    for name, own in (texts or {}).items():
+        if own is not None:
+            _check_length(f"texts of view {name!r}", own, n, "give one text an entity, None where there is none")
+    if confidence is not None:
+        _check_length("confidence", confidence, n, "give one number an entity")
+    if labels is not None:
+        _check_length("labels", labels, n, "give one class an entity, None where it is not known")
+    means, middle = _meaning(model, confidence)
+    said = {name: np.asarray(own) for name, own in getattr(model, "view_labels_", {}).items()}
+    sure = confidence_of(model, views) if confidence is None else np.asarray(confidence, dtype=np.float64)
+    return Facts(
+        model=model,
+        views=views,
+        title=clean(title) if title else f"{type(model).__name__}: {len(np.unique(found[found >= 0]))} clusters",
+        labels=found,
+        said=said,
+        sure=np.where(found >= 0, np.clip(np.nan_to_num(sure), 0, 1), 0.0),
+        sure_means=means,
+        sure_middle=middle,
+        contested=contested(said) if said else np.zeros(n, bool),
+        classes=None if labels is None else np.array([_known(own) for own in labels], dtype=object),
+        class_names=class_names,
+        comparison=comparison,
+        command=command,
+        notes=tuple(notes),
+        texts=texts or {},
+        settings=settings or {},
+    )
+
+
+def _check_length(what: str, values: Any, n: int, remedy: str) -> None:
+    if len(values) != n:
+        raise ValueError(f"{what}: {len(values)} entries for {n} entities; {remedy}")
+
+
+def _known(own: Any) -> Any:
+    """A class or text, or None for the ways in which files say that there is none."""
+    own = own.item() if isinstance(own, np.generic) else own
+    return None if own is None or own != own or own == "" else own
+
+
+def _meaning(model: Any, confidence: Any) -> tuple[str, str]:
+    """What confidence is, to follow “Confidence is …”, and what to call its median."""
+    if confidence is not None:
+        return "as given with the data, from 0 to 1", "median of those given"
+    if hasattr(model, "predict_proba"):
+        return "the probability that the model gives to the entity's cluster", "median probability"
+    if hasattr(model, "transform"):
+        return (
+            "how much nearer the own cluster is than the next: 0 halfway between the two, 1 at the centre",
+            "median lead over the next cluster",
+        )
+    return "the share of the entity's views that say the same as the model", "median share of views"

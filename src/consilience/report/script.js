@@ -1,0 +1,336 @@
+"use strict";
+// What the page does beyond being read. Text from the data only ever becomes textContent.
+(() => {
+  const root = document.documentElement;
+  const at = (id) => document.getElementById(id);
+  const make = (name, text, className) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  };
+  const named = (name, most) => {
+    const made = make("bdi", name.length > most ? name.slice(0, most - 1) + "…" : name || "(empty)");
+    if (name.length > most) made.title = name;
+    return made;
+  };
+  const number = (value) => value.toLocaleString("en-US");
+  const data = JSON.parse(at("report-data").textContent);
+  root.classList.add("js");
+
+  // ---- light and dark -------------------------------------------------------------------------------------------
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.style.colorScheme || (system.matches ? "dark" : "light")) === "dark";
+  const redraws = [];
+  const redraw = () => redraws.forEach((draw) => draw());
+  const showTheme = () => {
+    at("theme").textContent = isDark() ? "Light" : "Dark";
+    at("theme").setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
+    redraw();
+  };
+  at("theme").addEventListener("click", () => {
+    root.style.colorScheme = isDark() ? "light" : "dark";
+    showTheme();
+  });
+  system.addEventListener("change", showTheme);
+
+  // ---- print: everything open, in light colours -------------------------------------------------------------------
+  let before = null;
+  addEventListener("beforeprint", () => {
+    const closed = [...document.querySelectorAll("details:not([open])")];
+    before = { closed, scheme: root.style.colorScheme };
+    closed.forEach((own) => (own.open = true));
+    root.style.colorScheme = "light";
+    redraw();
+  });
+  addEventListener("afterprint", () => {
+    if (!before) return;
+    before.closed.forEach((own) => (own.open = false));
+    root.style.colorScheme = before.scheme;
+    redraw();
+  });
+
+  // ---- clusters ---------------------------------------------------------------------------------------------------
+  const blocks = [...document.querySelectorAll("details.cluster")];
+  const words = new Map(blocks.map((own) => [own, own.textContent.toLowerCase()]));
+  const orders = {
+    size: (a, b) => b.dataset.size - a.dataset.size || a.dataset.cluster - b.dataset.cluster,
+    cluster: (a, b) => a.dataset.cluster - b.dataset.cluster,
+    sure: (a, b) => a.dataset.sure - b.dataset.sure,
+    contested: (a, b) => b.dataset.contested - a.dataset.contested,
+  };
+  const showClusters = () => {
+    const wanted = at("cluster-filter").value.trim().toLowerCase();
+    const isNumber = /^\d+$/.test(wanted) && blocks.some((own) => own.dataset.cluster === wanted);
+    for (const own of blocks) {
+      own.hidden = isNumber ? own.dataset.cluster !== wanted : !words.get(own).includes(wanted);
+    }
+    at("cluster-none").hidden = blocks.some((own) => !own.hidden);
+    blocks.sort(orders[at("cluster-order").value]).forEach((own) => at("cluster-list").append(own));
+  };
+  const tellOpen = () => {
+    at("cluster-open").textContent = blocks.every((own) => own.open) ? "Close all" : "Open all";
+  };
+  at("cluster-filter").addEventListener("input", showClusters);
+  at("cluster-order").addEventListener("change", showClusters);
+  at("cluster-open").addEventListener("click", () => {
+    const open = !blocks.every((own) => own.open);
+    blocks.forEach((own) => (own.open = open));
+  });
+  blocks.forEach((own) => own.addEventListener("toggle", tellOpen));
+  tellOpen();
+
+  // ---- the command ------------------------------------------------------------------------------------------------
+  at("copy")?.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(at("command").textContent);
+      at("copy").textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(at("command"));
+      at("copy").textContent = "Selected";
+    }
+    setTimeout(() => (at("copy").textContent = "Copy"), 2000);
+  });
+
+  // ---- packed columns ---------------------------------------------------------------------------------------------
+  const arrays = { Int16Array, Uint16Array, Int32Array };
+  const unpack = async (column) => {
+    const bytes = Uint8Array.from(atob(column.data), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const content = await new Response(stream).arrayBuffer();
+    return column.array === "names" ? new TextDecoder().decode(content).split("\n") : new arrays[column.array](content);
+  };
+  const unpackAll = async (columns) =>
+    Object.fromEntries(await Promise.all(Object.entries(columns).map(async ([key, own]) => [key, await unpack(own)])));
+
+  // ---- maps -------------------------------------------------------------------------------------------------------
+  const nowhere = 65535;
+  const edge = 14;
+  const draw = {
+    0: (pen, x, y, r) => { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.fill(); },
+    1: (pen, x, y, r) => pen.fillRect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r),
+    2: (pen, x, y, r) => {
+      pen.beginPath(); pen.moveTo(x, y - 1.2 * r); pen.lineTo(x + 1.2 * r, y); pen.lineTo(x, y + 1.2 * r);
+      pen.lineTo(x - 1.2 * r, y); pen.fill();
+    },
+  };
+  const colourOf = (cluster) => {
+    const sign = document.querySelector(`#legend [data-cluster="${cluster}"] i`);
+    return getComputedStyle(sign || root).color;
+  };
+  const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+
+  const showMaps = async (nameOf) => {
+    const { rows, cluster } = await unpackAll(data.points);
+    const buttons = [...document.querySelectorAll("#legend button")];
+    let chosen = null;
+    const views = await Promise.all(
+      data.maps.map(async (own, i) => ({ canvas: at(`map-${i}`), place: await unpack(own.place) })),
+    );
+
+    const drawMap = ({ canvas, place }) => {
+      const [wide, high] = [canvas.clientWidth, canvas.clientHeight];
+      const scale = devicePixelRatio || 1;
+      if (!wide) return;
+      canvas.width = wide * scale;
+      canvas.height = high * scale;
+      const pen = canvas.getContext("2d");
+      pen.scale(scale, scale);
+      const x = (i) => edge + (place[2 * i] / (nowhere - 1)) * (wide - 2 * edge);
+      const y = (i) => high - edge - (place[2 * i + 1] / (nowhere - 1)) * (high - 2 * edge);
+      const radius = rows.length > 1500 ? 2.1 : rows.length > 300 ? 2.8 : 3.6;
+      const colours = new Map(buttons.map((own) => [Number(own.dataset.cluster), colourOf(own.dataset.cluster)]));
+      const point = (i, alpha, r) => {
+        if (place[2 * i] === nowhere) return;
+        pen.globalAlpha = alpha;
+        pen.fillStyle = colours.get(cluster[i]);
+        draw[Math.floor(Math.max(cluster[i], 0) / 10) % 3](pen, x(i), y(i), r);
+      };
+      for (let i = 0; i < rows.length; i++) if (cluster[i] !== chosen) point(i, chosen === null ? 0.7 : 0.09, radius);
+      for (let i = 0; i < rows.length; i++) if (cluster[i] === chosen) point(i, 0.95, radius + 0.5);
+
+      // each cluster's number where its middle is, so that colour is not the only sign
+      pen.globalAlpha = 1;
+      pen.font = "650 13px system-ui, sans-serif";
+      pen.textAlign = "center";
+      pen.textBaseline = "middle";
+      pen.lineWidth = 4;
+      pen.lineJoin = "round";
+      const style = getComputedStyle(canvas.parentElement);
+      for (const c of colours.keys()) {
+        if (c < 0 || (chosen !== null && c !== chosen)) continue;
+        const own = [...rows.keys()].filter((i) => cluster[i] === c && place[2 * i] !== nowhere);
+        if (!own.length) continue;
+        const where = [middle(own.map(x)), middle(own.map(y))];
+        pen.strokeStyle = style.backgroundColor;
+        pen.fillStyle = style.color;
+        pen.strokeText(c, ...where);
+        pen.fillText(c, ...where);
+      }
+      canvas.places = (i) => (place[2 * i] === nowhere ? null : [x(i), y(i)]);
+    };
+
+    const nearest = (canvas, px, py) => {
+      let [best, least] = [-1, 15 * 15];
+      for (let i = 0; i < rows.length; i++) {
+        const where = (chosen === null || cluster[i] === chosen) && canvas.places(i);
+        const far = where ? (where[0] - px) ** 2 + (where[1] - py) ** 2 : Infinity;
+        if (far < least) [best, least] = [i, far];
+      }
+      return best;
+    };
+    for (const { canvas } of views) {
+      const hover = canvas.parentElement.querySelector(".hover");
+      const hide = () => (hover.hidden = true);
+      const tell = (event) => {
+        const i = nearest(canvas, event.offsetX, event.offsetY);
+        if (i < 0) return hide();
+        hover.replaceChildren(named(nameOf(rows[i]), 60), cluster[i] < 0 ? ", no cluster" : `, cluster ${cluster[i]}`);
+        hover.hidden = false;
+        const [x, y] = canvas.places(i);
+        hover.style.left = `${Math.max(0, Math.min(x + 10, canvas.clientWidth - hover.offsetWidth - 4))}px`;
+        hover.style.top = `${y > canvas.clientHeight / 2 ? y - hover.offsetHeight - 8 : y + 12}px`;
+      };
+      canvas.addEventListener("pointermove", tell);
+      canvas.addEventListener("pointerdown", tell);
+      canvas.addEventListener("pointerleave", hide);
+    }
+    const drawAll = () => views.forEach(drawMap);
+    for (const button of buttons) {
+      button.addEventListener("click", () => {
+        const own = Number(button.dataset.cluster);
+        chosen = chosen === own ? null : own;
+        buttons.forEach((one) => one.setAttribute("aria-pressed", String(Number(one.dataset.cluster) === chosen)));
+        drawAll();
+      });
+    }
+    redraws.push(drawAll);
+    addEventListener("resize", drawAll);
+    drawAll();
+  };
+
+  // ---- all entities -----------------------------------------------------------------------------------------------
+  const pageSize = 25;
+  const chip = (cluster, differs) => {
+    if (cluster < 0) return make("span", "–", "none");
+    const made = make("span", undefined, `chip k${cluster % 10} s${Math.floor(cluster / 10) % 3}`);
+    made.append(make("i"), String(cluster));
+    if (!differs) return made;
+    const underlined = make("u");
+    underlined.append(made);
+    return underlined;
+  };
+
+  const showEntities = (columns) => {
+    const { cluster, sure, contested, ids } = columns;
+    const nameOf = (row) => (ids ? ids[row] : String(row));
+    const lower = ids ? ids.map((own) => own.toLowerCase()) : null;
+    let byName = null; // places in the order of names, found when asked for
+    const namePlaces = () => {
+      if (byName) return byName;
+      const { compare } = new Intl.Collator("en", { numeric: true });
+      const order = Array.from(ids.keys()).sort((a, b) => compare(ids[a], ids[b]) || a - b);
+      byName = new Int32Array(order.length);
+      order.forEach((row, place) => (byName[row] = place));
+      return byName;
+    };
+    const heads = [
+      { name: "Entity", values: () => (ids ? namePlaces() : null), cell: (row) => named(nameOf(row), 80) },
+      { name: "Cluster", values: () => cluster, cell: (row) => chip(cluster[row]) },
+    ];
+    if (sure) heads.push({ name: "Confidence", values: () => sure, cell: (row) => make("span", (sure[row] / 1000).toFixed(2)) });
+    data.views.forEach((name, v) => {
+      const said = columns[`view${v}`];
+      if (said) heads.push({ name, values: () => said, cell: (row) => chip(said[row], said[row] !== cluster[row]) });
+    });
+    if (contested) heads.push({ name: "Contested", values: () => contested, cell: (row) => make("span", contested[row] ? "yes" : "no") });
+
+    let [sorted, rising, page, found] = [null, true, 0, []];
+
+    const search = () => {
+      const text = at("find-text").value.trim().toLowerCase();
+      const wanted = at("find-cluster").value;
+      const only = at("find-contested").checked;
+      const ranks = [[], [], []]; // the very name, names that begin so, names that hold it
+      for (let row = 0; row < data.n; row++) {
+        if (wanted !== "" && cluster[row] !== Number(wanted)) continue;
+        if (only && !contested[row]) continue;
+        const name = lower ? lower[row] : String(row);
+        const place = text ? name.indexOf(text) : 0;
+        if (place >= 0) ranks[place > 0 ? 2 : name.length === text.length ? 0 : 1].push(row);
+      }
+      found = text ? ranks.flat() : ranks.flat().sort((a, b) => a - b);
+      const values = sorted && sorted.values();
+      const sign = rising ? 1 : -1;
+      if (sorted) found.sort((a, b) => sign * (values ? values[a] - values[b] : a - b) || a - b);
+      page = 0;
+      show();
+    };
+    const show = () => {
+      const start = page * pageSize;
+      const rows = found.slice(start, start + pageSize).map((row) => {
+        const line = make("tr");
+        heads.forEach((head, i) => {
+          const cell = make(i ? "td" : "th");
+          if (!i) cell.scope = "row";
+          cell.append(head.cell(row));
+          line.append(cell);
+        });
+        return line;
+      });
+      at("find-rows").replaceChildren(...rows);
+      at("find-back").disabled = page === 0;
+      at("find-on").disabled = start + pageSize >= found.length;
+      const end = Math.min(start + pageSize, found.length);
+      at("find-count").textContent = found.length
+        ? `${number(start + 1)} to ${number(end)} of ${number(found.length)}`
+        : "No entity is like that.";
+    };
+
+    heads.forEach((head) => {
+      head.element = make("th");
+      head.element.scope = "col";
+      const button = make("button");
+      button.type = "button";
+      head.arrow = make("span", " ↕");
+      head.arrow.setAttribute("aria-hidden", "true");
+      button.append(named(head.name, 24), head.arrow);
+      button.addEventListener("click", () => {
+        rising = sorted === head ? !rising : true;
+        sorted = head;
+        for (const own of heads) {
+          own.arrow.textContent = own !== sorted ? " ↕" : rising ? " ↑" : " ↓";
+          if (own === sorted) own.element.setAttribute("aria-sort", rising ? "ascending" : "descending");
+          else own.element.removeAttribute("aria-sort");
+        }
+        search();
+      });
+      head.element.append(button);
+    });
+    at("find-head").replaceChildren(...heads.map((head) => head.element));
+    at("find-text").addEventListener("input", search);
+    at("find-cluster").addEventListener("change", search);
+    at("find-contested").addEventListener("change", search);
+    at("find-contested").parentElement.hidden = !contested;
+    at("find-back").addEventListener("click", () => { page--; show(); });
+    at("find-on").addEventListener("click", () => { page++; show(); });
+    search();
+    return nameOf;
+  };
+
+  const start = async () => {
+    showTheme();
+    if (typeof DecompressionStream === "undefined") {
+      at("find-trouble").textContent =
+        "This browser cannot unpack the table of entities and the maps. A newer one can; the rest of the page is all here.";
+      at("find-trouble").hidden = false;
+      document.querySelectorAll("#find .needs-js, #map .needs-js").forEach((own) => (own.hidden = true));
+      return;
+    }
+    const columns = await unpackAll(data.columns);
+    const nameOf = columns.cluster ? showEntities(columns) : String;
+    await showMaps(nameOf);
+    root.dataset.ready = "true";
+  };
+  start();
+})();

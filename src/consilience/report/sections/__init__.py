@@ -1,0 +1,37 @@
+"""The sections of a report, one a file, each a function from the facts to its part of the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..facts import Facts
+from .agreement import agreement
+from .classes import classes
+from .clusters import clusters
+from .comparison import comparison
+from .contested import contested
+from .data import data
+from .maps import maps
+from .method import method
+from .search import search
+from .section import Section
+from .summary import summary
+
+__all__ = ["Section", "before_search", "search"]
+
+
+def before_search(facts: Facts) -> tuple[list[Section], dict[str, Any]]:
+    """Every section but the search, which takes the room that these leave, and the data that the maps draw."""
+    found_maps, drawn = maps(facts)
+    sections = [
+        summary(facts),
+        data(facts),
+        clusters(facts),
+        agreement(facts),
+        found_maps,
+        contested(facts),
+        classes(facts),
+        comparison(facts),
+        method(facts),
+    ]
+    return [own for own in sections if own is not None], drawn

@@ -1,0 +1,144 @@
+"""The clusters: how large, how sure, what marks them, who is typical."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...explain import Mark, profile, typical
+from ..charts import bar, chip
+from ..facts import Facts
+from ..markup import Html, count, counted, decimal, feature, join, share, short, tag, user
+from .section import Section
+
+MOST_CLUSTERS = 100  # whose details are shown, the largest
+MOST_MARKS = 1500  # columns of marks in all, so that many clusters do not make a page that nobody can open
+MOST_OPEN = 6
+IN_A_LINE = 4
+
+
+def clusters(facts: Facts) -> Section:
+    """One block a cluster, the largest first, whose line opens."""
+    shown = facts.largest_first[:MOST_CLUSTERS]
+    n_top = int(np.clip(MOST_MARKS // max(1, len(shown) * facts.views.n_views), 3, 8))
+    marks = profile(facts.views, facts.labels, n_top)
+    examples = typical(np.where(facts.labels >= 0, facts.labels, -1), facts.sure)
+    largest = max(facts.sizes.values(), default=1)
+    blocks = [
+        _block(facts, c, {view: own[c] for view, own in marks.items()}, examples[c], largest, i < _open(len(shown)))
+        for i, c in enumerate(shown)
+    ]
+    left = len(facts.sizes) - len(shown)
+    return Section(
+        "clusters",
+        "Clusters",
+        "The clusters",
+        join(
+            (
+                tag("p", "The largest first; open one to see what marks it in each view. Numbers are those of ",
+                    tag("code", "labels_"), f". Confidence is {facts.sure_means}."),
+                _controls(),
+                tag("div", blocks, id="cluster-list"),
+                tag("p", "No cluster is like that.", id="cluster-none", class_="note", hidden=True),
+                tag("p", f"{counted(left, 'smaller cluster is', 'smaller clusters are')} not shown in detail.",
+                    class_="note") if left else None,
+            )
+        ),
+    )  # fmt: skip
+
+
+def _open(n_shown: int) -> int:
+    return n_shown if n_shown <= MOST_OPEN else 1
+
+
+def _controls() -> Html:
+    orders = {
+        "size": "largest first",
+        "cluster": "by number",
+        "sure": "least sure first",
+        "contested": "most contested first",
+    }
+    wanted = tag("input", type="search", id="cluster-filter", placeholder="a term, a number")
+    return tag(
+        "div",
+        tag("label", "Show clusters with ", wanted),
+        tag("label", "Order ", tag("select", (tag("option", text, value=key) for key, text in orders.items()),
+            id="cluster-order")),
+        tag("button", "Open all", type="button", id="cluster-open"),
+        class_="controls needs-js",
+    )  # fmt: skip
+
+
+def _block(
+    facts: Facts, c: int, marks: dict[str, list[Mark]], examples: np.ndarray, largest: int, is_open: bool
+) -> Html:
+    own = facts.labels == c
+    size, sure, contested = facts.sizes[c], float(facts.sure[own].mean()), int(facts.contested[own].sum())
+    line = tag(
+        "summary",
+        tag("span", tag("span", "Cluster ", class_="unseen"), chip(c), class_="who"),
+        tag("span", bar(size / largest), tag("span", count(size), " ", tag("small", share(size / facts.n))),
+            class_="measured"),
+        tag("span", tag("small", "confidence "), decimal(sure)),
+        tag("span", tag("small", "contested "), count(contested), " ", tag("small", share(contested / size))),
+        tag("span", _in_a_line(facts, marks), class_="terms"),
+    )  # fmt: skip
+    body = tag(
+        "div",
+        tag("div", (_view(facts, name, found) for name, found in marks.items()), class_="views"),
+        tag("div", tag("h4", "Typical entities"), tag("ol", (_example(facts, row) for row in examples)),
+            class_="typical"),
+        class_="inside",
+    )  # fmt: skip
+    return tag(
+        "details",
+        line,
+        tag("h3", f"Cluster {c}", class_="unseen"),
+        body,
+        open=is_open,
+        class_="cluster",
+        data_cluster=c,
+        data_size=size,
+        data_sure=f"{sure:.6f}",
+        data_contested=f"{contested / size:.6f}",
+    )
+
+
+def _in_a_line(facts: Facts, marks: dict[str, list[Mark]]) -> Html | None:
+    """The strongest marks of all views, of each view its own first."""
+    named = {view: own for view, own in marks.items() if facts.views.feature_names(view) is not None}
+    best = [own[i] for i in range(IN_A_LINE) for own in named.values() if i < len(own)][:IN_A_LINE]
+    parts = [join((_arrow(mark) if mark.strength < 0 else None, feature(mark.feature, 24))) for mark in best]
+    return join((parts[0], *(join((", ", part)) for part in parts[1:]))) if parts else None
+
+
+def _view(facts: Facts, name: str, marks: Sequence[Mark]) -> Html:
+    """What marks the cluster in one view: of sparse views what is frequent within, of dense ones how means differ."""
+    if not marks:
+        return tag("div", tag("h4", user(name)), tag("p", "Nothing stands out.", class_="note"))
+    strongest = max(abs(mark.strength) for mark in marks)
+    numbered = facts.views.feature_names(name) is None
+    dense = not sp.issparse(facts.views[name])
+    lines = (
+        tag(
+            "li",
+            tag("span", tag("small", "column ") if numbered else None, feature(mark.feature), class_="term"),
+            bar(abs(mark.strength) / strongest),
+            tag("span", _arrow(mark) if dense else None, short(mark.inside), tag("small", f" / {short(mark.outside)}"),
+                class_="means"),
+        )
+        for mark in marks
+    )  # fmt: skip
+    return tag("div", tag("h4", user(name), tag("small", "mean within / elsewhere")), tag("ul", lines, class_="marks"))
+
+
+def _arrow(mark: Mark) -> Html:
+    up = mark.strength > 0
+    return join((tag("span", "▲ " if up else "▼ ", aria_hidden="true", class_="arrow"),
+                 tag("span", "higher " if up else "lower ", class_="unseen")))  # fmt: skip
+
+
+def _example(facts: Facts, row: int) -> Html:
+    return tag("li", tag("b", facts.entity(row)), " ", tag("small", decimal(facts.sure[row])), facts.snippet(row))

@@ -1,0 +1,102 @@
+"""How it was made, so that it can be made again."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import re
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._version import __version__
+from ..charts import cells, table
+from ..facts import Facts
+from ..markup import Html, clean, cut, join, tag, user
+from .section import Section
+
+MOST_LETTERS = 160  # of a setting's value
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory, another each time
+
+
+def method(facts: Facts) -> Section:
+    """The method, its settings, the versions, the notes and the command."""
+    kind = type(facts.model).__name__
+    about = (inspect.getdoc(type(facts.model)) or "").partition("\n")[0]
+    body = join(
+        (
+            tag("p", tag("code", kind), f": {about}" if about else None),
+            _command(facts.command),
+            _notes(facts.notes),
+            _settings(facts),
+            table("Versions", ("Package", "Version"), [cells(*own) for own in _versions()], class_="narrow"),
+        )
+    )
+    return Section("method", "Method", "Method and settings", body)
+
+
+def _command(command: str | None) -> Html | None:
+    if not command:
+        return None
+    copy = tag("button", "Copy", type="button", id="copy", class_="needs-js")
+    block = tag("pre", tag("code", clean(command, lines=True), id="command"), tabindex="0", aria_label="Command")
+    return join((tag("h3", "To run it again"), tag("div", block, copy, class_="command")))
+
+
+def _notes(notes: tuple[str, ...]) -> Html | None:
+    if not notes:
+        return None
+    return join((tag("h3", "How the data was read"), tag("ul", (tag("li", user(note, 600)) for note in notes))))
+
+
+def _settings(facts: Facts) -> Html:
+    rows = [
+        [
+            tag("th", tag("code", user(name)), scope="row"),
+            tag("td", tag("code", user(_text(value), MOST_LETTERS))),
+            tag("td", what, class_="changed" if what == "changed" else None),
+        ]
+        for name, value, what in _values(facts)
+    ]
+    return join((tag("h3", "Settings"), table("Settings", ("Setting", "Value", "Default"), rows)))
+
+
+def _values(facts: Facts) -> Iterator[tuple[str, Any, str]]:
+    """(name, value, whether it is the default) of every setting, the changed ones first."""
+    model = facts.model
+    values = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    defaults = {name: own.default for name, own in inspect.signature(type(model)).parameters.items()} if values else {}
+    changed = {name: not _same(value, defaults.get(name)) for name, value in values.items()}
+    yield from ((name, value, "given") for name, value in facts.settings.items())
+    for wanted in (True, False):
+        for name, value in values.items():
+            if changed[name] is wanted:
+                yield name, value, "changed" if wanted else "default"
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, np.ndarray) or sp.issparse(value) or isinstance(default, np.ndarray):
+        return False
+    return type(value) is type(default) and bool(value == default)
+
+
+def _text(value: Any) -> str:
+    """A value as one would write it; of arrays their shape."""
+    if isinstance(value, np.ndarray) or sp.issparse(value):
+        return f"array of shape {value.shape}"
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return type(value).__name__  # whose state is not to be read
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{clean(name)}: {_text(own)}" for name, own in value.items()) + "}"
+    written = value if isinstance(value, str) else ADDRESS.sub("", repr(value))
+    return cut(clean(written), 2000)
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    yield "consilience", __version__
+    for name in ("numpy", "scipy", "scikit-learn"):
+        yield name, version(name)
+    yield "Python", platform.python_version()

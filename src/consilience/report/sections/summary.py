@@ -1,0 +1,153 @@
+"""What came out, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...metrics import agreement_rate
+from ..charts import chip
+from ..facts import Facts
+from ..markup import Html, count, counted, decimal, join, share, tag, user
+from .section import Section
+
+MOST_HINTS = 5
+TINY = 0.01  # share of the entities below which a cluster may be a few outliers
+FEW = 10  # entities below which a share says little
+
+
+def summary(facts: Facts) -> Section:
+    """The headline, a few figures, and where to look first."""
+    hints = list(_hints(facts))[:MOST_HINTS]
+    body = join(
+        (
+            tag("p", _headline(facts), class_="lead"),
+            tag("dl", (_figure(*own) for own in _figures(facts)), class_="figures"),
+            tag("h2", "What to look at", class_="small") if hints else None,
+            tag("ul", (tag("li", hint) for hint in hints), class_="hints") if hints else None,
+        )
+    )
+    return Section("summary", "Summary", user(facts.title, 160), body, level="h1")
+
+
+def _headline(facts: Facts) -> Html:
+    n_views = facts.views.n_views
+    views = "one view" if n_views == 1 else f"{n_views} views"
+    parts: list[str] = [
+        tag("strong", counted(facts.n, "entity", "entities")),
+        " described by ",
+        tag("strong", views),
+        " fall into " if facts.n != 1 else " falls into ",
+        tag("strong", counted(len(facts.sizes), "cluster")),
+        ". ",
+    ]
+    if facts.agreement is not None:
+        parts.append(_agreed(facts))
+    return join(parts)
+
+
+def _agreed(facts: Facts) -> str:
+    rate = share(agreement_rate(facts.said))
+    several = sum((said >= 0).astype(int) for said in facts.said.values())
+    agreed = (
+        f"All views say the same for {rate} of the entities"
+        if np.all(several == len(facts.said))
+        else f"Of the entities that have more than one view, {rate} are put into the same cluster by all of theirs"
+    )
+    return (
+        f"{agreed}; "
+        f"{'none is' if not facts.contested.any() else counted(facts.contested.sum(), 'is', 'are')} contested."
+    )
+
+
+def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
+    """(name, number, what it means) of the few that matter."""
+    known = facts.labels >= 0
+    middle = float(np.median(facts.sure[known])) if known.any() else np.nan
+    yield "Entities", count(facts.n), "all in the table below"
+    yield "Views", str(facts.views.n_views), "descriptions of each"
+    yield "Clusters", str(len(facts.sizes)), f"{_range(facts)} entities each" if facts.sizes else "none found"
+    yield "Confidence", decimal(middle), facts.sure_middle
+    if facts.agreement is not None:
+        apart = facts.agreement[~np.eye(len(facts.agreement), dtype=bool)]
+        if np.isfinite(apart).any():
+            yield "Agreement", share(float(np.nanmean(apart))), "of two views, on average"
+        yield "Error bound", "none" if facts.bound is None else share(facts.bound), "on each view, if they err apart"
+
+
+def _range(facts: Facts) -> str:
+    low, high = min(facts.sizes.values()), max(facts.sizes.values())
+    return count(low) if low == high else f"{count(low)} to {count(high)}"
+
+
+def _figure(name: str, number: str, meaning: str) -> Html:
+    return tag("div", tag("dt", name), tag("dd", tag("b", number), tag("small", meaning)))
+
+
+def _hints(facts: Facts) -> Iterator[Html]:
+    """Where a careful reader would look first, the gravest first."""
+    if not getattr(facts.model, "converged_", True):
+        yield join(("The rounds ran out before the model settled: ", _link("see its course", "agreement"), "."))
+    if (nowhere := int((facts.labels < 0).sum())) > 0:
+        yield join((f"{counted(nowhere, 'entity is', 'entities are')} in no cluster.",))
+    yield from _least_settled(facts)
+    yield from _least_agreed(facts)
+    yield from _tiny(facts)
+    alone = int((facts.views.present.sum(axis=1) == 1).sum())
+    if facts.views.n_views > 1 and alone:
+        yield join(
+            (
+                f"{counted(alone, 'entity has', 'entities have')} one view only, which nothing can contradict: ",
+                _link("who has what", "data"),
+                ".",
+            )
+        )
+
+
+def _least_settled(facts: Facts) -> Iterator[Html]:
+    parts = {c: facts.contested[facts.labels == c].mean() for c, size in facts.sizes.items() if size >= FEW}
+    worst = max(parts, key=lambda c: (parts[c], -c), default=None)
+    if worst is not None and len(parts) > 1 and parts[worst] > 0:
+        yield join(
+            (
+                "Cluster ",
+                chip(worst),
+                f" is the most contested: the views contradict each other on {share(parts[worst])} of its "
+                f"{count(facts.sizes[worst])} entities. ",
+                _link("Who they are", "contested"),
+                ".",
+            )
+        )
+
+
+def _least_agreed(facts: Facts) -> Iterator[Html]:
+    if facts.agreement is None or len(facts.agreement) < 3 or not np.isfinite(facts.agreement).all():
+        return
+    names = list(facts.said)
+    rates = np.where(np.eye(len(names), dtype=bool), np.nan, facts.agreement)
+    mean = np.nanmean(rates, axis=1)
+    odd = int(mean.argmin())
+    yield join(
+        (
+            "View “",
+            user(names[odd]),
+            f"” agrees least with the others, {share(float(mean[odd]))} on average: ",
+            _link("see all pairs", "agreement"),
+            ".",
+        )
+    )
+
+
+def _tiny(facts: Facts) -> Iterator[Html]:
+    tiny = [c for c, size in sorted(facts.sizes.items()) if size < TINY * facts.n]
+    if tiny:
+        named = join(part for c in tiny[:6] for part in (chip(c), " "))
+        more = f"and {len(tiny) - 6} more " if len(tiny) > 6 else ""
+        verb = "Cluster " if len(tiny) == 1 else "Clusters "
+        end = "holds less than 1% of the entities" if len(tiny) == 1 else "hold less than 1% of the entities each"
+        yield join((verb, named, more + end + ": outliers, or more clusters than there are?"))
+
+
+def _link(text: str, section: str) -> Html:
+    return tag("a", text, href=f"#{section}")

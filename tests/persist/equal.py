@@ -1,0 +1,31 @@
+"""Whether two trees of models, arrays and values are the same down to the last bit."""
+
+import functools
+import types
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def same(a, b):
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray | np.generic):
+        if a.dtype == object:
+            return a.shape == b.shape and all(map(same, a.ravel().tolist(), b.ravel().tolist()))
+        return a.dtype == b.dtype and np.shape(a) == np.shape(b) and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    if sp.issparse(a):
+        return a.shape == b.shape and same(a.tocoo().data, b.tocoo().data) and same(a.toarray(), b.toarray())
+    if isinstance(a, dict):
+        return same(list(a), list(b)) and same(list(a.values()), list(b.values()))
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float):
+        return repr(a) == repr(b)
+    if isinstance(a, functools.partial):
+        return a.func is b.func and same(a.args, b.args)
+    if isinstance(a, types.MethodType):
+        return a.__func__ is b.__func__ and same(a.__self__, b.__self__)
+    if type(a).__module__.startswith("consilience") and not isinstance(a, type):
+        return same(a.__getstate__(), b.__getstate__())
+    return a == b

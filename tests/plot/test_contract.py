@@ -1,0 +1,193 @@
+"""What all Displays promise."""
+
+import subprocess
+import sys
+from io import BytesIO
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+
+import consilience as cs
+from consilience import plot
+from consilience.plot import (
+    AgreementDisplay,
+    ContestedDisplay,
+    ContingencyDisplay,
+    ConvergenceDisplay,
+    DendrogramDisplay,
+    EmbeddingDisplay,
+    ProfileDisplay,
+    SelectionDisplay,
+    ViewWeightsDisplay,
+)
+
+HOSTILE = (
+    "$x_{",
+    "$\\frac{1$",
+    "<script>alert(1)</script>",
+    "line\nbreak\ttab\0\x1b",
+    "very long " * 40,
+    "",
+    "中文 العربية हिन्दी 🦄",
+    "\u202egnp.exe",
+    "100 % & a_b ^2 #{} \\$ \\",
+)
+
+
+@pytest.fixture(params=plot.__all__)
+def draw(request, views, kmeans, tree, mixture, selection):
+    """Draws any of the Displays into the axes it is given."""
+    return {
+        "AgreementDisplay": lambda ax=None: AgreementDisplay.from_estimator(kmeans, ax=ax),
+        "ContestedDisplay": lambda ax=None: ContestedDisplay.from_estimator(kmeans, views, ax=ax),
+        "ContingencyDisplay": lambda ax=None: ContingencyDisplay.from_estimator(kmeans, kmeans.labels_, ax=ax),
+        "ConvergenceDisplay": lambda ax=None: ConvergenceDisplay.from_estimator(mixture, ax=ax),
+        "DendrogramDisplay": lambda ax=None: DendrogramDisplay.from_estimator(tree, ax=ax),
+        "EmbeddingDisplay": lambda ax=None: EmbeddingDisplay.from_estimator(kmeans, views, ax=ax),
+        "ProfileDisplay": lambda ax=None: ProfileDisplay.from_estimator(kmeans, views, ax=ax),
+        "SelectionDisplay": lambda ax=None: SelectionDisplay.from_selection(selection, ax=ax),
+        "ViewWeightsDisplay": lambda ax=None: ViewWeightsDisplay.from_estimator(mixture, ax=ax),
+    }[request.param]
+
+
+def saved(display):
+    """Draw every letter: what the font lacks warns only now."""
+    display.figure_.savefig(file := BytesIO(), format="png", dpi=40)
+    return file.getbuffer().nbytes
+
+
+def test_draws_in_a_figure_of_its_own(draw):
+    display = draw()
+    assert plt.get_fignums() == [display.figure_.number]
+    assert saved(display) > 1000
+
+
+def test_plot_returns_the_display_and_can_be_repeated(draw):
+    display = draw()
+    first = display.figure_
+    assert display.plot() is display
+    assert display.figure_ is not first
+
+
+def test_draws_in_axes_that_are_given_without_pyplot(draw):
+    figure = Figure(layout="constrained")
+    ax = figure.subplots(1, 2)
+    display = draw(ax[1])
+    assert display.figure_ is figure
+    assert not plt.get_fignums()
+    drawn = np.ravel(display.ax_)
+    assert not set(drawn) & {ax[0]}
+    assert all(axes.get_subplotspec().get_topmost_subplotspec() == ax[1].get_subplotspec() for axes in drawn)
+    assert saved(display) > 1000
+
+
+def test_draws_in_an_array_of_axes(draw):
+    shape = np.shape(draw().ax_)
+    axes = Figure().subplots(*(shape if len(shape) == 2 else (1, *(shape or (1,)))), squeeze=False)
+    display = draw(axes.ravel() if shape else axes[0, 0])
+    assert np.ravel(display.ax_).tolist() == axes.ravel().tolist()
+
+
+def test_too_few_axes_are_refused(views, kmeans):
+    with pytest.raises(ValueError, match=r"3 axes are needed \(1 rows of 3\), got 2: give so many, or one"):
+        EmbeddingDisplay.from_estimator(kmeans, views, ax=Figure().subplots(1, 2))
+
+
+def test_axes_without_a_grid_cannot_be_cut_up(views, kmeans):
+    with pytest.raises(ValueError, match="give a list of axes, or one made by subplots"):
+        EmbeddingDisplay.from_estimator(kmeans, views, ax=Figure().add_axes((0, 0, 1, 1)))
+
+
+@pytest.mark.parametrize("display", [AgreementDisplay, ConvergenceDisplay, ViewWeightsDisplay, DendrogramDisplay])
+def test_refuses_a_model_that_is_not_fitted(display):
+    with pytest.raises(NotFittedError, match="MultiViewKMeans instance is not fitted yet"):
+        display.from_estimator(cs.MultiViewKMeans())
+
+
+@pytest.mark.parametrize("display", [EmbeddingDisplay, ProfileDisplay, ContestedDisplay])
+def test_refuses_a_model_that_is_not_fitted_with_views(display, views):
+    with pytest.raises(NotFittedError, match="MultiViewKMeans instance is not fitted yet"):
+        display.from_estimator(cs.MultiViewKMeans(), views)
+
+
+def test_says_who_has_what_a_model_lacks(views, kmeans, tree):
+    single = KMeans(2, n_init=1).fit(np.arange(8.0).reshape(4, 2))
+    with pytest.raises(ValueError, match="KMeans has no agreement_: all multi-view estimators have it"):
+        AgreementDisplay.from_estimator(single)
+    with pytest.raises(ValueError, match="KMeans has no view_labels_: all multi-view estimators have it"):
+        ContestedDisplay.from_estimator(single, np.arange(8.0).reshape(4, 2))
+    with pytest.raises(ValueError, match=r"MultiViewAgglomerative has no history_: CoEM, MultiViewKMeans, .* have it"):
+        ConvergenceDisplay.from_estimator(tree)
+    with pytest.raises(ValueError, match="MultiViewKMeans has no view_weights_: ConvexMixture has it"):
+        ViewWeightsDisplay.from_estimator(kmeans)
+    with pytest.raises(ValueError, match="MultiViewKMeans has no merge_views_: MultiViewAgglomerative has it"):
+        DendrogramDisplay.from_estimator(kmeans)
+    with pytest.raises(ValueError, match="MultiViewKMeans has no embeddings_: CoTrainedSpectral and the spectral"):
+        EmbeddingDisplay.from_estimator(kmeans, views, method="spectral")
+
+
+@pytest.mark.parametrize("display", [EmbeddingDisplay, ProfileDisplay, ContestedDisplay])
+def test_refuses_other_entities_than_those_of_the_fit(display, views, kmeans):
+    with pytest.raises(ValueError, match="was fitted to 120 entities, got 50: give the views that it was fitted to"):
+        display.from_estimator(kmeans, views[:50])
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_drawn_whatever_they_hold(name, views):
+    odd = cs.Views({name: views["view0"], "other": views["view1"]})
+    odd = odd[odd.present.any(axis=1)]
+    model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(odd)
+    for display in (
+        AgreementDisplay.from_estimator(model),
+        EmbeddingDisplay.from_estimator(model, odd),
+        ContestedDisplay.from_estimator(model, odd),
+        ContestedDisplay(model.view_labels_, np.zeros(len(odd)), ids=[name] * len(odd)).plot(),
+        ProfileDisplay.from_estimator(model, odd),
+        ViewWeightsDisplay({name: 0.4, "other": 0.6}).plot(),
+        ConvergenceDisplay({"cost": [2.0, 1.0], f"weight_{name}": [0.1, 0.2]}).plot(),
+        ConvergenceDisplay({"cost": [2.0, 1.0], name or "x": [0.1, 0.2]}).plot(columns=[name or "x"]),
+        DendrogramDisplay([[0, 1], [2, 3]], [name, "other"]).plot(),
+        ContingencyDisplay([[3, 1], [0, 2]], [name, "other"], [0, 1]).plot(),
+    ):
+        assert saved(display) > 500
+
+
+def test_one_view_is_enough_where_one_says_something(views):
+    X = np.random.default_rng(0).random((40, 3))
+    model = cs.MultiViewKMeans(2, random_state=0).fit(X)
+    assert AgreementDisplay.from_estimator(model).image_.get_array().tolist() == [[1.0]]
+    assert EmbeddingDisplay.from_estimator(model, X).ax_.shape == (1,)
+    assert ProfileDisplay.from_estimator(model, X).ax_.shape == (2, 1)
+    with pytest.raises(ValueError, match="there is one view, 'view0': it takes two to disagree"):
+        ContestedDisplay.from_estimator(model, X)
+
+
+def test_columns_cut_into_views_by_the_model():
+    X = np.random.default_rng(0).random((40, 4))
+    model = cs.MultiViewKMeans(2, views={"a": [0, 1], "b": [2, 3]}, random_state=0).fit(X)
+    assert list(EmbeddingDisplay.from_estimator(model, X).points_) == ["a", "b"]
+
+
+def test_nothing_is_imported_before_it_is_used():
+    code = "import sys, consilience.plot; print('matplotlib' in sys.modules, 'umap' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_says_what_to_install_without_matplotlib(draw, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"consilience.plot needs matplotlib: pip install 'consilience\[plot\]'"):
+        draw()
+
+
+def test_text_of_fonts_given_by_the_user(monkeypatch):
+    from consilience.plot._text import literal
+
+    with mpl.rc_context({"font.family": ["DejaVu Sans Mono", "DejaVu Sans"]}):
+        assert literal("żółw Ω") == "żółw Ω"
+    assert literal("中") == "□"

@@ -1,0 +1,424 @@
+"""What is drawn is what was given."""
+
+import sys
+from io import BytesIO
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from sklearn.cluster import KMeans
+
+import consilience as cs
+from consilience.explain import Mark, confidence, profile
+from consilience.plot import (
+    AgreementDisplay,
+    ContestedDisplay,
+    ContingencyDisplay,
+    ConvergenceDisplay,
+    DendrogramDisplay,
+    EmbeddingDisplay,
+    ProfileDisplay,
+    SelectionDisplay,
+    ViewWeightsDisplay,
+)
+from consilience.plot._style import luminance
+
+
+def ticks(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def n_drawn(display, view):
+    return sum(len(points.get_offsets()) for points in display.points_[view].values())
+
+
+# agreement
+
+
+def test_agreement_is_drawn_and_numbered(kmeans):
+    display = AgreementDisplay.from_estimator(kmeans)
+    drawn = np.asarray(display.image_.get_array())
+    np.testing.assert_array_equal(drawn, kmeans.agreement_)
+    np.testing.assert_array_equal(drawn, drawn.T)
+    assert [text.get_text() for text in display.texts_] == [f"{share:.2f}" for share in kmeans.agreement_.ravel()]
+    assert ticks(display.ax_.xaxis) == ticks(display.ax_.yaxis) == list(kmeans.view_labels_)
+    assert f"at most {kmeans.error_bound_:.1%}" in display.ax_.get_title()
+
+
+def test_numbers_stand_out_from_their_cells():
+    shares = np.linspace(0, 1, 16).reshape(4, 4)
+    display = AgreementDisplay(shares, "abcd").plot()
+    for text, share in zip(display.texts_, shares.ravel(), strict=True):
+        cell = luminance(display.image_.cmap(share))
+        ink = 100 if text.get_color() == "white" else 0
+        assert abs(cell - ink) > 40
+
+
+def test_views_that_share_nobody_and_no_bound():
+    display = AgreementDisplay([[1, np.nan], [np.nan, 1]], ["a", "b"], error_bound=1.0).plot()
+    assert [text.get_text() for text in display.texts_] == ["1.00", "–", "–", "1.00"]
+    assert "no bound" in display.ax_.get_title()
+
+
+def test_many_views_have_no_numbers():
+    assert AgreementDisplay(np.eye(30), [f"view{i}" for i in range(30)]).plot().texts_ == []
+
+
+# convergence
+
+
+def test_history_is_drawn(kmeans, mixture, spectral, views):
+    display = ConvergenceDisplay.from_estimator(kmeans)
+    assert list(display.lines_) == ["cost", "agreement"]
+    for name, line in display.lines_.items():
+        np.testing.assert_array_equal(line.get_xdata(), kmeans.history_["round"])
+        np.testing.assert_array_equal(line.get_ydata(), kmeans.history_[name])
+    assert list(ConvergenceDisplay.from_estimator(spectral).lines_) == ["alignment"]
+    weights = [f"weight_{name}" for name in views.names]
+    assert list(ConvergenceDisplay.from_estimator(mixture).lines_) == ["log_likelihood", *weights]
+    assert list(ConvergenceDisplay.from_estimator(cs.CoEM(2, random_state=0).fit(views)).lines_) == ["q", "agreement"]
+
+
+def test_weights_of_views_share_a_panel_and_look_different(mixture):
+    display = ConvergenceDisplay.from_estimator(mixture)
+    assert display.ax_.shape == (2,)
+    assert len({(line.get_color(), line.get_linestyle()) for line in display.ax_[1].lines}) == 3
+    legend = [text.get_text() for text in display.ax_[1].get_legend().get_texts()]
+    assert legend == list(mixture.view_weights_)
+
+
+def test_columns_of_the_history_can_be_chosen(kmeans):
+    display = ConvergenceDisplay.from_estimator(kmeans, columns=["cost_view1", "cost_view0"])
+    assert list(display.lines_) == ["cost_view1", "cost_view0"]
+    with pytest.raises(ValueError, match="no column 'costs'; it has 'cost', 'cost_view0'"):
+        ConvergenceDisplay.from_estimator(kmeans, columns=["costs"])
+
+
+def test_title_tells_how_the_rounds_ended():
+    history = {"round": [1, 2], "cost": [3.0, 2.0]}
+    titles = [ConvergenceDisplay(history, end).plot().ax_[0].get_title() for end in (True, False, None)]
+    assert titles == ["Settled after 2 rounds", "Not settled after 2 rounds", "2 rounds"]
+
+
+def test_history_without_rounds_is_refused():
+    with pytest.raises(ValueError, match="the history is empty"):
+        ConvergenceDisplay({}).plot()
+
+
+# weights
+
+
+def test_weights_are_sorted_bars(mixture):
+    display = ViewWeightsDisplay.from_estimator(mixture)
+    ordered = sorted(mixture.view_weights_.items(), key=lambda item: -item[1])
+    assert [bar.get_width() for bar in display.bars_] == [weight for _, weight in ordered]
+    assert ticks(display.ax_.yaxis) == [name for name, _ in ordered]
+    bottom, top = display.ax_.get_ylim()
+    assert bottom > top  # the first bar is on top
+
+
+# embedding
+
+
+def test_entities_are_drawn_where_their_view_is_there(views, kmeans):
+    display = EmbeddingDisplay.from_estimator(kmeans, views)
+    for v, name in enumerate(views.names):
+        there = views.present[:, v]
+        assert n_drawn(display, name) == there.sum()
+        for c, points in display.points_[name].items():
+            place = display.embeddings[name][there & (kmeans.labels_ == c)]
+            np.testing.assert_array_equal(points.get_offsets(), place)
+        assert f"{there.sum()} of 120 entities have it" in display.ax_[v].get_title()
+
+
+def test_clusters_differ_in_colour_and_marker(views):
+    labels = np.arange(120) % 40
+    place = np.random.default_rng(0).random((120, 2))
+    points = EmbeddingDisplay({"a": place}, labels).plot().points_["a"]
+    looks = {
+        (to_hex(own.get_facecolor()[0]), own.get_paths()[0].vertices.tobytes(), own.get_paths()[0].codes.tobytes())
+        for own in points.values()
+    }
+    assert len(looks) == len(points) == 40
+
+
+def test_few_points_are_large_and_many_are_tiny_pixels():
+    few = EmbeddingDisplay({"a": np.random.default_rng(0).random((100, 2))}, np.zeros(100, int)).plot()
+    many = EmbeddingDisplay({"a": np.random.default_rng(0).random((20_000, 2))}, np.zeros(20_000, int)).plot()
+    assert few.points_["a"][0].get_sizes()[0] >= 36
+    assert not few.points_["a"][0].get_rasterized()
+    assert many.points_["a"][0].get_sizes()[0] < 4
+    assert many.points_["a"][0].get_rasterized()
+
+
+def test_a_hundred_thousand_entities_are_sampled_and_the_file_is_small():
+    views, y = cs.datasets.make_gaussian_views(100_000, n_clusters=5, random_state=0)
+    model = cs.MultiViewKMeans(5, init=y, max_iter=300).fit(views)
+    display = EmbeddingDisplay.from_estimator(model, views)
+    assert n_drawn(display, "view0") == n_drawn(display, "view1") == 20_000
+    assert "20,000 of 100,000 entities, at random" in display.ax_[0].get_title()
+    display.figure_.savefig(file := BytesIO(), format="pdf")
+    assert file.getbuffer().nbytes < 500_000
+
+
+def test_the_sample_repeats_and_has_its_own_seed(views, kmeans):
+    one, same, other = (
+        EmbeddingDisplay.from_estimator(kmeans, views, max_points=50, random_state=seed) for seed in (1, 1, 2)
+    )
+    assert n_drawn(one, "view0") < 50
+    assert "have it: 50 of 120 entities, at random" in one.ax_[0].get_title()
+    np.testing.assert_array_equal(one.labels, same.labels)
+    np.testing.assert_array_equal(one.embeddings["view0"], same.embeddings["view0"])
+    assert not np.array_equal(one.labels, other.labels)
+
+
+def test_spectral_models_are_drawn_where_they_put_the_entities(views, spectral):
+    auto = EmbeddingDisplay.from_estimator(spectral, views)
+    own = EmbeddingDisplay.from_estimator(spectral, views, method="spectral")
+    pca = EmbeddingDisplay.from_estimator(spectral, views, method="pca")
+    np.testing.assert_array_equal(auto.embeddings["view0"], own.embeddings["view0"])
+    assert not np.allclose(auto.embeddings["view0"], pca.embeddings["view0"], equal_nan=True)
+    np.testing.assert_array_equal(np.isnan(own.embeddings["view1"][:, 0]), ~views.present[:, 1])
+    with pytest.raises(ValueError, match="the model has a view 'view0', the data has 'a', 'b', 'c'"):
+        EmbeddingDisplay.from_estimator(spectral, {a: views[n] for a, n in zip("abc", views.names, strict=True)})
+
+
+@pytest.mark.parametrize("n_there", [0, 1, 2])
+def test_views_of_few_entities_and_of_equal_ones(n_there):
+    X = np.random.default_rng(0).random((9, 3))
+    present = np.column_stack([np.ones(9, bool), np.arange(9) < n_there, np.ones(9, bool)])
+    views = cs.Views([X, X, np.ones((9, 2))], present=present)
+    model = KMeans(2, n_init=1, random_state=0).fit(X)
+    display = EmbeddingDisplay.from_estimator(model, views)
+    assert [n_drawn(display, name) for name in views.names] == [9, n_there, 9]
+
+
+def test_umap_is_asked_for_by_name(views, kmeans, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(ImportError, match=r"method='umap' needs umap-learn: pip install 'consilience\[umap\]'"):
+        EmbeddingDisplay.from_estimator(kmeans, views, method="umap")
+
+    class UMAP:
+        def __init__(self, **options):
+            assert options == {"metric": "euclidean", "random_state": 0, "n_jobs": 1}
+
+        def fit_transform(self, X):
+            return X[:, :2]
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
+    display = EmbeddingDisplay.from_estimator(kmeans, views, method="umap")
+    np.testing.assert_array_equal(display.embeddings["view1"], views["view1"][:, :2])
+
+
+def test_unknown_methods_are_refused(views, kmeans):
+    with pytest.raises(ValueError, match="method='tsne': choose from 'auto', 'pca', 'spectral', 'umap'"):
+        EmbeddingDisplay.from_estimator(kmeans, views, method="tsne")
+
+
+def test_legend_names_every_cluster_and_none():
+    labels = np.r_[np.arange(40), -1]
+    display = EmbeddingDisplay({"a": np.random.default_rng(0).random((41, 2))}, labels).plot()
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["none", *map(str, range(40))]
+
+
+# dendrogram
+
+
+def test_every_merge_is_in_the_style_of_its_view(tree):
+    display = DendrogramDisplay.from_estimator(tree, n_merges=25)
+    last = tree.merge_views_[-25:]
+    for name, links in display.links_.items():
+        assert len(links.get_segments()) == (last == name).sum()
+    looks = {(to_hex(links.get_color()[0]), str(links.get_linestyle())) for links in display.links_.values()}
+    assert len(looks) == len(display.links_) == 3
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["view0", "view1", "view2", "4 clusters"]
+
+
+def test_heights_are_the_order_of_the_merges(tree):
+    display = DendrogramDisplay.from_estimator(tree, n_merges=25)
+    brackets = np.array([segment for links in display.links_.values() for segment in links.get_segments()])
+    assert sorted(brackets[:, 1, 1]) == list(range(1, 26))
+    assert (brackets[:, [0, 3], 1] < brackets[:, [1], 1]).all()  # children are below
+    assert "not distances" in display.ax_.get_ylabel()
+    left = dict(zip(display.ax_.get_yticks(), ticks(display.ax_.yaxis), strict=True))
+    assert left[25] == "1"
+
+
+def test_lines_of_the_tree_do_not_cross(tree):
+    display = DendrogramDisplay.from_estimator(tree, n_merges=25)
+    brackets = [segment for links in display.links_.values() for segment in links.get_segments()]
+    for one in brackets:
+        for other in brackets:
+            low, high = sorted((one[1, 0], one[2, 0]))
+            crossing = [low < x < high and y < one[1, 1] < top for (x, y), top in zip(other[[0, 3]], other[1:3, 1])]  # noqa: B905
+            assert not any(crossing)
+
+
+def test_leaves_hold_all_entities(tree, views):
+    cut = DendrogramDisplay.from_estimator(tree, n_merges=25)
+    assert sum(map(int, ticks(cut.ax_.xaxis))) == len(views)
+    whole = DendrogramDisplay.from_estimator(tree, n_merges=10_000)
+    assert sorted(whole.leaves_) == list(range(len(views)))
+
+
+def test_merges_that_no_view_decided_and_nothing_to_merge():
+    display = DendrogramDisplay([[0, 1], [2, 3]], ["a", ""], ["a", "b"]).plot()
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["a", "no view could compare"]
+    with pytest.raises(ValueError, match="a dendrogram needs at least two entities"):
+        DendrogramDisplay([], []).plot()
+    with pytest.raises(ValueError, match="n_merges=0 must be at least 1"):
+        DendrogramDisplay([[0, 1]], ["a"]).plot(n_merges=0)
+
+
+def test_a_chain_of_many_merges_is_drawn():
+    n = 3000
+    chain = np.column_stack([np.r_[0, np.arange(n, 2 * n - 2)], np.arange(1, n)])
+    display = DendrogramDisplay(chain, ["a"] * (n - 1)).plot(n_merges=n)
+    assert len(display.leaves_) == n
+
+
+# profile
+
+
+def test_bars_are_the_strengths():
+    marks = {"a": [[Mark("x", 5.0, 1, 0), Mark("y", -3.0, 0, 1)], []], "b": [[Mark("z", 4.0, 2, 0)], []]}
+    display = ProfileDisplay(marks, [7, 2000]).plot()
+    bars = display.bars_[0, "a"]
+    assert [bar.get_width() for bar in bars] == [5.0, -3.0]
+    assert bars[0].get_facecolor() != bars[1].get_facecolor()
+    assert (bars[0].get_hatch() or "") != bars[1].get_hatch()
+    assert ticks(display.ax_[0, 0].yaxis) == ["x", "y"]
+    assert display.ax_[1, 0].get_ylabel() == "cluster 1\n(2,000)"
+    assert [text.get_text() for text in display.ax_[1, 1].texts] == ["nothing marks it"]
+    assert [axes.get_title() for axes in display.ax_[0]] == ["a", "b"]
+
+
+def test_profile_of_a_model_is_that_of_explain(views, kmeans):
+    display = ProfileDisplay.from_estimator(kmeans, views, n_top=2)
+    expected = profile(views, kmeans.labels_, 2)
+    for (c, name), bars in display.bars_.items():
+        assert [bar.get_width() for bar in bars] == [mark.strength for mark in expected[name][c]]
+    assert display.sizes == np.bincount(kmeans.labels_).tolist()
+
+
+def test_a_page_holds_ten_clusters_and_says_so(views):
+    labels = np.arange(120) % 40
+    display = ProfileDisplay.from_labels(views, labels)
+    assert display.ax_.shape == (10, 3)
+    assert display.ax_[-1, 0].texts[-1].get_text() == "30 clusters not shown"
+    chosen = ProfileDisplay.from_labels(views, labels, clusters=[39, 5])
+    assert [axes.get_ylabel() for axes in chosen.ax_[:, 0]] == ["cluster 39\n(3)", "cluster 5\n(3)"]
+    with pytest.raises(ValueError, match="there is no cluster 40: they are 0 to 39"):
+        ProfileDisplay.from_labels(views, labels, clusters=[40])
+    with pytest.raises(ValueError, match="no clusters to draw"):
+        ProfileDisplay.from_labels(views, np.full(120, -1))
+
+
+# contested
+
+SAID = {
+    "a": np.array([0, 0, 1, 1, 2, 2]),
+    "b": np.array([0, 1, 1, 1, 2, 0]),
+    "c": np.array([1, 1, 0, 1, -1, -1]),
+}
+
+
+def test_contested_counts_pairs_and_hatches_what_is_agreed():
+    display = ContestedDisplay(SAID, np.linspace(1, 0, 6)).plot(pair=("a", "b"))
+    drawn = np.ma.filled(display.image_.get_array(), np.nan)
+    np.testing.assert_array_equal(drawn, [[np.nan, 1, 0], [0, np.nan, 0], [1, 0, np.nan]])
+    assert [text.get_text() for text in display.texts_] == ["1", "1", "2", "1", "1"]
+    assert display.least_.tolist() == [5, 1]
+    np.testing.assert_allclose([bar.get_width() for bar in display.bars_], [0, 0.8])
+    assert ticks(display.ax_[1].yaxis) == ["5:  2 or 0", "1:  0 or 1"]
+    assert "2 contested of 6" in display.ax_[0].get_title()
+
+
+def test_the_pair_that_disagrees_most_is_chosen():
+    assert ContestedDisplay(SAID, np.ones(6)).plot().pair_ == ("a", "c")
+
+
+def test_nobody_is_contested():
+    display = ContestedDisplay({"a": [0, 1, -1], "b": [0, 1, 1]}, np.ones(3)).plot()
+    assert len(display.least_) == 0
+    assert display.ax_[1].texts[-1].get_text() == "no entity is contested"
+
+
+def test_contested_of_a_model_are_those_it_is_least_sure_of(views, kmeans):
+    display = ContestedDisplay.from_estimator(kmeans, views, n_least=3)
+    one, other = (kmeans.view_labels_[name] for name in display.pair_)
+    split = (one >= 0) & (other >= 0) & (one != other)
+    assert split[display.least_].all()
+    sure = confidence(kmeans, views)
+    np.testing.assert_array_equal(sure[display.least_], np.sort(sure[split])[:3])
+
+
+def test_pairs_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="no view 'd'; the views are 'a', 'b', 'c'"):
+        ContestedDisplay(SAID, np.ones(6)).plot(pair=("a", "d"))
+    with pytest.raises(ValueError, match="pair names 'a' twice: give two views"):
+        ContestedDisplay(SAID, np.ones(6)).plot(pair=("a", "a"))
+
+
+# contingency
+
+
+def test_the_diagonal_is_as_strong_as_can_be():
+    rng = np.random.default_rng(0)
+    y = rng.integers(6, size=300)
+    labels = np.array([3, 5, 0, 1, 4, 2])[y]
+    display = ContingencyDisplay.from_labels(y, labels)
+    np.testing.assert_array_equal(display.image_.get_array(), np.eye(6))
+    assert ticks(display.ax_.xaxis) == ["3", "5", "0", "1", "4", "2"]
+    assert display.ax_.get_title() == "300 of 300 entities on the diagonal"
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (1, 4)])
+def test_more_classes_than_clusters_and_fewer(shape):
+    table = np.random.default_rng(0).integers(1, 9, size=shape)
+    display = ContingencyDisplay(table, range(shape[0]), range(shape[1])).plot()
+    assert sorted(display.rows_) == list(range(shape[0]))
+    assert sorted(display.columns_) == list(range(shape[1]))
+    drawn = table[display.rows_][:, display.columns_]
+    np.testing.assert_allclose(display.image_.get_array(), drawn / drawn.sum(axis=1, keepdims=True))
+    assert [int(text.get_text()) for text in display.texts_] == drawn.ravel().tolist()
+
+
+def test_numbers_are_left_out_where_they_cannot_be_read(kmeans):
+    y = np.arange(100) % 21
+    assert ContingencyDisplay.from_labels(y, y).texts_ == []
+    assert len(ContingencyDisplay.from_labels(y % 20, y % 20).texts_) == 20
+
+
+def test_classes_may_be_words_and_none():
+    display = ContingencyDisplay.from_labels(np.array(["b", None, "a"], dtype=object), [0, 1, 2])
+    assert ticks(display.ax_.yaxis) == ["None", "a", "b"]
+
+
+def test_classes_of_other_entities_are_refused(kmeans):
+    with pytest.raises(ValueError, match=r"classes have shape \(3,\), clusters \(120,\): give one of each an entity"):
+        ContingencyDisplay.from_estimator(kmeans, [0, 1, 2])
+    with pytest.raises(ValueError, match="there are no entities to count"):
+        ContingencyDisplay.from_labels([], [])
+
+
+# selection
+
+
+def test_selection_is_drawn_with_its_pick(selection):
+    display = SelectionDisplay.from_selection(selection)
+    line = display.errorbar_.lines[0]
+    np.testing.assert_array_equal(line.get_ydata(), selection.table["consensus"])
+    assert display.pick_.get_xdata()[0] == selection.n_clusters
+    assert list(display.lines_) == ["stability", "shared_bits"]
+    for name, own in display.lines_.items():
+        np.testing.assert_array_equal(own.get_ydata(), selection.table[name])
+    assert display.ax_[0].get_title(loc="left").replace("\n", " ") == selection.reason
+
+
+def test_likelihood_is_drawn_where_there_is_one(views):
+    found = cs.select_n_clusters(cs.CoEM(random_state=0), views, [2, 3], n_resamples=2, random_state=0)
+    assert list(SelectionDisplay.from_selection(found).lines_) == ["stability", "shared_bits", "likelihood"]

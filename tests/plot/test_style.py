@@ -1,0 +1,48 @@
+"""Looks that can be told apart."""
+
+from itertools import combinations
+
+from matplotlib.colors import to_rgb
+
+from consilience.plot._style import COLOURS, LINE_COLOURS, line_style, luminance, marker_style
+from consilience.plot._text import counted, literal
+
+
+def test_colours_differ_in_grey():
+    assert min(abs(luminance(to_rgb(a)) - luminance(to_rgb(b))) for a, b in combinations(COLOURS, 2)) > 12
+
+
+def test_lines_can_be_seen_on_white():
+    assert max(luminance(to_rgb(colour)) for colour in LINE_COLOURS) < 75
+
+
+def test_luminance_of_black_and_white():
+    assert luminance((0, 0, 0)) == 0
+    assert round(luminance((1, 1, 1))) == 100
+
+
+def test_sixty_six_clusters_and_twenty_views_look_different():
+    assert len({marker_style(i) for i in range(66)}) == 66
+    assert marker_style(66) == marker_style(0)
+    assert len({line_style(i) for i in range(20)}) == 20
+    assert marker_style(-1) not in {marker_style(i) for i in range(66)}
+
+
+def test_neighbours_differ_in_colour_and_in_marker():
+    for i in range(66):
+        assert all(a != b for a, b in zip(marker_style(i), marker_style(i + 1), strict=True))
+
+
+def test_text():
+    assert literal("a\n\tb\x00c") == "a b c"
+    assert literal("x" * 100) == "x" * 12 + "…" + "x" * 11
+    assert literal("$5 and \\$") == r"\$5 and \\$"
+    assert literal("\u200b\n") == "(blank)"
+    assert literal("é") == "é"
+    assert literal("\U0001f984") == "□"
+    assert literal("\ud800") == "□"
+    assert (counted(1, "entity"), counted(2000, "entity"), counted(3, "cluster")) == (
+        "1 entity",
+        "2,000 entities",
+        "3 clusters",
+    )

@@ -1,0 +1,51 @@
+"""Names and texts that try to become more than text."""
+
+import numpy as np
+import scipy.sparse as sp
+
+import consilience as cs
+from consilience.report import Report
+
+SCRIPT = "<script>window.pwned=1</script>"
+IMAGE = "<img src=x onerror='window.pwned=1'>"
+ENDING = "</script><script>window.pwned=1</script>"
+QUOTES = '"\'`onmouseover=window.pwned=1 x="'
+BRACES = "{{7*7}} ${7*7} {% raw %} <%= 1 %>"
+TURNED = "\u202egnihsihp\u202c \u05d0\u05d1\u05d2"
+BROKEN = "a\x00b\x07c\ud800d\ue000\u2028e\r\nf\tg"
+LONG = "long-" * 400
+COMMENT = "<!-- <script> --> ]]> &lt;b&gt; &amp;"
+ALL = (SCRIPT, IMAGE, ENDING, QUOTES, BRACES, TURNED, BROKEN, LONG, COMMENT)
+
+
+def hostile_report():
+    """A report in which everything that a user names is hostile."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    ids = [f"{ALL[i % len(ALL)]}{i}" for i in range(90)]
+    words = sp.csr_array(rng.poisson(0.2 + 2.0 * (np.arange(9) % 3 == y[:, None])).astype(float))
+    views = _named(words, rng.normal(size=(90, 9)) + 4 * y[:, None], ids)
+    model = cs.MultiViewKMeans(3, n_init=2, random_state=0).fit(views)
+    return Report(
+        model,
+        views,
+        title=ENDING + TURNED,
+        labels=np.array([SCRIPT, IMAGE, ENDING], dtype=object)[y],
+        comparison=cs.Table({IMAGE: [SCRIPT, ENDING], "nmi": [0.1, 0.2], SCRIPT: [QUOTES, IMAGE], LONG: [1.0, 2.0]}),
+        command=f"consilience report '{ENDING}'\n  --title {SCRIPT} {BROKEN}",
+        notes=[SCRIPT, ENDING, BROKEN, LONG],
+        texts={SCRIPT: [IMAGE * (i % 5) for i in range(90)], ENDING: [None] * 45 + [TURNED] * 45},
+        settings={SCRIPT: ENDING, QUOTES: IMAGE},
+    )
+
+
+def _named(words, numbers, ids):
+    from consilience.data.coerce import Block
+
+    columns = np.array(ALL, dtype=object)
+    return cs.Views._of(
+        {
+            SCRIPT + IMAGE: Block(words, np.array(ids, dtype=object), columns),
+            ENDING: Block(numbers, np.array(ids, dtype=object), columns[::-1]),
+        }
+    )

@@ -1,0 +1,257 @@
+"""The page as a reader meets it, in a real browser, opened from disk."""
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.report import Report
+from consilience.report.markup import clean
+
+sys.path.insert(0, str(Path(__file__).parent))
+from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
+)
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium on this machine", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """A function that opens a page and, in the end, sees that it was quiet and asked nobody for anything."""
+    contexts, said, asked = [], [], []
+
+    def opened(path, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        if options.get("java_script_enabled", True):
+            page.wait_for_selector("html[data-ready]", timeout=30_000)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """A small report with something in every section."""
+    views, y = cs.datasets.make_gaussian_views(300, n_clusters=4, separation=3, missing=0.2, random_state=0)
+    views = cs.Views(views, ids=[f"paper-{i:03d}" for i in range(300)])
+    model = cs.MultiViewKMeans(4, n_init=2, random_state=0).fit(views)
+    table = cs.Table({"estimator": ["together", "alone"], "nmi": [0.9, 0.5], "seconds": [2.0, 1.0]})
+    report = Report(model, views, title="Papers", labels=y, comparison=table, command="consilience report x")
+    return report.save(tmp_path_factory.mktemp("report") / "papers.html")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    return hostile_report().save(tmp_path_factory.mktemp("hostile") / "hostile.html")
+
+
+def column(page, i):
+    return page.eval_on_selector_all(f"#find-rows tr > :nth-child({i})", "own => own.map(x => x.textContent)")
+
+
+def status(page):
+    return page.text_content("#find-count")
+
+
+def test_search_finds_by_part_of_a_name_the_very_name_first(visit, path):
+    page = visit(path)
+    assert status(page) == "1 to 25 of 300"
+    page.fill("#find-text", "PAPER-1")
+    assert status(page) == "1 to 25 of 100"
+    page.fill("#find-text", "er-117")
+    assert column(page, 1) == ["paper-117"]
+    page.fill("#find-text", "nobody")
+    assert status(page) == "No entity is like that."
+    assert column(page, 1) == []
+
+
+def test_filters_by_cluster_and_contested(visit, path):
+    page = visit(path)
+    page.select_option("#find-cluster", "2")
+    assert set(column(page, 2)) == {"2"}
+    page.check("#find-contested")
+    assert set(column(page, 6)) == {"yes"}
+    assert set(column(page, 2)) == {"2"}
+
+
+def test_sorts_both_ways_and_turns_pages(visit, path):
+    page = visit(path)
+    button = page.get_by_role("button", name="Confidence")
+    button.click()
+    rising = [float(own) for own in column(page, 3)]
+    assert rising == sorted(rising)
+    assert page.get_attribute("#find-head th:nth-child(3)", "aria-sort") == "ascending"
+    button.click()
+    falling = [float(own) for own in column(page, 3)]
+    assert falling == sorted(falling, reverse=True)
+    assert falling[0] >= rising[-1]
+    page.get_by_role("button", name="Entity").click()
+    assert column(page, 1)[:2] == ["paper-000", "paper-001"]
+    page.click("#find-on")
+    assert status(page) == "26 to 50 of 300"
+    assert column(page, 1)[0] == "paper-025"
+    page.click("#find-back")
+    assert page.is_disabled("#find-back")
+
+
+def test_clusters_are_ordered_filtered_and_opened(visit, path):
+    page = visit(path)
+    shown = "own => own.filter(x => !x.hidden).map(x => x.dataset.cluster)"
+    page.select_option("#cluster-order", "cluster")
+    assert page.eval_on_selector_all("details.cluster", shown) == ["0", "1", "2", "3"]
+    page.fill("#cluster-filter", "2")
+    assert page.eval_on_selector_all("details.cluster", shown) == ["2"]
+    page.fill("#cluster-filter", "no such term")
+    assert page.is_visible("#cluster-none")
+    page.fill("#cluster-filter", "")
+    page.click("#cluster-open")
+    assert page.eval_on_selector_all("details.cluster", "own => own.every(x => !x.open)")
+    page.click("#cluster-open")
+    assert page.eval_on_selector_all("details.cluster", "own => own.every(x => x.open)")
+
+
+@pytest.mark.parametrize(("scheme", "name"), [("light", "Dark colours"), ("dark", "Light colours")])
+def test_the_theme_is_the_systems_until_it_is_chosen(visit, path, scheme, name):
+    page = visit(path, color_scheme=scheme)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    first = page.evaluate(ground)
+    assert first == {"light": "rgb(251, 251, 250)", "dark": "rgb(20, 23, 26)"}[scheme]
+    page.get_by_role("button", name=name).click()
+    assert page.evaluate(ground) != first
+    page.click("#theme")
+    assert page.evaluate(ground) == first
+
+
+def test_maps_are_drawn_and_tell_who_a_point_is(visit, path):
+    page = visit(path)
+    inked = "x => new Set(x.getContext('2d').getImageData(0, 0, x.width, x.height).data).size"
+    assert page.eval_on_selector("#map-0", inked) > 20
+    page.locator("#map-0").scroll_into_view_if_needed()
+    place = page.evaluate("[...Array(300).keys()].map(i => document.getElementById('map-0').places(i)).find(Boolean)")
+    page.hover("#map-0", position={"x": place[0], "y": place[1]})
+    told = page.text_content(".map .hover:not([hidden])")
+    assert told.startswith("paper-")
+    assert ", cluster " in told
+    before = page.eval_on_selector("#map-0", "x => x.toDataURL()")
+    page.get_by_role("button", name="Cluster 1", exact=True).click()
+    assert page.eval_on_selector("#map-0", "x => x.toDataURL()") != before
+    assert page.get_attribute("#legend [data-cluster='1']", "aria-pressed") == "true"
+
+
+def test_hostile_names_stay_text(visit, hostile):
+    page = visit(hostile)
+    for text in (SCRIPT, IMAGE, ENDING, TURNED):
+        page.fill("#find-text", text)
+        assert all(text.lower() in own.lower() for own in column(page, 1))
+        assert column(page, 1)
+    page.fill("#find-text", "")
+    page.get_by_role("button", name="Entity").click()
+    page.locator("#map-0").scroll_into_view_if_needed()
+    page.evaluate(
+        """() => { const canvas = document.getElementById('map-0'); for (let i = 0; i < 90; i++) {
+        const [x, y] = canvas.places(i); const box = canvas.getBoundingClientRect();
+        canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + x, clientY: box.y + y})); } }"""
+    )
+    assert page.evaluate("typeof window.pwned") == "undefined"
+    assert page.locator("img, script script").count() == 0
+    assert SCRIPT in page.inner_text("body")
+    assert page.title() == clean(ENDING + TURNED)
+
+
+@pytest.mark.parametrize("which", ["path", "hostile"])
+def test_no_sideways_scrolling_on_a_phone(visit, request, which):
+    page = visit(request.getfixturevalue(which), viewport={"width": 360, "height": 740})
+    page.evaluate("document.querySelectorAll('details').forEach(own => own.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_without_javascript_the_sections_are_there(visit, path):
+    page = visit(path, java_script_enabled=False)
+    assert page.locator("#contested tbody tr").count() > 0
+    assert page.locator("details.cluster").count() == 4
+    assert page.get_by_text("The table of all entities needs JavaScript").is_visible()
+    assert not page.locator("#theme").is_visible()
+    assert not page.locator("#find-text").is_visible()
+
+
+def test_without_decompression_the_page_says_so(browser, path):
+    context = browser.new_context()
+    context.add_init_script("delete window.DecompressionStream")
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert "cannot unpack" in page.text_content("#find-trouble")
+    assert page.locator("#find-trouble").is_visible()
+    assert not page.locator("#find-text").is_visible()
+    context.close()
+
+
+def test_print_opens_everything_in_light_colours(visit, path):
+    page = visit(path, color_scheme="dark")
+    page.click("#cluster-open")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.eval_on_selector_all("details", "own => own.every(x => x.open)")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("#cluster-filter").is_visible()
+    assert not page.locator("nav").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.eval_on_selector_all("details", "own => own.every(x => !x.open)")
+
+
+def test_controls_have_names_and_focus_is_seen(visit, path):
+    page = visit(path)
+    assert page.evaluate(
+        "[...document.querySelectorAll('input, select')].every(own => own.labels.length)"
+        " && [...document.querySelectorAll('button')].every(own => own.textContent || own.ariaLabel)"
+    )
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_a_hundred_thousand_entities_answer_at_once(visit, tmp_path):
+    n = 100_000
+    rng = np.random.default_rng(0)
+    y = rng.integers(12, size=n)
+    said = {name: np.where(rng.random(n) < 0.1, rng.integers(12, size=n), y) for name in ("a", "b")}
+    model = SimpleNamespace(
+        labels_=y, view_labels_=said, agreement_=cs.metrics.agreement_matrix(said), error_bound_=0.2
+    )
+    views = cs.Views({name: rng.normal(size=(n, 3)) for name in said}, ids=[f"entity {i:06d}" for i in range(n)])
+    page = visit(Report(model, views, confidence=rng.random(n)).save(tmp_path / "large.html"))
+    assert status(page) == "1 to 25 of 100,000"
+    started = time.perf_counter()
+    page.fill("#find-text", "099999")
+    assert column(page, 1) == ["entity 099999"]
+    assert column(page, 2) == [str(y[-1])]
+    page.fill("#find-text", "")
+    page.get_by_role("button", name="Confidence").click()
+    assert status(page) == "1 to 25 of 100,000"
+    assert time.perf_counter() - started < 10  # of a loaded machine; a fraction of a second otherwise

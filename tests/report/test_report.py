@@ -1,0 +1,446 @@
+"""The page as a file: whole, safe, small, and the same each time."""
+
+import base64
+import hashlib
+import json
+import re
+import sys
+import zlib
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.report import Report
+from consilience.report.charts import line
+from consilience.report.markup import BROKEN, clean, join, share, tag, user
+from consilience.report.sections.classes import _strong_diagonal
+from consilience.report.sections.maps import sample
+
+sys.path.insert(0, str(Path(__file__).parent))
+from hostile import ALL, ENDING, hostile_report
+
+SECTIONS = ["summary", "data", "clusters", "agreement", "map", "contested", "classes", "comparison", "find", "method"]
+
+
+class Outline(HTMLParser):
+    """Elements, with what is wrong with how they nest."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.elements, self.texts, self.wrong = [], [], [], []
+        self.feed(html)
+        self.close()
+        self.wrong += [f"{name} stays open" for name in self.open]
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append((name, dict(attributes)))
+        if name not in ("meta", "link", "input", "br"):
+            self.open.append(name)
+
+    def handle_endtag(self, name):
+        if not self.open or self.open.pop() != name:
+            self.wrong.append(f"</{name}>")
+
+    def handle_data(self, text):
+        self.texts.append((self.open[-1] if self.open else "", text))
+
+    def named(self, name):
+        return [attributes for own, attributes in self.elements if own == name]
+
+    @property
+    def data(self):
+        return json.loads(next(text for _, text in self.texts if text.startswith('{"points"')))
+
+
+def unpacked(column):
+    content = zlib.decompress(base64.b64decode(column["data"]))
+    if column["array"] == "names":
+        return content.decode().split("\n")
+    return np.frombuffer(content, {"Int16Array": "<i2", "Uint16Array": "<u2", "Int32Array": "<i4"}[column["array"]])
+
+
+def fitted(**options):
+    views, y = cs.datasets.make_gaussian_views(120, separation=5, random_state=0, **options)
+    return cs.MultiViewKMeans(3, n_init=2, random_state=0).fit(views), views, y
+
+
+def fake(labels, said, **more):
+    """A model that only has what it found."""
+    return SimpleNamespace(
+        labels_=labels,
+        view_labels_=said,
+        agreement_=cs.metrics.agreement_matrix(said),
+        error_bound_=cs.metrics.disagreement_bound(said),
+        **more,
+    )
+
+
+def without_date(html):
+    return re.sub(r"<time.*?</time>", "", html)
+
+
+@pytest.fixture(scope="module")
+def full():
+    model, views, y = fitted(missing=0.2)
+    comparison = cs.Table({"estimator": ["together", "alone"], "nmi": [0.9, 0.5], "seconds": [2.0, 1.0]})
+    return Report(
+        model, views, title="Full", labels=y, comparison=comparison, command="again", notes=["Read well."]
+    ).to_html()
+
+
+def test_all_sections_in_the_order_of_the_questions(full):
+    page = Outline(full)
+    assert not page.wrong
+    assert [own["id"] for own in page.named("section")] == SECTIONS
+    assert [own["href"] for own in page.named("a") if own.get("href") != "#main"][1 : len(SECTIONS) + 1] == [
+        f"#{name}" for name in SECTIONS
+    ]
+
+
+def test_headings_in_order_and_landmarks(full):
+    page = Outline(full)
+    levels = [int(name[1]) for name, _ in page.elements if re.fullmatch("h[1-6]", name)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert {"header", "nav", "main", "footer"} <= {name for name, _ in page.elements}
+    assert all("scope" in own for own in page.named("th"))
+    ids = [own["id"] for _, own in page.elements if "id" in own]
+    assert len(ids) == len(set(ids))
+    assert not {own["href"][1:] for own in page.named("a")} - set(ids)
+
+
+def test_optional_sections_are_left_out():
+    model, views, _ = fitted()
+    sections = [own["id"] for own in Outline(Report(model, views).to_html()).named("section")]
+    assert sections == [name for name in SECTIONS if name not in ("classes", "comparison")]
+
+
+def test_the_policy_allows_the_one_script_and_nothing_else(full):
+    (script,) = re.findall(r"<script>(.*?)</script>", full, flags=re.S)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(own["content"] for own in Outline(full).named("meta") if "http-equiv" in own)
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; ")
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert full.index("Content-Security-Policy") < full.index("<script")
+
+
+def test_nothing_is_asked_of_a_network(full):
+    page = Outline(full)
+    wanted = [own.get("src") or own.get("href") for _, own in page.elements if own.get("src") or own.get("href")]
+    assert all(own.startswith(("#", "data:")) for own in wanted)
+    assert "url(" not in full
+    assert "@import" not in full
+    assert "innerHTML" not in full
+
+
+def test_the_same_but_for_the_date():
+    model, views, y = fitted(missing=0.2)
+    first, again = (Report(model, views, labels=y).to_html() for _ in range(2))
+    assert without_date(first) == without_date(again)
+    assert first.count("<time") == 1
+
+
+def test_saves_whole_and_refuses_to_overwrite(tmp_path):
+    model, views, _ = fitted()
+    report = Report(model, views)
+    path = report.save(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8").endswith("</html>\n")
+    with pytest.raises(FileExistsError, match="is there already"):
+        report.save(path)
+    assert report.save(path, overwrite=True) == path
+    assert [own.name for own in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_hostile_names_stay_text(tmp_path):
+    report = hostile_report()
+    html = report.to_html()
+    page = Outline(html)
+    assert not page.wrong
+    assert len(page.named("script")) == 2
+    assert not page.named("img")
+    assert not any(key.startswith("on") for _, own in page.elements for key in own)
+    shown = "".join(text for _, text in page.texts)
+    assert all(clean(own)[:50] in shown for own in ALL)
+    assert not BROKEN.search(html)
+    assert "\x00" not in html
+    assert report.save(tmp_path / "hostile.html").stat().st_size < 500_000
+
+
+def test_the_data_block_cannot_be_ended_from_within():
+    html = hostile_report().to_html()
+    block = html[html.index('id="report-data">') :].partition(">")[2].partition("</script>")[0]
+    data = json.loads(block)
+    assert not set("<>&\u2028\u2029") & set(block)
+    assert ENDING in data["views"]
+    assert len(unpacked(data["columns"]["ids"])) == data["n"] == 90
+
+
+def test_all_entities_are_in_the_data():
+    model, views, _ = fitted(missing=0.3)
+    columns = Outline(Report(model, views).to_html()).data["columns"]
+    assert set(columns) == {"cluster", "sure", "contested", "view0", "view1"}  # numbers need no names
+    np.testing.assert_array_equal(unpacked(columns["cluster"]), model.labels_)
+    np.testing.assert_array_equal(unpacked(columns["view1"]), model.view_labels_["view1"])
+    np.testing.assert_array_equal(unpacked(columns["contested"]), cs.explain.contested(model.view_labels_))
+    np.testing.assert_allclose(
+        unpacked(columns["sure"]) / 1000, cs.explain.confidence(model, views), rtol=0, atol=0.0006
+    )
+
+
+def large(n, ids):
+    rng = np.random.default_rng(0)
+    y = rng.integers(20, size=n)
+    blocks = {name: rng.normal(size=(n, 3)) + y[:, None] for name in ("text", "links", "images")}
+    said = {name: np.where(rng.random(n) < 0.2, rng.integers(-1, 20, size=n), y) for name in blocks}
+    return Report(fake(y, said), cs.Views(blocks, ids=ids), confidence=rng.random(n))
+
+
+def test_a_hundred_thousand_entities_in_five_megabytes():
+    html = large(100_000, [f"doc-{i * 7919 % 1_000_003:07d}.txt" for i in range(100_000)]).to_html()
+    assert len(html.encode()) < 5_000_000
+    columns = Outline(html).data["columns"]
+    assert set(columns) == {"cluster", "sure", "contested", "ids", "view0", "view1", "view2"}
+    assert "leaves out" not in html
+    assert "A sample of" in html
+
+
+def test_what_does_not_fit_is_left_out_and_named():
+    rng = np.random.default_rng(0)
+    ids = [rng.bytes(40).hex() for _ in range(100_000)]
+    html = large(100_000, ids).to_html()
+    assert len(html.encode()) < 5_000_000
+    assert "ids" not in Outline(html).data["columns"]
+    assert "it leaves out <span>the names of the entities" in html
+
+
+def test_missing_views_are_counted():
+    model, views, _ = fitted(missing=0.4)
+    html = Report(model, views).to_html()
+    assert "Who has which views" in html
+    assert "one view only, which nothing can contradict" in html
+
+
+@pytest.mark.parametrize("kind", [cs.MultiViewKMeans, cs.PCKMeans])
+def test_one_view_has_nobody_to_agree_with(kind):
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    views = cs.Views({"only": X})
+    html = Report(kind(3, random_state=0).fit(views), views).to_html()
+    assert "With one view there is no bound on its error either" in html
+    assert "No entity has views that contradict each other" in html
+    assert "Error bound" not in html
+
+
+def test_one_cluster():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    views = cs.Views([X, X + 1])
+    html = Report(cs.MultiViewKMeans(1, random_state=0).fit(views), views).to_html()
+    assert "<strong>1 cluster</strong>" in html
+    assert "Nothing stands out." in html
+
+
+def test_forty_clusters_and_the_first_open():
+    y = np.arange(400) % 40
+    views = cs.Views([np.random.default_rng(0).normal(size=(400, 3)) + y[:, None]] * 2)
+    page = Outline(Report(fake(y, {"view0": y, "view1": y}), views, confidence=np.ones(400)).to_html())
+    blocks = [own for own in page.named("details") if own["class"] == "cluster"]
+    assert len(blocks) == 40
+    assert ["open" in own for own in blocks] == [True] + [False] * 39
+
+
+def test_entities_in_no_cluster():
+    y = np.array([-1, 0, 1] * 10)
+    html = Report(fake(y, {"a": y}), cs.Views({"a": np.eye(30)}), confidence=np.ones(30)).to_html()
+    assert "10 entities are in no cluster" in html
+    assert "<strong>2 clusters</strong>" in html
+
+
+def test_two_entities_and_a_constant_view():
+    y = np.array([0, 1])
+    views = cs.Views({"same": np.ones((2, 2)), "other": np.eye(2)})
+    assert "2 entities" in Report(fake(y, {"same": y, "other": y}), views, confidence=[1, 1]).to_html()
+    y = np.arange(6) % 2
+    views = cs.Views({"same": np.ones((6, 2)), "other": np.eye(6)})
+    assert "6 entities" in Report(fake(y, {"same": y, "other": y}), views, confidence=y).to_html()
+
+
+def test_ids_are_shown_instead_of_numbers():
+    model, views, _ = fitted()
+    html = Report(model, cs.Views(views, ids=[f"mouse {i}" for i in range(120)])).to_html()
+    assert "<bdi>mouse " in html
+
+
+def test_course_with_rounds_that_have_no_number():
+    model, views, _ = fitted()
+    model.history_ = cs.Table({"round": [1, 2, 3], "cost": [np.nan, 2.0, np.inf], "agreement": [0.1, np.nan, 0.3]})
+    html = Report(model, views).to_html()
+    assert html.count("<polyline") == 1
+    assert not re.search(r"\bnan\b", re.sub(r"<script.*?</script>", "", html, flags=re.S), flags=re.I)
+    assert line([np.nan, 1.0], "cost") is None
+
+
+def test_unsettled_rounds_are_said():
+    model, views, _ = fitted()
+    model.converged_ = False
+    html = Report(model, views).to_html()
+    assert "did not settle" in html
+    assert "The rounds ran out before the model settled" in html
+
+
+def test_weights_of_the_views():
+    model, views, _ = fitted()
+    model.view_weights_ = {"view0": 0.25, "view1": 0.75}
+    assert "What each view counts for" in Report(model, views).to_html()
+
+
+def test_known_classes_by_name_and_those_unknown():
+    model, views, y = fitted()
+    labels = y.astype(object)
+    labels[:7] = None
+    html = Report(model, views, labels=labels, class_names=["cat", "dog", "cow"]).to_html()
+    table = html[html.index("Classes (rows) by clusters") :]
+    assert table.index("cat") < table.index("dog") < table.index("cow")
+    assert "7 entities of unknown class not counted." in html
+
+
+def test_clusters_stand_on_the_diagonal():
+    counts = np.array([[0, 9, 1, 0], [8, 0, 0, 1], [1, 0, 7, 5]])
+    assert _strong_diagonal(counts).tolist() == [1, 0, 2, 3]
+
+
+def test_the_best_of_each_column_is_marked_by_what_is_better():
+    model, views, _ = fitted()
+    table = cs.Table.from_rows(
+        [
+            {"method": "a", "nmi": 0.9, "seconds": 3.0, "entropy": np.nan, "clusters": 3, "odd": 1.0},
+            {"method": "b", "nmi": 0.5, "seconds": 1.0, "entropy": 0.5, "clusters": 4, "odd": 2.0},
+        ]
+    )
+    html = Report(model, views, comparison=table).to_html()
+    best = re.findall(r"<strong>([^<]*)</strong><span class=\"best\">", html)
+    assert best == ["0.900", "1"]
+
+
+def test_settings_that_are_not_the_default_are_marked():
+    model, views, _ = fitted()
+    html = Report(model, views, settings={"scaling": "none"}).to_html()
+    settings = html[html.index("<caption>Settings") :]
+    assert re.search(r"<bdi>n_clusters</bdi>.*?<bdi>3</bdi>.*?changed", settings)
+    assert re.search(r"<bdi>tol</bdi>.*?<bdi>1e-06</bdi>.*?default", settings)
+    assert re.search(r"<bdi>scaling</bdi>.*?<bdi>none</bdi>.*?given", settings)
+    assert cs.__version__ in settings
+
+
+def test_snippets_of_texts():
+    model, views, _ = fitted()
+    texts = [f"the story of {i}" if i % 3 else (None, float("nan"), " ", "")[i % 4] for i in range(120)]
+    html = Report(model, views, texts={"view0": texts, "view1": None}).to_html()
+    assert "the story of" in html
+    assert "<bdi>nan</bdi>" not in html
+
+
+def test_settings_hold_no_addresses_of_memory():
+    model, views, _ = fitted()
+    html = Report(model, views, settings={"loader": lambda: None, "object": object()}).to_html()
+    assert "&lt;object object&gt;" in html
+    assert " at 0x" not in html
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": [0, 1]}, "labels: 2 entries for 120 entities; give one class an entity"),
+        ({"confidence": [0.5]}, "confidence: 1 entries for 120 entities; give one number an entity"),
+        ({"texts": {"view0": ["a"]}}, "texts of view 'view0': 1 entries for 120 entities; give one text an entity"),
+    ],
+)
+def test_refuses_what_does_not_belong_together(options, message):
+    model, views, _ = fitted()
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Report(model, views, **options)
+
+
+def test_refuses_models_of_other_data():
+    model, views, _ = fitted()
+    with pytest.raises(ValueError, match="give the views that the model was fitted on"):
+        Report(model, views[:5])
+    with pytest.raises(ValueError, match="has no labels_: fit it first"):
+        Report(cs.MultiViewKMeans(3), views)
+
+
+def test_small_clusters_keep_points_on_the_map():
+    labels = np.repeat([0, 1, 2], [99_000, 990, 10])
+    rows = sample(labels)
+    shown = np.bincount(labels[rows])
+    assert len(rows) <= 4000
+    assert shown[2] == 10
+    assert shown[1] >= 30
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(sample(labels[:4000]), np.arange(4000))
+
+
+def test_markup_escapes_by_default():
+    assert tag("a", "<b>", title='"x"', hidden=None, open=False) == '<a title="&quot;x&quot;">&lt;b&gt;</a>'
+    assert join(["&", tag("i", "&")]) == "&amp;<i>&amp;</i>"
+    assert user("x" * 70, 10) == f'<bdi title="{"x" * 70}">xxxxxxxxx…</bdi>'
+    assert clean("a\x00b\ud800 c\n\td") == "a\ufffdb\ufffd c d"
+    assert [share(own) for own in (0, 0.0001, 0.004, 0.5, 0.9951, 0.9999, 1, np.nan)] == [
+        "0%", "<1%", "0.4%", "50%", "99.5%", ">99.9%", "100%", "–",
+    ]  # fmt: skip
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [own / 12.92 if own <= 0.03928 else ((own + 0.055) / 1.055) ** 2.4 for own in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def mixed(one, other, part):
+    pairs = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part * a + (1 - part) * b):02x}" for a, b in pairs)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_stand_out(theme):
+    style = (files("consilience.report") / "style.css").read_text()
+    pairs = re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", style)
+    colours = {name: dark if theme == "dark" else light for name, light, dark in pairs}
+    shade = float(re.search(r"var\(--heat\) \* (\d+)%", style)[1]) / 100
+    deepest = mixed(colours["accent"], colours["card"], shade)
+    for text in ("ink", "soft", "accent"):
+        for ground in ("paper", "card", "wash"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    assert contrast(colours["ink"], deepest) >= 4.5
+    for sign in ["edge", *(f"k{i}" for i in range(10))]:
+        assert contrast(colours[sign], colours["card"]) >= 3, sign
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        cs.CoEM(3, n_init=1, random_state=0),
+        cs.ConvexMixture(n_clusters=3),
+        cs.CoTrainedSpectral(3, random_state=0),
+        cs.MultiViewAgglomerative(3),
+        cs.MultiViewSphericalKMeans(3, n_init=1, random_state=0),
+        cs.MultiViewConstrainedKMeans(3, random_state=0),
+        cs.baselines.SingleView(cs.MultiViewKMeans(3, n_init=1, random_state=0), "view0"),
+    ],
+    ids=lambda own: type(own).__name__,
+)
+def test_every_kind_of_model_has_a_report(model):
+    views, y = cs.datasets.make_gaussian_views(60, separation=8, random_state=0)
+    page = Outline(Report(model.fit(views), views, labels=y).to_html())
+    assert not page.wrong
+    np.testing.assert_array_equal(unpacked(page.data["columns"]["cluster"]), model.labels_)
