@@ -23,8 +23,10 @@ check: $(ENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-demo: $(ENV)/ready ## cluster the handwritten digits that ship with the package
-	$(BIN)/python -m consilience cluster --data digits
+demo: $(ENV)/ready ## cluster 3,015 word senses by definition, spelling and links, and leave a report in demo/
+	$(BIN)/consilience datasets word-senses --out demo --force --quiet
+	$(BIN)/consilience cluster --view gloss=demo/senses.csv:gloss --view lemmas=demo/senses.csv:lemmas \
+	  --view links=demo/links.csv --labels kind -k 8 --title "Word senses" --out demo --force
 
 bench: $(ENV)/ready ## all but the peers: against scikit-learn and scipy, side by side
 	$(BIN)/python -m benchmarks
@@ -36,4 +38,4 @@ bench-peers: $(ENV)/ready ## against mvlearn, polyview, imml and others, in an e
 	$(ENV)-peers/bin/python -m benchmarks peers spectral_peers constrained_peers
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf $(ENV) $(ENV)-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(ENV) $(ENV)-peers demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -15,7 +15,7 @@ from ..metrics import evaluate
 from ..persist import save
 from ..report import Report
 from .alone import SCORES, compare_alone
-from .job import Data, Fitted, describe, fit, load
+from .job import Data, Fitted, describe, described, fit, load
 from .methods import METHODS
 from .outputs import now, say_guarded, versions, write_json, write_labels
 from .say import Say
@@ -153,7 +153,7 @@ def build_report(
         labels=data.classes,
         comparison=comparison,
         command=options.command_line,
-        notes=say.notes,
+        notes=[*described(data), *say.notes],
         texts={name: own for name, own in shown.items() if own is not None},
         settings={"method": f"{data.method} ({METHODS[data.method].title}; {data.why})", "seed": options.seed},
         confidence=sure if fitted.features else None,  # the page says how it came by it where it can

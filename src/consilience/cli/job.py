@@ -110,7 +110,13 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
 
 
 def describe(data: Data) -> str:
-    """What was found, as a table."""
+    """What was found, a line a view."""
+    head = f"{len(data.views):,} entities, {data.views.n_views} views"
+    return "\n".join([head, *(f"  {line}" for line in described(data))])
+
+
+def described(data: Data) -> list[str]:
+    """What each view is, and how many lack it."""
     views, prepared = data.views, data.prepared
     source = {one.name: one for one in data.reading.contents}
     rows = []
@@ -118,10 +124,10 @@ def describe(data: Data) -> str:
         content = source[prepared.parts[name].content]
         lacking = int((~views.present[:, v]).sum())
         rows.append(
-            f"  {name}: {prepared.kinds[name]} ({content.why}), {views[name].shape[1]:,} columns, "
+            f"{name}: {prepared.kinds[name]} ({content.why}), {views[name].shape[1]:,} columns, "
             + (f"missing for {lacking:,}" if lacking else "there for all")
         )
-    return "\n".join([f"{len(views):,} entities, {views.n_views} views", *rows])
+    return rows
 
 
 def fit(data: Data, k: str, seed: int, say: Say) -> Fitted:

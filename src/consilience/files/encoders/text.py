@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from .weighting import Weighting
 
@@ -16,7 +16,14 @@ ANALYZERS: dict[str, dict[str, Any]] = {
 }
 MOST_TERMS = 50_000
 TOO_COMMON = 0.5  # share of the texts; words in more of them, such as «the», tell nothing apart
+ENGLISH = 0.2  # share of the words that are English stop words from which on the text is taken for English
 ENOUGH = 20  # texts from which on a word must be in two of them, and not in too many
+
+
+def _is_english(texts: list[str]) -> bool:
+    """Whether so many words are English ones that tell nothing apart that they are best left out."""
+    words = [word for text in texts[:1000] for word in text.lower().split()]
+    return sum(word in ENGLISH_STOP_WORDS for word in words) > ENGLISH * len(words)
 
 
 class TextEncoder:
@@ -35,9 +42,11 @@ class TextEncoder:
         self.weighting = Weighting(rare)
 
     def fit(self, texts: np.ndarray) -> TextEncoder:
-        """Learn the terms: those in two texts or more, and in not more than half of them."""
+        """Learn the terms: in two texts or more, in not more than half of them, and no English stop words."""
         there = [text for text in texts if text is not None]
         limits: dict[str, Any] = {"min_df": 2, "max_df": TOO_COMMON} if len(there) >= ENOUGH else {}
+        if self.kind == "text" and _is_english(there):
+            limits["stop_words"] = "english"
         counter = CountVectorizer(max_features=MOST_TERMS, **ANALYZERS[self.kind], **limits)
         try:
             counts = counter.fit_transform(there)
