@@ -23,6 +23,7 @@ from .say import Say
 CLOSE = 0.02  # a difference that another seed could make
 MOST = 5000  # entities up to which baselines run whose time grows with their square
 ALONE, JOINED = "alone", "side by side"
+SHOWN = ("estimator", "nmi", "ari", "f", "entropy", "agreement", "error_bound", "stability", "seconds")
 
 
 def compare(options: argparse.Namespace, say: Say) -> None:
@@ -42,7 +43,8 @@ def compare(options: argparse.Namespace, say: Say) -> None:
         rows += table.rows()
     table = Table.from_rows(rows)
     words = in_words(table, data.classes is not None)
-    say.result(f"\n{k} clusters, seed {options.seed}\n{table}\n\n{words}")
+    shown = Table({name: table[name] for name in SHOWN if name in table})
+    say.result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}")
     if out is None:
         return
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
@@ -74,7 +76,8 @@ def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, V
         yield f"spectral, {JOINED}", joined, CoTrainedSpectral(k, random_state=seed)
         yield f"spherical, {JOINED}", joined, MultiViewSphericalKMeans(k, random_state=seed)
         for name in views.names:
-            yield f"{name} {ALONE}", views, SingleView(CoTrainedSpectral(k, random_state=seed), name)
+            yield f"{name} {ALONE}, spectral", views, SingleView(CoTrainedSpectral(k, random_state=seed), name)
+            yield f"{name} {ALONE}, spherical", views, SingleView(MultiViewSphericalKMeans(k, random_state=seed), name)
 
 
 def _views_for(data: Data, rare: bool) -> Views:
@@ -89,7 +92,7 @@ def in_words(table: Table, scored: bool) -> str:
     values = dict(zip(table["estimator"].tolist(), table[column].tolist(), strict=True))
     values = {name: value for name, value in values.items() if not np.isnan(value)}
     alone, joined = (
-        {name: value for name, value in values.items() if name.endswith(ending)} for ending in (ALONE, JOINED)
+        {name: value for name, value in values.items() if mark in name} for mark in (f" {ALONE},", f", {JOINED}")
     )
     several = {name: value for name, value in values.items() if name not in alone and name not in joined}
     if not several:

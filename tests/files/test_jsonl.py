@@ -1,0 +1,133 @@
+"""Lines of JSON: each field becomes a column."""
+
+import json
+
+import numpy as np
+import pytest
+
+from consilience.files.formats import read_source
+
+
+def column(put, *values):
+    return read_source(put("t.jsonl", [{"x": value} for value in values])).columns["x"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "ndjson"])
+def test_fields_are_columns_in_the_order_in_which_they_come_up(put, ending):
+    frame = read_source(put(f"t.{ending}", [{"b": 1, "a": "x"}, {"c": True, "b": 2.5}]))
+    assert list(frame.columns) == ["b", "a", "c"]
+    np.testing.assert_array_equal(frame.columns["b"], [1, 2.5])
+    assert frame.columns["a"].tolist() == ["x", None]
+    np.testing.assert_array_equal(frame.columns["c"], [np.nan, 1])
+
+
+def test_null_is_missing(put):
+    np.testing.assert_array_equal(column(put, 1, None, -2.5), [1, np.nan, -2.5])
+    assert column(put, "a", None).tolist() == ["a", None]
+
+
+def test_strings_stay_strings(put):
+    assert column(put, "007", "1e5", 'ü,\n"').tolist() == ["007", "1e5", 'ü,\n"']
+
+
+def test_lists_of_numbers_are_vectors(put):
+    np.testing.assert_array_equal(
+        column(put, [1, 2.5], None, [], [3, 4]), [[1, 2.5], [np.nan] * 2, [np.nan] * 2, [3, 4]]
+    )
+
+
+def test_lists_of_words_are_bags(put):
+    assert column(put, ["b", "a", "b"], None, []).tolist() == [{"b": 2.0, "a": 1.0}, None, {}]
+
+
+def test_counts_by_word_are_bags(put):
+    assert column(put, {"a": 2, "b": 0.5}, None, ["a"]).tolist() == [{"a": 2.0, "b": 0.5}, None, {"a": 1.0}]
+
+
+def test_mixed_fields_are_text(put):
+    assert column(put, 1, "two", [3], True, None).tolist() == ["1", "two", "[3]", "true", None]
+
+
+def test_a_field_named_as_text_is_text(put):
+    path = put("t.jsonl", [{"id": 7, "x": 7}, {"id": "007", "x": 8}])
+    assert read_source(path, frozenset({"id"})).columns["id"].tolist() == ["7", "007"]
+
+
+def test_blank_lines_marks_and_carriage_returns_change_nothing(put):
+    frame = read_source(put("t.jsonl", b'\xef\xbb\xbf{"x": 1}\r\n\r\n  \n{"x": 2}'))
+    assert frame.columns["x"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("line", ["{", '{"x": }', "{'x': 1}", '{"x": 1} {"x": 2}', "x", "[" * 100_000])
+def test_a_broken_line_is_named(put, line):
+    with pytest.raises(ValueError, match=r"t\.jsonl: line 3 is no JSON: "):
+        read_source(put("t.jsonl", f'{{"x": 1}}\n\n{line}\n'))
+
+
+@pytest.mark.parametrize(("line", "what"), [("[1]", "list"), ("1", "int"), ('"a"', "str"), ("null", "NoneType")])
+def test_a_line_without_an_object_is_named(put, line, what):
+    with pytest.raises(ValueError, match=rf"t\.jsonl: line 2 holds no object {{\.\.\.}} but a {what}"):
+        read_source(put("t.jsonl", f'{{"x": 1}}\n{line}\n'))
+
+
+def test_nothing_but_blank_lines_is_refused(put):
+    with pytest.raises(ValueError, match=r"t\.jsonl is empty: it must hold one JSON object a line"):
+        read_source(put("t.jsonl", "\n \n"))
+
+
+def test_vectors_of_several_lengths_are_refused(put):
+    with pytest.raises(ValueError, match=r"t\.jsonl: field 'x' holds lists of 2 and of 3 numbers"):
+        column(put, [1, 2], [1, 2, 3])
+
+
+def test_objects_of_anything_but_counts_are_refused(put):
+    with pytest.raises(
+        ValueError, match=r"t\.jsonl: field 'x' holds an object whose values are no numbers: give counts"
+    ):
+        column(put, {"a": "b"})
+
+
+@pytest.mark.xfail(strict=True, reason="a null within a vector makes the vectors bags of the words '1.5' and 'null'")
+def test_null_within_a_vector_is_missing(put):
+    np.testing.assert_array_equal(column(put, [1.5, None], [2, 3]), [[1.5, np.nan], [2, 3]])
+
+
+@pytest.mark.xfail(strict=True, reason="OverflowError: float() of a whole number that is too large")
+@pytest.mark.parametrize("text", ["{}", "[{}, 1]", '{{"a": {}}}'], ids=["number", "vector", "bag"])
+def test_a_number_that_no_float_holds_is_refused(put, text):
+    with pytest.raises(ValueError, match=r"t\.jsonl"):
+        read_source(put("t.jsonl", f'{{"x": {text.format("1" + "0" * 400)}}}\n'))
+
+
+@pytest.mark.xfail(strict=True, reason="fields that nobody asked for are made columns, too, and refused")
+def test_a_field_that_nobody_asks_for_may_hold_anything(put, content):
+    path = put("t.jsonl", [{"x": i / 2, "other": {"a": "b"}} for i in range(5)])
+    np.testing.assert_array_equal(content(f"{path}:x").data[0].ravel(), np.arange(5) / 2)
+
+
+@pytest.mark.parametrize("token", ["NA", "", "?"])
+@pytest.mark.xfail(strict=True, reason="numbers among which one is «NA» become names, which in a .csv file are numbers")
+def test_a_missing_number_may_be_spelled_as_in_a_table(put, content, token):
+    found = content(put("t.jsonl", [*({"x": i / 2} for i in range(30)), {"x": token}]))
+    assert found.kind == "numbers"
+    np.testing.assert_array_equal(found.data[0].ravel(), [*np.arange(30) / 2, np.nan])
+
+
+@pytest.mark.xfail(strict=True, reason="an empty string is a category, which in a .csv file is a missing one")
+def test_an_empty_string_is_missing(put):
+    assert column(put, "a", "", " ").tolist() == ["a", None, None]
+
+
+@pytest.mark.xfail(strict=True, reason="an empty string is an id, which in a .csv file is a missing one")
+def test_an_empty_id_is_refused(put, read):
+    with pytest.raises(ValueError, match=r"has no id in row 2"):
+        read(put("t.jsonl", [{"id": "a", "x": 1}, {"id": "", "x": 2}]))
+
+
+def test_what_json_can_hold_comes_back(put):
+    records = [{"n": i / 3, "s": chr(0x1F600 + i), "v": [i, -i]} for i in range(20)]
+    path = put("t.jsonl", "".join(json.dumps(one, ensure_ascii=bool(i % 2)) + "\n" for i, one in enumerate(records)))
+    frame = read_source(path)
+    assert frame.columns["s"].tolist() == [one["s"] for one in records]
+    np.testing.assert_array_equal(frame.columns["n"], [one["n"] for one in records])
+    np.testing.assert_array_equal(frame.columns["v"], [one["v"] for one in records])

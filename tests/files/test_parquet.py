@@ -1,0 +1,126 @@
+"""Parquet: columns by their type."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+from consilience.files import prepare
+from consilience.files.formats import read_source
+
+pl = pytest.importorskip("polars")
+
+
+@pytest.fixture
+def stored(tmp_path):
+    def write(columns, name="t.parquet", **types):
+        path = tmp_path / name
+        with path.open("wb") as file:
+            pl.DataFrame(columns, **types).write_parquet(file)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.pq", "T.PARQUET"])
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ([1, -2, 3], [1, -2, 3]),
+        ([1, None, 3], [1, np.nan, 3]),
+        ([0.5, None, float("nan")], [0.5, np.nan, np.nan]),
+        ([True, False, None], [1, 0, np.nan]),
+        ([[1, 2], None, [3, 4]], [[1, 2], [np.nan, np.nan], [3, 4]]),
+        ([[0.5, None], [1.5, 2.5], []], [[0.5, np.nan], [1.5, 2.5], [np.nan, np.nan]]),
+    ],
+    ids=["whole", "with null", "real", "truth", "lists", "lists with null"],
+)
+def test_numbers_come_back(stored, name, values, wanted):
+    np.testing.assert_array_equal(read_source(stored({"x": values}, name)).columns["x"], wanted)
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (["a", None, "007"], ["a", None, "007"]),
+        ([dt.date(2020, 1, 2), None], ["2020-01-02", None]),
+        ([dt.datetime(2020, 1, 2, 3), None], ["2020-01-02 03:00:00", None]),
+        ([None, None], [None, None]),
+    ],
+    ids=["strings", "dates", "times", "nothing"],
+)
+def test_all_else_comes_back_as_text(stored, values, wanted):
+    assert read_source(stored({"x": values})).columns["x"].tolist() == wanted
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["a", "b"])], ids=["categorical", "enum"])
+def test_categories_come_back_as_text(stored, kind):
+    path = stored({"x": ["a", "b", "a"]}, schema={"x": kind})
+    assert read_source(path).columns["x"].tolist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt64, pl.Float32, pl.Decimal(10, 2)])
+def test_numbers_of_every_type_come_back(stored, kind):
+    assert read_source(stored({"x": [1, 2]}, schema={"x": kind})).columns["x"].tolist() == [1.0, 2.0]
+
+
+def test_numbers_named_as_text_are_text(stored):
+    path = stored({"id": [1, 2**53 + 1], "x": [1, 2]})
+    assert read_source(path, frozenset({"id"})).columns["id"].tolist() == ["1", str(2**53 + 1)]
+
+
+def test_arrays_of_one_length_come_back(stored):
+    path = stored({"x": [[1.0, 2.0], [3.0, 4.0]]}, schema={"x": pl.Array(pl.Float64, 2)})
+    np.testing.assert_array_equal(read_source(path).columns["x"], [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[[1], [1, 2]], [["a"], ["b"]], [[], []], [{"a": 1}, {"a": 2}]],
+    ids=["ragged", "words", "empty", "objects"],
+)
+def test_other_lists_are_refused(stored, values):
+    told = r"t\.parquet: column 'x' is of type .*: only lists of numbers of one length are read"
+    with pytest.raises(ValueError, match=told):
+        read_source(stored({"x": values}))
+
+
+def test_a_file_without_rows_is_refused(stored):
+    with pytest.raises(ValueError, match=r"t\.parquet holds no rows: no entities"):
+        read_source(stored({"x": []}))
+
+
+@pytest.mark.xfail(strict=True, reason="columns that nobody asked for are made columns, too, and refused")
+def test_a_column_that_nobody_asks_for_may_hold_anything(stored, content):
+    path = stored({"x": [0.5, 1.5], "words": [["a"], ["b"]]})
+    np.testing.assert_array_equal(content(f"{path}:x").data[0], [[0.5], [1.5]])
+
+
+@pytest.mark.xfail(strict=True, reason="polars takes the name for a pattern")
+def test_a_file_name_is_no_pattern(stored):
+    assert read_source(stored({"x": [1, 2]}, "t[1].parquet")).columns["x"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.xfail(strict=True, reason="polars takes the name for a pattern, and reads other files, too")
+def test_a_file_name_with_a_star_is_that_file_alone(stored):
+    stored({"x": [3, 4]}, "t1.parquet")
+    assert read_source(stored({"x": [1, 2]}, "t*.parquet")).columns["x"].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.xfail(strict=True, reason="TypeError: lists stay lists, even in a column that is to be text")
+def test_ids_that_are_lists_are_refused(stored, read):
+    with pytest.raises(ValueError, match=r"t\.parquet.*'id'"):
+        read(stored({"id": [[1.0, 2.0], [3.0, 4.0]], "x": [1.0, 2.0]}), id_column="id")
+
+
+@pytest.mark.xfail(strict=True, reason="IndexError within the encoder")
+def test_lists_of_numbers_are_no_categories(stored, content):
+    with pytest.raises(ValueError, match=r"view 'view'.*'x'"):
+        prepare([content(stored({"x": [[1.0, 2.0], [3.0, 4.0]], "c": ["a", "b"]}), "categories")], rare=False)
+
+
+@pytest.mark.xfail(strict=True, reason="the message names neither the view nor the file")
+@pytest.mark.parametrize("kind", ["text", "names", "categories"])
+def test_lists_of_numbers_are_no_text(stored, content, kind):
+    with pytest.raises(ValueError, match=r"view 'view'.*lists of numbers"):
+        content(stored({"x": [[1.0, 2.0], [3.0, 4.0]]}), kind)

@@ -1,0 +1,125 @@
+"""How views are named."""
+
+from pathlib import Path
+
+import pytest
+
+from consilience.files import ViewSpec, parse_view
+from consilience.files.spec import chosen_columns, split_columns
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "path", "columns"),
+    [
+        ("f.csv", None, "f.csv", None),
+        ("a=f.csv", "a", "f.csv", None),
+        (" a =f.csv", "a", "f.csv", None),
+        ("a=f.csv:x", "a", "f.csv", ("x",)),
+        ("a=f.csv:x,y", "a", "f.csv", ("x", "y")),
+        ("a=f.csv: x , y ,", "a", "f.csv", ("x", "y")),
+        ("f.csv:x_*", None, "f.csv", ("x_*",)),
+        ("a=f.csv:x=1", "a", "f.csv", ("x=1",)),
+        ("a=b=c.csv", "a", "b=c.csv", None),
+        ("d/e=f.csv", None, "d/e=f.csv", None),
+        ("a=d/e=f.csv:x", "a", "d/e=f.csv", ("x",)),
+        ("a=/abs/f.csv", "a", "/abs/f.csv", None),
+        (r"a=C:\d\f.csv", "a", r"C:\d\f.csv", None),
+        ("a=C:/d/f.csv", "a", "C:/d/f.csv", None),
+        (r"a=C:\d\f.csv:x,y", "a", r"C:\d\f.csv", ("x", "y")),
+        (r"C:\d\f.csv", None, r"C:\d\f.csv", None),
+        ("a=f:1.csv:x", "a", "f:1.csv", ("x",)),
+        ("ünï=f.csv", "ünï", "f.csv", None),
+    ],
+)
+def test_name_file_and_columns(text, name, path, columns):
+    assert parse_view(text) == ViewSpec(name, Path(path), columns)
+
+
+@pytest.mark.parametrize("file", ["a=1.csv", "a:1.csv", "a=b:c.csv"])
+def test_a_file_that_is_there_is_that_file(tmp_path, monkeypatch, file):
+    monkeypatch.chdir(tmp_path)
+    Path(file).write_text("x\n1\n")
+    assert parse_view(file) == ViewSpec(None, Path(file))
+    assert parse_view(f"name={file}") == ViewSpec("name", Path(file))
+
+
+@pytest.mark.xfail(strict=True, reason="only the whole text is tried as a file, not that without its columns")
+def test_a_file_that_is_there_is_that_file_also_with_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a=1.csv").write_text("x\n1\n")
+    assert parse_view("a=1.csv:x") == ViewSpec(None, Path("a=1.csv"), ("x",))
+
+
+@pytest.mark.parametrize("text", ["=f.csv", "  =f.csv"])
+def test_a_missing_name_is_told_of(text):
+    with pytest.raises(ValueError, match=r"named as NAME=FILE, got '.*': the name is missing"):
+        parse_view(text)
+
+
+@pytest.mark.parametrize("text", ["a=", "a=  ", "", "  "])
+def test_a_missing_file_is_told_of(text):
+    with pytest.raises(ValueError, match=r"named as NAME=FILE, got '.*': the file is missing"):
+        parse_view(text)
+
+
+@pytest.mark.parametrize("text", ["a=f.csv:", "f.csv:", "f.csv:,", "a=f.csv: , "])
+def test_missing_columns_are_told_of(text):
+    with pytest.raises(ValueError, match=r"ends in a colon: name the columns after it, or leave it out"):
+        parse_view(text)
+
+
+@pytest.mark.xfail(strict=True, reason="'' is in every string, so that a name of one letter passes for a drive")
+def test_missing_columns_are_told_of_for_a_short_name():
+    with pytest.raises(ValueError, match=r"ends in a colon"):
+        parse_view("a=f:")
+
+
+@pytest.mark.xfail(strict=True, reason="a backslash in the name does not say that it is a path, as a slash does")
+def test_a_windows_path_may_hold_an_equals_sign():
+    assert parse_view(r"C:\d\a=1.csv") == ViewSpec(None, Path(r"C:\d\a=1.csv"))
+
+
+@pytest.mark.xfail(strict=True, reason="OSError: file name too long, as the columns are tried as part of it")
+@pytest.mark.parametrize("start", ["a=f.csv", "f.csv", "a=d/f.csv"])
+def test_many_columns_can_be_named(start):
+    columns = tuple(f"column{i}" for i in range(600))
+    assert parse_view(f"{start}:{','.join(columns)}").columns == columns
+
+
+def test_where_says_it_again():
+    assert parse_view("a=d/f.csv:x,y").where == "d/f.csv:x,y"
+    assert parse_view("a=d/f.csv").where == "d/f.csv"
+
+
+def test_a_colon_first_is_part_of_the_name():
+    assert split_columns(":x") == (Path(":x"), None)
+
+
+THERE = ["id", "pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (None, ["pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]),
+        (["pixel_*"], ["pixel_1", "pixel_2"]),
+        (["pixel_?", "pixel_1"], ["pixel_1", "pixel_2"]),
+        (["pixel_2", "pixel_*"], ["pixel_2", "pixel_1"]),
+        (["a[0]"], ["a[0]"]),
+        (["*"], ["*"]),
+        (["*_*"], ["pixel_1", "pixel_2", "Pixel_3"]),
+        (["id"], ["id"]),
+    ],
+)
+def test_columns_are_found_by_name_then_by_pattern(asked, found):
+    assert chosen_columns(Path("f.csv"), asked, THERE, {"id"}) == found
+
+
+def test_a_pattern_never_takes_the_id():
+    with pytest.raises(ValueError, match=r"f\.csv has no column 'i\?'; it has 'id', 'pixel_1'"):
+        chosen_columns(Path("f.csv"), ["i?"], THERE, {"id"})
+
+
+def test_a_column_that_is_not_there_is_told_of():
+    with pytest.raises(ValueError, match=r"f\.csv has no column 'y'; it has 'c0', 'c1', .*'c11' and 8 more"):
+        chosen_columns(Path("f.csv"), ["y"], [f"c{i}" for i in range(20)], set())
