@@ -113,11 +113,10 @@ def test_tables_without_ids_do_not_join_cells(cells, read, put):
         entities(read(cells, put("t.csv", "age\n" + "1\n" * 8)).contents)
 
 
-@pytest.mark.xfail(strict=True, reason="ids of a matrix are not looked at: the last of the rows counts, silently")
 @pytest.mark.filterwarnings("ignore:Observation names are not unique")
 def test_cells_are_unique(stored, read):
     path = stored(annotated(X, ["same"] * 2 + CELLS[2:]))
-    with pytest.raises(ValueError, match=r"t\.h5ad has the id 'same' more than once"):
+    with pytest.raises(ValueError, match=r"t\.h5ad:X has the id 'same' more than once"):
         prepare(read(path).contents, rare=False)
 
 

@@ -54,7 +54,6 @@ def test_a_column_that_never_changes_is_zero():
     np.testing.assert_array_equal(encoded(np.full((5, 2), 0.1)), np.zeros((5, 2)))
 
 
-@pytest.mark.xfail(strict=True, reason="deviations below 1e-12 pass for none, whatever the unit of measurement")
 @pytest.mark.parametrize("unit", [1e-12, 1e-15, 1e-100])
 def test_the_unit_of_measurement_does_not_matter(unit):
     X = RNG.normal(size=(20, 2))
@@ -94,7 +93,6 @@ def test_sparse_numbers_stay_as_they_are():
     np.testing.assert_array_equal(encoded(X).toarray(), X.toarray())
 
 
-@pytest.mark.xfail(strict=True, reason="sparse numbers are handed on as they are, though the old were standardised")
 def test_new_numbers_are_measured_by_the_old_also_if_sparse():
     X = RNG.normal(size=(20, 3))
     found = encoded(X, sp.csr_array(X))
@@ -208,14 +206,12 @@ def test_an_unknown_count_is_none():
 COUNTED = np.eye(9) - np.diag([1, 0, 0, 0, 0, 0, 0, 0, 0])
 
 
-@pytest.mark.xfail(strict=True, reason="nan_to_num makes it 1.8e308")
 def test_an_infinite_count_is_none():
     X = COUNTED.copy()
     X[0, 8] = np.inf
     np.testing.assert_array_equal(CountsEncoder(False).fit((X, None)).transform((X, None)), COUNTED)
 
 
-@pytest.mark.xfail(strict=True, reason="only dense matrices are looked at")
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 @pytest.mark.parametrize("rare", [False, True])
 def test_sparse_counts_are_as_dense_ones(value, rare):
@@ -273,9 +269,7 @@ def new_rows(content, path, model):
     return encode(new, model.parts, entities(new)).views["view"]
 
 
-@pytest.mark.parametrize(
-    "cell", ["7", pytest.param("NA", marks=pytest.mark.xfail(strict=True, reason="all columns are read as text")), ""]
-)
+@pytest.mark.parametrize("cell", ["7", "NA", ""])
 def test_new_mixed_columns_are_read_as_the_old_were(put, content, model, cell):
     found = np.asarray(new_rows(content, put("new.csv", f"id,colour,size\n7,blue,7\n8,blue,{cell}\n"), model))
     wanted = 7.0 if cell == "7" else np.median(np.arange(40))
@@ -287,7 +281,6 @@ def test_new_mixed_columns_are_read_as_the_old_were(put, content, model, cell):
         np.testing.assert_allclose(found[1, :2], [1, 0])
 
 
-@pytest.mark.xfail(strict=True, reason="KeyError: the columns of categories are not counted")
 @pytest.mark.parametrize("lacking", ["colour", "size"])
 def test_new_categories_need_all_columns(put, content, model, lacking):
     there = {"colour": "red", "size": "1"}

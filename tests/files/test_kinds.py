@@ -194,7 +194,6 @@ def test_negative_numbers_are_no_counts(tmp_path, content, X):
         content(tmp_path / "X.npz", "counts")
 
 
-@pytest.mark.xfail(strict=True, reason="bags are not looked at; their logarithm is minus infinity, or NaN")
 @pytest.mark.parametrize("count", ["-1", "-5", "NaN", "Infinity"])
 def test_bags_hold_counts(put, content, count):
     path = put("t.jsonl", f'{{"x": {{"a": {count}, "b": 2}}}}\n' * 4)
@@ -219,7 +218,6 @@ def test_similarities_are_square(tmp_path, content):
         prepare([content(tmp_path / "X.npy", "similarities")], rare=False)
 
 
-@pytest.mark.xfail(strict=True, reason="AttributeError: 'dict' object has no attribute 'strip'")
 @pytest.mark.parametrize("kind", ["numbers", "similarities"])
 def test_bags_are_no_numbers(put, content, kind):
     with pytest.raises(ValueError, match=r"view 'view': column 'x'"):
@@ -236,10 +234,9 @@ def test_no_columns_beside_the_id_are_refused(put, content):
         content(put("t.csv", "id\n1\n2\n"))
 
 
-@pytest.mark.xfail(strict=True, reason="RuntimeWarning from numpy")
 @pytest.mark.parametrize("kind", ["numbers", "counts"])
 def test_a_table_of_empty_cells_is_refused(put, content, kind):
-    with pytest.raises(ValueError, match="no view says anything about any entity: check the files"):
+    with pytest.raises(ValueError, match="every cell is empty|no view says anything about any entity"):
         prepare([content(put("t.csv", "x,y\n,\n,\n"), kind)], rare=False)
 
 
@@ -271,7 +268,6 @@ def test_columns_of_links_can_be_chosen(put, content, kind):
     assert [one.tolist() for one in found.data] == [["7"], ["8"], [1.0]]
 
 
-@pytest.mark.xfail(strict=True, reason="all columns that are named are read as text, and the weights with them")
 def test_weights_of_links_can_be_chosen(put, content):
     found = content(f"{put('t.csv', 'year,x,y,w' + chr(10) + '1,7,8,3' + chr(10))}:x,y,w", "links")
     assert [one.tolist() for one in found.data] == [["7"], ["8"], [3.0]]
@@ -291,9 +287,6 @@ def test_ids_of_links_are_text(put, read, name, whole):
     assert [one.tolist() for one in found.data[:2]] == [["1000001"], ["2"]]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the kind is looked up under «t.csv» where the view is called «t»; ids become 1e+06"
-)
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.v2.csv"])
 def test_a_file_of_two_endings_is_what_the_user_says(put, read, name):
     whole = b"a,b\n1000001,2\n"

@@ -5,7 +5,6 @@ import datetime as dt
 import numpy as np
 import pytest
 
-from consilience.files import prepare
 from consilience.files.formats import read_source
 
 pl = pytest.importorskip("polars")
@@ -74,53 +73,26 @@ def test_arrays_of_one_length_come_back(stored):
     np.testing.assert_array_equal(read_source(path).columns["x"], [[1, 2], [3, 4]])
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[[1], [1, 2]], [["a"], ["b"]], [[], []], [{"a": 1}, {"a": 2}]],
-    ids=["ragged", "words", "empty", "objects"],
-)
-def test_other_lists_are_refused(stored, values):
-    told = r"t\.parquet: column 'x' is of type .*: only lists of numbers of one length are read"
-    with pytest.raises(ValueError, match=told):
-        read_source(stored({"x": values}))
-
-
 def test_a_file_without_rows_is_refused(stored):
     with pytest.raises(ValueError, match=r"t\.parquet holds no rows: no entities"):
         read_source(stored({"x": []}))
 
 
-@pytest.mark.xfail(strict=True, reason="columns that nobody asked for are made columns, too, and refused")
 def test_a_column_that_nobody_asks_for_may_hold_anything(stored, content):
     path = stored({"x": [0.5, 1.5], "words": [["a"], ["b"]]})
     np.testing.assert_array_equal(content(f"{path}:x").data[0], [[0.5], [1.5]])
 
 
-@pytest.mark.xfail(strict=True, reason="polars takes the name for a pattern")
 def test_a_file_name_is_no_pattern(stored):
     assert read_source(stored({"x": [1, 2]}, "t[1].parquet")).columns["x"].tolist() == [1.0, 2.0]
 
 
-@pytest.mark.xfail(strict=True, reason="polars takes the name for a pattern, and reads other files, too")
 def test_a_file_name_with_a_star_is_that_file_alone(stored):
     stored({"x": [3, 4]}, "t1.parquet")
     assert read_source(stored({"x": [1, 2]}, "t*.parquet")).columns["x"].tolist() == [1.0, 2.0]
 
 
-@pytest.mark.xfail(strict=True, reason="TypeError: lists stay lists, even in a column that is to be text")
-def test_ids_that_are_lists_are_refused(stored, read):
-    with pytest.raises(ValueError, match=r"t\.parquet.*'id'"):
-        read(stored({"id": [[1.0, 2.0], [3.0, 4.0]], "x": [1.0, 2.0]}), id_column="id")
-
-
-@pytest.mark.xfail(strict=True, reason="IndexError within the encoder")
-def test_lists_of_numbers_are_no_categories(stored, content):
-    with pytest.raises(ValueError, match=r"view 'view'.*'x'"):
-        prepare([content(stored({"x": [[1.0, 2.0], [3.0, 4.0]], "c": ["a", "b"]}), "categories")], rare=False)
-
-
-@pytest.mark.xfail(strict=True, reason="the message names neither the view nor the file")
-@pytest.mark.parametrize("kind", ["text", "names", "categories"])
-def test_lists_of_numbers_are_no_text(stored, content, kind):
-    with pytest.raises(ValueError, match=r"view 'view'.*lists of numbers"):
-        content(stored({"x": [[1.0, 2.0], [3.0, 4.0]]}), kind)
+def test_lists_are_as_in_lines_of_json(stored):
+    found = read_source(stored({"words": [["b", "a", "b"], None], "codes": [[1, 2], [3]]})).columns
+    assert found["words"].tolist() == [{"b": 2.0, "a": 1.0}, None]
+    assert found["codes"].tolist() == [{"1": 1.0, "2": 1.0}, {"3": 1.0}]

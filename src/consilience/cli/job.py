@@ -60,7 +60,7 @@ def load(options: argparse.Namespace, say: Say) -> Data:
             id_column=options.id,
             labels=options.labels,
             kinds=kinds,
-            delimiter=_delimiter(options.delimiter),
+            delimiter=options.delimiter,
         )
     for note in reading.notes:
         say.note(note)
@@ -71,9 +71,17 @@ def load(options: argparse.Namespace, say: Say) -> Data:
     _say_what_is_there(prepared, reading, say)
     classes = None
     if reading.known is not None:
+        _check_order(reading)
         classes = classes_for(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
     given = None if options.constraints is None else read_constraints(options.constraints, prepared.views, say)
     return Data(reading, prepared, classes, given, method, why)
+
+
+def _check_order(reading: Reading) -> None:
+    """Labels without ids go by place, which means nothing where files list the entities in different orders."""
+    named = [one.ids.tolist() for one in reading.contents if one.ids is not None]
+    if reading.known is not None and reading.known.ids is None and any(own != named[0] for own in named):
+        raise ValueError(f"{reading.known.where} (--labels) has no ids, but the views are joined by theirs: add them")
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -81,15 +89,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and equals and kind):
         raise ValueError(f"--kind is given as NAME=KIND, got {text!r}")
     return name, kind
-
-
-def _delimiter(text: str | None) -> str | None:
-    if text is None:
-        return None
-    mark = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
-    if len(mark) != 1:
-        raise ValueError(f"--delimiter is one character, or tab, comma, semicolon or space, got {text!r}")
-    return mark
 
 
 def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:

@@ -59,7 +59,8 @@ def read_for(held: dict[str, Any], options: argparse.Namespace) -> tuple[Any, An
     if unknown is not None:
         raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, held['kinds']))}")
     kinds = {name: kind for name, kind in held["kinds"].items() if name in {spec.name for spec in specs}}
-    reading = read_files(specs, id_column=options.id or None, kinds=kinds, delimiter=options.delimiter)
+    usual = () if held["id"] is None else (held["id"],)
+    reading = read_files(specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual)
     ids = entities(reading.contents)
     prepared = encode(reading.contents, held["parts"], ids)
     views = reduced(prepared.views, held["features"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from .content import KINDS, Content
-from .formats import MISSING, Matrix
+from .formats import Matrix, is_missing, is_number, spoken
 
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 FEW_ZEROS = 0.2  # a matrix of whole numbers of which fewer than so many are not 0 is one of counts
 MOSTLY = 0.9  # a column of which so many cells are numbers was meant to be one
+HOLDERS = {"ids": "rows", "features": "columns"}
 SHORT = 3.5  # words; strings shorter than that on average are names
 
 
@@ -29,14 +31,31 @@ def content_of_matrix(name: str, where: str, matrix: Matrix, forced: str | None)
     if kind not in ("numbers", "counts", "similarities"):
         raise ValueError(f"view {name!r} ({where}) is a matrix: it can be numbers, counts or similarities, not {kind}")
     check_matrix(name, kind, X)
-    return Content(name, where, kind, (X, matrix.features), matrix.ids, why)
+    for what, own, n in (("ids", matrix.ids, X.shape[0]), ("features", matrix.features, X.shape[1])):
+        if own is not None and len(own) != n:
+            raise ValueError(f"view {name!r} ({where}) has {len(own)} {what} for {n} {HOLDERS[what]}")
+    ids = None if matrix.ids is None else check_ids(where, matrix.ids)
+    return Content(name, where, kind, (X, matrix.features), ids, why)
+
+
+def check_ids(where: str, column: np.ndarray) -> np.ndarray:
+    """Ids that name one entity each, without blanks around them."""
+    lost = next((row for row, one in enumerate(column) if one is None or not one.strip()), None)
+    if lost is not None:
+        raise ValueError(f"{where} has no id in row {lost + 1}: give the row an id, or drop it")
+    ids = np.array([one.strip() for one in column], dtype=object)
+    name, times = Counter(ids.tolist()).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{where} has the id {name!r} more than once: aggregate or drop the repeated rows")
+    return ids
 
 
 def check_matrix(name: str, kind: str, X: Any) -> None:
     """Refuse a matrix that cannot be what it is said to be."""
     values = X.data if sp.issparse(X) else X
-    if kind == "counts" and values.size and np.nanmin(values) < 0:
-        raise ValueError(f"view {name!r} has {np.nanmin(values):g} in it, which is no count: --kind {name}=numbers")
+    least = np.fmin.reduce(values, axis=None, initial=0.0)
+    if kind == "counts" and least < 0:
+        raise ValueError(f"view {name!r} has {least:g} in it, which is no count: --kind {name}=numbers")
     if kind == "similarities" and not np.isfinite(values).all():
         raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
 
@@ -119,10 +138,10 @@ def _check_no_numbers(view: str, column: str, values: np.ndarray) -> None:
     """A column of numbers with a few cells that are none is a mistake in the file, not text."""
     bad, n_bad, n = None, 0, 0
     for row, one in enumerate(values):
-        if one is None or one.strip().lower() in MISSING:
+        if one is None or is_missing(one):
             continue
         n += 1
-        if not _is_number(one):
+        if not is_number(one):
             n_bad += 1
             bad = (row, one) if bad is None else bad
     if bad is None or n_bad > (1 - MOSTLY) * n:
@@ -135,24 +154,17 @@ def _check_no_numbers(view: str, column: str, values: np.ndarray) -> None:
     )
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Columns of numbers and vectors side by side."""
     blocks, features = [], []
     for column, values in columns.items():
         if values.dtype == object:
-            _check_no_numbers(name, column, values)
+            if not any(isinstance(one, dict) for one in values):
+                _check_no_numbers(name, column, values)
             wrong = next((one for one in values if one is not None and not _like_number(one)), None)
             if wrong is not None:
                 raise ValueError(f"view {name!r}: column {column!r} holds {str(wrong)[:40]!r}, which is no number")
-            values = np.array([float(one) if one is not None and _is_number(one) else np.nan for one in values])
+            values = np.array([float(one) if one is not None and is_number(one) else np.nan for one in values])
         block = values[:, None] if values.ndim == 1 else values
         blocks.append(block)
         features += [column] if values.ndim == 1 else [f"{column}[{i}]" for i in range(block.shape[1])]
@@ -160,14 +172,18 @@ def _numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.
 
 
 def _like_number(cell: Any) -> bool:
-    return isinstance(cell, str) and (cell.strip().lower() in MISSING or _is_number(cell))
+    return isinstance(cell, str) and (is_missing(cell) or is_number(cell))
 
 
 def _counts(name: str, columns: dict[str, np.ndarray]) -> Any:
     if any(any(isinstance(one, dict) for one in values) for values in columns.values() if values.dtype == object):
         if len(columns) > 1:
             raise ValueError(f"view {name!r} has several columns of lists: make them views of their own")
-        return next(iter(columns.values()))
+        (bags,) = columns.values()
+        counts = [count for bag in bags if bag is not None for count in bag.values()]
+        if not all(np.isfinite(count) and count >= 0 for count in counts):
+            raise ValueError(f"view {name!r} counts a term less than 0 times, or without end: correct the file")
+        return bags
     X, features = _numbers(name, columns)
     check_matrix(name, "counts", X)
     return X, features
@@ -185,8 +201,8 @@ def _as_texts(values: np.ndarray) -> np.ndarray:
     if values.dtype == object:
         return np.array([" ".join(one) if isinstance(one, dict) else one for one in values], dtype=object)
     if values.ndim == 2:
-        raise ValueError("lists of numbers are no text")
-    return np.array([None if np.isnan(one) else f"{one:g}" for one in values], dtype=object)
+        return np.array([" ".join(spoken(float(one)) for one in row) for row in values], dtype=object)
+    return np.array([None if np.isnan(one) else spoken(float(one)) for one in values], dtype=object)
 
 
 def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG001

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .encoders import (
     SimilaritiesEncoder,
     TextEncoder,
 )
+from .formats import spoken
 from .read import Known
 
 ENCODERS: dict[str, Callable[[bool], Any]] = {
@@ -104,17 +105,38 @@ def _check_common(contents: Sequence[Content]) -> None:
 def prepare(contents: Sequence[Content], *, rare: bool) -> Prepared:
     """Learn how each content becomes numbers, and do it; `rare` weighs terms by their rarity."""
     ids = entities(contents)
+    contents = [_with_columns_of(one, ids) if one.kind == "similarities" else one for one in contents]
     parts: dict[str, Part] = {}
     for one in contents:
         if one.kind == "links":
-            for direction in ("out", "in"):
-                encoder = LinksEncoder(direction, rare)
-                parts[f"{one.name}-{direction}"] = Part(one.name, _fit(one, encoder, (one.data, ids)))
+            parts |= _both_ways(one, ids, rare)
         elif one.kind == "similarities":
-            parts[one.name] = Part(one.name, _fit(one, SimilaritiesEncoder(ids), _square(one, ids)))
+            parts[one.name] = Part(one.name, _fit(one, SimilaritiesEncoder(ids), one.data))
         else:
             parts[one.name] = Part(one.name, _fit(one, ENCODERS[one.kind](rare), one.data))
-    return encode(contents, parts, ids)
+    made = encode(contents, parts, ids)
+    for name, present in zip(made.views.names, made.views.present.T, strict=True):
+        if not present.any():
+            one = next(one for one in contents if one.name == parts[name].content)
+            raise ValueError(f"view {name!r} ({one.where}) is empty: it says nothing about any entity. Leave it out")
+    return made
+
+
+def _both_ways(content: Content, ids: np.ndarray | None, rare: bool) -> dict[str, Part]:
+    """Links out and links in; a direction in which nobody has any is left out."""
+    parts = {}
+    for direction in ("out", "in"):
+        encoder = _fit(content, LinksEncoder(direction, rare), (content.data, ids))
+        if encoder.transform((content.data, ids)).nnz:
+            parts[f"{content.name}-{direction}"] = Part(content.name, encoder)
+    if not parts:
+        raise ValueError(
+            f"view {content.name!r} ({content.where}): no link starts or ends at an id that the other views have. Its "
+            f"first is {content.data[0][0]!r}, theirs {ids[0]!r}"  # type: ignore[index]
+            if len(content.data[0])
+            else f"view {content.name!r} ({content.where}) has no links"
+        )
+    return parts
 
 
 def _fit(content: Content, encoder: Any, data: Any) -> Any:
@@ -167,31 +189,24 @@ def _encoded(content: Content, encoder: Any, ids: np.ndarray | None) -> Any:
     data = content.data
     if content.kind == "links":
         data = (data, ids)
-    elif content.kind == "similarities":
-        data = _square(content, ids)
     try:
         return encoder.transform(data)
     except ValueError as error:
         raise ValueError(f"view {content.name!r} ({content.where}): {error}") from error
 
 
-def _square(content: Content, ids: np.ndarray | None) -> Any:
-    """Similarities with rows and columns in the order of the entities."""
+def _with_columns_of(content: Content, ids: np.ndarray | None) -> Content:
+    """Similarities with a column for each entity, in their order; 0 to those that the matrix lacks."""
     X, names = content.data
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"view {content.name!r} ({content.where}) has {X.shape[0]} rows and {X.shape[1]} columns: similarities "
             "are a square matrix, a row and a column for each entity"
         )
-    rows = _rows(content, ids, X.shape[0])
-    if np.array_equal(rows, np.arange(X.shape[0])):
-        return X, names
-    n = len(rows)
-    at, there = np.maximum(rows, 0), (rows >= 0).astype(np.float64)
-    if sp.issparse(X):
-        pick = sp.csr_array((there, (np.arange(n), at)), shape=(n, X.shape[0]))
-        return sp.csr_array(pick @ X @ pick.T), names
-    return X[np.ix_(at, at)] * np.outer(there, there), names
+    columns = _rows(content, ids, X.shape[0])
+    at, there = np.maximum(columns, 0), (columns >= 0).astype(np.float64)
+    pick = sp.csr_array((there, (at, np.arange(len(at)))), shape=(X.shape[0], len(at)))
+    return replace(content, data=(sp.csr_array(X @ pick) if sp.issparse(X) else X[:, at] * there, names))
 
 
 def _rows(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
@@ -207,7 +222,7 @@ def _present(values: Any, kind: str) -> np.ndarray:
     if kind == "similarities":
         return np.ones(values.shape[0], bool)
     if sp.issparse(values):
-        return np.diff(values.indptr) > 0 if kind == "numbers" else np.asarray((values != 0).sum(axis=1)).ravel() > 0
+        return np.asarray((values != 0).sum(axis=1)).ravel() > 0
     known = ~np.isnan(values).all(axis=1)
     return known & (np.nan_to_num(values) != 0).any(axis=1) if kind == "counts" else known
 
@@ -234,7 +249,7 @@ def take_texts(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
 
 def classes_for(known: Known, ids: np.ndarray | None, n: int) -> np.ndarray:
     """The known class of each entity, in their order; '' where there is none."""
-    texts = np.array(["" if one is None or one != one else _plain(one) for one in known.classes.tolist()], dtype=object)
+    texts = np.array(["" if one is None or one != one else spoken(one) for one in known.classes.tolist()], dtype=object)
     if known.ids is not None and ids is not None:
         by_id = dict(zip(known.ids.tolist(), texts.tolist(), strict=True))
         found = np.array([by_id.get(one, "") for one in ids.tolist()], dtype=object)
@@ -244,7 +259,3 @@ def classes_for(known: Known, ids: np.ndarray | None, n: int) -> np.ndarray:
     if len(texts) != n:
         raise ValueError(f"{known.where} (--labels) has {len(texts)} labels for {n} entities: give one each")
     return texts
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +11,8 @@ import numpy as np
 
 from .content import KINDS, Content
 from .formats import Collection, Frame, Matrix, Source, read_source
-from .kinds import content_of_columns, content_of_matrix, edge_columns
-from .spec import ViewSpec, chosen_columns, split_columns
+from .kinds import check_ids, content_of_columns, content_of_matrix, edge_columns
+from .spec import ViewSpec, chosen_columns, exists, split_columns
 
 USUAL_IDS = ("id", "ID", "Id")
 
@@ -42,14 +43,15 @@ def read_files(
     labels: str | None = None,
     kinds: Mapping[str, str] | None = None,
     delimiter: str | None = None,
+    usual_ids: Sequence[str] = USUAL_IDS,
 ) -> Reading:
-    """Read each file once and find out what its views are."""
+    """Read each file once and find out what its views are; without `id_column` one of the usual ones is taken."""
     forced = dict(kinds or {})
     wrong = next((kind for kind in forced.values() if kind not in KINDS), None)
     if wrong is not None:
         raise ValueError(f"there is no kind {wrong!r}: choose among {', '.join(KINDS)}")
-    shelf = Shelf(_as_text(specs, id_column, labels, forced), delimiter)
-    id_column, notes = _id_column(specs, shelf, forced, id_column)
+    shelf = Shelf(_as_text(specs, (*usual_ids, id_column), labels, forced), spoken_delimiter(delimiter))
+    id_column, notes = _id_column(specs, shelf, forced, id_column, usual_ids)
     apart = {name for name in (id_column, _label_column(labels)) if name is not None}
     contents = [one for spec in specs for one in _contents(spec, shelf, id_column, apart, forced)]
     _check_names(contents, forced)
@@ -71,27 +73,37 @@ class Shelf:
 
 
 def _as_text(
-    specs: Sequence[ViewSpec], id_column: str | None, labels: str | None, forced: Mapping[str, str]
+    specs: Sequence[ViewSpec], ids: Sequence[str | None], labels: str | None, forced: Mapping[str, str]
 ) -> frozenset[str]:
     """Columns that are not to be taken for numbers, even if they look like such."""
-    words = {*USUAL_IDS, id_column or "", _label_column(labels) or ""}
+    words = {*ids, _label_column(labels)}
     for spec in specs:
-        if forced.get(spec.name or "") in ("text", "names", "categories", "links"):
+        if forced.get(spec.called) in ("text", "names", "categories"):
             words |= set(spec.columns or ())
-    return frozenset(words - {""})
+    return frozenset(word for word in words if word)
+
+
+def spoken_delimiter(text: str | None) -> str | None:
+    """A delimiter as people can type it."""
+    if text is None:
+        return None
+    mark = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}.get(text, text)
+    if len(mark) != 1 or mark in '"\r\n':
+        raise ValueError(f"--delimiter is one character, or tab, comma, semicolon or space, got {text!r}")
+    return mark
 
 
 def _label_column(labels: str | None) -> str | None:
     if labels is None:
         return None
-    if Path(labels).is_file():
-        return None
     path, columns = split_columns(labels)
-    return columns[0] if columns and path.is_file() else labels
+    if exists(path):
+        return columns[0] if columns else None
+    return labels
 
 
 def _id_column(
-    specs: Sequence[ViewSpec], shelf: Shelf, forced: Mapping[str, str], asked: str | None
+    specs: Sequence[ViewSpec], shelf: Shelf, forced: Mapping[str, str], asked: str | None, usual_ids: Sequence[str]
 ) -> tuple[str | None, list[str]]:
     """The column that names the entities: as asked for, or the usual one if every table has it."""
     tables = {
@@ -104,14 +116,14 @@ def _id_column(
             if asked not in table.columns:
                 raise ValueError(f"{path} has no column {asked!r} (--id); it has {', '.join(map(repr, table.columns))}")
         return asked, []
-    for usual in USUAL_IDS:
+    for usual in usual_ids:
         if tables and all(usual in table.columns for table in tables.values()):
             return usual, [f"Entities are joined by the column {usual!r} (--id)."]
     return None, []
 
 
 def _is_links(spec: ViewSpec, source: Frame, forced: Mapping[str, str]) -> bool:
-    kind = forced.get(spec.name or spec.path.stem)
+    kind = forced.get(spec.called)
     return kind == "links" or (kind is None and edge_columns(spec.columns or list(source.columns)))
 
 
@@ -122,7 +134,7 @@ def _contents(
     source = shelf(spec.path)
     if isinstance(source, Collection):
         return _of_collection(spec, source, forced)
-    name = spec.name or spec.path.name.partition(".")[0]
+    name = spec.called
     kind = forced.get(name)
     if isinstance(source, Matrix):
         if spec.columns is not None:
@@ -137,7 +149,7 @@ def _contents(
         source = shelf(spec.path, frozenset(chosen_columns(spec.path, spec.columns, list(source.columns), apart)))
         assert isinstance(source, Frame)
     chosen = chosen_columns(spec.path, spec.columns, list(source.columns), apart)
-    ids = None if id_column is None else _ids(spec.path, source.columns[id_column])
+    ids = None if id_column is None else check_ids(str(spec.path), source.columns[id_column])
     return [content_of_columns(name, spec.where, {one: source.columns[one] for one in chosen}, ids, kind)]
 
 
@@ -158,22 +170,16 @@ def _of_collection(spec: ViewSpec, source: Collection, forced: Mapping[str, str]
     ]
 
 
-def _ids(path: Path, column: np.ndarray) -> np.ndarray:
-    lost = next((row for row, one in enumerate(column) if one is None), None)
-    if lost is not None:
-        raise ValueError(f"{path} has no id in row {lost + 1}: give the row an id, or drop it")
-    seen: set[str] = set()
-    twice = next((one for one in column if one in seen or seen.add(one)), None)  # type: ignore[func-returns-value]
-    if twice is not None:
-        raise ValueError(f"{path} has the id {twice!r} more than once: aggregate or drop the repeated rows")
-    return column
+def _ids_of(path: Path, columns: Mapping[str, np.ndarray], id_column: str | None) -> np.ndarray | None:
+    return None if id_column is None or id_column not in columns else check_ids(str(path), columns[id_column])
 
 
 def _check_names(contents: list[Content], forced: Mapping[str, str]) -> None:
     names = [one.name for one in contents]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"two views are called {twice!r}: give each a name of its own (--view NAME=FILE)")
+    made = [f"{one.name}-{end}" for one in contents if one.kind == "links" for end in ("out", "in")]
+    name, times = Counter([*names, *made]).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"two views are called {name!r}: give each a name of its own (--view NAME=FILE)")
     unknown = next((name for name in forced if name not in names), None)
     if unknown is not None:
         raise ValueError(f"--kind names {unknown!r}; the views are {', '.join(map(repr, names))}")
@@ -183,14 +189,14 @@ def _known(labels: str | None, shelf: Shelf, specs: Sequence[ViewSpec], id_colum
     """The known classes: a column of one of the files, or a file of its own."""
     if labels is None:
         return None
-    path, columns = (Path(labels), None) if Path(labels).is_file() else split_columns(labels)
-    if path.is_file():
+    path, columns = split_columns(labels)
+    if exists(path):
         return _known_in(path, shelf(path), columns, id_column)
     for spec in specs:
         source = shelf(spec.path)
         held = source.columns if isinstance(source, Frame) else getattr(source, "about", {})
         if labels in held:
-            ids = source.ids if isinstance(source, Collection) else held.get(id_column) if id_column else None
+            ids = source.ids if isinstance(source, Collection) else _ids_of(spec.path, held, id_column)
             return Known(f"{spec.path}:{labels}", held[labels], ids)
     raise ValueError(f"no file has a column {labels!r} (--labels): name one that is there, or FILE:COLUMN")
 
@@ -200,12 +206,14 @@ def _known_in(path: Path, source: Source, columns: tuple[str, ...] | None, id_co
         classes = np.asarray(source.values)
         if classes.ndim != 1 and 1 not in classes.shape:
             raise ValueError(f"{path} (--labels) must hold one label an entity, got shape {classes.shape}")
-        return Known(str(path), np.array([str(one) for one in classes.ravel().tolist()], dtype=object), source.ids)
+        return Known(str(path), classes.ravel(), source.ids)
     if isinstance(source, Collection):
         raise ValueError(f"{path} (--labels): name a column of it that is given as a view, or a table")
-    ids = source.columns.get(id_column) if id_column else None
+    ids = _ids_of(path, source.columns, id_column)
     there = [name for name in source.columns if name != id_column]
     if columns is None and len(there) != 1:
         raise ValueError(f"{path} (--labels) has the columns {', '.join(map(repr, there))}: name one, {path}:COLUMN")
-    column = chosen_columns(path, columns, list(source.columns), set())[0] if columns else there[0]
+    column, *more = chosen_columns(path, columns, list(source.columns), set()) if columns else there
+    if more:
+        raise ValueError(f"{path} (--labels): name one column, not {len(more) + 1}")
     return Known(f"{path}:{column}", source.columns[column], ids)

@@ -17,6 +17,11 @@ class ViewSpec:
     columns: tuple[str, ...] | None = None  # names or patterns such as pixel_*; None: all
 
     @property
+    def called(self) -> str:
+        """The view's name: as given, or the file's up to its first dot."""
+        return self.path.name.partition(".")[0] if self.name is None else self.name
+
+    @property
     def where(self) -> str:
         return str(self.path) if self.columns is None else f"{self.path}:{','.join(self.columns)}"
 
@@ -31,7 +36,7 @@ def parse_view(text: str) -> ViewSpec:
     """
     name: str | None
     name, equals, rest = text.partition("=")
-    if not equals or "/" in name or Path(text).exists():
+    if not equals or "/" in name or "\\" in name or exists(split_columns(text)[0] if rest else Path(text)):
         name, rest = None, text
     if name is not None and not name.strip():
         raise ValueError(f"a view is named as NAME=FILE, got {text!r}: the name is missing")
@@ -44,12 +49,21 @@ def parse_view(text: str) -> ViewSpec:
 def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
     """A file, and the columns after its last colon, where that is no part of the file's name."""
     before, colon, after = text.rpartition(":")
-    if not colon or not before or Path(text).exists() or (len(before) == 1 and after[:1] in "\\/"):
+    drive = len(before) == 1 and after.startswith(("\\", "/"))
+    if not colon or not before or drive or exists(Path(text)):
         return Path(text), None
     columns = tuple(one.strip() for one in after.split(",") if one.strip())
     if not columns:
         raise ValueError(f"{text!r} ends in a colon: name the columns after it, or leave it out")
     return Path(before), columns
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file; not if the name is too long to be one."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def chosen_columns(path: Path, asked: Sequence[str] | None, there: Sequence[str], apart: set[str]) -> list[str]:

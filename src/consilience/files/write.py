@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -74,6 +74,7 @@ def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
     """
     final = Path(path)
     check_folder(final, names, overwrite)
+    above = [one for one in final.absolute().parents if not one.exists()]  # the nearest first
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
@@ -81,18 +82,22 @@ def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
         raise type(error)(f"cannot write into {final.parent}: {error.strerror}") from error
     try:
         yield temporary
-        for file in temporary.iterdir():
-            _to_disk(file)
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                _to_disk(file)
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o777 & ~mask)
         if final.exists():
             for file in sorted(temporary.iterdir()):
-                os.replace(file, final / file.name)
+                _take_place(file, final / file.name, overwrite)
         else:
             os.rename(temporary, final)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        for made in above:
+            with suppress(OSError):
+                made.rmdir()  # which fails if there is something in it, as there should be
 
 
 def check_folder(path: Path, names: tuple[str, ...], overwrite: bool) -> None:

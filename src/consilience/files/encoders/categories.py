@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..formats import is_number
 from .numbers import NumbersEncoder
 
 
@@ -27,6 +28,9 @@ class CategoriesEncoder:
 
     def transform(self, columns: dict[str, np.ndarray]) -> np.ndarray:
         """A row an entity; a category not seen in `fit` is none of the known, and an empty row is missing."""
+        lacking = next((name for name in (*self.levels, *self.numeric) if name not in columns), None)
+        if lacking is not None:
+            raise ValueError(f"there is no column {lacking!r}, which the model was fitted on")
         blocks = [
             (columns[name].astype(object)[:, None] == levels[None, :]).astype(float)
             for name, levels in self.levels.items()
@@ -41,7 +45,15 @@ class CategoriesEncoder:
         return known
 
     def _table(self, columns: dict[str, np.ndarray]) -> np.ndarray:
-        return np.stack([columns[name].astype(np.float64) for name in self.numeric], axis=1)
+        return np.stack([_as_numbers(columns[name]) for name in self.numeric], axis=1)
 
     def _n(self, columns: dict[str, np.ndarray]) -> int:
         return len(next(iter(columns.values())))
+
+
+def _as_numbers(column: np.ndarray) -> np.ndarray:
+    """Numbers, also where they came as texts, as they do if the view is said to be one of categories."""
+    if column.dtype != object:
+        return column.astype(np.float64)
+    known = [one if isinstance(one, str) and is_number(one) else "nan" for one in column]
+    return np.array(known, dtype=np.float64)

@@ -38,7 +38,7 @@ class CountsEncoder:
         return self.weighting.transform(counts)
 
     def _matrix(self, data: Any) -> Any:
-        return bags_to_counts(data, self.features) if isinstance(data, np.ndarray) else _nothing_negative(data[0])
+        return bags_to_counts(data, self.features) if isinstance(data, np.ndarray) else _only_finite(data[0])
 
 
 def terms_of(bags: np.ndarray) -> np.ndarray:
@@ -60,8 +60,10 @@ def bags_to_counts(bags: np.ndarray, terms: np.ndarray) -> sp.csr_array:
     return sp.csr_array((values, (rows.astype(int), columns.astype(int))), shape=(len(bags), len(terms)))
 
 
-def _nothing_negative(X: Any) -> Any:
-    """Counts as they are, NaN as 0."""
+def _only_finite(X: Any) -> Any:
+    """Counts as they are; what is no number is 0."""
     if sp.issparse(X):
-        return sp.csr_array(X)
-    return np.nan_to_num(np.asarray(X, dtype=np.float64))
+        X = sp.csr_array(X)
+        return sp.csr_array((np.where(np.isfinite(X.data), X.data, 0), X.indices, X.indptr), shape=X.shape)
+    X = np.asarray(X, dtype=np.float64)
+    return np.where(np.isfinite(X), X, 0.0)

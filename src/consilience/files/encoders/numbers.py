@@ -30,17 +30,19 @@ class NumbersEncoder:
         self.fill = np.zeros(X.shape[1])
         self.fill[~empty] = np.nanmedian(rows[:, ~empty], axis=0) if len(rows) else 0.0
         filled = np.where(np.isnan(rows), self.fill, rows)
+        if not len(rows):
+            raise ValueError("every cell is empty")
         self.mean, deviation = filled.mean(axis=0), filled.std(axis=0)
-        self.scale = np.where(deviation > 1e-12 * (1 + np.abs(self.mean)), deviation, 1.0)
+        self.scale = np.where(deviation > 1e-12 * np.abs(self.mean), deviation, 1.0)
         return self
 
     def transform(self, data: Any) -> Any:
         """Standardised rows; NaN for those that are empty altogether."""
         X, _ = data
         check_width(X, self.n_columns)
-        if sp.issparse(X) or self.fill is None:
+        if self.fill is None:
             return sp.csr_array(X)
-        X = _finite(X)
+        X = _finite(X.toarray() if sp.issparse(X) else X)
         lost = np.isnan(X).all(axis=1)
         filled = np.where(np.isnan(X), self.fill, X)
         return np.where(lost[:, None], np.nan, (filled - self.mean) / self.scale)

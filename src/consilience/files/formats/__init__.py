@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from .annotated import read_h5ad, read_h5mu
-from .arrays import read_market, read_npy, read_npz, read_svmlight
-from .delimited import MISSING, read_delimited
+from .arrays import read_npy, read_npz
+from .cells import is_missing, is_number, spoken
+from .delimited import read_delimited
 from .jsonl import read_jsonl
+from .market import read_market, read_svmlight
 from .parquet import read_parquet
 from .source import Collection, Frame, Matrix, Source
 
@@ -59,4 +61,4 @@ def _ending(path: Path) -> str:
     return ending
 
 
-__all__ = ["MISSING", "Collection", "Frame", "Matrix", "Source", "read_source"]
+__all__ = ["Collection", "Frame", "Matrix", "Source", "is_missing", "is_number", "read_source", "spoken"]

@@ -51,7 +51,8 @@ def _read(path: Path, package: str, function: str) -> Any:
         try:
             return getattr(reader, function)(path)
         except Exception as error:  # HDF5's and theirs
-            raise ValueError(f"{path} cannot be read as {path.suffix}: {str(error).splitlines()[0]}") from error
+            what = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ValueError(f"{path} cannot be read as {path.suffix}: {what}") from error
 
 
 def _values(block: Any) -> Any:

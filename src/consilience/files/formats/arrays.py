@@ -1,16 +1,14 @@
-"""Matrices: numpy's own files, Matrix Market, SVMlight."""
+"""Matrices in numpy's own files: dense, or sparse as scipy writes them."""
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
+from .cells import spoken
 from .source import Matrix
 
 NAMES = ("ids", "features")
@@ -18,16 +16,17 @@ NAMES = ("ids", "features")
 
 def read_npy(path: Path) -> Matrix:
     """One array; never one of Python objects, which could run code."""
-    return Matrix(path, _loaded(path))
+    held = _loaded(path)
+    if isinstance(held, dict):
+        raise ValueError(f"{path} holds several arrays: let its name end in .npz")
+    return Matrix(path, held)
 
 
 def read_npz(path: Path) -> Matrix:
     """A scipy sparse matrix, or one array; `ids` and `features` beside it name the rows and columns."""
-    held = _loaded(path)
-    if not hasattr(held, "files"):
+    arrays = _loaded(path)
+    if not isinstance(arrays, dict):
         raise ValueError(f"{path} is no .npz file but a single array: let its name end in .npy")
-    with held:
-        arrays = {name: _entry(path, held, name) for name in held.files}
     ids, features = (arrays.pop(name, None) for name in NAMES)
     if "data" in arrays and "shape" in arrays:
         values = _sparse(path, arrays)
@@ -42,59 +41,40 @@ def read_npz(path: Path) -> Matrix:
 
 
 def _loaded(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError, SyntaxError) as error:
-        raise ValueError(_refusal(path, error)) from error
-
-
-def _entry(path: Path, held: Any, name: str) -> np.ndarray:
-    try:
-        return held[name]
-    except Exception as error:  # zip, zlib and numpy each have their own
-        raise ValueError(_refusal(path, error)) from error
+    """An array, or all arrays of an archive by name."""
+    with path.open("rb") as file:
+        try:
+            held = np.load(file, allow_pickle=False)
+            return {name: held[name] for name in held.files} if hasattr(held, "files") else held
+        except MemoryError as error:
+            raise ValueError(f"{path} does not fit into memory, or is damaged") from error
+        except Exception as error:  # zip, zlib, tokenize and numpy each have their own
+            raise ValueError(_refusal(path, error)) from error
 
 
 def _refusal(path: Path, error: Exception) -> str:
-    if "allow_pickle" in str(error) or "pickle" in str(error).lower():
+    if "pickle" in str(error).lower():
         return f"{path} holds Python objects, or is no numpy file: only numbers are read. Save it with numpy.save"
     return f"{path} cannot be read as a numpy file: {error}"
 
 
 def _sparse(path: Path, arrays: dict[str, np.ndarray]) -> sp.csr_array:
-    kind = np.asarray(arrays.get("format", "csr")).item()
-    name = kind.decode() if isinstance(kind, bytes) else str(kind)
-    shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
     try:
-        if name == "coo":
-            made = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
+        kind = spoken(np.asarray(arrays.get("format", "csr")).item())
+        shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
+        if kind == "coo":
+            made: Any = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
+        elif kind == "dia":
+            made = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
         else:
-            made = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[name](
+            made = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](
                 (arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape
             )
             made.check_format(full_check=True)
-    except (KeyError, ValueError, IndexError) as error:
+        return sp.csr_array(made)
+    except (KeyError, ValueError, IndexError, TypeError, OverflowError) as error:
         raise ValueError(f"{path} is no sound sparse matrix: {error}") from error
-    return sp.csr_array(made)
 
 
 def _texts(names: np.ndarray | None) -> np.ndarray | None:
-    return None if names is None else np.array([str(name) for name in names.ravel().tolist()], dtype=object)
-
-
-def read_market(path: Path) -> Matrix:
-    """Matrix Market."""
-    try:
-        values = scipy.io.mmread(path, spmatrix=False)
-    except (ValueError, OverflowError, EOFError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} cannot be read as a Matrix Market file: {error}") from error
-    return Matrix(path, sp.csr_array(values) if sp.issparse(values) else np.asarray(values))
-
-
-def read_svmlight(path: Path) -> Matrix:
-    """SVMlight: the numbers alone; the labels that it starts lines with are not looked at."""
-    try:
-        values, _ = load_svmlight_file(str(path), zero_based="auto")
-    except (ValueError, UnicodeDecodeError, OverflowError) as error:
-        raise ValueError(f"{path} cannot be read as an SVMlight file: {error}") from error
-    return Matrix(path, sp.csr_array(values))
+    return None if names is None else np.array([spoken(name) for name in names.ravel().tolist()], dtype=object)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from .cells import is_missing, is_number
 from .source import Frame
 from .text import LONGEST, lines, opened
 
 DELIMITERS = (",", "\t", ";", "|")
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 ROWS_AT_A_TIME = 5000
 
 
@@ -29,88 +31,86 @@ def read_delimited(path: Path, as_text: frozenset[str] = frozenset(), delimiter:
 
 def _pass(path: Path, words: set[str], delimiter: str | None) -> tuple[dict[str, np.ndarray], set[str]]:
     """Read the whole file once; also the columns that turned out not to be numbers after all."""
-    parts: dict[str, list[np.ndarray]] = {}
     failed: set[str] = set()
-    with opened(path) as text:
-        rows = _rows(path, text, delimiter)
-        header = _header(path, next(rows, []))
-        parts = {name: [] for name in header}
-        first = True
-        while some := list(islice(rows, ROWS_AT_A_TIME)):
-            for name, column in zip(header, zip(*some, strict=True), strict=True):
-                if name in failed:
-                    continue
-                numbers = None if name in words else _as_numbers(column)
-                if numbers is None and name not in words:
-                    (words if first else failed).add(name)
-                parts[name].append(_as_texts(column) if numbers is None else numbers)
-            first = False
+    before = csv.field_size_limit(LONGEST)
+    try:
+        with opened(path) as text:
+            rows = _rows(path, text, delimiter)
+            header = _header(path, next(rows))
+            parts: dict[str, list[np.ndarray]] = {name: [] for name in header}
+            first = True
+            while some := list(islice(rows, ROWS_AT_A_TIME)):
+                for name, column in zip(header, zip(*some, strict=True), strict=True):
+                    if name in failed:
+                        continue
+                    numbers = None if name in words else _as_numbers(column)
+                    if numbers is None and name not in words:
+                        (words if first else failed).add(name)
+                    parts[name].append(_as_texts(column) if numbers is None else numbers)
+                first = False
+    finally:
+        csv.field_size_limit(before)
     if first:
         raise ValueError(f"{path} holds a header and nothing else: no entities")
     return {name: np.concatenate(own) for name, own in parts.items() if name not in failed}, failed
 
 
-def _rows(path: Path, text: object, delimiter: str | None) -> Iterator[list[str]]:
+def _rows(path: Path, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:
     """Rows of cells, all as long as the header."""
-    source = lines(path, text)  # type: ignore[arg-type]
-    first = next(source, None)
-    if first is None or not first.strip():
+    source = lines(path, text)
+    first = next((line for line in source if line.strip()), None)
+    if first is None:
         raise ValueError(f"{path} is empty: it must start with a line that names the columns")
     mark = delimiter or _delimiter(path, first)
-    csv.field_size_limit(LONGEST)
-    reader = csv.reader(_again(first, source), delimiter=mark, strict=False)
-    width = None
+    reader = csv.reader(chain([first], source), delimiter=mark, strict=True)
+    width, empty = 0, 0
     try:
         for row in reader:
             if not row:
-                continue  # an empty line
-            width = width or len(row)
+                empty += 1  # in a table of one column an empty cell, unless nothing follows
+                continue
+            yield from ([""] for _ in range(empty) if width == 1)
+            width, empty = width or len(row), 0
             if len(row) != width:
                 raise ValueError(
                     f"{path}: line {reader.line_num} has {len(row)} cells where the header has {width}: "
-                    f"is {_spoken(mark)} the delimiter (--delimiter), and are cells that hold one quoted?"
+                    f"is {_named(mark)} the delimiter (--delimiter), and are cells that hold one quoted?"
                 )
             yield row
     except csv.Error as error:
-        raise ValueError(f"{path}: line {reader.line_num} cannot be read as a table: {error}") from error
-
-
-def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+        what = "a quote is never closed" if "unexpected end" in str(error) else str(error)
+        raise ValueError(f"{path}: line {reader.line_num} cannot be read as a table: {what}") from error
 
 
 def _delimiter(path: Path, header: str) -> str:
-    """The mark that cuts the header into most cells; by the file's name where none does."""
-    if ".tsv" in path.suffixes:
+    """The mark that the header holds most of; in a .tsv file a tab."""
+    endings = [one.lower() for one in path.suffixes if one.lower() != ".gz"]
+    if endings and endings[-1] == ".tsv":
         return "\t"
-    counts = [len(next(csv.reader([header], delimiter=mark))) for mark in DELIMITERS]
-    return DELIMITERS[int(np.argmax(counts))]
+    return max(DELIMITERS, key=header.count)
 
 
-def _spoken(mark: str) -> str:
+def _named(mark: str) -> str:
     return "a tab" if mark == "\t" else repr(mark)
 
 
 def _header(path: Path, names: list[str]) -> list[str]:
-    names = [name.strip() for name in names]
-    names = [name or f"column {i + 1}" for i, name in enumerate(names)]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{path} has two columns called {twice!r}: rename one")
+    names = [name.strip() or f"column {i + 1}" for i, name in enumerate(names)]
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{path} has two columns called {name!r}: rename one")
     return names
 
 
 def _as_numbers(column: tuple[str, ...]) -> np.ndarray | None:
     """Numbers with NaN for empty cells, or None if some cell holds something else."""
     try:
-        return np.array(column, dtype=np.float64)
+        return None if "_" in "".join(column) else np.array(column, dtype=np.float64)
     except ValueError:
         pass
-    try:
-        return np.array([np.nan if cell.strip().lower() in MISSING else float(cell) for cell in column])
-    except ValueError:
-        return None
+    if all(is_missing(cell) or is_number(cell) for cell in column):
+        return np.array([np.nan if is_missing(cell) else float(cell) for cell in column])
+    return None
 
 
 def _as_texts(column: tuple[str, ...]) -> np.ndarray:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .cells import spoken
 from .source import Frame
+from .values import column_of
 
 
 def read_parquet(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
@@ -17,28 +19,20 @@ def read_parquet(path: Path, as_text: frozenset[str] = frozenset(), delimiter: s
     except ImportError as error:
         raise ImportError(f"{path}: Parquet files need polars: pip install 'consilience[frames]'") from error
     try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as a Parquet file: {str(error).splitlines()[0]}") from error
+        frame = pl.read_parquet(path, glob=False)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars panics at damaged files, which is no Exception
+        what = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{path} cannot be read as a Parquet file: {what}") from error
     if not frame.height:
         raise ValueError(f"{path} holds no rows: no entities")
-    return Frame(path, {name: _column(path, frame[name], name in as_text) for name in frame.columns})
+    return Frame(path, {name: _column(frame[name], name in as_text) for name in frame.columns})
 
 
-def _column(path: Path, series: Any, as_text: bool) -> np.ndarray:
+def _column(series: Any, as_text: bool) -> np.ndarray:
     kind = series.dtype
     if (kind.is_numeric() or str(kind) == "Boolean") and not as_text:
         return series.cast(float, strict=False).fill_null(float("nan")).to_numpy()
-    if kind.is_nested():
-        values = series.to_list()
-        if str(kind).startswith(("List", "Array")) and kind.inner.is_numeric():
-            lengths = {len(value) for value in values if value}
-            if len(lengths) == 1:
-                empty = [np.nan] * lengths.pop()
-                return np.array([value or empty for value in values], dtype=np.float64)
-        raise ValueError(
-            f"{path}: column {series.name!r} is of type {kind}: only lists of numbers of one length are read"
-        )
-    column = np.empty(len(series), dtype=object)
-    column[:] = [None if value is None else str(value) for value in series.to_list()]
-    return column
+    values = [value if value is None or isinstance(value, list | dict) else spoken(value) for value in series.to_list()]
+    return column_of(values, as_text)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 LONGEST = 64 * 2**20  # characters in a line; more is a file without line ends
+BROKEN = (EOFError, OSError, zlib.error)  # what a compressed file that is cut or damaged raises
 SIGNATURES = {
     b"PK\x03\x04": "a zip archive (an .xlsx or .npz file?)",
     b"\x1f\x8b": "compressed by gzip: let its name end in .gz",
@@ -31,6 +33,8 @@ def opened(path: Path) -> Iterator[IO[str]]:
             start = raw.peek(4096)[:4096]
         except gzip.BadGzipFile as error:
             raise ValueError(f"{path} ends in .gz but is not compressed by gzip: rename it") from error
+        except BROKEN as error:
+            raise ValueError(f"{path} breaks off or is damaged: {error}") from error
         _check_text(path, start)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             yield text
@@ -49,9 +53,10 @@ def lines(path: Path, text: IO[str]) -> Iterator[str]:
         number += 1
         try:
             line = text.readline(LONGEST)
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not UTF-8 near line {number}: save it as UTF-8") from error
-        except (EOFError, OSError) as error:  # a gzip file cut short
+        except UnicodeDecodeError as error:  # text is decoded some way ahead
+            line_of_it = number + error.object[: error.start].count(b"\n")
+            raise ValueError(f"{path} is not UTF-8 near line {line_of_it}: save it as UTF-8") from error
+        except BROKEN as error:
             raise ValueError(f"{path} breaks off or is damaged near line {number}: {error}") from error
         if not line:
             return
