@@ -41,7 +41,11 @@ def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
     rows = np.flatnonzero(present)
     block = views[rows][name]
     place = np.full((len(views), 2), np.nan)
-    place[rows] = _plane(block if sp.issparse(block) else to_numpy(block).astype(np.float64), random_state)
+    if not len(rows):
+        return place
+    X = block if sp.issparse(block) else to_numpy(block).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of the explained share of a variance that is 0
+        place[rows] = _plane(X, random_state)
     return place
 
 
