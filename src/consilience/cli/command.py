@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 
 from .methods import METHODS
-from .say import Say
+from .say import Say, printable
 
 DONE, WRONG, USAGE, BUG, STOPPED = 0, 1, 2, 3, 130
 EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence says how); 2 the arguments are wrong;
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _refuse(sentence: str, code: int, debug: bool) -> int:
     if debug:
         traceback.print_exc()
-    print(f"consilience: {sentence}", file=sys.stderr)
+    print(f"consilience: {printable(sentence)}", file=sys.stderr)
     return code
 
 

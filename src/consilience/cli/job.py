@@ -97,7 +97,8 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
     lost = np.flatnonzero(~prepared.kept)
     if len(lost):
         first = lost[0] if prepared.ids is None else prepared.ids[lost[0]]
-        say.note(f"{len(lost)} entities have no view at all and are left out, the first of them {first}.")
+        who = f"Entity {first} has" if len(lost) == 1 else f"{len(lost):,} entities, the first of them {first}, have"
+        say.note(f"{who} no view at all: left out.")
     for name, n in prepared.filled.items():
         say.note(f"View {name!r}: {n} empty cells in rows that have others were filled with the column's median.")
     for one in reading.contents:

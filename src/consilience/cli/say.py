@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 
+def printable(text: str) -> str:
+    """Names come from users' files: nothing in them may steer the terminal."""
+    return "".join(one if one == "\n" or one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+
+
 class Say:
     """Speaks, keeps notes for the summary, and remembers how far the work has come."""
 
@@ -22,14 +27,14 @@ class Say:
     def result(self, text: str = "") -> None:
         """Something that was asked for."""
         if not self.quiet:
-            print(text)
+            print(printable(text))
 
     def note(self, text: str) -> None:
         """Something that the user should know, once; it goes into the summary, too."""
         if text not in self.notes:
             self.notes.append(text)
             if not self.quiet:
-                print(f"note: {text}", file=sys.stderr)
+                print(f"note: {printable(text)}", file=sys.stderr)
 
     @contextmanager
     def step(self, doing: str, done: str, speaks: bool = False) -> Iterator[None]:
