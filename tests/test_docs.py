@@ -1,6 +1,9 @@
 """The code that people read first runs."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,41 +11,82 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/add-a-family.md", "docs/add-an-affinity.md"])
-def test_python_in_the_page_runs(page):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_in_the_page_runs(page, tmp_path, monkeypatch):
+    """Blocks run in the order of the page, Python in one namespace, lines of sh as they stand, all in one folder."""
+    blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", text_of(page), flags=re.DOTALL | re.MULTILINE)
     assert blocks
+    monkeypatch.chdir(tmp_path)
     names = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), names)
-    assert names["cs"].Views is type(names["views"])
+    for language, block in blocks:
+        if language == "python":
+            exec(compile(block, page, "exec"), names)
+        for line in block.splitlines() if language == "sh" else ():
+            run(line)
+    if "views" in names:
+        assert names["cs"].Views is type(names["views"])
 
 
-def test_readme_scores_are_the_demos(capsys):
+def run(line):
+    """One line of the command line, which must end well."""
+    assert line.startswith("consilience "), f"not a line of ours: {line}"
+    done = subprocess.run(
+        line.replace("consilience", f"{shlex.quote(sys.executable)} -m consilience", 1),
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+def text_of(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_in_the_page_lead_somewhere(page):
+    for target, _, heading in re.findall(r"\]\((?!https?:)([^)#]*)(#([^)]*))?\)", text_of(page)):
+        to = (ROOT / page).parent / target if target else ROOT / page
+        assert to.exists(), f"{page} links to {target}"
+        if heading:
+            assert heading in anchors(to.read_text(encoding="utf-8")), f"{page} links to {target}#{heading}"
+
+
+def anchors(text):
+    """The headings of a page as links name them."""
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_scores_of_the_word_senses_are_those_that_pages_quote(tmp_path, monkeypatch):
+    import json
+
     from consilience.cli import main
 
-    assert main(["cluster", "--data", "digits"]) == 0
-    printed = capsys.readouterr().out
-    table = re.search(r"^clustering .*?```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    quoted = table.group().removesuffix("```").strip().splitlines()[1:]
-    assert len(quoted) == 4
-    for line in quoted:
-        name, numbers = scores(line)
-        shown = next(other for other in printed.splitlines() if other.startswith(f"{name}  "))
-        assert scores(shown)[1] == pytest.approx(numbers, abs=0.02)  # another machine may round a tie another way
-
-
-def scores(line):
-    """Name and numbers of a line of the table."""
-    name, numbers = re.fullmatch(r"(.*?)\s+([\d. ]+)", line.rstrip()).groups()
-    return name, [float(number) for number in numbers.split()]
+    monkeypatch.chdir(tmp_path)
+    assert main(["datasets", "word-senses", "--out", "senses", "--quiet"]) == 0
+    command = re.search(r"^consilience (cluster --view gloss=.*)$", text_of("docs/files.md"), flags=re.MULTILINE)
+    assert main([*shlex.split(command.group(1)), "--quiet"]) == 0
+    rows = json.loads(Path("run/summary.json").read_text(encoding="utf-8"))["comparison"]
+    found = {row["method"]: row["nmi"] for row in rows}
+    table = re.findall(r"^(\S.*?)  +\d+  +[\d.]+  ([\d.]+) .*$", text_of("docs/files.md"), flags=re.MULTILINE)
+    assert {name for name, _ in table} >= {"all views together", "views side by side", "gloss alone"}
+    for name, nmi in table:
+        assert found[name] == pytest.approx(float(nmi), abs=0.02)  # another machine may round a tie another way
+    quoted = re.search(r"NMI (\.\d+) with all views, (\.\d+) by the best single view, (\.\d+) with", text_of("README.md"))
+    shown = found["all views together"], found["gloss alone"], found["views side by side"]
+    assert [float(own) for own in quoted.groups()] == pytest.approx(shown, abs=0.02)
 
 
 def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
     import numpy as np
     from scipy import stats
 
-    page = (ROOT / "docs/add-a-family.md").read_text(encoding="utf-8")
+    page = text_of("docs/add-a-family.md")
     assert len(page.split("```python")) == 2
     names = {}
     exec(re.search(r"```python\n(.*?)```", page, flags=re.DOTALL).group(1), names)

@@ -236,7 +236,7 @@ def test_no_columns_beside_the_id_are_refused(put, content):
 
 @pytest.mark.parametrize("kind", ["numbers", "counts"])
 def test_a_table_of_empty_cells_is_refused(put, content, kind):
-    with pytest.raises(ValueError, match="every cell is empty|no view says anything about any entity"):
+    with pytest.raises(ValueError, match=r"every cell is empty|no view says anything about any entity"):
         prepare([content(put("t.csv", "x,y\n,\n,\n"), kind)], rare=False)
 
 

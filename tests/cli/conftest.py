@@ -1,0 +1,75 @@
+"""Files of every shape that a user may have, small, and runs on them that are made once."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from stage import CLASSES, IDS, N, blobs, done, write_csv
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """A folder of small files: measurements joined by id with a fifth missing, column groups, similarities, links."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    for seed, name in enumerate("ab"):
+        X = np.round(blobs(seed), 4)
+        rows = np.sort(rng.permutation(N)[: N * 4 // 5])
+        write_csv(folder / f"{name}.csv", ["id", *(f"{name}{j}" for j in range(3))], ([IDS[i], *X[i]] for i in rows))
+    known = ["xyz"[own] for own in CLASSES]
+    write_csv(folder / "classes.csv", ["id", "class"], zip(IDS, known, strict=True))
+    groups = np.round(np.hstack([blobs(2), blobs(3)]), 4).astype(object)
+    groups[7, 1] = groups[30, 4] = ""
+    header = ["x_0", "x_1", "x_2", "y_0", "y_1", "y_2", "class"]
+    write_csv(folder / "groups.csv", header, ([*row, own] for row, own in zip(groups, known, strict=True)))
+    for seed, name in enumerate(("near", "like")):
+        X = blobs(4 + seed)
+        np.save(folder / f"{name}.npy", np.exp(-np.square(X[:, None] - X).sum(axis=2) / 20))
+        np.save(folder / f"{name}-raw.npy", X)
+    ends = [(IDS[i], IDS[20 * CLASSES[i] + j]) for i in range(N) for j in rng.permutation(20)[:5]]
+    write_csv(folder / "links.csv", ["source", "target"], ends)
+    colours = [("red", "round"), ("green", "square"), ("blue", "flat")]
+    write_csv(folder / "kinds.csv", ["id", "colour", "shape"], ((IDS[i], *colours[CLASSES[i]]) for i in range(N)))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ab(data):
+    """The arguments that name two views joined by id."""
+    return "--view", f"a={data / 'a.csv'}", "--view", f"b={data / 'b.csv'}"
+
+
+@pytest.fixture(scope="session")
+def clustered(ab, tmp_path_factory):
+    """The folder of a run with three clusters, of each method made once; not to be written to."""
+    made = {}
+
+    def folder(method):
+        if method not in made:
+            made[method] = tmp_path_factory.mktemp("runs") / method
+            done("cluster", *ab, "-k", 3, "--method", method, "--out", made[method])
+        return made[method]
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cells(data):
+    """A file of two modalities, of which the second lacks a few cells."""
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    pandas = pytest.importorskip("pandas")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of defaults of theirs to come
+        parts = {
+            name: anndata.AnnData(blobs(seed)[:n].astype(np.float32), obs=pandas.DataFrame(index=IDS[:n]))
+            for seed, name, n in ((6, "rna", N), (7, "atac", N - 5))
+        }
+        made = mudata.MuData(parts)
+        made.obs["cell_type"] = ["xyz"[own] for own in CLASSES]
+        made.write(data / "cells.h5mu")
+    return data / "cells.h5mu"

@@ -1,0 +1,131 @@
+"""Runs that are stopped: nothing is ever half there."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stage import clusters, everything, read_labels, run, write_csv
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+def stop(*_, **__):
+    raise KeyboardInterrupt
+
+
+def cluster(ab, out):
+    return run("cluster", *ab, "-k", 3, "--method", "k-means", "--out", out)
+
+
+@pytest.mark.parametrize(
+    ("where", "done"),
+    [
+        ("consilience.cli.job.read_files", "stopped before anything was done: nothing was written"),
+        ("consilience.cli.job.prepare", "stopped after it had read the files: nothing was written"),
+        (
+            "consilience.MultiViewKMeans.fit",
+            "stopped after it had read the files and prepared the views: nothing was written",
+        ),
+        (
+            "consilience.cli.cluster.confidence",
+            "stopped after it had prepared the views and fitted the model: nothing was written",
+        ),
+        (
+            "consilience.cli.cluster.save",
+            "stopped after it had fitted the model and judged the clusters: nothing was written",
+        ),
+        (
+            "consilience.cli.cluster.build_report",
+            "stopped after it had fitted the model and judged the clusters: nothing was written",
+        ),
+    ],
+)
+def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_path, monkeypatch):
+    monkeypatch.setattr(where, stop)
+    ran = cluster(ab, tmp_path / "out")
+    assert ran.code == 130
+    assert ran.refusal == f"consilience: {done}"
+    assert "Traceback" not in ran.err
+    assert everything(tmp_path) == []
+
+
+def test_ctrl_c_while_the_files_are_moved_leaves_an_older_run_alone(ab, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert cluster(ab, out).code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr("consilience.cli.cluster.build_report", stop)
+    ran = run("cluster", *ab, "-k", 4, "--out", out, "--force")
+    assert ran.code == 130
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert everything(tmp_path) == ["out", *(f"out/{name}" for name in sorted(before))]
+
+
+def test_a_real_ctrl_c_while_it_works(tmp_path):
+    rng = np.random.default_rng(0)
+    views = []
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(1500, 20)))
+        views += ["--view", f"{name}={tmp_path / name}.npy"]
+    before = everything(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "consilience", "cluster", *views, "--method", "co-em", "--out", tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **ONE_THREAD, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stdout.readline().startswith("1,500 entities, 2 views")  # from here on it looks for a number
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert err.splitlines()[-1].startswith("consilience: stopped after it had read the files and prepared the views")
+    assert "Traceback" not in err
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_run_that_is_killed_leaves_all_or_nothing(data, tmp_path):
+    for name in "ab":
+        shutil.copy(data / f"{name}.csv", tmp_path)
+    program = Path(__file__).with_name("killed.py")
+    ran = subprocess.run(
+        [sys.executable, program, tmp_path, "10", "0"],
+        capture_output=True, text=True, timeout=300, env={**os.environ, **ONE_THREAD},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    counts = json.loads(ran.stdout)
+    assert counts["broken"] == 0
+    assert counts["not there"] + counts["whole"] == 10
+
+
+def test_the_number_of_threads_changes_no_label(tmp_path):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(6, 8)) * 1.5
+    views = []
+    for name in "ab":
+        X = centres[rng.integers(6, size=400)] + rng.normal(size=(400, 8))
+        write_csv(tmp_path / f"{name}.csv", ["id", *map(str, range(8))], ([f"e{i}", *x] for i, x in enumerate(X)))
+        views += ["--view", f"{name}={tmp_path / name}.csv"]
+    methods = ["k-means", "spectral"]
+    program = "import json, sys; from consilience.cli import main; print([main(own) for own in json.load(sys.stdin)])"
+    found = []
+    for threads in ("1", "4"):
+        out = tmp_path / threads
+        calls = [["cluster", *views, "-k", "6", "--method", own, "--quiet", "--out", f"{out}/{own}"] for own in methods]
+        variables = dict.fromkeys(ONE_THREAD, threads)
+        ran = subprocess.run(
+            [sys.executable, "-c", program],
+            input=json.dumps(calls), capture_output=True, text=True, timeout=300, env={**os.environ, **variables},
+        )  # fmt: skip
+        assert (ran.stdout.strip(), ran.stderr) == ("[0, 0]", "")
+        found.append([clusters(read_labels(out / own)) for own in methods])
+    assert found[0] == found[1]

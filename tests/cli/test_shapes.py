@@ -1,0 +1,310 @@
+"""The shapes that data comes in: what is written equals what the estimator says when it is called by hand."""
+
+import csv
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+from stage import CLASSES, FILES, IDS, N, blobs, clusters, done, everything, read_labels, run, summary, write_csv
+
+import consilience as cs
+from consilience.persist import load
+
+
+def standardised(X):
+    """Of the rows that are there, mean 0 and variance 1; an empty cell among others is the column's median."""
+    lost = np.isnan(X).all(axis=1)
+    X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    X = (X - X[~lost].mean(axis=0)) / X[~lost].std(axis=0)
+    return np.where(lost[:, None], np.nan, X)
+
+
+def read_table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def joined(folder):
+    """Two files by id: every id in the order in which it comes up first, and the views."""
+    tables = {name: {row["id"]: row for row in read_table(folder / f"{name}.csv")} for name in "ab"}
+    ids = list(dict.fromkeys([*tables["a"], *tables["b"]]))
+    blocks = {
+        name: [[float(own[i][f"{name}{j}"]) if i in own else np.nan for j in range(3)] for i in ids]
+        for name, own in tables.items()
+    }
+    return ids, cs.Views({name: standardised(np.array(block)) for name, block in blocks.items()})
+
+
+BY_HAND = {
+    "spectral": lambda: cs.CoTrainedSpectral(3, random_state=0),
+    "co-em": lambda: cs.CoEM(3, families="gaussian", eta=0.5, random_state=0),
+    "spherical": lambda: cs.MultiViewSphericalKMeans(3, random_state=0),
+    "k-means": lambda: cs.MultiViewKMeans(3, random_state=0),
+    "convex": lambda: cs.ConvexMixture(3, divergence="squared-euclidean"),
+    "agglomerative": lambda: cs.MultiViewAgglomerative(3, metric="euclidean"),
+    "constrained": lambda: cs.MultiViewConstrainedKMeans(3, init="farthest", random_state=0),
+}
+
+
+def check_folder(folder, ids, model, names, n_columns):
+    """All four files are there, whole, and say what the model says."""
+    assert set(everything(folder)) == FILES
+    rows, facts = read_labels(folder), summary(folder)
+    expected = ["id", "cluster", "confidence", "contested", *(f"cluster by {name}" for name in names)]
+    assert list(rows[0]) == expected
+    assert [row["id"] for row in rows] == ids
+    assert clusters(rows) == model.labels_.tolist()
+    for name in names:
+        assert [int(row[f"cluster by {name}"] or -1) for row in rows] == model.view_labels_[name].tolist()
+    said = np.array([[row[f"cluster by {name}"] for name in names] for row in rows])
+    assert [row["contested"] == "yes" for row in rows] == [len(set(own) - {""}) > 1 for own in said.tolist()]
+    assert all(0 <= float(row["confidence"]) <= 1 for row in rows)
+    assert facts["entities"] == len(ids)
+    assert facts["clusters"] == len(set(clusters(rows)))
+    assert facts["sizes"] == [Counter(clusters(rows))[c] for c in range(facts["clusters"])]
+    assert facts["contested"] == sum(row["contested"] == "yes" for row in rows)
+    assert facts["mean_confidence"] == pytest.approx(np.mean([float(row["confidence"]) for row in rows]), abs=1e-4)
+    assert {name: own["columns"] for name, own in facts["views"].items()} == dict(zip(names, n_columns, strict=True))
+    assert {name: own["present"] for name, own in facts["views"].items()} == {
+        name: sum(row[f"cluster by {name}"] != "" for row in rows) for name in names
+    }
+    for v, name in enumerate(names):
+        for w in range(len(names)):
+            both = (said[:, v] != "") & (said[:, w] != "")
+            agreed = np.mean(said[both, v] == said[both, w]) if both.any() else None
+            assert facts["agreement"][name][w] == pytest.approx(agreed)
+    held = load(folder / "model.zip")
+    assert held["estimator"].labels_.tolist() == clusters(rows)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert page.rstrip().endswith("</html>")
+    return rows, facts
+
+
+@pytest.mark.parametrize("method", BY_HAND)
+def test_frames_joined_by_id_with_a_fifth_missing(method, clustered, data):
+    folder = clustered(method)
+    ids, views = joined(data)
+    model = BY_HAND[method]().fit(views)
+    _, facts = check_folder(folder, ids, model, ["a", "b"], [3, 3])
+    assert [own["present"] for own in facts["views"].values()] == [N * 4 // 5] * 2
+    assert (facts["method"], facts["estimator"], facts["seed"]) == (method, type(model).__name__, 0)
+
+
+def test_words_and_links_of_the_data_set_that_ships(tmp_path):
+    told = done("datasets", "word-senses", "--out", tmp_path / "senses").out
+    line = next(own for own in told.splitlines() if own.startswith("  consilience cluster"))
+    done(*line.split()[1:-1], tmp_path / "out")
+
+    senses = read_table(tmp_path / "senses" / "senses.csv")
+    links = read_table(tmp_path / "senses" / "links.csv")
+    ids = [row["id"] for row in senses]
+    place = {own: i for i, own in enumerate(ids)}
+
+    def weighed(counts):
+        """Logarithmic counts times rarity, rows of unit length; empty rows are missing."""
+        X = sp.csr_array(counts, dtype=np.float64)
+        rarity = np.log((1 + X.shape[0]) / (1 + np.asarray((X != 0).sum(axis=0)).ravel())) + 1
+        X = sp.csr_array(X.log1p() @ sp.diags_array(rarity))
+        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        return sp.csr_array(sp.diags_array(1 / np.where(length > 0, length, 1)) @ X)
+
+    def linked(own, other):
+        others = {one: j for j, one in enumerate(dict.fromkeys(row[other] for row in links))}
+        at = [(place[row[own]], others[row[other]]) for row in links if row[own] in place]
+        return sp.csr_array((np.ones(len(at)), tuple(np.array(at).T)), shape=(len(ids), len(others)))
+
+    words = CountVectorizer(min_df=2, max_df=0.5, stop_words="english").fit_transform([row["gloss"] for row in senses])
+    letters = CountVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=2, max_df=0.5)
+    blocks = {
+        "gloss": words,
+        "lemmas": letters.fit_transform([row["lemmas"] for row in senses]),
+        "links-out": linked("source", "target"),
+        "links-in": linked("target", "source"),
+    }
+    blocks = {name: weighed(block) for name, block in blocks.items()}
+    present = np.stack([np.diff(block.indptr) > 0 for block in blocks.values()], axis=1)
+    views = cs.Views(blocks, present=present, ids=ids)
+    model = cs.MultiViewSphericalKMeans(8, random_state=0).fit(views)
+    columns = [block.shape[1] for block in blocks.values()]
+    _, facts = check_folder(tmp_path / "out", ids, model, list(blocks), columns)
+    assert {name: own["kind"] for name, own in facts["views"].items()} == {
+        "gloss": "text", "lemmas": "names", "links-out": "links", "links-in": "links",
+    }  # fmt: skip
+    assert facts["scores"]["nmi"] > 0.3
+
+
+def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
+    file = data / "groups.csv"
+    arguments = "--view", f"x={file}:x_*", "--view", f"y={file}:y_0,y_1,y_2", "--labels", "class", "--method", "co-em"
+    ran = done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
+    table = read_table(file)
+    X = np.array([[float(row[c] or "nan") for c in table[0] if c != "class"] for row in table])
+    views = cs.Views({"x": standardised(X[:, :3]), "y": standardised(X[:, 3:])})
+    model = BY_HAND["co-em"]().fit(views)
+    _, facts = check_folder(tmp_path / "out", [str(i) for i in range(N)], model, ["x", "y"], [3, 3])
+    assert facts["scores"]["ari"] == pytest.approx(cs.metrics.adjusted_rand_score(CLASSES, model.labels_))
+    filled = [f"View {name!r}: 1 empty cells in rows that have others were filled" for name in "xy"]
+    assert all(any(note.startswith(own) for note in facts["notes"]) for own in filled)
+    assert all(own in ran.err for own in filled)
+
+
+def test_known_classes_never_reach_a_view(data, tmp_path):
+    done("cluster", "--view", data / "groups.csv", "--labels", "class", "-k", 3, "--out", tmp_path / "out")
+    assert summary(tmp_path / "out")["views"]["groups"]["columns"] == 6
+
+
+def test_cells_of_two_modalities(cells, tmp_path):
+    arguments = "--view", cells, "--labels", "cell_type", "--method", "k-means"
+    done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
+    rna, atac = (blobs(seed).astype(np.float32).astype(np.float64) for seed in (6, 7))
+    atac[-5:] = np.nan
+    model = BY_HAND["k-means"]().fit(cs.Views({"rna": standardised(rna), "atac": standardised(atac)}))
+    _, facts = check_folder(tmp_path / "out", IDS, model, ["rna", "atac"], [3, 3])
+    assert facts["scores"]["ari"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("method", ["spectral", "convex"])
+def test_precomputed_similarities(method, data, tmp_path):
+    arguments = "--view", data / "near.npy", "--view", data / "like.npy", "--method", method
+    done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
+    views = cs.Views({name: np.load(data / f"{name}.npy") for name in ("near", "like")})
+    model = {
+        "spectral": cs.CoTrainedSpectral(3, affinity="precomputed", random_state=0),
+        "convex": cs.ConvexMixture(3, divergence="kernel"),
+    }[method].fit(views)
+    _, facts = check_folder(tmp_path / "out", [str(i) for i in range(N)], model, ["near", "like"], [N, N])
+    assert {own["kind"] for own in facts["views"].values()} == {"similarities"}
+
+
+@pytest.mark.parametrize("method", ["k-means", "co-em", "spherical", "agglomerative", "constrained"])
+def test_methods_that_cannot_take_similarities_name_those_that_can(method, data, tmp_path):
+    ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--method", method, "--out", tmp_path / "out")
+    assert ran.code == 1
+    wanted = f"view 'near' holds similarities, which --method {method} cannot take: use spectral or convex"
+    assert ran.refusal == f"consilience: {wanted}"
+
+
+@pytest.mark.parametrize("method", ["auto", "k-means", "convex"])
+def test_auto_finds_how_many_clusters_there_are(method, ab, tmp_path):
+    done("cluster", *ab, "--method", method, "--out", tmp_path / "out")
+    facts = summary(tmp_path / "out")
+    assert facts["clusters"] == 3
+    assert (facts["selection"] is None) == (method == "convex")  # which needs no search
+
+
+def test_auto_is_refused_with_similarities(data, tmp_path):
+    ran = run("cluster", "--view", data / "near.npy", "--out", tmp_path / "out")
+    assert ran.refusal == (
+        "consilience: -k auto clusters samples, which similarities to all others do not allow: give -k N"
+    )
+
+
+def test_auto_is_refused_with_too_few_entities(tmp_path):
+    np.save(tmp_path / "few.npy", np.random.default_rng(0).normal(size=(5, 2)))
+    ran = run("cluster", "--view", tmp_path / "few.npy", "--out", tmp_path / "out")
+    assert ran.refusal.endswith("5 entities are too few to find out how many clusters there are: give -k N")
+
+
+def test_the_method_follows_the_kinds_of_views(data, ab, tmp_path):
+    done("cluster", *ab, "-k", 3, "--out", tmp_path / "numbers")
+    done("cluster", "--view", data / "links.csv", "-k", 3, "--out", tmp_path / "links")
+    assert summary(tmp_path / "numbers")["method"] == "spectral"
+    assert summary(tmp_path / "links")["method"] == "spherical"
+
+
+def test_links_alone_make_two_views_over_their_ends(data, tmp_path):
+    done("cluster", "--view", data / "links.csv", "-k", 3, "--out", tmp_path / "out")
+    assert list(summary(tmp_path / "out")["views"]) == ["links-out", "links-in"]
+    assert sorted(row["id"] for row in read_labels(tmp_path / "out")) == IDS
+
+
+def test_a_view_called_like_a_direction_of_links_is_kept_apart(data, tmp_path):
+    views = "--view", f"l={data / 'links.csv'}", "--view", f"l-out={data / 'a.csv'}"
+    ran = run("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    assert ran.code == 1 or len(summary(tmp_path / "out")["views"]) == 3
+
+
+def test_same_seed_same_bytes(ab, clustered, tmp_path):
+    for method in ("k-means", "spectral"):
+        done("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
+        for name in ("labels.csv", "model.zip"):
+            assert (tmp_path / method / name).read_bytes() == (clustered(method) / name).read_bytes()
+
+
+def test_the_seed_is_the_estimators(data, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "noise.npy", rng.normal(size=(80, 4)))
+    np.save(tmp_path / "other.npy", rng.normal(size=(80, 4)))
+    views = {name: standardised(np.load(tmp_path / f"{name}.npy")) for name in ("noise", "other")}
+    files = [own for name in views for own in ("--view", tmp_path / f"{name}.npy")]
+    for seed in (1, 2):
+        done("cluster", *files, "-k", 5, "--method", "k-means", "--seed", seed, "--out", tmp_path / f"{seed}")
+        model = cs.MultiViewKMeans(5, random_state=seed).fit(cs.Views(views))
+        assert clusters(read_labels(tmp_path / f"{seed}")) == model.labels_.tolist()
+
+
+@pytest.mark.parametrize("column", ["class", None])
+@pytest.mark.parametrize("first", [0, 1_000_001])
+def test_classes_that_are_numbers_stay_apart(first, column, ab, tmp_path):
+    file = write_csv(
+        tmp_path / "known.csv", ["id", "class"], ((i, first + c) for i, c in zip(IDS, CLASSES, strict=True))
+    )
+    named = file if column is None else f"{file}:{column}"
+    done("cluster", *ab, "-k", 3, "--labels", named, "--out", tmp_path / "out")
+    assert summary(tmp_path / "out")["scores"]["ari"] == pytest.approx(1)
+
+
+def test_classes_known_of_some_score_these_alone(ab, tmp_path):
+    some = ((i, "xyz"[c] if n % 3 else "") for n, (i, c) in enumerate(zip(IDS, CLASSES, strict=True)))
+    file = write_csv(tmp_path / "known.csv", ["id", "class"], some)
+    done("cluster", *ab, "-k", 3, "--labels", file, "--out", tmp_path / "out")
+    facts = summary(tmp_path / "out")
+    assert facts["scores"]["nmi"] == pytest.approx(1)
+    assert {row["method"]: row["nmi"] for row in facts["comparison"]}["all views together"] == pytest.approx(1)
+
+
+@pytest.mark.xfail(reason="no class is known of any entity: scores of nothing, with a warning of a division by 0")
+def test_classes_known_of_nobody_are_refused(data, tmp_path):
+    file = write_csv(tmp_path / "known.csv", ["class", "other"], [("", i) for i in range(N)])
+    ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out")
+    assert ran.code == 1
+    assert "known.csv:class (--labels) has no label for any of the entities" in ran.refusal
+
+
+@pytest.fixture(scope="module")
+def holed(tmp_path_factory):
+    """Two views without ids, of which the first entity has none."""
+    folder = tmp_path_factory.mktemp("holed")
+    for seed, name in enumerate(("left", "right")):
+        X = blobs(seed)
+        X[0] = np.nan
+        np.save(folder / f"{name}.npy", X)
+    return folder
+
+
+def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
+    views = "--view", holed / "left.npy", "--view", holed / "right.npy"
+    ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    assert "note: Entity 0 has no view at all: left out." in ran.err
+    facts = summary(tmp_path / "out")
+    assert (facts["entities"], facts["left_out"]) == (N - 1, 1)
+
+
+@pytest.mark.xfail(reason="rows are numbered anew after one was left out: labels.csv names the wrong rows")
+def test_rows_keep_their_numbers_where_one_is_left_out(holed, tmp_path):
+    views = "--view", holed / "left.npy", "--view", holed / "right.npy"
+    done("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    rows = [str(i) for i in range(1, N)]
+    assert [row["id"] for row in read_labels(tmp_path / "out")] == rows
+    done("predict", tmp_path / "out", *views, "--out", tmp_path / "placed.csv")
+    assert [row["id"] for row in read_labels(tmp_path / "placed.csv")] == rows
+
+
+@pytest.mark.xfail(reason="rows are numbered anew after one was left out: constraints are put to the wrong rows")
+def test_constraints_name_the_rows_of_the_files_where_one_is_left_out(holed, tmp_path):
+    views = "--view", holed / "left.npy", "--view", holed / "right.npy"
+    file = write_csv(tmp_path / "links.csv", ["first", "second", "type"], [(58, 59, "must")])
+    done("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")

@@ -1,0 +1,139 @@
+"""How sure models are, and who is contested."""
+
+import inspect
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import consilience as cs
+from consilience import baselines
+from consilience.datasets import make_gaussian_views
+from consilience.explain import confidence, contested
+
+QUICK = {"random_state": 0, "n_init": 2}
+MODELS = {
+    "CoEM": lambda: cs.CoEM(3, eta=0.3, **QUICK),
+    "CoTrainedSpectral": lambda: cs.CoTrainedSpectral(3, **QUICK),
+    "ConvexMixture": lambda: cs.ConvexMixture(3),
+    "MultiViewAgglomerative": lambda: cs.MultiViewAgglomerative(3),
+    "MultiViewConstrainedKMeans": lambda: cs.MultiViewConstrainedKMeans(3, random_state=0),
+    "MultiViewKMeans": lambda: cs.MultiViewKMeans(3, **QUICK),
+    "MultiViewSphericalKMeans": lambda: cs.MultiViewSphericalKMeans(3, **QUICK),
+    "PCKMeans": lambda: cs.PCKMeans(3, random_state=0),
+    "MPCKMeans": lambda: cs.MPCKMeans(3, random_state=0),
+    "CCASpectral": lambda: baselines.CCASpectral(3, **QUICK),
+    "CoRegularizedSpectral": lambda: baselines.CoRegularizedSpectral(3, **QUICK),
+    "ConcatenatedViews": lambda: baselines.ConcatenatedViews(cs.MultiViewKMeans(3, **QUICK)),
+    "KernelAddition": lambda: baselines.KernelAddition(3, **QUICK),
+    "KernelProduct": lambda: baselines.KernelProduct(3, **QUICK),
+    "MergedViews": lambda: baselines.MergedViews(cs.MultiViewKMeans(3, **QUICK), {}),
+    "MinimumDisagreement": lambda: baselines.MinimumDisagreement(3, **QUICK),
+    "SingleView": lambda: baselines.SingleView(cs.MultiViewKMeans(3, **QUICK)),
+}
+ONE_VIEW = ("PCKMeans", "MPCKMeans")
+
+
+def data(kind):
+    missing = 0.3 if kind == "missing" else 0.0
+    views, _ = make_gaussian_views(60, n_clusters=3, n_features=(4, 6), separation=4, missing=missing, random_state=3)
+    views = views.map(lambda X: np.abs(X) + 0.01)
+    return views.map(sp.csr_array) if kind == "sparse" else views
+
+
+def fitted(name, kind):
+    views = data(kind)[["view0"]] if name in ONE_VIEW else data(kind)
+    X = views["view0"] if name in ONE_VIEW else views
+    return MODELS[name]().fit(X), X
+
+
+def test_every_estimator_is_looked_at():
+    there = {
+        name
+        for place in (cs, baselines)
+        for name, own in vars(place).items()
+        if inspect.isclass(own) and hasattr(own, "fit_predict")
+    }
+    assert there == set(MODELS)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in MODELS
+        for kind in ("dense", "sparse", "missing")
+        if not (name in ONE_VIEW and kind == "missing") and (name, kind) != ("MPCKMeans", "sparse")  # take no such data
+    ],
+)
+def test_every_estimator_is_sure_from_0_to_1(name, kind):
+    model, views = fitted(name, kind)
+    sure = confidence(model, views)
+    assert sure.shape == (60,)
+    assert sure.dtype == np.float64
+    assert np.isfinite(sure).all()
+    assert ((sure >= 0) & (sure <= 1)).all()
+    if hasattr(model, "predict_proba"):
+        assert sure == pytest.approx(np.asarray(model.predict_proba(views)).max(axis=1))
+    elif hasattr(model, "transform") and (model.labels_ >= 0).all():
+        for i, distance in enumerate(np.asarray(model.transform(views))):
+            own, following = distance[model.labels_[i]], np.delete(distance, model.labels_[i]).min()
+            if own >= 0 and following > 0:  # a metric that was learned has distances below 0
+                assert sure[i] == pytest.approx(max(1 - own / following, 0))
+
+
+def test_without_probabilities_or_distances_it_is_the_share_of_views_that_agree():
+    model, views = fitted("MultiViewAgglomerative", "missing")
+    sure = confidence(model, views)
+    for i, label in enumerate(model.labels_):
+        said = [own[i] for own in model.view_labels_.values() if own[i] >= 0]
+        assert sure[i] == pytest.approx(said.count(label) / len(said))
+
+
+class Stub:
+    """A model that knows distances."""
+
+    def __init__(self, labels, distance):
+        self.labels_, self._distance = np.array(labels), np.array(distance, dtype=float)
+
+    def transform(self, _):
+        return self._distance
+
+
+@pytest.mark.parametrize(
+    ("labels", "distance", "expected"),
+    [
+        ([0, 1], [[1, 4], [3, 0]], [0.75, 1]),
+        ([0, 1], [[2, 2], [5, 5]], [0, 0]),
+        ([0, 0], [[1], [2]], [1, 1]),
+        ([1, 0], [[1, 4], [3, 0]], [0, 0]),
+        pytest.param(
+            [0, 1], [[-2, -2], [-2, -2]], [0, 0],
+            marks=pytest.mark.xfail(reason="between two clusters at the same distance below 0 it is quite sure"),
+        ),
+        pytest.param(
+            [0, 1], [[0, 0], [0, 0]], [0, 0],
+            marks=pytest.mark.xfail(reason="between two clusters at distance 0 it is quite sure"),
+        ),
+    ],
+)  # fmt: skip
+def test_how_much_nearer_the_own_cluster_is(labels, distance, expected):
+    assert confidence(Stub(labels, distance), None).tolist() == expected
+
+
+@pytest.mark.xfail(reason="an entity in no cluster gets the confidence of the last one")
+def test_an_entity_in_no_cluster_is_not_sure_of_one():
+    assert confidence(Stub([0, -1], [[1, 4], [3, 1]]), None)[1] == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contested_equals_a_literal_loop(seed):
+    rng = np.random.default_rng(seed)
+    said = {name: rng.integers(-1, 3, size=80) for name in ("a", "b", "c")}
+    said["c"][:40] = -1
+    expected = [len({own[i] for own in said.values() if own[i] >= 0}) > 1 for i in range(80)]
+    assert contested(said).tolist() == expected
+
+
+def test_one_view_is_contested_by_nobody():
+    assert not contested({"a": [0, 1, -1, 2]}).any()

@@ -1,0 +1,101 @@
+"""Where a view puts the entities, in the plane."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+
+import consilience as cs
+from consilience.explain import embed
+
+NO_COLUMN = pytest.mark.xfail(reason="the decomposition of a sparse view wants two columns")
+
+
+def test_dense_views_by_their_principal_components():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5)) * [9, 5, 1, 1, 1]
+    place = embed(cs.Views({"x": X}), "x")
+    assert place.shape == (30, 2)
+    assert np.allclose(np.abs(place), np.abs(PCA(2).fit_transform(X)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_who_lacks_the_view_is_nowhere(sparse):
+    rng = np.random.default_rng(0)
+    X, present = rng.poisson(2, size=(40, 8)) + 0.0, rng.random(40) < 0.6
+    block = sp.csr_array(np.where(present[:, None], X, 0)) if sparse else np.where(present[:, None], X, np.nan)
+    views = cs.Views({"x": block, "y": np.ones((40, 1))}, present=np.stack([present, present | True], axis=1))
+    place = embed(views, "x")
+    assert np.array_equal(np.isfinite(place).all(axis=1), present)
+    assert np.isnan(place[~present]).all()
+    rows = np.flatnonzero(present)
+    assert np.allclose(place[rows], embed(views[rows], "x"))
+
+
+def test_sparse_views_tell_directions_apart():
+    rng = np.random.default_rng(0)
+    X = np.zeros((30, 9))
+    for i in range(30):
+        X[i, 3 * (i % 3) : 3 * (i % 3) + 3] = rng.random(3) + 0.5
+    place = embed(cs.Views({"x": sp.csr_array(X)}), "x")
+    centres = np.array([place[c::3].mean(axis=0) for c in range(3)])
+    apart = np.linalg.norm(centres[:, None] - centres, axis=2)[np.triu_indices(3, 1)]
+    assert apart.min() > 3 * max(place[c::3].std() for c in range(3)) or apart.min() > 0.5
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_the_same_data_goes_to_the_same_places(make):
+    rng = np.random.default_rng(0)
+    views = cs.Views({"x": make(rng.poisson(1, size=(50, 20)) + 0.0)})
+    assert np.array_equal(embed(views, "x"), embed(views, "x"))
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    embed(views, "x", random_state=3)
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
+def test_any_numbers_will_do(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(20, 4)).astype(dtype)
+    expected = embed(cs.Views({"x": X.astype(float)}), "x")
+    assert np.allclose(embed(cs.Views({"x": X}), "x"), expected)
+
+
+def test_one_column_varies_along_one_axis():
+    X = np.array([[1.0], [3.0], [8.0]])
+    place = embed(cs.Views({"x": X}), "x")
+    assert np.allclose(np.abs(place[:, 0]), [3, 1, 4])
+    assert not place[:, 1].any()
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(np.array([[1.0, 2.0, 3.0]]), id="one row"),
+        pytest.param(np.ones((5, 3)), id="constant"),
+        pytest.param(np.ones((5, 1)), id="one constant column"),
+        pytest.param(sp.csr_array([[1.0, 2.0, 3.0]]), id="one sparse row"),
+        pytest.param(sp.csr_array([[1.0], [2.0], [0.0]]), id="one sparse column", marks=NO_COLUMN),
+        pytest.param(sp.csr_array(np.ones((5, 4))), id="constant sparse"),
+        pytest.param(sp.csr_array(np.eye(4)[:, :2]), id="two sparse columns"),
+        pytest.param(sp.csr_array(np.eye(2, 6)), id="two sparse rows"),
+        pytest.param(np.array([[1.0, 2.0], [3.0, 5.0]]), id="two rows"),
+    ],
+)
+def test_small_and_constant_views_have_a_place(block):
+    place = embed(cs.Views({"x": block}), "x")
+    assert place.shape == (block.shape[0], 2)
+    assert np.isfinite(place).all()
+
+
+def test_a_view_that_one_entity_has():
+    X = np.full((3, 2), np.nan)
+    X[1] = [4.0, 5.0]
+    place = embed(cs.Views({"x": X, "y": np.ones((3, 1))}), "x")
+    assert np.isfinite(place).all(axis=1).tolist() == [False, True, False]
+
+
+@pytest.mark.xfail(reason="«tuple.index(x): x not in tuple»")
+def test_a_view_that_there_is_not():
+    with pytest.raises((ValueError, KeyError), match="'z'"):
+        embed(cs.Views({"x": np.ones((3, 2))}), "z")
