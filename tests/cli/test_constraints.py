@@ -70,7 +70,7 @@ def test_an_empty_weight_is_1(ab, tmp_path):
 @pytest.mark.parametrize(
     ("header", "row", "words"),
     [
-        (USUAL, ("e00", "nobody", "must"), "names 'nobody', which no view has: correct the id, or drop the row"),
+        (USUAL, ("e00", "nobody", "must"), "names 'nobody' in row 1, which no view has: correct the id"),
         (USUAL, ("e00", "e03", "maybe"), "a constraint's type is 'must-link' or 'cannot-link', got 'maybe'"),
         (USUAL, ("e00", "e00", "must"), "must-link ('e00', 'e00') is between an entity and itself: leave it out"),
         ([*USUAL, "weight"], ("e00", "e03", "must", "heavy"), "a constraint's weight is a number, got 'heavy'"),
@@ -78,8 +78,7 @@ def test_an_empty_weight_is_1(ab, tmp_path):
         (["one", "two"], ("e00", "e03"), "has 2 columns: give two ids, must or cannot, and perhaps a weight"),
         (["a", "b", "c", "d", "e"], ("e00", "e03", "must", 1, 1), "has 5 columns: give two ids, must or cannot"),
         pytest.param(
-            USUAL, ("", "e03", "must"), "row 1",
-            marks=pytest.mark.xfail(reason="an empty id is told of in the words of Python: unknown='drop'"),
+            USUAL, ("", "e03", "must"), "row 1"
         ),
     ],
 )  # fmt: skip
@@ -94,7 +93,7 @@ def test_what_is_no_constraint_is_refused(header, row, words, ab, tmp_path):
 def test_a_row_that_is_not_there_is_refused(data, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [(0, 60, "must")])
     ran = run("cluster", "--view", data / "near-raw.npy", "-k", 3, "--constraints", file, "--out", tmp_path / "out")
-    refused(ran, "names '60': without --id entities are rows, 0 to 59")
+    refused(ran, "names '60' in row 1, which no view has: without --id entities are rows, counted from 0")
 
 
 @pytest.mark.parametrize("method", ["spectral", "co-em", "spherical", "k-means", "convex", "agglomerative"])

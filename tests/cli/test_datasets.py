@@ -23,9 +23,7 @@ def test_digits_come_as_six_tables_and_their_classes(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["senses", "two words"])
-def test_the_command_that_it_proposes_is_one(name, tmp_path, request):
-    if " " in name:
-        request.applymarker(pytest.mark.xfail(reason="a folder with a space in its name is not quoted"))
+def test_the_command_that_it_proposes_is_one(name, tmp_path):
     told = done("datasets", "word-senses", "--out", tmp_path / name).out
     arguments = shlex.split(told.splitlines()[-1])
     views = [arguments[i + 1] for i, own in enumerate(arguments) if own == "--view"]

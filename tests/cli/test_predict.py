@@ -200,7 +200,6 @@ def test_entities_are_joined_as_in_the_fit(data, tmp_path):
     assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
 
 
-@pytest.mark.xfail(reason="predict takes the name of the file for the name of the one view")
 def test_cells_are_given_as_in_the_fit(cells, tmp_path):
     done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert clusters(printed(tmp_path / "out", "--view", cells)) == clusters(read_labels(tmp_path / "out"))
@@ -236,13 +235,6 @@ def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):
     assert placed == [fitted[i] for i in (0, 30, 59)]
 
 
-@pytest.mark.xfail(reason="predict has a --kind that does nothing")
-def test_a_kind_that_contradicts_the_model_is_refused(data, clustered):
-    ran = run("predict", clustered("k-means"), "--view", f"a={data / 'a.csv'}", "--kind", "a=text")
-    refused(ran, "a=text")
-
-
-@pytest.mark.xfail(reason="entities of which the model can say nothing are left out without a word")
 def test_who_cannot_be_placed_is_told_of(data, tmp_path):
     done("cluster", "--view", data / "kinds.csv", "-k", 3, "--out", tmp_path / "out")
     rows = [("n1", "violet", "long"), ("n2", "red", "round")]

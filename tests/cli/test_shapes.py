@@ -266,7 +266,6 @@ def test_classes_known_of_some_score_these_alone(ab, tmp_path):
     assert {row["method"]: row["nmi"] for row in facts["comparison"]}["all views together"] == pytest.approx(1)
 
 
-@pytest.mark.xfail(reason="no class is known of any entity: scores of nothing, with a warning of a division by 0")
 def test_classes_known_of_nobody_are_refused(data, tmp_path):
     file = write_csv(tmp_path / "known.csv", ["class", "other"], [("", i) for i in range(N)])
     ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out")
@@ -293,7 +292,6 @@ def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
     assert (facts["entities"], facts["left_out"]) == (N - 1, 1)
 
 
-@pytest.mark.xfail(reason="rows are numbered anew after one was left out: labels.csv names the wrong rows")
 def test_rows_keep_their_numbers_where_one_is_left_out(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     done("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
@@ -303,7 +301,6 @@ def test_rows_keep_their_numbers_where_one_is_left_out(holed, tmp_path):
     assert [row["id"] for row in read_labels(tmp_path / "placed.csv")] == rows
 
 
-@pytest.mark.xfail(reason="rows are numbered anew after one was left out: constraints are put to the wrong rows")
 def test_constraints_name_the_rows_of_the_files_where_one_is_left_out(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     file = write_csv(tmp_path / "links.csv", ["first", "second", "type"], [(58, 59, "must")])

@@ -108,12 +108,10 @@ class Stub:
         ([0, 0], [[1], [2]], [1, 1]),
         ([1, 0], [[1, 4], [3, 0]], [0, 0]),
         pytest.param(
-            [0, 1], [[-2, -2], [-2, -2]], [0, 0],
-            marks=pytest.mark.xfail(reason="between two clusters at the same distance below 0 it is quite sure"),
+            [0, 1], [[-2, -2], [-2, -2]], [0, 0]
         ),
         pytest.param(
-            [0, 1], [[0, 0], [0, 0]], [0, 0],
-            marks=pytest.mark.xfail(reason="between two clusters at distance 0 it is quite sure"),
+            [0, 1], [[0, 0], [0, 0]], [0, 0]
         ),
     ],
 )  # fmt: skip
@@ -121,7 +119,6 @@ def test_how_much_nearer_the_own_cluster_is(labels, distance, expected):
     assert confidence(Stub(labels, distance), None).tolist() == expected
 
 
-@pytest.mark.xfail(reason="an entity in no cluster gets the confidence of the last one")
 def test_an_entity_in_no_cluster_is_not_sure_of_one():
     assert confidence(Stub([0, -1], [[1, 4], [3, 1]]), None)[1] == 0
 

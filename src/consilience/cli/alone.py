@@ -44,11 +44,18 @@ def _dense(block: Any) -> np.ndarray:
 
 
 def compare_alone(
-    model: Any, views: Views, method: str, seed: int, kinds: Mapping[str, str], classes: np.ndarray | None, say: Say
+    model: Any,
+    views: Views,
+    method: str,
+    seed: int,
+    kinds: Mapping[str, str],
+    classes: np.ndarray | None,
+    seconds: float,
+    say: Say,
 ) -> Table:
     """One row for all views together, one for all columns side by side, one for each view alone."""
     k = len(np.unique(model.labels_))
-    rows = [{"method": ALL, **_line(model.labels_, model.labels_, classes), "seconds": np.nan}]
+    rows = [{"method": ALL, **_line(model.labels_, model.labels_, classes), "seconds": seconds}]
     for name, own, where, own_kinds in _others(views, kinds, METHODS[method].rare):
         started = time.perf_counter()
         estimator = METHODS[method].build(Setting(k, seed, own_kinds))

@@ -15,12 +15,14 @@ from ..metrics import evaluate
 from ..persist import save
 from ..report import Report
 from .alone import SCORES, compare_alone
-from .job import Data, Fitted, describe, described, fit, load
+from .constraints import kept
+from .job import Data, Fitted, describe, described, digest, fit, load
 from .methods import METHODS
 from .outputs import now, say_guarded, versions, write_json, write_labels
 from .say import Say
 
 FILES = ("labels.csv", "summary.json", "model.zip", "report.html")
+INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "title")
 COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
 
 
@@ -41,7 +43,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     facts = summarise(data, fitted, sure, disputed, comparison, options, say)
     say.result(f"\n{spoken(facts, comparison)}")
     with say.step("writing the results", "wrote the results"), whole_folder(out, FILES, options.force) as folder:
-        ids = np.arange(len(data.views)) if data.views.ids is None else data.views.ids
+        ids = data.prepared.names
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
             say_guarded(write_labels(file, ids, model.labels_, sure, disputed, model.view_labels_), say)
         facts["notes"] = say.notes
@@ -58,7 +60,8 @@ def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -
     if len(data.views) > COMPARED:
         say.note(f"More than {COMPARED:,} entities: not compared with single views. `consilience compare` does it.")
         return None
-    return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, say)
+    took = say.seconds[f"clustering by {METHODS[data.method].title}"]
+    return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, took, say)
 
 
 def summarise(
@@ -100,6 +103,7 @@ def summarise(
         "selection": None
         if fitted.selection is None
         else {"reason": fitted.selection.reason, "table": fitted.selection.table},
+        "constraints": None if data.constraints is None else kept(data.constraints, views.ids, labels),
         "scores": None if data.classes is None else _scores(data.classes, labels),
         "comparison": comparison,
         "seconds": say.seconds,
@@ -113,8 +117,7 @@ def summarise(
 
 def inputs(options: argparse.Namespace) -> dict[str, Any]:
     """What `consilience report` needs to read the same files again."""
-    names = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "title")
-    return {name: getattr(options, name) for name in names}
+    return {name: getattr(options, name) for name in INPUTS}
 
 
 def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -134,7 +137,7 @@ def as_saved(data: Data, fitted: Fitted, options: argparse.Namespace) -> dict[st
         "kinds": {one.name: one.kind for one in data.reading.contents},
         "columns": {one.name: one.columns for one in data.reading.contents},
         "id": data.reading.id_column,
-        "ids": data.views.ids,
+        "data": digest(data.views),
         "seed": options.seed,
     }
 
@@ -180,6 +183,8 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         )
     else:
         lines.append("One view alone: nothing can be said about its errors without labels.")
+    if facts["constraints"] is not None:
+        lines.append(f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are kept.")
     if facts["scores"] is not None:
         lines.append(
             "Against the known labels: "

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 
 from .methods import METHODS
-from .say import Say, printable
+from .say import Say, nobody_reads, printable
 
 DONE, WRONG, USAGE, BUG, STOPPED = 0, 1, 2, 3, 130
 EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence says how); 2 the arguments are wrong;
@@ -25,11 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     say = Say(options.quiet)
     try:
         options.run(options, say)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         done = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
         return _refuse(f"stopped {done}: nothing was written", STOPPED, options.debug)
     except BrokenPipeError:
-        return DONE  # whoever was reading has seen enough
+        nobody_reads()
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         return _refuse(_sentence(error), WRONG, options.debug)
     except Exception as error:
@@ -94,7 +95,7 @@ def _command(commands: argparse._SubParsersAction, name: str, what: str, example
     return one
 
 
-def _files(one: argparse.ArgumentParser, required: bool = True) -> None:
+def _files(one: argparse.ArgumentParser, required: bool = True, kinds: bool = True) -> None:
     """The arguments that name the data."""
     one.add_argument(
         "--view",
@@ -105,22 +106,23 @@ def _files(one: argparse.ArgumentParser, required: bool = True) -> None:
         help="a view, as often as there are views: CSV, TSV, Parquet, JSONL, NPY, NPZ, Matrix Market, SVMlight, H5AD "
         "or H5MU. Columns of a table are named after a colon, with commas between, or by a pattern such as pixel_*",
     )
+    if kinds:
+        one.add_argument(
+            "--kind",
+            action="append",
+            default=[],
+            metavar="NAME=KIND",
+            help="what a view is, if it is not found rightly: numbers, counts, text, names (short strings, compared by "
+            "their letters), categories, links (an edge list) or similarities",
+        )
     one.add_argument("--id", metavar="COLUMN", help="column that names the entities and joins the views (default: id)")
-    one.add_argument(
-        "--kind",
-        action="append",
-        default=[],
-        metavar="NAME=KIND",
-        help="what a view is, if it is not found rightly: numbers, counts, text, names (short strings, compared by "
-        "their letters), categories, links (an edge list) or similarities",
-    )
     one.add_argument("--delimiter", metavar="CHARACTER", help="of the tables, if it is not found rightly")
 
 
 def _work(one: argparse.ArgumentParser) -> None:
     """The arguments that say what to do with the data."""
     one.add_argument("-k", type=_number, default="auto", metavar="N", help="number of clusters, or auto (the default)")
-    one.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
+    one.add_argument("--seed", type=_whole, default=0, help="of everything random (default: %(default)s)")
     one.add_argument(
         "--labels",
         metavar="COLUMN",
@@ -129,9 +131,15 @@ def _work(one: argparse.ArgumentParser) -> None:
 
 
 def _number(text: str) -> str:
-    if text != "auto" and (not text.isdigit() or int(text) < 1):
+    if text != "auto" and (not text.isdecimal() or int(text) < 1):
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number of clusters nor auto")
     return text
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number, 0 or more")
+    return int(text)
 
 
 def _seen(one: argparse.ArgumentParser, default: str | None, what: str) -> None:
@@ -168,7 +176,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     _files(one)
     _work(one)
     one.add_argument(
-        "--refits", type=int, default=5, help="fits on samples that judge stability (default: %(default)s)"
+        "--refits", type=_whole, default=5, help="fits on samples that judge stability (default: %(default)s)"
     )
     one.set_defaults(method="auto", constraints=None)
     _seen(one, None, "file for the table and its words as JSON")
@@ -182,7 +190,7 @@ def _predict(commands: argparse._SubParsersAction) -> None:
         "  consilience predict consilience-out/model.zip --view text=new.csv:abstract > labels.csv",
     )
     one.add_argument("model", metavar="MODEL", help="model.zip, or the folder that it lies in")
-    _files(one)
+    _files(one, kinds=False)
     _seen(one, None, "file for the labels (default: standard output)")
 
 

@@ -23,7 +23,7 @@ from .say import Say
 CLOSE = 0.02  # a difference that another seed could make
 MOST = 5000  # entities up to which baselines run whose time grows with their square
 ALONE, JOINED = "alone", "side by side"
-SHOWN = ("estimator", "nmi", "ari", "f", "entropy", "agreement", "error_bound", "stability", "seconds")
+SHOWN = ("estimator", "entities", "nmi", "ari", "f", "entropy", "agreement", "error_bound", "stability", "seconds")
 
 
 def compare(options: argparse.Namespace, say: Say) -> None:
@@ -35,16 +35,17 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     say.result(describe(data))
     k = int(options.k) if options.k != "auto" else choose_k(data, data.views, options.seed, say).n_clusters
     rows = []
-    for name, views, estimator in candidates(data, k, options.seed, say):
+    for name, views, estimator, who in candidates(data, k, options.seed, say):
+        classes = None if data.classes is None else data.classes[who]
         with say.step(f"trying {name}", f"tried {name}"):
             table = lay_side_by_side(
-                views, {name: estimator}, data.classes, random_state=options.seed, n_refits=options.refits
+                views, {name: estimator}, classes, random_state=options.seed, n_refits=options.refits
             )
-        rows += table.rows()
+        rows += [{**row, "entities": len(who)} for row in table.rows()]
     table = Table.from_rows(rows)
     words = in_words(table, data.classes is not None)
     shown = Table({name: table[name] for name in SHOWN if name in table})
-    say.result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}")
+    say.result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}", always=out is None)
     if out is None:
         return
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
@@ -53,9 +54,9 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     say.result(f"\nWritten to {out}")
 
 
-def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, Views, Any]]:
-    """Name, data and estimator of all that suits: methods, all columns side by side, each view alone."""
-    kinds = data.prepared.kinds
+def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
+    """Name, data, estimator and which entities of all that suits: methods, columns side by side, each view alone."""
+    kinds, everybody = data.prepared.kinds, np.arange(len(data.views))
     alike = "similarities" in kinds.values()
     for name, method in METHODS.items():
         if method.few_columns or (alike and not method.similarities):
@@ -63,21 +64,28 @@ def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, V
         if method.most is not None and len(data.views) > method.most:
             say.note(f"{name} is left out: more than {method.most:,} entities.")
             continue
-        yield name, _views_for(data, method.rare), method.build(Setting(k, seed, kinds))
+        yield name, _views_for(data, method.rare), method.build(Setting(k, seed, kinds)), everybody
     views = _views_for(data, True)
     affinity = {name: "precomputed" if kind == "similarities" else "auto" for name, kind in kinds.items()}
     if views.n_views < 2:
         return
-    yield "kernel addition", views, KernelAddition(k, affinity=affinity, random_state=seed)
+    yield "kernel addition", views, KernelAddition(k, affinity=affinity, random_state=seed), everybody
     if len(views) <= MOST:
-        yield "co-regularised spectral", views, CoRegularizedSpectral(k, affinity=affinity, random_state=seed)
+        yield (
+            "co-regularised spectral",
+            views,
+            CoRegularizedSpectral(k, affinity=affinity, random_state=seed),
+            everybody,
+        )
     if not alike:
         joined, _ = side_by_side(views, kinds, rare=True)
-        yield f"spectral, {JOINED}", joined, CoTrainedSpectral(k, random_state=seed)
-        yield f"spherical, {JOINED}", joined, MultiViewSphericalKMeans(k, random_state=seed)
-        for name in views.names:
-            yield f"{name} {ALONE}, spectral", views, SingleView(CoTrainedSpectral(k, random_state=seed), name)
-            yield f"{name} {ALONE}, spherical", views, SingleView(MultiViewSphericalKMeans(k, random_state=seed), name)
+        one_view = {"spectral": CoTrainedSpectral, "spherical": MultiViewSphericalKMeans}
+        for how, kind in one_view.items():
+            yield f"{how}, {JOINED}", joined, kind(k, random_state=seed), everybody
+        for v, name in enumerate(views.names):
+            there = np.flatnonzero(views.present[:, v])  # of the others a view says nothing, right or wrong
+            for how, kind in one_view.items():
+                yield f"{name} {ALONE}, {how}", views[there], SingleView(kind(k, random_state=seed), name), there
 
 
 def _views_for(data: Data, rare: bool) -> Views:
@@ -101,12 +109,14 @@ def in_words(table: Table, scored: bool) -> str:
     if not scored:
         return _unscored(several, alone, joined, table)
     if not alone:
-        return f"The best here is {best} (NMI {several[best]:.2f}): --method {best}."
+        return f"The best here is {best} (NMI {several[best]:.2f})."
     one = max(alone, key=lambda name: alone[name])
     gain = several[best] - alone[one]
     verdict = "Yes, several views help here" if gain > CLOSE else "No, several views do not help here"
     verdict = "Several views make little difference here" if abs(gain) <= CLOSE else verdict
-    words = f"{verdict}: {best} has NMI {several[best]:.2f}, the best single view ({one}) {alone[one]:.2f}"
+    sizes = dict(zip(table["estimator"].tolist(), table["entities"].tolist(), strict=True))
+    among = "" if sizes[one] == sizes[best] else f" among the {sizes[one]:,} entities that have it"
+    words = f"{verdict}: {best} has NMI {several[best]:.2f}, the best single view ({one}) {alone[one]:.2f}{among}"
     if joined:
         other = max(joined, key=lambda name: joined[name])
         ahead = several[best] - joined[other]

@@ -6,41 +6,28 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data import Constraints, Views
+from ..data import Constraints
+from ..files import Prepared
 from ..files.formats import Frame, read_source
-from .say import Say
 
 USUAL = ("first", "second", "type", "weight")
 
 
-def read_constraints(text: str, views: Views, say: Say) -> Constraints:
+def read_constraints(text: str, prepared: Prepared) -> Constraints:
     """The constraints in a table whose columns are, in this order or by name, first, second, type and weight."""
     path = Path(text)
     source = read_source(path, frozenset(_all_columns(path)))
     if not isinstance(source, Frame):
         raise ValueError(f"{path} (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
-    names = list(source.columns)
-    if not set(USUAL[:3]) <= set(names):
-        if len(names) not in (3, 4):
-            raise ValueError(
-                f"{path} (--constraints) has {len(names)} columns: give two ids, must or cannot, and perhaps a weight"
-            )
-        names = dict(zip(USUAL, names, strict=False))  # type: ignore[assignment]
-    else:
-        names = {name: name for name in USUAL if name in names}  # type: ignore[assignment]
-    table = {name: source.columns[own].tolist() for name, own in names.items()}  # type: ignore[attr-defined]
+    table = {name: source.columns[own].tolist() for name, own in _named(path, list(source.columns)).items()}
     if "weight" in table:
         table["weight"] = [1.0 if one is None else one for one in table["weight"]]
-    if views.ids is None:
-        table |= {end: [_row(path, one, len(views)) for one in table[end]] for end in USUAL[:2]}
-        found = Constraints.from_table(table, by="position")
-    else:
-        _check_known(path, table, views)
-        found = Constraints.from_table(table, by="id")
-    n = len(found.conflicts)
-    if n:
-        say.note(f"{n} constraints contradict others.")
-    return found
+    by_row = prepared.ids is None
+    position = {str(one): i for i, one in enumerate(prepared.names.tolist())}
+    for end in USUAL[:2]:
+        known = [_known(path, row, one, position, by_row) for row, one in enumerate(table[end], 1)]
+        table[end] = [position[one] for one in known] if by_row else known
+    return Constraints.from_table(table, by="position" if by_row else "id")
 
 
 def _all_columns(path: Path) -> list[str]:
@@ -49,15 +36,30 @@ def _all_columns(path: Path) -> list[str]:
     return list(source.columns)[:4] if isinstance(source, Frame) else []
 
 
-def _row(path: Path, text: str, n: int) -> int:
-    """Without ids entities are named by their row, counted from 0."""
-    if text is None or not text.strip().isdigit() or int(text) >= n:
-        raise ValueError(f"{path} names {text!r}: without --id entities are rows, 0 to {n - 1}")
-    return int(text)
+def _named(path: Path, there: list[str]) -> dict[str, str]:
+    """Which column is which: by name, or else by place."""
+    if set(USUAL[:3]) <= set(there):
+        return {name: name for name in USUAL if name in there}
+    if len(there) not in (3, 4):
+        raise ValueError(
+            f"{path} (--constraints) has {len(there)} columns: give two ids, must or cannot, and perhaps a weight"
+        )
+    return dict(zip(USUAL, there, strict=False))
 
 
-def _check_known(path: Path, table: dict[str, list[str]], views: Views) -> None:
-    known = set(np.asarray(views.ids).tolist())
-    wrong = next((one for end in USUAL[:2] for one in table[end] if one not in known), None)
-    if wrong is not None:
-        raise ValueError(f"{path} (--constraints) names {wrong!r}, which no view has: correct the id, or drop the row")
+def _known(path: Path, row: int, text: str | None, position: dict[str, int], by_row: bool) -> str:
+    """An entity that some view has; without ids entities are named by their row, counted from 0."""
+    if text is None or not text.strip():
+        raise ValueError(f"{path} (--constraints) has an empty id in row {row}: name the entity, or drop the row")
+    if text.strip() not in position:
+        remedy = "without --id entities are rows, counted from 0" if by_row else "correct the id, or drop the row"
+        raise ValueError(f"{path} (--constraints) names {text!r} in row {row}, which no view has: {remedy}")
+    return text.strip()
+
+
+def kept(constraints: Constraints, ids: np.ndarray | None, labels: np.ndarray) -> dict[str, int]:
+    """How many of the constraints the clusters keep, and how many there are."""
+    constraints = constraints if ids is None else constraints.positions(ids)
+    must, cannot = constraints.must_link, constraints.cannot_link
+    held = np.sum(labels[must[:, 0]] == labels[must[:, 1]]) + np.sum(labels[cannot[:, 0]] != labels[cannot[:, 1]])
+    return {"kept": int(held), "given": len(must) + len(cannot)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,5 @@ def datasets(options: argparse.Namespace, say: Say) -> None:
                 table = csv.writer(file)
                 table.writerow(header)
                 table.writerows(rows)
-    say.result(
-        f"Written to {out}: {', '.join(files)}. Now try\n  consilience cluster {line.format(out)} --out {out}-out"
-    )
+    say.result(f"Written to {out}: {', '.join(files)}. Now try")
+    say.result(f"  consilience cluster {line.format(shlex.quote(str(out)))} --out {shlex.quote(f'{out}-out')}")

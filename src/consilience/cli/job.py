@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from ..cluster import SpectralFeatures, select_n_clusters
@@ -73,7 +75,7 @@ def load(options: argparse.Namespace, say: Say) -> Data:
     if reading.known is not None:
         _check_order(reading)
         classes = classes_for(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
-    given = None if options.constraints is None else read_constraints(options.constraints, prepared.views, say)
+    given = None if options.constraints is None else read_constraints(options.constraints, prepared)
     return Data(reading, prepared, classes, given, method, why)
 
 
@@ -91,14 +93,19 @@ def _pair(text: str) -> tuple[str, str]:
     return name, kind
 
 
-def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
-    """How many entities, who lacks what, and what was done to the data."""
-    views = prepared.views
+def say_left_out(prepared: Prepared, say: Say) -> None:
+    """Tell of entities that no view says anything about."""
     lost = np.flatnonzero(~prepared.kept)
     if len(lost):
         first = lost[0] if prepared.ids is None else prepared.ids[lost[0]]
         who = f"Entity {first} has" if len(lost) == 1 else f"{len(lost):,} entities, the first of them {first}, have"
         say.note(f"{who} no view at all: left out.")
+
+
+def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
+    """How many entities, who lacks what, and what was done to the data."""
+    views = prepared.views
+    say_left_out(prepared, say)
     for name, n in prepared.filled.items():
         say.note(f"View {name!r}: {n} empty cells in rows that have others were filled with the column's median.")
     for one in reading.contents:
@@ -107,6 +114,16 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
             n = sum(a not in known and b not in known for a, b in zip(*one.data[:2], strict=True))
             if n:
                 say.note(f"View {one.name!r}: {n} links are between ids that no other view has, and count for nothing.")
+
+
+def digest(views: Views) -> str:
+    """A fingerprint of the data: the same numbers for the same entities have the same."""
+    found = hashlib.sha256(repr((views.names, None if views.ids is None else views.ids.tolist())).encode())
+    for _, block in views.items():
+        arrays = (block.data, block.indices, block.indptr) if sp.issparse(block) else (block,)
+        for one in (*arrays, views.present):
+            found.update(np.ascontiguousarray(one).tobytes())
+    return found.hexdigest()
 
 
 def describe(data: Data) -> str:

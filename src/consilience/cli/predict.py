@@ -12,7 +12,7 @@ import numpy as np
 
 from ..files import check_free, encode, entities, parse_view, read_files, whole_file
 from ..persist import load as load_model
-from .job import reduced
+from .job import reduced, say_left_out
 from .methods import METHODS
 from .outputs import say_guarded, write_labels
 from .say import Say
@@ -27,7 +27,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     if not METHODS[held["method"]].predicts:
         raise ValueError(f"{options.model}: --method {held['method']} has no way to place new entities")
     with say.step("reading the files", "read the files"):
-        views, ids = read_for(held, options)
+        views, ids = read_for(held, options, say)
     estimator = held["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
@@ -35,7 +35,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         if hasattr(estimator, "predict_proba"):
             sure = np.asarray(estimator.predict_proba(views)).max(axis=1)
     if out is None:
-        write_labels(sys.stdout, ids, labels, sure)
+        say_guarded(write_labels(sys.stdout, ids, labels, sure), say)
         return
     with whole_file(out, options.force) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         say_guarded(write_labels(file, ids, labels, sure), say)
@@ -51,7 +51,7 @@ def open_model(path: Path) -> dict[str, Any]:
     return held
 
 
-def read_for(held: dict[str, Any], options: argparse.Namespace) -> tuple[Any, Any]:
+def read_for(held: dict[str, Any], options: argparse.Namespace, say: Say) -> tuple[Any, Any]:
     """The files as the model's views, and the names of the entities."""
     specs = [parse_view(text) for text in options.view]
     specs = [_with_columns(spec, held) for spec in specs]
@@ -63,13 +63,14 @@ def read_for(held: dict[str, Any], options: argparse.Namespace) -> tuple[Any, An
     reading = read_files(specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual)
     ids = entities(reading.contents)
     prepared = encode(reading.contents, held["parts"], ids)
-    views = reduced(prepared.views, held["features"])
-    return views, np.arange(len(views)) if views.ids is None else views.ids
+    say_left_out(prepared, say)
+    return reduced(prepared.views, held["features"]), prepared.names
 
 
 def _with_columns(spec: Any, held: dict[str, Any]) -> Any:
     """The columns that the model was fitted on, where the user names none."""
-    name = spec.name or spec.path.name.partition(".")[0]
-    spec = replace(spec, name=name)
-    known = held["columns"].get(name)
+    if spec.name is None and spec.called not in held["kinds"]:
+        return spec  # a file of several blocks, each with its own name
+    spec = replace(spec, name=spec.called)
+    known = held["columns"].get(spec.called)
     return spec if spec.columns is not None or not known else replace(spec, columns=tuple(known))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy as np
 from ..data import Table
 from ..explain import confidence
 from ..files import check_free
-from .cluster import FILES, build_report
-from .job import Fitted, load, reduced
+from .cluster import FILES, INPUTS, build_report
+from .job import Fitted, digest, load, reduced
 from .predict import open_model
 from .say import Say
 
@@ -25,14 +26,18 @@ def report(options: argparse.Namespace, say: Say) -> None:
     check_free(out, options.force)
     facts = read_summary(folder / FILES[1])
     held = open_model(folder)
-    for name, value in facts["inputs"].items():
+    for name in INPUTS:
         if getattr(options, name, None) in (None, []):
-            setattr(options, name, value)
+            setattr(options, name, facts["inputs"].get(name))
     options.method = held["method"]
-    options.command_line = facts["command"]
-    data = load(options, say)
+    options.command_line = facts.get("command")
+    try:
+        data = replace(load(options, say), why=facts.get("method_chosen", ""))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{error}. Run it from where the files were named from, or give --view anew") from error
     estimator = held["estimator"]
-    _check_same(data.views.ids, held["ids"], len(data.views), len(estimator.labels_))
+    if digest(data.views) != held["data"]:
+        raise ValueError("the files are not as they were when the model was fitted: run `consilience cluster` again")
     fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), None)
     comparison = facts.get("comparison")
     with say.step("drawing the report", "drew the report"):
@@ -50,7 +55,8 @@ def read_summary(path: Path) -> dict[str, Any]:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(facts, dict) or not isinstance(facts.get("inputs"), dict):
+    inputs = facts.get("inputs") if isinstance(facts, dict) else None
+    if not isinstance(inputs, dict) or not isinstance(inputs.get("view"), list):
         raise ValueError(f"{path} is no summary of `consilience cluster`")
     return facts
 
@@ -58,12 +64,3 @@ def read_summary(path: Path) -> dict[str, Any]:
 def _table(rows: list[dict[str, Any]]) -> Table:
     """A table as it was before it became JSON."""
     return Table.from_rows([{name: np.nan if own is None else own for name, own in row.items()} for row in rows])
-
-
-def _check_same(ids: np.ndarray | None, fitted: np.ndarray | None, n: int, n_fitted: int) -> None:
-    names = [None if own is None else own.tolist() for own in (ids, fitted)]
-    if n != n_fitted or names[0] != names[1]:
-        raise ValueError(
-            f"the files hold other entities ({n:,}) than the model was fitted on ({n_fitted:,}): "
-            "run `consilience cluster` again"
-        )

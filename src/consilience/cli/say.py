@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
@@ -14,6 +15,13 @@ def printable(text: str) -> str:
     return "".join(one if one == "\n" or one.isprintable() else f"\\x{ord(one):02x}" for one in text)
 
 
+def nobody_reads() -> None:
+    """Whoever was reading has seen enough: the work goes on without, and Python's last flush meets no closed pipe."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 class Say:
     """Speaks, keeps notes for the summary, and remembers how far the work has come."""
 
@@ -24,10 +32,14 @@ class Say:
         self.done: list[str] = []  # steps that are finished, for whoever interrupts
         self.seconds: dict[str, float] = {}
 
-    def result(self, text: str = "") -> None:
-        """Something that was asked for."""
-        if not self.quiet:
-            print(printable(text))
+    def result(self, text: str = "", always: bool = False) -> None:
+        """Something that was asked for; `always` what the command is for, also if it is to be quiet."""
+        if self.quiet and not always:
+            return
+        try:
+            print(printable(text), flush=True)
+        except BrokenPipeError:
+            nobody_reads()
 
     def note(self, text: str) -> None:
         """Something that the user should know, once; it goes into the summary, too."""

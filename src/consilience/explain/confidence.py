@@ -55,7 +55,7 @@ def confidence(model: Any, views: Views) -> np.ndarray:
     else:
         said = np.stack([np.asarray(own) for own in model.view_labels_.values()])
         sure = ((said == labels) & (said >= 0)).sum(axis=0) / np.maximum((said >= 0).sum(axis=0), 1)
-    return np.clip(np.nan_to_num(sure), 0.0, 1.0)
+    return np.where(labels < 0, 0.0, np.clip(np.nan_to_num(sure), 0.0, 1.0))
 
 
 def _nearer(distance: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -63,7 +63,8 @@ def _nearer(distance: np.ndarray, labels: np.ndarray) -> np.ndarray:
     others = distance.copy()
     others[np.arange(len(labels)), labels] = np.inf
     second = others.min(axis=1, initial=np.inf)
-    return np.where(np.isfinite(second), 1 - _of_label(distance, labels) / np.where(second > 0, second, 1), 1.0)
+    lead = np.where(second > 0, 1 - _of_label(distance, labels) / np.where(second > 0, second, 1), 0.0)
+    return np.where(np.isfinite(second), lead, 1.0)  # one cluster alone has no rival
 
 
 def _from_means(embeddings: Mapping[str, np.ndarray], labels: np.ndarray) -> np.ndarray:

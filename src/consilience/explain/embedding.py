@@ -37,6 +37,7 @@ def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
     >>> embed(views, "view0").shape
     (50, 2)
     """
+    views[name]  # an unknown name is told of
     present = views.present[:, views.names.index(name)]
     rows = np.flatnonzero(present)
     block = views[rows][name]
@@ -51,6 +52,8 @@ def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
 
 def _plane(X: Any, random_state: int) -> np.ndarray:
     n_components = min(2, *X.shape)
+    if sp.issparse(X) and X.shape[1] == 1:
+        X = X.toarray()
     if sp.issparse(X):
         # the mean direction says little: the first component is left out where there are more
         n_components = min(3, X.shape[0], X.shape[1])

@@ -49,6 +49,8 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
     [['0'], ['1']]
     """
     labels = np.asarray(labels)
+    if labels.shape != (len(views),):
+        raise ValueError(f"labels must have one cluster an entity, shape ({len(views)},), got {labels.shape}")
     n_clusters = int(labels.max(initial=-1)) + 1
     return {
         name: _marks(block, present, labels, n_clusters, n_top, views.feature_names(name))
@@ -60,29 +62,34 @@ def _marks(
     block: Any, present: np.ndarray, labels: np.ndarray, n_clusters: int, n_top: int, names: np.ndarray | None
 ) -> list[list[Mark]]:
     """One view's marks, from sums that take one read of the data."""
-    X: Any = block if sp.issparse(block) else to_numpy(block).astype(np.float64, copy=False)
+    X: Any = sp.csr_array(block, dtype=np.float64) if sp.issparse(block) else to_numpy(block).astype(np.float64)
     rows = np.flatnonzero(present & (labels >= 0))
     X = X[rows] if len(rows) < len(labels) else X
     member = sp.csr_array((np.ones(len(rows)), (labels[rows], np.arange(len(rows)))), shape=(n_clusters, len(rows)))
     count = np.asarray(member.sum(axis=1)).ravel()[:, None]
+    smallest = X.data.min(initial=0) if sp.issparse(X) else X.min(initial=0)
+    middle = np.zeros(X.shape[1])
+    if not sp.issparse(X) and len(rows):
+        middle = X.mean(axis=0)
+        X = X - middle  # squares of numbers far from 0 leave no digits for their differences
     sums, squares = _dense(member @ X), _dense(member @ (X.multiply(X) if sp.issparse(X) else X * X))
     total, total_squares, n = sums.sum(axis=0), squares.sum(axis=0), count.sum()
     inside, outside = sums / np.maximum(count, 1), (total - sums) / np.maximum(n - count, 1)
     error = np.sqrt(
         _variance(squares, inside, count) / np.maximum(count, 1)
         + _variance(total_squares - squares, outside, n - count) / np.maximum(n - count, 1)
-        + 1e-12 * (1 + total_squares / max(n, 1))
+        + 1e-12 * total_squares / max(n, 1)
     )
-    strength = np.where((count > 0) & (count < n), (inside - outside) / error, 0.0)
-    smallest = X.data.min(initial=0) if sp.issparse(X) else X.min(initial=0)
+    differs = (count > 0) & (count < n) & (error > 0)
+    strength = np.where(differs, (inside - outside) / np.where(error > 0, error, 1), 0.0)
     rank = strength if smallest >= 0 else np.abs(strength)
     return [
         [
             Mark(
                 str(column if names is None else names[column]),
                 float(strength[c, column]),
-                float(inside[c, column]),
-                float(outside[c, column]),
+                float(inside[c, column] + middle[column]),
+                float(outside[c, column] + middle[column]),
             )
             for column in _largest(rank[c], n_top)
             if rank[c, column] > 2

@@ -53,6 +53,11 @@ class Prepared:
     filled: dict[str, int]  # empty cells that were filled, by view
     texts: dict[str, np.ndarray]  # what people can read of an entity, by view
 
+    @property
+    def names(self) -> np.ndarray:
+        """What the entities in `views` are called: by id, or by the row that they have in the files."""
+        return np.flatnonzero(self.kept) if self.ids is None else self.ids[self.kept]
+
 
 def entities(contents: Sequence[Content]) -> np.ndarray | None:
     """Ids of all entities in the order in which files name them; None if rows are matched by their place."""
@@ -258,4 +263,6 @@ def classes_for(known: Known, ids: np.ndarray | None, n: int) -> np.ndarray:
         return found
     if len(texts) != n:
         raise ValueError(f"{known.where} (--labels) has {len(texts)} labels for {n} entities: give one each")
+    if not (texts != "").any():
+        raise ValueError(f"{known.where} (--labels) has no label for any of the entities: all cells are empty")
     return texts

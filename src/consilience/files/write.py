@@ -29,7 +29,7 @@ def check_free(path: Path, overwrite: bool) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already: choose another name, or overwrite it on purpose")
+        raise FileExistsError(f"{path} is there already: choose another name, or write over it with --force")
 
 
 def _beside(final: Path) -> Path:
@@ -88,16 +88,34 @@ def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o777 & ~mask)
-        if final.exists():
-            for file in sorted(temporary.iterdir()):
-                _take_place(file, final / file.name, overwrite)
+        if final.exists() and any(final.iterdir()):
+            _place_all(sorted(temporary.iterdir()), final, overwrite)
         else:
-            os.rename(temporary, final)
+            os.rename(temporary, final)  # an empty folder gives way
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         for made in above:
             with suppress(OSError):
                 made.rmdir()  # which fails if there is something in it, as there should be
+
+
+def _place_all(files: list[Path], folder: Path, overwrite: bool) -> None:
+    """Files that belong together take their places; if one cannot, the others give theirs back."""
+    placed: list[tuple[Path, Path]] = []
+    try:
+        for file in files:
+            target, before = folder / file.name, file.with_name(f"{file.name}.before")
+            placed.append((target, before))
+            if target.exists():
+                shutil.copy2(target, before)
+            _take_place(file, target, overwrite)
+    except BaseException:
+        for target, before in placed:
+            if before.exists():
+                os.replace(before, target)
+            elif not (before.parent / target.name).exists():  # it is no longer where it was written: it has moved
+                target.unlink(missing_ok=True)
+        raise
 
 
 def check_folder(path: Path, names: tuple[str, ...], overwrite: bool) -> None:

@@ -61,7 +61,10 @@ def _rows(path: Path, text: IO[str], delimiter: str | None) -> Iterator[list[str
     first = next((line for line in source if line.strip()), None)
     if first is None:
         raise ValueError(f"{path} is empty: it must start with a line that names the columns")
-    mark = delimiter or _delimiter(path, first)
+    likely = _delimiter(path, first)
+    if delimiter is not None and delimiter not in first and likely in first:
+        raise ValueError(f"{path}: {_named(delimiter)} cuts nothing (--delimiter): is it {_named(likely)}?")
+    mark = delimiter or likely
     reader = csv.reader(chain([first], source), delimiter=mark, strict=True)
     width, empty = 0, 0
     try:
