@@ -15,9 +15,9 @@ def test_lists_what_ships():
 def test_digits_come_as_six_tables_and_their_classes(tmp_path):
     done("datasets", "digits", "--out", tmp_path / "digits")
     assert everything(tmp_path / "digits") == [
-        f"{own}.csv" for own in ("fac", "fou", "kar", "labels", "mor", "pix", "zer")
+        f"{own}.csv" for own in ("classes", "fac", "fou", "kar", "mor", "pix", "zer")
     ]
-    rows = read_labels(tmp_path / "digits" / "labels.csv")
+    rows = read_labels(tmp_path / "digits" / "classes.csv")
     assert len(rows) == 2000
     assert len({row["digit"] for row in rows}) == 10
 

@@ -287,7 +287,7 @@ def holed(tmp_path_factory):
 def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
-    assert "note: Entity 0 has no view at all: left out." in ran.err
+    assert "note: Entity 0 has no view that says anything: left out." in ran.err
     facts = summary(tmp_path / "out")
     assert (facts["entities"], facts["left_out"]) == (N - 1, 1)
 

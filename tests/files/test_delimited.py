@@ -271,3 +271,9 @@ def test_the_file_is_named_in_full(put):
     path = put("deep/down/t.csv", "x,y\n1\n")
     with pytest.raises(ValueError, match=re.escape(str(path))):
         read_source(path)
+
+
+@pytest.mark.parametrize("start", ["1,2", "1.5", "1.0 2.0", "-3;4e5"])
+def test_a_table_without_a_header_is_refused(put, start):
+    with pytest.raises(ValueError, match=r"t\.csv: the first line holds numbers, not the names of the columns"):
+        read_source(put("t.csv", f"{start}\n3,4\n"))

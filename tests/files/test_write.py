@@ -55,7 +55,7 @@ def test_nothing_is_left_of_a_block_that_fails(tmp_path, error, overwrite):
 
 def test_a_file_that_is_there_is_kept(tmp_path):
     (tmp_path / "x.txt").write_text("old")
-    told = r"x\.txt is there already: choose another name, or write over it with --force"
+    told = r"x\.txt is there already: choose another name, or ask to write over it"
     with pytest.raises(FileExistsError, match=told), whole_file(tmp_path / "x.txt"):
         pytest.fail("the block must not run")
     with pytest.raises(FileExistsError, match=told):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,8 +22,8 @@ SCORES = ("nmi", "ari", "f", "entropy")
 def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Views, dict[str, str]]:
     """All columns as one view in which each of the views weighs the same, and its kind; what is missing is 0.
 
-    Raw counts stay as they are; weighed counts have rows of unit length already; measurements are divided by the root
-    of their number.
+    Counts beside counts stay as they are, beside measurements they get rows of unit length, which weighed counts have
+    already; measurements are divided by the root of their number.
     """
     counted = all(kind in COUNTED for kind in kinds.values())
     blocks = []
@@ -32,7 +31,9 @@ def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Vi
         held = sp.csr_array(block) if sp.issparse(block) else np.where(present[:, None], np.nan_to_num(block), 0.0)
         if kinds[name] not in COUNTED:
             held = held / np.sqrt(held.shape[1])
-        blocks.append(held if rare or counted else normalize(held))
+        elif not rare and not counted:
+            held = normalize(held)
+        blocks.append(held)
     joined = (
         sp.hstack(blocks, format="csr") if all(map(sp.issparse, blocks)) else np.hstack([_dense(b) for b in blocks])
     )
@@ -44,31 +45,24 @@ def _dense(block: Any) -> np.ndarray:
 
 
 def compare_alone(
-    model: Any,
-    views: Views,
-    method: str,
-    seed: int,
-    kinds: Mapping[str, str],
-    classes: np.ndarray | None,
-    seconds: float,
-    say: Say,
+    model: Any, views: Views, method: str, seed: int, kinds: Mapping[str, str], classes: np.ndarray | None, say: Say
 ) -> Table:
     """One row for all views together, one for all columns side by side, one for each view alone."""
     k = len(np.unique(model.labels_))
-    rows = [{"method": ALL, **_line(model.labels_, model.labels_, classes), "seconds": seconds}]
+    rows = [{"method": ALL, **line(model.labels_, model.labels_, classes)}]
     for name, own, where, own_kinds in _others(views, kinds, METHODS[method].rare):
-        started = time.perf_counter()
         estimator = METHODS[method].build(Setting(k, seed, own_kinds))
         labels = np.full(len(views), -1)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of what the fit to all has said already
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
                 labels[where] = estimator.fit(own).labels_
+            for one in caught:
+                say.note(f"Of {name}: {one.message}")
         except (ValueError, MemoryError) as error:
             say.note(f"Not compared with {name}: {error}")
             continue
-        line = _line(labels, model.labels_, classes)
-        rows.append({"method": name, **line, "seconds": time.perf_counter() - started})
+        rows.append({"method": name, **line(labels, model.labels_, classes)})
     return Table.from_rows(rows)
 
 
@@ -90,12 +84,17 @@ def _with_everybody(views: Views, kinds: dict[str, str]) -> tuple[Views, np.ndar
     return views, np.arange(len(views)), kinds
 
 
-def _line(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
+def line(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
     """How many it speaks of, how far it says the same as all views together, and the scores."""
     said = labels >= 0
-    line = {"entities": int(said.sum()), "same_as_all": adjusted_rand_score(reference[said], labels[said])}
-    if classes is not None:
-        known = said & (classes != "")
-        found = evaluate(classes[known].astype(str), labels[known]) if known.any() else {}
-        line |= {name: float(found[name][0]) if name in found else np.nan for name in SCORES}
-    return line
+    found = {"entities": int(said.sum()), "same_as_all": adjusted_rand_score(reference[said], labels[said])}
+    return found if classes is None else found | scores(classes[said], labels[said])
+
+
+def scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Of the entities whose class is known."""
+    known = classes != ""
+    if not known.any():
+        return dict.fromkeys(SCORES, np.nan)
+    found = evaluate(classes[known].astype(str), labels[known])
+    return {name: float(found[name][0]) for name in SCORES}

@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
 
 from ..data import Table
 from ..explain import confidence, contested
-from ..files import check_folder, whole_folder
-from ..metrics import evaluate
+from ..files import check_folder, parse_view, whole_folder
+from ..files.spec import is_file, split_columns
 from ..persist import save
 from ..report import Report
-from .alone import SCORES, compare_alone
+from ..report.versions import versions
+from .alone import compare_alone, scores
 from .constraints import kept
 from .job import Data, Fitted, describe, described, digest, fit, load
 from .methods import METHODS
-from .outputs import now, say_guarded, versions, write_json, write_labels
+from .outputs import now, say_guarded, write_json, write_labels
 from .say import Say
 
 FILES = ("labels.csv", "summary.json", "model.zip", "report.html")
@@ -30,6 +33,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     """Read, fit, explain, write."""
     out = Path(options.out)
     check_folder(out, FILES, options.force)
+    _check_inputs_stay(out, options)
     data = load(options, say)
     say.result(describe(data))
     fitted = fit(data, options.k, options.seed, say)
@@ -53,6 +57,15 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     say.result(f"\nWritten to {out}: {', '.join(FILES)}. Look at {out / FILES[3]}")
 
 
+def _check_inputs_stay(out: Path, options: argparse.Namespace) -> None:
+    """--force is for older results, not for the files that these come from."""
+    given = [parse_view(text).path for text in options.view]
+    given += [split_columns(text)[0] for text in (options.labels, options.constraints) if text is not None]
+    for name in FILES:
+        if (out / name).exists() and any(is_file(one) and one.samefile(out / name) for one in given):
+            raise ValueError(f"{out / name} is a file to read from, and would be written over: choose another --out")
+
+
 def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -> Table | None:
     """The same method on single views and on all columns, unless that would take long."""
     if data.method == "constrained" or data.views.n_views < 2:
@@ -60,8 +73,7 @@ def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -
     if len(data.views) > COMPARED:
         say.note(f"More than {COMPARED:,} entities: not compared with single views. `consilience compare` does it.")
         return None
-    took = say.seconds[f"clustering by {METHODS[data.method].title}"]
-    return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, took, say)
+    return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, say)
 
 
 def summarise(
@@ -104,7 +116,8 @@ def summarise(
         if fitted.selection is None
         else {"reason": fitted.selection.reason, "table": fitted.selection.table},
         "constraints": None if data.constraints is None else kept(data.constraints, views.ids, labels),
-        "scores": None if data.classes is None else _scores(data.classes, labels),
+        "scores": None if data.classes is None else scores(data.classes, labels),
+        "view_errors": None if data.classes is None else view_errors(data.classes, model.view_labels_),
         "comparison": comparison,
         "seconds": say.seconds,
         "versions": versions(),
@@ -120,10 +133,18 @@ def inputs(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in INPUTS}
 
 
-def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+def view_errors(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> dict[str, float]:
+    """How often each view errs, clusters matched one to one with the known classes."""
+    return {name: matched_error(classes[own >= 0], own[own >= 0]) for name, own in view_labels.items()}
+
+
+def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
+    """Share of the entities of known class that are outside the class that their cluster was matched with."""
     known = classes != ""
-    found = evaluate(classes[known].astype(str), labels[known])
-    return {name: float(found[name][0]) for name in SCORES}
+    if not known.any():
+        return float("nan")
+    table = contingency_matrix(classes[known].astype(str), labels[known])
+    return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / known.sum())
 
 
 def as_saved(data: Data, fitted: Fitted, options: argparse.Namespace) -> dict[str, Any]:
@@ -137,7 +158,7 @@ def as_saved(data: Data, fitted: Fitted, options: argparse.Namespace) -> dict[st
         "kinds": {one.name: one.kind for one in data.reading.contents},
         "columns": {one.name: one.columns for one in data.reading.contents},
         "id": data.reading.id_column,
-        "data": digest(data.views),
+        "data": digest(data.reading.contents),
         "seed": options.seed,
     }
 
@@ -179,7 +200,9 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         )
         lines.append(
             f"If views err independently and each is right more often than not, none errs on more than "
-            f"{facts['error_bound']:.0%}."
+            f"{facts['error_bound']:.0%}; a hopeful figure, as the method makes them agree."
+            if np.isfinite(facts["error_bound"])
+            else "There is no bound on their errors: some view shares no entity with another."
         )
     else:
         lines.append("One view alone: nothing can be said about its errors without labels.")
@@ -190,6 +213,8 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
             "Against the known labels: "
             + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
         )
+        errors = facts["view_errors"].values()
+        lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
     if comparison is not None:
         lines += ["", repr(comparison)]
     return "\n".join(lines)

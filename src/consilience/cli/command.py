@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import errno
 import shlex
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 from .methods import METHODS
 from .say import Say, nobody_reads, printable
@@ -23,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(given)
     options.command_line = shlex.join(["consilience", *given])
     say = Say(options.quiet)
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended is to be interrupted: nothing is left
     try:
         options.run(options, say)
         sys.stdout.flush()
@@ -160,7 +164,10 @@ def _cluster(commands: argparse._SubParsersAction) -> None:
     )
     _files(one)
     _work(one)
-    one.add_argument("--method", choices=["auto", *METHODS], default="auto", help="default: %(default)s")
+    titles = "; ".join(f"{name}: {method.title}" for name, method in METHODS.items())
+    one.add_argument(
+        "--method", choices=["auto", *METHODS], default="auto", help=f"{titles} (default: auto, by the views' kinds)"
+    )
     one.add_argument("--constraints", metavar="FILE", help="table of two ids, must or cannot, and perhaps a weight")
     one.add_argument("--title", help="of the report")
     _seen(one, "consilience-out", "folder for labels.csv, summary.json, model.zip, report.html (default: %(default)s)")

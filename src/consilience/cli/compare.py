@@ -14,10 +14,11 @@ from ..baselines import compare as lay_side_by_side
 from ..cluster import CoTrainedSpectral, MultiViewSphericalKMeans
 from ..data import Table, Views
 from ..files import check_free, prepare, whole_file
+from ..report.versions import versions
 from .alone import side_by_side
 from .job import Data, choose_k, describe, load
 from .methods import METHODS, Setting
-from .outputs import versions, write_json
+from .outputs import write_json
 from .say import Say
 
 CLOSE = 0.02  # a difference that another seed could make
@@ -104,7 +105,7 @@ def in_words(table: Table, scored: bool) -> str:
     )
     several = {name: value for name, value in values.items() if name not in alone and name not in joined}
     if not several:
-        return "No method could be judged: see the notes."
+        return f"No method could be judged: {'see the notes' if scored else 'give --labels, or --refits of 1 or more'}."
     best = max(several, key=lambda name: several[name])
     if not scored:
         return _unscored(several, alone, joined, table)

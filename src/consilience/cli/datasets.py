@@ -33,7 +33,7 @@ def _digits() -> Files:
         for name, block in digits.views.items()
     }
     classes = [digits.target_names[one] for one in digits.target]
-    return {**files, "labels.csv": (["id", "digit"], zip(ids, classes, strict=True))}
+    return {**files, "classes.csv": (["id", "digit"], zip(ids, classes, strict=True))}
 
 
 def _numbered(ids: list[str], block: Any) -> Iterable[Any]:
@@ -51,7 +51,7 @@ SHIPPED: dict[str, tuple[str, Callable[[], Files], str]] = {
         "2,000 handwritten digits, six descriptions of each",
         _digits,
         "--view {0}/fou.csv --view {0}/fac.csv --view {0}/kar.csv --view {0}/pix.csv --view {0}/zer.csv "
-        "--view {0}/mor.csv --labels {0}/labels.csv -k 10",
+        "--view {0}/mor.csv --labels {0}/classes.csv -k 10",
     ),
 }
 

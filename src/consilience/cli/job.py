@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.base import clone
 from ..cluster import SpectralFeatures, select_n_clusters
 from ..cluster.select import Selection
 from ..data import Constraints, Views
-from ..files import Part, Prepared, Reading, classes_for, parse_view, prepare, read_files
+from ..files import Content, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from .constraints import read_constraints
 from .methods import METHODS, Setting, chosen_method
 from .say import Say
@@ -99,7 +99,7 @@ def say_left_out(prepared: Prepared, say: Say) -> None:
     if len(lost):
         first = lost[0] if prepared.ids is None else prepared.ids[lost[0]]
         who = f"Entity {first} has" if len(lost) == 1 else f"{len(lost):,} entities, the first of them {first}, have"
-        say.note(f"{who} no view at all: left out.")
+        say.note(f"{who} no view that says anything: left out.")
 
 
 def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
@@ -116,14 +116,28 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
                 say.note(f"View {one.name!r}: {n} links are between ids that no other view has, and count for nothing.")
 
 
-def digest(views: Views) -> str:
-    """A fingerprint of the data: the same numbers for the same entities have the same."""
-    found = hashlib.sha256(repr((views.names, None if views.ids is None else views.ids.tolist())).encode())
-    for _, block in views.items():
-        arrays = (block.data, block.indices, block.indptr) if sp.issparse(block) else (block,)
-        for one in (*arrays, views.present):
-            found.update(np.ascontiguousarray(one).tobytes())
+def digest(contents: Sequence[Content]) -> str:
+    """A fingerprint of what was read: the same files have the same, on any machine."""
+    found = hashlib.sha256()
+    for one in contents:
+        for own in (one.name, one.kind, one.columns, one.ids, one.data):
+            _feed(found, own)
     return found.hexdigest()
+
+
+def _feed(found: Any, value: Any) -> None:
+    if isinstance(value, dict):
+        value = [part for pair in value.items() for part in pair]
+    if isinstance(value, list | tuple):
+        for one in value:
+            _feed(found, one)
+    elif sp.issparse(value):
+        _feed(found, (value.shape, value.data, value.indices, value.indptr))
+    elif isinstance(value, np.ndarray) and value.dtype != object:
+        found.update(repr((value.dtype.str, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
+    else:
+        text = repr(value.tolist() if isinstance(value, np.ndarray) else value)
+        found.update(text.encode("utf-8", "surrogatepass"))
 
 
 def describe(data: Data) -> str:
@@ -212,8 +226,3 @@ def choose_k(data: Data, views: Views, seed: int, say: Say) -> Selection:
         return select_n_clusters(
             estimator, some, range(2, most + 1), n_resamples=RESAMPLES, random_state=seed, verbose=say.live
         )
-
-
-def part_for(parts: Mapping[str, Part], content: str) -> list[str]:
-    """The views that come from a content: of links two, of everything else one."""
-    return [name for name, part in parts.items() if part.content == content]

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import scipy
-import sklearn
 
-from .._version import __version__
 from ..data import Table
 from .say import Say
 
@@ -83,17 +79,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     return value if value is None or isinstance(value, int | bool) else str(value)
-
-
-def versions() -> dict[str, str]:
-    """What this was run with."""
-    return {
-        "consilience": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
 
 
 def now() -> str:

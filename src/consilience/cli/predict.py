@@ -15,7 +15,7 @@ from ..persist import load as load_model
 from .job import reduced, say_left_out
 from .methods import METHODS
 from .outputs import say_guarded, write_labels
-from .say import Say
+from .say import Say, printable
 
 
 def predict(options: argparse.Namespace, say: Say) -> None:
@@ -35,7 +35,8 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         if hasattr(estimator, "predict_proba"):
             sure = np.asarray(estimator.predict_proba(views)).max(axis=1)
     if out is None:
-        say_guarded(write_labels(sys.stdout, ids, labels, sure), say)
+        shown = [printable(str(one)) for one in ids] if sys.stdout.isatty() else ids
+        say_guarded(write_labels(sys.stdout, shown, labels, sure), say)
         return
     with whole_file(out, options.force) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         say_guarded(write_labels(file, ids, labels, sure), say)

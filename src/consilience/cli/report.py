@@ -36,7 +36,7 @@ def report(options: argparse.Namespace, say: Say) -> None:
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{error}. Run it from where the files were named from, or give --view anew") from error
     estimator = held["estimator"]
-    if digest(data.views) != held["data"]:
+    if digest(data.reading.contents) != held["data"]:
         raise ValueError("the files are not as they were when the model was fitted: run `consilience cluster` again")
     fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), None)
     comparison = facts.get("comparison")

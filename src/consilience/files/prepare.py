@@ -132,7 +132,7 @@ def _both_ways(content: Content, ids: np.ndarray | None, rare: bool) -> dict[str
     parts = {}
     for direction in ("out", "in"):
         encoder = _fit(content, LinksEncoder(direction, rare), (content.data, ids))
-        if encoder.transform((content.data, ids)).nnz:
+        if encoder.n_links:
             parts[f"{content.name}-{direction}"] = Part(content.name, encoder)
     if not parts:
         raise ValueError(

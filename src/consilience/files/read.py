@@ -12,7 +12,7 @@ import numpy as np
 from .content import KINDS, Content
 from .formats import Collection, Frame, Matrix, Source, read_source
 from .kinds import check_ids, content_of_columns, content_of_matrix, edge_columns
-from .spec import ViewSpec, chosen_columns, exists, split_columns
+from .spec import ViewSpec, chosen_columns, is_file, split_columns
 
 USUAL_IDS = ("id", "ID", "Id")
 
@@ -97,7 +97,7 @@ def _label_column(labels: str | None) -> str | None:
     if labels is None:
         return None
     path, columns = split_columns(labels)
-    if exists(path):
+    if is_file(path):
         return columns[0] if columns else None
     return labels
 
@@ -117,9 +117,21 @@ def _id_column(
                 raise ValueError(f"{path} has no column {asked!r} (--id); it has {', '.join(map(repr, table.columns))}")
         return asked, []
     for usual in usual_ids:
+        _check_all_or_none(usual, specs, tables)
         if tables and all(usual in table.columns for table in tables.values()):
             return usual, [f"Entities are joined by the column {usual!r} (--id)."]
     return None, []
+
+
+def _check_all_or_none(usual: str, specs: Sequence[ViewSpec], tables: Mapping[Path, Frame]) -> None:
+    """An id in one table and none in another is a mistake, if the column is about to be taken for a feature."""
+    lacking = next((path for path, table in tables.items() if usual not in table.columns), None)
+    for spec in specs:
+        if lacking is not None and spec.columns is None and usual in getattr(tables.get(spec.path), "columns", ()):
+            raise ValueError(
+                f"{spec.path} has a column {usual!r}, {lacking} has none: add it there, or name the columns of the "
+                f"view ({spec.path}:COLUMN,COLUMN) to match rows by their place"
+            )
 
 
 def _is_links(spec: ViewSpec, source: Frame, forced: Mapping[str, str]) -> bool:
@@ -190,7 +202,7 @@ def _known(labels: str | None, shelf: Shelf, specs: Sequence[ViewSpec], id_colum
     if labels is None:
         return None
     path, columns = split_columns(labels)
-    if exists(path):
+    if is_file(path):
         return _known_in(path, shelf(path), columns, id_column)
     for spec in specs:
         source = shelf(spec.path)

@@ -36,7 +36,7 @@ def parse_view(text: str) -> ViewSpec:
     """
     name: str | None
     name, equals, rest = text.partition("=")
-    if not equals or "/" in name or "\\" in name or exists(split_columns(text)[0] if rest else Path(text)):
+    if not equals or "/" in name or "\\" in name or is_file(split_columns(text)[0] if rest else Path(text)):
         name, rest = None, text
     if name is not None and not name.strip():
         raise ValueError(f"a view is named as NAME=FILE, got {text!r}: the name is missing")
@@ -50,7 +50,7 @@ def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
     """A file, and the columns after its last colon, where that is no part of the file's name."""
     before, colon, after = text.rpartition(":")
     drive = len(before) == 1 and after.startswith(("\\", "/"))
-    if not colon or not before or drive or exists(Path(text)):
+    if not colon or not before or drive or is_file(Path(text)):
         return Path(text), None
     columns = tuple(one.strip() for one in after.split(",") if one.strip())
     if not columns:
@@ -58,10 +58,10 @@ def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
     return Path(before), columns
 
 
-def exists(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     """Whether there is such a file; not if the name is too long to be one."""
     try:
-        return path.exists()
+        return path.is_file()
     except OSError:
         return False
 

@@ -29,7 +29,7 @@ def check_free(path: Path, overwrite: bool) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
     if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already: choose another name, or write over it with --force")
+        raise FileExistsError(f"{path} is there already: choose another name, or ask to write over it")
 
 
 def _beside(final: Path) -> Path:

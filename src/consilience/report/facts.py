@@ -157,7 +157,7 @@ def _meaning(model: Any, confidence: Any) -> tuple[str, str]:
         return "as given with the data, from 0 to 1", "median of those given"
     if hasattr(model, "predict_proba"):
         return "the probability that the model gives to the entity's cluster", "median probability"
-    if hasattr(model, "transform"):
+    if hasattr(model, "transform") or hasattr(model, "embeddings_"):
         return (
             "how much nearer the own cluster is than the next: 0 halfway between the two, 1 at the centre",
             "median lead over the next cluster",

@@ -7,6 +7,8 @@ import numpy as np
 from ..formats import is_number
 from .numbers import NumbersEncoder
 
+MOST_LEVELS = 1000  # of a column
+
 
 class CategoriesEncoder:
     """One column a category of each column; numbers among them are standardised."""
@@ -20,6 +22,10 @@ class CategoriesEncoder:
             for name, own in columns.items()
             if own.dtype == object
         }
+        wide = next((name for name, levels in self.levels.items() if len(levels) > MOST_LEVELS), None)
+        if wide is not None:
+            n = len(self.levels[wide])
+            raise ValueError(f"column {wide!r} has {n:,} different values, which are no categories: try --kind names")
         self.numeric = [name for name, own in columns.items() if own.dtype != object]
         self.numbers = NumbersEncoder().fit((self._table(columns), None)) if self.numeric else None
         parts = [f"{name}={level}" for name, levels in self.levels.items() for level in levels]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .numbers import check_width
+from .numbers import check_width, in_order
 from .weighting import Weighting
 
 
@@ -38,7 +38,9 @@ class CountsEncoder:
         return self.weighting.transform(counts)
 
     def _matrix(self, data: Any) -> Any:
-        return bags_to_counts(data, self.features) if isinstance(data, np.ndarray) else _only_finite(data[0])
+        if isinstance(data, np.ndarray):
+            return bags_to_counts(data, self.features)
+        return _only_finite(in_order(data, self.features))
 
 
 def terms_of(bags: np.ndarray) -> np.ndarray:

@@ -31,7 +31,9 @@ class LinksEncoder:
         """Learn who is at the other ends."""
         _, others, _, _ = self._ends(data)
         self.features = np.array(list(dict.fromkeys(others)), dtype=object)
-        self.weighting.fit(self._counts(data))
+        counts = self._counts(data)
+        self.n_links = counts.nnz
+        self.weighting.fit(counts)
         return self
 
     def transform(self, data: Any) -> sp.csr_array:
@@ -41,9 +43,10 @@ class LinksEncoder:
     def _counts(self, data: Any) -> sp.csr_array:
         own, others, weights, ids = self._ends(data)
         row, column = ({one: i for i, one in enumerate(names)} for names in (ids.tolist(), self.features.tolist()))
-        at = np.array([(row.get(a, -1), column.get(b, -1)) for a, b in zip(own, others, strict=True)]).reshape(-1, 2)
-        known = (at >= 0).all(axis=1)
-        cells = weights[known], tuple(at[known].T)
+        pairs = (row, own), (column, others)
+        at, to = (np.array([known.get(end, -1) for end in ends], dtype=np.intp) for known, ends in pairs)
+        known = (at >= 0) & (to >= 0)
+        cells = weights[known], (at[known], to[known])
         return sp.csr_array(cells, shape=(len(ids), len(self.features)))
 
     def _ends(self, data: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:

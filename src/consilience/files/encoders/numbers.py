@@ -38,7 +38,7 @@ class NumbersEncoder:
 
     def transform(self, data: Any) -> Any:
         """Standardised rows; NaN for those that are empty altogether."""
-        X, _ = data
+        X = in_order(data, self.features)
         check_width(X, self.n_columns)
         if self.fill is None:
             return sp.csr_array(X)
@@ -46,6 +46,19 @@ class NumbersEncoder:
         lost = np.isnan(X).all(axis=1)
         filled = np.where(np.isnan(X), self.fill, X)
         return np.where(lost[:, None], np.nan, (filled - self.mean) / self.scale)
+
+
+def in_order(data: Any, features: np.ndarray | None) -> Any:
+    """The columns in the order of the fit, where both have names; by their place where one has none."""
+    X, names = data
+    if names is None or features is None:
+        return X
+    at = {name: i for i, name in enumerate(names.tolist())}
+    lacking = next((name for name in features.tolist() if name not in at), None)
+    if lacking is not None:
+        raise ValueError(f"there is no column {lacking!r}, which the model was fitted on")
+    order = [at[name] for name in features.tolist()]
+    return X if order == list(range(X.shape[1])) else X[:, order]
 
 
 def check_width(X: Any, n_columns: int) -> None:

@@ -86,9 +86,9 @@ def _rows(path: Path, text: IO[str], delimiter: str | None) -> Iterator[list[str
 
 
 def _delimiter(path: Path, header: str) -> str:
-    """The mark that the header holds most of; in a .tsv file a tab."""
+    """The mark that the header holds most of; in a .tsv file a tab, if there is any."""
     endings = [one.lower() for one in path.suffixes if one.lower() != ".gz"]
-    if endings and endings[-1] == ".tsv":
+    if endings and endings[-1] == ".tsv" and "\t" in header:
         return "\t"
     return max(DELIMITERS, key=header.count)
 
@@ -98,6 +98,8 @@ def _named(mark: str) -> str:
 
 
 def _header(path: Path, names: list[str]) -> list[str]:
+    if all(is_number(word) for name in names for word in name.split() or [""]):
+        raise ValueError(f"{path}: the first line holds numbers, not the names of the columns: add a header")
     names = [name.strip() or f"column {i + 1}" for i, name in enumerate(names)]
     name, times = Counter(names).most_common(1)[0]
     if times > 1:

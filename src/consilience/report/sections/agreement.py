@@ -63,7 +63,8 @@ def _bound(facts: Facts) -> Html:
     caution = (
         " A bound of half or more says little: views that are right more often than not would stay below it anyway."
         if facts.bound >= 0.5
-        else " Nothing in the data can check the independence: two copies of one view never disagree."
+        else " It is a hopeful figure: the method makes views agree, and nothing in the data can check that they are "
+        "independent. Two copies of one view never disagree."
     )
     return tag(
         "p",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import platform
 import re
 from collections.abc import Iterator
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..._version import __version__
 from ..charts import cells, table
 from ..facts import Facts
 from ..markup import Html, clean, cut, join, tag, user
+from ..versions import versions
 from .section import Section
 
 MOST_LETTERS = 160  # of a setting's value
@@ -32,7 +30,7 @@ def method(facts: Facts) -> Section:
             _command(facts.command),
             _notes(facts.notes),
             _settings(facts),
-            table("Versions", ("Package", "Version"), [cells(*own) for own in _versions()], class_="narrow"),
+            table("Versions", ("Package", "Version"), [cells(*own) for own in versions().items()], class_="narrow"),
         )
     )
     return Section("method", "Method", "Method and settings", body)
@@ -93,10 +91,3 @@ def _text(value: Any) -> str:
         return "{" + ", ".join(f"{clean(name)}: {_text(own)}" for name, own in value.items()) + "}"
     written = value if isinstance(value, str) else ADDRESS.sub("", repr(value))
     return cut(clean(written), 2000)
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    yield "consilience", __version__
-    for name in ("numpy", "scipy", "scikit-learn"):
-        yield name, version(name)
-    yield "Python", platform.python_version()
