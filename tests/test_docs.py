@@ -85,6 +85,27 @@ def test_scores_of_the_word_senses_are_those_that_pages_quote(names_of):
     assert [float(nmi) for nmi in quoted] == pytest.approx(shown, abs=0.02)
 
 
+def test_the_page_on_files_names_all_that_the_summary_holds(names_of):
+    page, facts = text_of("docs/files.md"), names_of("docs/files.md")["facts"]
+    assert [key for key in facts if f"`{key}`" not in page] == []
+
+
+def test_the_page_on_files_names_all_endings_and_kinds():
+    from consilience.files import KINDS
+    from consilience.files.formats import MATRICES, TABLES
+
+    page = text_of("docs/files.md")
+    assert [one for one in (*TABLES, *MATRICES, *KINDS) if f"`{one}`" not in page] == []
+
+
+def test_the_page_on_figures_draws_every_display(names_of):
+    from consilience import plot
+
+    drawn = set(re.findall(r"plot\.(\w+Display)\.", text_of("docs/plots.md")))
+    assert drawn == set(plot.__all__)
+    assert names_of("docs/plots.md")["plt"].get_fignums() == []  # none is left open
+
+
 def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
     import numpy as np
     from scipy import stats
