@@ -146,7 +146,7 @@ def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
     model = BY_HAND["co-em"]().fit(views)
     _, facts = check_folder(tmp_path / "out", [str(i) for i in range(N)], model, ["x", "y"], [3, 3])
     assert facts["scores"]["ari"] == pytest.approx(cs.metrics.adjusted_rand_score(CLASSES, model.labels_))
-    filled = [f"View {name!r}: 1 empty cells in rows that have others were filled" for name in "xy"]
+    filled = [f"View {name!r}: 1 empty cell in rows that have others got the median" for name in "xy"]
     assert all(any(note.startswith(own) for note in facts["notes"]) for own in filled)
     assert all(own in ran.err for own in filled)
 

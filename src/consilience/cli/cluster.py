@@ -22,7 +22,7 @@ from .constraints import kept
 from .job import Data, Fitted, describe, described, digest, fit, load
 from .methods import METHODS
 from .outputs import now, say_guarded, write_json, write_labels
-from .say import Say
+from .say import Say, counted
 
 FILES = ("labels.csv", "summary.json", "model.zip", "report.html")
 INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "title")
@@ -184,11 +184,24 @@ def build_report(
     )
 
 
+def bound_in_words(bound: float) -> str:
+    """What the error bound says, and how far to believe it."""
+    if not np.isfinite(bound):
+        return "There is no bound on their errors: some view shares no entity with another."
+    if bound >= 0.5:
+        return f"They disagree too much for a bound on their errors ({bound:.0%}) to say anything."
+    return (
+        f"If views err independently and each is right more often than not, none errs on more than {bound:.0%}; "
+        "a hopeful figure, as the method makes them agree."
+    )
+
+
 def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
     """The result in a few lines."""
     n, sizes = facts["entities"], facts["sizes"]
     lines = [
-        f"{facts['clusters']} clusters by {METHODS[facts['method']].title} ({facts['method_chosen']}), sizes "
+        f"{counted(facts['clusters'], 'cluster')} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
+        + "sizes "
         + ", ".join(f"{size:,}" for size in sizes[:20])
         + (" ..." if len(sizes) > 20 else "")
     ]
@@ -198,12 +211,7 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         lines.append(
             f"Two views agree on {mean:.0%} of the entities on average; {facts['contested']:,} of {n:,} are contested."
         )
-        lines.append(
-            f"If views err independently and each is right more often than not, none errs on more than "
-            f"{facts['error_bound']:.0%}; a hopeful figure, as the method makes them agree."
-            if np.isfinite(facts["error_bound"])
-            else "There is no bound on their errors: some view shares no entity with another."
-        )
+        lines.append(bound_in_words(facts["error_bound"]))
     else:
         lines.append("One view alone: nothing can be said about its errors without labels.")
     if facts["constraints"] is not None:

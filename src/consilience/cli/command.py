@@ -53,7 +53,7 @@ def _refuse(sentence: str, code: int, debug: bool) -> int:
 def _sentence(error: Exception) -> str:
     """What went wrong, for a person."""
     if isinstance(error, MemoryError):
-        return "memory ran out: take fewer entities, or another --method"
+        return str(error) or "memory ran out: take fewer entities, or another --method"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return "the disk is full: nothing was written"
     if isinstance(error, OSError) and error.strerror:

@@ -38,7 +38,7 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     rows = []
     for name, views, estimator, who in candidates(data, k, options.seed, say):
         classes = None if data.classes is None else data.classes[who]
-        with say.step(f"trying {name}", f"tried {name}"):
+        with say.step(f"trying {name}", f"tried {name}", about=name):
             table = lay_side_by_side(
                 views, {name: estimator}, classes, random_state=options.seed, n_refits=options.refits
             )

@@ -18,7 +18,7 @@ from ..data import Constraints, Views
 from ..files import Content, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from .constraints import read_constraints
 from .methods import METHODS, Setting, chosen_method
-from .say import Say
+from .say import Say, counted
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
 FEATURES = 5  # what it is reduced to
@@ -66,8 +66,7 @@ def load(options: argparse.Namespace, say: Say) -> Data:
         )
     for note in reading.notes:
         say.note(note)
-    found = {one.name: one.kind for one in reading.contents}
-    method, why = chosen_method(options.method, found, options.constraints is not None)
+    method, why = chosen_method(options.method, reading.contents, options.constraints is not None)
     with say.step("preparing the views", "prepared the views"):
         prepared = prepare(reading.contents, rare=METHODS[method].rare)
     _say_what_is_there(prepared, reading, say)
@@ -107,7 +106,8 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
     views = prepared.views
     say_left_out(prepared, say)
     for name, n in prepared.filled.items():
-        say.note(f"View {name!r}: {n} empty cells in rows that have others were filled with the column's median.")
+        cells = counted(n, "empty cell")
+        say.note(f"View {name!r}: {cells} in rows that have others got the median of the column.")
     for one in reading.contents:
         if one.kind == "links" and views.ids is not None:
             known = set(views.ids.tolist())
@@ -142,7 +142,7 @@ def _feed(found: Any, value: Any) -> None:
 
 def describe(data: Data) -> str:
     """What was found, a line a view."""
-    head = f"{len(data.views):,} entities, {data.views.n_views} views"
+    head = f"{counted(len(data.views), 'entity', 'entities')}, {counted(data.views.n_views, 'view')}"
     return "\n".join([head, *(f"  {line}" for line in described(data))])
 
 
@@ -155,7 +155,7 @@ def described(data: Data) -> list[str]:
         content = source[prepared.parts[name].content]
         lacking = int((~views.present[:, v]).sum())
         rows.append(
-            f"{name}: {prepared.kinds[name]} ({content.why}), {views[name].shape[1]:,} columns, "
+            f"{name}: {prepared.kinds[name]} ({content.why}), {counted(views[name].shape[1], 'column')}, "
             + (f"missing for {lacking:,}" if lacking else "there for all")
         )
     return rows
@@ -181,7 +181,7 @@ def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:
     """Of views that are too wide for the method, a few columns that say nearly the same."""
     if not METHODS[data.method].few_columns:
         return {}
-    wide = [name for name, block in data.views.items() if block.shape[1] > WIDE]
+    wide = [name for name, block in data.views.items() if block.shape[1] > WIDE or sp.issparse(block)]
     if not wide:
         return {}
     say.note(f"Views {', '.join(wide)} are reduced to {FEATURES} spectral features, in which near means alike.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from ..cluster import (
     MultiViewKMeans,
     MultiViewSphericalKMeans,
 )
+from ..files import Content
 
+FEW = 10  # columns below which a direction leaves out too much of what a row says
 COUNTED = ("counts", "text", "names", "links")  # kinds of which the direction of a row counts, not its length
 
 
@@ -88,24 +90,26 @@ METHODS = {
 }
 
 
-def _best_guess(kinds: Mapping[str, str], constraints: bool) -> tuple[str, str]:
+def _best_guess(contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
     """By what the views are: see the user guide for the figures behind it."""
     if constraints:
         return "constrained", "there are constraints"
-    if all(kind in COUNTED for kind in kinds.values()):
-        return "spherical", "a good first guess for words and links"
-    return "spectral", "a good first guess for measurements and similarities"
+    if any(one.kind == "similarities" for one in contents):
+        return "spectral", "it takes similarities"
+    if all(one.kind == "numbers" and one.data[0].shape[1] < FEW for one in contents):
+        return "spectral", "a good first guess for measurements in few columns"
+    return "spherical", "a good first guess for words, links and many columns"
 
 
-def chosen_method(asked: str, kinds: Mapping[str, str], constraints: bool) -> tuple[str, str]:
+def chosen_method(asked: str, contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
     """The method's name, and why it was taken; a mismatch with the data or the constraints is an error."""
     if asked == "auto":
-        name, why = _best_guess(kinds, constraints)
+        name, why = _best_guess(contents, constraints)
     else:
         name, why = asked, "as you said"
     if constraints and name != "constrained":
         raise ValueError(f"--constraints are for --method constrained, not {name}")
-    alike = [view for view, kind in kinds.items() if kind == "similarities"]
+    alike = [one.name for one in contents if one.kind == "similarities"]
     if alike and not METHODS[name].similarities:
         takers = " or ".join(other for other, method in METHODS.items() if method.similarities)
         raise ValueError(f"view {alike[0]!r} holds similarities, which --method {name} cannot take: use {takers}")

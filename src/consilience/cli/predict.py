@@ -56,12 +56,12 @@ def read_for(held: dict[str, Any], options: argparse.Namespace, say: Say) -> tup
     """The files as the model's views, and the names of the entities."""
     specs = [parse_view(text) for text in options.view]
     specs = [_with_columns(spec, held) for spec in specs]
-    unknown = next((spec.name for spec in specs if spec.name is not None and spec.name not in held["kinds"]), None)
-    if unknown is not None:
-        raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, held['kinds']))}")
     kinds = {name: kind for name, kind in held["kinds"].items() if name in {spec.name for spec in specs}}
     usual = () if held["id"] is None else (held["id"],)
     reading = read_files(specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual)
+    unknown = next((one.name for one in reading.contents if one.name not in held["kinds"]), None)
+    if unknown is not None:
+        raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, held['kinds']))}")
     ids = entities(reading.contents)
     prepared = encode(reading.contents, held["parts"], ids)
     say_left_out(prepared, say)

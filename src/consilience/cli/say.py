@@ -15,6 +15,11 @@ def printable(text: str) -> str:
     return "".join(one if one == "\n" or one.isprintable() else f"\\x{ord(one):02x}" for one in text)
 
 
+def counted(n: int, one: str, several: str | None = None) -> str:
+    """A number and what it counts, in the right number."""
+    return f"{n:,} {one if n == 1 else several or f'{one}s'}"
+
+
 def nobody_reads() -> None:
     """Whoever was reading has seen enough: the work goes on without, and Python's last flush meets no closed pipe."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -49,8 +54,11 @@ class Say:
                 print(f"note: {printable(text)}", file=sys.stderr)
 
     @contextmanager
-    def step(self, doing: str, done: str, speaks: bool = False) -> Iterator[None]:
-        """A piece of work, with a sign of life on a terminal unless it `speaks` itself; its warnings become notes."""
+    def step(self, doing: str, done: str, speaks: bool = False, about: str = "") -> Iterator[None]:
+        """A piece of work, with a sign of life on a terminal unless it `speaks` itself; its warnings become notes.
+
+        `about` stands before those that do not say themselves what they speak of.
+        """
         started = time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -60,7 +68,7 @@ class Say:
             finally:
                 for one in caught:
                     if issubclass(one.category, UserWarning):
-                        self.note(str(one.message))
+                        self.note(str(one.message) if about in str(one.message) else f"{about}: {one.message}")
         self.seconds[doing] = round(time.perf_counter() - started, 3)
         self.done.append(done)
 

@@ -75,7 +75,7 @@ def entities(contents: Sequence[Content]) -> np.ndarray | None:
     if without:
         raise ValueError(
             f"view {without[0].name!r} ({without[0].where}) has no ids, and the others have: give it the column or, "
-            "in an .npz file, an array 'ids'; or leave out --id to match rows by their place"
+            "in an .npz file, an array 'ids'"
         )
     every = np.array(list(dict.fromkeys(np.concatenate([one.ids for one in own]).tolist())), dtype=object)
     _check_common(own)
