@@ -83,7 +83,7 @@ def test_standard_output_holds_the_table_alone(ab, clustered):
         ("c=a.csv", "the model knows no view 'c'; it knows 'a', 'b'"),
         ("a=b.csv", "b.csv has no column 'a0'; it has 'id', 'b0', 'b1', 'b2'"),
         ("a=a.csv:a0,a1", "there is no column 'a2', which the model was fitted on"),
-        ("a=near.npy", "near.npy is a matrix without named columns"),
+        ("a=near.npy", "columns, but 3 in the model: give the same columns in the same order"),
         ("a=none.csv", "there is no file"),
     ],
 )

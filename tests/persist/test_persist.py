@@ -290,7 +290,7 @@ def test_circles_and_depths_are_refused(tmp_path):
 def test_overwriting_is_on_purpose(tmp_path):
     path = tmp_path / "model.zip"
     save(1, path)
-    with pytest.raises(FileExistsError, match="is there already: choose another name, or overwrite it on purpose"):
+    with pytest.raises(FileExistsError, match="is there already: choose another name, or ask to write over it"):
         save(2, path)
     assert load(path) == 1
     save(2, str(path), overwrite=True)

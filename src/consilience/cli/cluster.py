@@ -12,14 +12,13 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from ..data import Table
 from ..explain import confidence, contested
-from ..files import check_folder, parse_view, whole_folder
-from ..files.spec import is_file, split_columns
+from ..files import check_folder, whole_folder
 from ..persist import save
 from ..report import Report
 from ..report.versions import versions
 from .alone import compare_alone, scores
 from .constraints import kept
-from .job import Data, Fitted, describe, described, digest, fit, load
+from .job import Data, Fitted, check_inputs_stay, describe, described, digest, fit, load
 from .methods import METHODS
 from .outputs import now, say_guarded, write_json, write_labels
 from .say import Say, counted
@@ -33,7 +32,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     """Read, fit, explain, write."""
     out = Path(options.out)
     check_folder(out, FILES, options.force)
-    _check_inputs_stay(out, options)
+    check_inputs_stay([out / name for name in FILES], options)
     data = load(options, say)
     say.result(describe(data))
     fitted = fit(data, options.k, options.seed, say)
@@ -55,15 +54,6 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
         save(as_saved(data, fitted, options), folder / FILES[2])
         build_report(data, fitted, sure, comparison, options, say).save(folder / FILES[3])
     say.result(f"\nWritten to {out}: {', '.join(FILES)}. Look at {out / FILES[3]}")
-
-
-def _check_inputs_stay(out: Path, options: argparse.Namespace) -> None:
-    """--force is for older results, not for the files that these come from."""
-    given = [parse_view(text).path for text in options.view]
-    given += [split_columns(text)[0] for text in (options.labels, options.constraints) if text is not None]
-    for name in FILES:
-        if (out / name).exists() and any(is_file(one) and one.samefile(out / name) for one in given):
-            raise ValueError(f"{out / name} is a file to read from, and would be written over: choose another --out")
 
 
 def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -> Table | None:
@@ -184,10 +174,17 @@ def build_report(
     )
 
 
+def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any]) -> list[str]:
+    """How far the views agree, and what that says about their errors."""
+    if np.isnan(pairs).all():
+        return ["No two views speak of the same entity: nothing can be said about their errors without labels."]
+    contested = f"{facts['contested']:,} of {facts['entities']:,} are contested"
+    first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested}."
+    return [first, bound_in_words(facts["error_bound"])]
+
+
 def bound_in_words(bound: float) -> str:
     """What the error bound says, and how far to believe it."""
-    if not np.isfinite(bound):
-        return "There is no bound on their errors: some view shares no entity with another."
     if bound >= 0.5:
         return f"They disagree too much for a bound on their errors ({bound:.0%}) to say anything."
     return (
@@ -198,7 +195,7 @@ def bound_in_words(bound: float) -> str:
 
 def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
     """The result in a few lines."""
-    n, sizes = facts["entities"], facts["sizes"]
+    sizes = facts["sizes"]
     lines = [
         f"{counted(facts['clusters'], 'cluster')} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
         + "sizes "
@@ -206,12 +203,8 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         + (" ..." if len(sizes) > 20 else "")
     ]
     if len(facts["views"]) > 1:
-        agreement = np.array(list(facts["agreement"].values()))
-        mean = np.nanmean(agreement[~np.eye(len(agreement), dtype=bool)])
-        lines.append(
-            f"Two views agree on {mean:.0%} of the entities on average; {facts['contested']:,} of {n:,} are contested."
-        )
-        lines.append(bound_in_words(facts["error_bound"]))
+        agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
+        lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts)
     else:
         lines.append("One view alone: nothing can be said about its errors without labels.")
     if facts["constraints"] is not None:
@@ -221,7 +214,7 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
             "Against the known labels: "
             + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
         )
-        errors = facts["view_errors"].values()
+        errors = [one for one in facts["view_errors"].values() if one == one]
         lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
     if comparison is not None:
         lines += ["", repr(comparison)]

@@ -16,7 +16,7 @@ from ..data import Table, Views
 from ..files import check_free, prepare, whole_file
 from ..report.versions import versions
 from .alone import side_by_side
-from .job import Data, choose_k, describe, load
+from .job import Data, check_inputs_stay, choose_k, describe, load
 from .methods import METHODS, Setting
 from .outputs import write_json
 from .say import Say
@@ -32,6 +32,7 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_free(out, options.force)
+        check_inputs_stay([out], options)
     data = load(options, say)
     say.result(describe(data))
     k = int(options.k) if options.k != "auto" else choose_k(data, data.views, options.seed, say).n_clusters

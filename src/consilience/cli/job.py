@@ -6,6 +6,7 @@ import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..cluster import SpectralFeatures, select_n_clusters
 from ..cluster.select import Selection
 from ..data import Constraints, Views
 from ..files import Content, Prepared, Reading, classes_for, parse_view, prepare, read_files
+from ..files.spec import is_file, split_columns
 from .constraints import read_constraints
 from .methods import METHODS, Setting, chosen_method
 from .say import Say, counted
@@ -51,6 +53,15 @@ class Fitted:
     features: dict[str, Any]  # of views that are reduced first
     views: Views  # as the estimator saw them
     selection: Selection | None
+
+
+def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *others: Path) -> None:
+    """--force is for older results, not for the files that these come from."""
+    given = [parse_view(text).path for text in options.view or ()]
+    given += [split_columns(text)[0] for name in ("labels", "constraints") if (text := getattr(options, name, None))]
+    for target in targets:
+        if target.exists() and any(is_file(one) and one.samefile(target) for one in (*given, *others)):
+            raise ValueError(f"{target} is a file to read from, and would be written over: choose another --out")
 
 
 def load(options: argparse.Namespace, say: Say) -> Data:
@@ -189,7 +200,9 @@ def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:
     with say.step("reducing wide views", "reduced wide views"):
         for name in wide:
             there = data.views.present[:, data.views.names.index(name)]
-            made[name] = SpectralFeatures(FEATURES, random_state=seed).fit(data.views[there][name])
+            made[name] = SpectralFeatures(min(FEATURES, int(there.sum()) - 1), random_state=seed).fit(
+                data.views[there][name]
+            )
     return made
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..files import check_free, encode, entities, parse_view, read_files, whole_file
+from ..files.formats import is_table
 from ..persist import load as load_model
-from .job import reduced, say_left_out
+from .job import check_inputs_stay, reduced, say_left_out
 from .methods import METHODS
 from .outputs import say_guarded, write_labels
 from .say import Say, printable
@@ -23,6 +24,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_free(out, options.force)
+        check_inputs_stay([out], options, model_file(Path(options.model)))
     held = open_model(Path(options.model))
     if not METHODS[held["method"]].predicts:
         raise ValueError(f"{options.model}: --method {held['method']} has no way to place new entities")
@@ -43,9 +45,14 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     say.result(f"{len(labels):,} entities placed, written to {out}")
 
 
+def model_file(path: Path) -> Path:
+    """The file itself, where the folder that it lies in was named."""
+    return path / "model.zip" if path.is_dir() else path
+
+
 def open_model(path: Path) -> dict[str, Any]:
     """A model that `consilience cluster` has written; the folder that it lies in will do."""
-    path = path / "model.zip" if path.is_dir() else path
+    path = model_file(path)
     held = load_model(path)
     if not isinstance(held, dict) or held.get("what") != "consilience model":
         raise ValueError(f"{path} holds no model of `consilience cluster` but a {type(held).__name__}")
@@ -74,4 +81,6 @@ def _with_columns(spec: Any, held: dict[str, Any]) -> Any:
         return spec  # a file of several blocks, each with its own name
     spec = replace(spec, name=spec.called)
     known = held["columns"].get(spec.called)
-    return spec if spec.columns is not None or not known else replace(spec, columns=tuple(known))
+    if spec.columns is not None or not known or not is_table(spec.path):
+        return spec
+    return replace(spec, columns=tuple(known))

@@ -14,7 +14,7 @@ from ..data import Table
 from ..explain import confidence
 from ..files import check_free
 from .cluster import FILES, INPUTS, build_report
-from .job import Fitted, digest, load, reduced
+from .job import Fitted, check_inputs_stay, digest, load, reduced
 from .predict import open_model
 from .say import Say
 
@@ -29,6 +29,7 @@ def report(options: argparse.Namespace, say: Say) -> None:
     for name in INPUTS:
         if getattr(options, name, None) in (None, []):
             setattr(options, name, facts["inputs"].get(name))
+    check_inputs_stay([out], options, folder / FILES[1], folder / FILES[2])
     options.method = held["method"]
     options.command_line = facts.get("command")
     try:

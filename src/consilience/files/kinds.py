@@ -211,7 +211,12 @@ def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarr
     return {column: values if mixed else _as_texts(values) for column, values in columns.items()}
 
 
-def _no_similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _stripped(texts: np.ndarray) -> np.ndarray:
+    """Ids as other files have them; one that is blank is none."""
+    return np.array([None if one is None else one.strip() or None for one in texts], dtype=object)
+
+
+def _similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     X, features = _numbers(name, columns)
     check_matrix(name, "similarities", X)
     return X, features
@@ -224,7 +229,7 @@ def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | 
             f"view {name!r} ({where}): links are two columns of ids and perhaps a weight, not {len(columns)}"
         )
     sources, targets, *rest = columns.values()
-    ends = [_as_texts(own) for own in (sources, targets)]
+    ends = [_stripped(_as_texts(own)) for own in (sources, targets)]
     keep = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
     weights = rest[0] if rest else np.ones(len(keep))
     if weights.dtype == object or not (np.isfinite(weights[keep]).all() and (weights[keep] >= 0).all()):
@@ -240,6 +245,6 @@ MAKERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
     "text": _texts,
     "names": _texts,
     "categories": _categories,
-    "similarities": _no_similarities,
+    "similarities": _similarities,
 }
 assert set(MAKERS) | {"links"} == set(KINDS)

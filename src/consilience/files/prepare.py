@@ -172,7 +172,7 @@ def encode(contents: Sequence[Content], parts: Mapping[str, Part], ids: np.ndarr
     if lost.all():
         raise ValueError("no view says anything about any entity: check the files")
     if lost.any():
-        _check_droppable(by_name.values())
+        _check_droppable(by_name.values(), lost, ids)
         views = views[~lost]
     return Prepared(
         views,
@@ -185,15 +185,22 @@ def encode(contents: Sequence[Content], parts: Mapping[str, Part], ids: np.ndarr
     )
 
 
-def _check_droppable(contents: Any) -> None:
+def _check_droppable(contents: Any, lost: np.ndarray, ids: np.ndarray | None) -> None:
+    """Beside similarities nobody can be left out, for everybody has a column there."""
     if any(one.kind == "similarities" for one in contents):
-        raise ValueError("an entity has no view at all: drop it from the matrix of similarities, too")
+        first = int(np.flatnonzero(lost)[0])
+        name = first if ids is None else ids[first]
+        raise ValueError(
+            f"entity {name} has no view that says anything ({int(lost.sum())} such): drop it from the files"
+        )
 
 
 def _encoded(content: Content, encoder: Any, ids: np.ndarray | None) -> Any:
     data = content.data
     if content.kind == "links":
         data = (data, ids)
+    elif content.kind == "similarities" and data[1] is None and data[0].shape[0] == data[0].shape[1]:
+        data = (data[0], content.ids)  # whose rows have names, so have its columns
     try:
         return encoder.transform(data)
     except ValueError as error:
@@ -211,7 +218,8 @@ def _with_columns_of(content: Content, ids: np.ndarray | None) -> Content:
     columns = _rows(content, ids, X.shape[0])
     at, there = np.maximum(columns, 0), (columns >= 0).astype(np.float64)
     pick = sp.csr_array((there, (at, np.arange(len(at)))), shape=(X.shape[0], len(at)))
-    return replace(content, data=(sp.csr_array(X @ pick) if sp.issparse(X) else X[:, at] * there, names))
+    ordered = sp.csr_array(X @ pick) if sp.issparse(X) else X[:, at] * there
+    return replace(content, data=(ordered, names if ids is None else ids))
 
 
 def _rows(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:

@@ -96,10 +96,7 @@ def spoken_delimiter(text: str | None) -> str | None:
 def _label_column(labels: str | None) -> str | None:
     if labels is None:
         return None
-    path, columns = split_columns(labels)
-    if is_file(path):
-        return columns[0] if columns else None
-    return labels
+    return None if is_file(split_columns(labels)[0]) else labels
 
 
 def _id_column(
@@ -203,7 +200,7 @@ def _known(labels: str | None, shelf: Shelf, specs: Sequence[ViewSpec], id_colum
         return None
     path, columns = split_columns(labels)
     if is_file(path):
-        return _known_in(path, shelf(path), columns, id_column)
+        return _known_in(path, shelf, columns, id_column)
     for spec in specs:
         source = shelf(spec.path)
         held = source.columns if isinstance(source, Frame) else getattr(source, "about", {})
@@ -213,7 +210,9 @@ def _known(labels: str | None, shelf: Shelf, specs: Sequence[ViewSpec], id_colum
     raise ValueError(f"no file has a column {labels!r} (--labels): name one that is there, or FILE:COLUMN")
 
 
-def _known_in(path: Path, source: Source, columns: tuple[str, ...] | None, id_column: str | None) -> Known:
+def _known_in(path: Path, shelf: Shelf, columns: tuple[str, ...] | None, id_column: str | None) -> Known:
+    """Classes in a file of their own, joined by its id column where it has one."""
+    source = shelf(path)
     if isinstance(source, Matrix):
         classes = np.asarray(source.values)
         if classes.ndim != 1 and 1 not in classes.shape:
@@ -221,11 +220,13 @@ def _known_in(path: Path, source: Source, columns: tuple[str, ...] | None, id_co
         return Known(str(path), classes.ravel(), source.ids)
     if isinstance(source, Collection):
         raise ValueError(f"{path} (--labels): name a column of it that is given as a view, or a table")
-    ids = _ids_of(path, source.columns, id_column)
-    there = [name for name in source.columns if name != id_column]
+    own_id = next((name for name in (id_column, *USUAL_IDS) if name in source.columns), None)
+    there = [name for name in source.columns if name != own_id]
     if columns is None and len(there) != 1:
         raise ValueError(f"{path} (--labels) has the columns {', '.join(map(repr, there))}: name one, {path}:COLUMN")
     column, *more = chosen_columns(path, columns, list(source.columns), set()) if columns else there
     if more:
         raise ValueError(f"{path} (--labels): name one column, not {len(more) + 1}")
-    return Known(f"{path}:{column}", source.columns[column], ids)
+    source = shelf(path, frozenset({column}))  # 1 and 01 are two classes
+    assert isinstance(source, Frame)
+    return Known(f"{path}:{column}", source.columns[column], _ids_of(path, source.columns, own_id))

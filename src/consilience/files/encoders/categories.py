@@ -61,5 +61,6 @@ def _as_numbers(column: np.ndarray) -> np.ndarray:
     """Numbers, also where they came as texts, as they do if the view is said to be one of categories."""
     if column.dtype != object:
         return column.astype(np.float64)
-    known = [one if isinstance(one, str) and is_number(one) else "nan" for one in column]
-    return np.array(known, dtype=np.float64)
+    truth = {"true": "1", "false": "0"}
+    spoken = [truth.get(one.lower(), one) if isinstance(one, str) else "nan" for one in column]
+    return np.array([one if is_number(one) else "nan" for one in spoken], dtype=np.float64)

@@ -14,7 +14,7 @@ class SimilaritiesEncoder:
     kind = "similarities"
 
     def __init__(self, ids: np.ndarray | None = None) -> None:
-        self.ids = ids
+        self.ids: Any = ids
 
     def fit(self, data: Any) -> SimilaritiesEncoder:
         """Remember the number of entities: new ones are compared with these."""
@@ -24,10 +24,23 @@ class SimilaritiesEncoder:
 
     def transform(self, data: Any) -> Any:
         """Rows of similarities to the fitted entities."""
-        X = data[0]
+        X, names = data
+        if self.ids is not None and names is not None:
+            X = self._in_order(X, names)
         if X.shape[1] != self.n_columns:
             raise ValueError(
                 f"{X.shape[1]} columns, but the model knows {self.n_columns} entities: give each new entity's "
                 "similarity to every one of these, in their order"
             )
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+
+    def _in_order(self, X: Any, names: np.ndarray) -> Any:
+        """A column for each of the fitted entities, found by its name; 0 where there is none."""
+        if np.array_equal(names, self.ids):
+            return X
+        at = {name: i for i, name in enumerate(names.tolist())}
+        columns = np.array([at.get(name, -1) for name in self.ids.tolist()])
+        if (columns < 0).all():
+            raise ValueError("none of the columns is an entity that the model knows: do the ids match?")
+        found = sp.csr_array(X)[:, np.maximum(columns, 0)].multiply(columns >= 0)
+        return sp.csr_array(found) if sp.issparse(X) else found.toarray()

@@ -50,6 +50,11 @@ def read_source(path: Path, as_text: frozenset[str] = frozenset(), delimiter: st
     return MATRICES[ending](path)
 
 
+def is_table(path: Path) -> bool:
+    """Whether the file has named columns."""
+    return _ending(path) in TABLES
+
+
 def _ending(path: Path) -> str:
     endings = [one.lower() for one in path.suffixes]
     if endings and endings[-1] == ".gz":
@@ -61,4 +66,4 @@ def _ending(path: Path) -> str:
     return ending
 
 
-__all__ = ["Collection", "Frame", "Matrix", "Source", "is_missing", "is_number", "read_source", "spoken"]
+__all__ = ["Collection", "Frame", "Matrix", "Source", "is_missing", "is_number", "is_table", "read_source", "spoken"]

@@ -1,0 +1,86 @@
+"""What the command line reads: never written over, never taken for something else."""
+
+import csv
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from stage import done, refused, run, summary
+
+N = 30
+IDS = [f"p{i}" for i in range(N)]
+CLASS = np.arange(N) % 3
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    X = 6 * CLASS[:, None] + rng.normal(size=(N, 2))
+    order = rng.permutation(N)
+    nearness = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 20)
+    np.savez(tmp_path / "numbers.npz", values=X, ids=np.array(IDS))
+    np.savez(tmp_path / "near.npz", values=nearness[np.ix_(order, order)], ids=np.array(IDS)[order])
+    sp.save_npz(tmp_path / "sparse.npz", sp.csr_matrix(X))
+    _write(tmp_path / "numbers.csv", ["id", "x", "y"], zip(IDS, *X.T.round(6), strict=True))
+    _write(tmp_path / "known.csv", ["id", "klass"], [(IDS[i], f"0{CLASS[i]}") for i in order])
+    return tmp_path
+
+
+def _write(path, header, rows):
+    with path.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(header)
+        table.writerows(rows)
+
+
+def test_classes_in_a_file_are_joined_by_its_ids_also_where_no_view_is_a_table(folder):
+    views = "--view", folder / "numbers.npz", "-k", 3, "--method", "k-means"
+    for labels in ("known.csv", "known.csv:klass"):
+        done("cluster", *views, "--labels", folder / labels, "--out", folder / "out", "--force")
+        assert summary(folder / "out")["scores"]["nmi"] == pytest.approx(1)
+
+
+def test_similarities_are_known_by_id_in_predict(folder):
+    views = "--view", folder / "numbers.csv", "--view", folder / "near.npz"
+    done("cluster", *views, "-k", 3, "--method", "convex", "--out", folder / "out")
+    told = done("predict", folder / "out", "--view", folder / "near.npz").out
+    placed = {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())}
+    with (folder / "out" / "labels.csv").open(newline="") as file:
+        fitted = {row["id"]: row["cluster by near"] for row in csv.DictReader(file)}
+    assert placed == fitted
+
+
+@pytest.mark.parametrize("command", ["predict", "compare", "report", "model"])
+def test_no_command_writes_over_what_it_reads(folder, command):
+    file, out = folder / "numbers.csv", folder / "out"
+    done("cluster", "--view", file, "-k", 3, "--out", out)
+    before = file.read_bytes(), (out / "model.zip").read_bytes()
+    lines = {
+        "predict": ("predict", out, "--view", file, "--out", file, "--force"),
+        "compare": ("compare", "--view", file, "-k", 3, "--refits", 0, "--out", file, "--force"),
+        "report": ("report", out, "--out", file, "--force"),
+        "model": ("report", out, "--out", out / "model.zip", "--force"),
+    }
+    refused(run(*lines[command]), "is a file to read from, and would be written over")
+    assert (file.read_bytes(), (out / "model.zip").read_bytes()) == before
+
+
+def test_views_that_share_nobody_are_told_of_without_a_number(folder):
+    _write(folder / "a.csv", ["id", "x"], [(one, i % 3) for i, one in enumerate(IDS[:16])])
+    _write(folder / "b.csv", ["id", "y"], [(one, i % 3) for i, one in enumerate(IDS[15:])])
+    ran = done("cluster", "--view", folder / "a.csv", "--view", folder / "b.csv", "-k", 3, "--out", folder / "out")
+    assert "nan" not in ran.out
+
+
+def test_blanks_around_the_ends_of_links_do_not_count(folder):
+    (folder / "links.csv").write_text("source, target\n" + "".join(f"p{i}, p{i % 3}\n" for i in range(N)))
+    done("cluster", "--view", folder / "numbers.csv", "--view", folder / "links.csv", "-k", 3, "--out", folder / "out")
+    assert list(summary(folder / "out")["views"]) == ["numbers", "links-out", "links-in"]
+
+
+def test_a_table_is_enough_for_a_matrix(folder):
+    done("cluster", "--view", f"m={folder / 'numbers.csv'}", "-k", 3, "--method", "k-means", "--out", folder / "out")
+    told = done("predict", folder / "out", "--view", f"m={folder / 'numbers.npz'}").out
+    with (folder / "out" / "labels.csv").open(newline="") as file:
+        fitted = {row["id"]: row["cluster"] for row in csv.DictReader(file)}
+    assert {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())} == fitted
