@@ -46,7 +46,7 @@ def done(*arguments):
     return ran
 
 
-def refused(ran, *words, code=1):
+def assert_refused(ran, *words, code=1):
     """One sentence, no traceback, the right exit code."""
     assert ran.code == code, ran
     assert "Traceback" not in ran.err

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from stage import CLASSES, blobs, done, everything, refused, run, write_csv
+from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
 
 from consilience.cli.compare import CLOSE, in_words
 from consilience.data import Table
@@ -145,7 +145,7 @@ def test_a_method_that_fails_leaves_a_note_and_an_empty_row(whole, tmp_path, mon
 def test_a_file_is_never_written_over_unless_asked(whole, tmp_path):
     out = tmp_path / "out.json"
     out.write_text("mine")
-    refused(run("compare", *views(whole), "--out", out), "out.json is there already")
+    assert_refused(run("compare", *views(whole), "--out", out), "out.json is there already")
     assert out.read_text() == "mine"
     assert everything(tmp_path) == ["out.json"]
 

@@ -1,7 +1,7 @@
 """Constraints from a file: what is kept, what is refused."""
 
 import pytest
-from stage import clusters, done, everything, read_labels, refused, run, summary, write_csv
+from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
 
 USUAL = ["first", "second", "type"]
 
@@ -86,28 +86,28 @@ def test_what_is_no_constraint_is_refused(header, row, words, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", header, [row])
     before = everything(tmp_path)
     ran = run("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
-    refused(ran, words)
+    assert_refused(ran, words)
     assert everything(tmp_path) == before
 
 
 def test_a_row_that_is_not_there_is_refused(data, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [(0, 60, "must")])
     ran = run("cluster", "--view", data / "near-raw.npy", "-k", 3, "--constraints", file, "--out", tmp_path / "out")
-    refused(ran, "names '60' in row 1, which no view has: without --id entities are rows, counted from 0")
+    assert_refused(ran, "names '60' in row 1, which no view has: without --id entities are rows, counted from 0")
 
 
 @pytest.mark.parametrize("method", ["spectral", "co-em", "spherical", "k-means", "convex", "agglomerative"])
 def test_other_methods_take_no_constraints(method, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     ran = run("cluster", *ab, "-k", 3, "--method", method, "--constraints", file, "--out", tmp_path / "out")
-    refused(ran, f"--constraints are for --method constrained, not {method}")
+    assert_refused(ran, f"--constraints are for --method constrained, not {method}")
 
 
 def test_a_matrix_holds_no_constraints(ab, data, tmp_path):
     ran = run("cluster", *ab, "-k", 3, "--constraints", data / "near.npy", "--out", tmp_path / "out")
-    refused(ran, "near.npy (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
+    assert_refused(ran, "near.npy (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
 
 
 def test_constraints_that_are_not_there(ab, tmp_path):
     ran = run("cluster", *ab, "-k", 3, "--constraints", tmp_path / "none.csv", "--out", tmp_path / "out")
-    refused(ran, f"there is no file {tmp_path / 'none.csv'}")
+    assert_refused(ran, f"there is no file {tmp_path / 'none.csv'}")

@@ -3,7 +3,7 @@
 import shlex
 
 import pytest
-from stage import done, everything, read_labels, refused, run
+from stage import assert_refused, done, everything, read_labels, run
 
 
 def test_lists_what_ships():
@@ -35,7 +35,7 @@ def test_the_command_that_it_proposes_is_one(name, tmp_path):
 def test_files_are_never_written_over_unless_asked(tmp_path):
     done("datasets", "word-senses", "--out", tmp_path)
     (tmp_path / "links.csv").write_text("mine")
-    refused(run("datasets", "word-senses", "--out", tmp_path), "holds senses.csv, links.csv already", "--force")
+    assert_refused(run("datasets", "word-senses", "--out", tmp_path), "holds senses.csv, links.csv already", "--force")
     assert (tmp_path / "links.csv").read_text() == "mine"
     done("datasets", "word-senses", "--out", tmp_path, "--force")
     assert (tmp_path / "links.csv").read_text().startswith("source,target")

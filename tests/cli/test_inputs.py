@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from stage import done, refused, run, summary
+from stage import assert_refused, done, run, summary
 
 N = 30
 IDS = [f"p{i}" for i in range(N)]
@@ -61,7 +61,7 @@ def test_no_command_writes_over_what_it_reads(folder, command):
         "report": ("report", out, "--out", file, "--force"),
         "model": ("report", out, "--out", out / "model.zip", "--force"),
     }
-    refused(run(*lines[command]), "is a file to read from, and would be written over")
+    assert_refused(run(*lines[command]), "is a file to read from, and would be written over")
     assert (file.read_bytes(), (out / "model.zip").read_bytes()) == before
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from stage import IDS, N, blobs, clusters, done, everything, read_labels, refused, run, write_csv
+from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
 
 PREDICT = ["spectral", "co-em", "spherical", "k-means", "convex", "constrained"]
 KNOWS_PROBABILITIES = ["co-em", "convex"]
@@ -90,12 +90,13 @@ def test_standard_output_holds_the_table_alone(ab, clustered):
 def test_files_that_are_not_the_models_are_refused(view, words, data, clustered, tmp_path):
     name, _, file = view.partition("=")
     ran = run("predict", clustered("k-means"), "--view", f"{name}={data / file}", "--out", tmp_path / "out.csv")
-    refused(ran, words)
+    assert_refused(ran, words)
     assert everything(tmp_path) == []
 
 
 def test_agglomerative_places_nobody(ab, clustered):
-    refused(run("predict", clustered("agglomerative"), *ab), "--method agglomerative has no way to place new entities")
+    ran = run("predict", clustered("agglomerative"), *ab)
+    assert_refused(ran, "--method agglomerative has no way to place new entities")
 
 
 def test_a_file_is_written_whole_and_never_over_another(ab, clustered, tmp_path):
@@ -105,7 +106,7 @@ def test_a_file_is_written_whole_and_never_over_another(ab, clustered, tmp_path)
     assert ran.out == f"{len(rows)} entities placed, written to {out}\n"
     assert clusters(rows) == clusters(read_labels(clustered("k-means")))
     out.write_text("mine")
-    refused(run("predict", clustered("k-means"), *ab, "--out", out), "labels.csv is there already")
+    assert_refused(run("predict", clustered("k-means"), *ab, "--out", out), "labels.csv is there already")
     assert out.read_text() == "mine"
     done("predict", clustered("k-means"), *ab, "--out", out, "--force")
     assert read_labels(out) == rows
@@ -129,13 +130,13 @@ def test_a_model_with_changed_bytes_is_refused(seed, ab, clustered, tmp_path):
     for at in rng.integers(len(content) // 10, len(content) * 9 // 10, size=20):
         content[at] ^= 1 + int(rng.integers(255))
     (tmp_path / "model.zip").write_bytes(content)
-    refused(run("predict", tmp_path, *ab), "model.zip is damaged or was changed")
+    assert_refused(run("predict", tmp_path, *ab), "model.zip is damaged or was changed")
 
 
 def test_a_model_cut_short_is_refused(ab, clustered, tmp_path):
     content = (clustered("k-means") / "model.zip").read_bytes()
     (tmp_path / "model.zip").write_bytes(content[: len(content) // 2])
-    refused(run("predict", tmp_path, *ab), "model.zip is damaged or was changed")
+    assert_refused(run("predict", tmp_path, *ab), "model.zip is damaged or was changed")
 
 
 class Trap:
@@ -146,7 +147,7 @@ class Trap:
 def test_a_pickle_is_never_opened(ab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.zip").write_bytes(pickle.dumps(Trap()))
-    refused(run("predict", "model.zip", *ab), "looks like a pickle, which runs code when it is loaded")
+    assert_refused(run("predict", "model.zip", *ab), "looks like a pickle, which runs code when it is loaded")
     assert everything(tmp_path) == ["model.zip"]
 
 
@@ -154,12 +155,12 @@ def test_what_else_save_writes_is_no_model(ab, tmp_path):
     from consilience.persist import save
 
     save({"n_clusters": 3}, tmp_path / "model.zip")
-    refused(run("predict", tmp_path, *ab), "model.zip holds no model of `consilience cluster` but a dict")
+    assert_refused(run("predict", tmp_path, *ab), "model.zip holds no model of `consilience cluster` but a dict")
 
 
 def test_a_model_that_is_not_there(ab, tmp_path):
     ran = run("predict", tmp_path / "none.zip", *ab)
-    refused(ran, f"{tmp_path / 'none.zip'}")
+    assert_refused(ran, f"{tmp_path / 'none.zip'}")
 
 
 def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
@@ -223,7 +224,7 @@ def test_a_dense_and_a_sparse_file_of_the_same_numbers_say_the_same(tmp_path):
 def test_other_columns_of_categories_are_refused(data, tmp_path):
     done("cluster", "--view", data / "kinds.csv", "-k", 3, "--out", tmp_path / "out")
     file = write_csv(tmp_path / "new.csv", ["id", "hue", "shape"], [("n", "red", "round")])
-    refused(run("predict", tmp_path / "out", "--view", f"kinds={file}:hue,shape"), "colour")
+    assert_refused(run("predict", tmp_path / "out", "--view", f"kinds={file}:hue,shape"), "colour")
 
 
 def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):

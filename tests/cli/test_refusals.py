@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from stage import IDS, done, everything, read_labels, refused, run, write_csv
+from stage import IDS, assert_refused, done, everything, read_labels, run, write_csv
 
 
 def cluster(*arguments, out):
@@ -261,13 +261,13 @@ def test_bad_data_is_one_sentence_and_leaves_nothing(wrong, tmp_path):
     arguments, words = wrong(tmp_path / "in")
     before = everything(tmp_path)
     ran = cluster(*arguments, out=tmp_path / "out")
-    refused(ran, words.format(tmp_path / "in"))
+    assert_refused(ran, words.format(tmp_path / "in"))
     assert everything(tmp_path) == before
 
 
 def test_a_delimiter_that_cuts_nothing_is_refused(tmp_path):
     file = frame(tmp_path, "x.csv", ["id", "p", "q", "r"], NUMBERS)
-    refused(cluster("--view", file, "--delimiter", ";", out=tmp_path / "out"), "--delimiter")
+    assert_refused(cluster("--view", file, "--delimiter", ";", out=tmp_path / "out"), "--delimiter")
 
 
 def test_a_line_without_end(tmp_path, monkeypatch):
@@ -278,7 +278,7 @@ def test_a_line_without_end(tmp_path, monkeypatch):
         with (tmp_path / name).open("a") as file:
             file.write("1" * 10_000)
         ran = cluster("--view", tmp_path / name, out=tmp_path / "out")
-        refused(ran, f"{name}: line {'2' if name == 'x.csv' else '1'} is longer than", "is this a text file")
+        assert_refused(ran, f"{name}: line {'2' if name == 'x.csv' else '1'} is longer than", "is this a text file")
 
 
 # Where it is written.
@@ -288,7 +288,7 @@ def test_a_folder_that_holds_results_is_kept(ab, tmp_path):
     (tmp_path / "labels.csv").write_text("mine")
     (tmp_path / "other.txt").write_text("mine, too")
     ran = cluster(*ab, out=tmp_path)
-    refused(ran, f"{tmp_path} holds labels.csv already: choose another folder, or write over with --force")
+    assert_refused(ran, f"{tmp_path} holds labels.csv already: choose another folder, or write over with --force")
     assert (tmp_path / "labels.csv").read_text() == "mine"
     done("cluster", *ab, "-k", 3, "--out", tmp_path, "--force")
     assert len(read_labels(tmp_path)) > 0
@@ -298,8 +298,8 @@ def test_a_folder_that_holds_results_is_kept(ab, tmp_path):
 
 def test_a_file_for_a_folder(ab, tmp_path):
     (tmp_path / "out").write_text("mine")
-    refused(cluster(*ab, out=tmp_path / "out"), f"{tmp_path / 'out'} is a file: name a folder")
-    refused(cluster(*ab, out=tmp_path / "out" / "deeper"), f"cannot write into {tmp_path / 'out'}")
+    assert_refused(cluster(*ab, out=tmp_path / "out"), f"{tmp_path / 'out'} is a file: name a folder")
+    assert_refused(cluster(*ab, out=tmp_path / "out" / "deeper"), f"cannot write into {tmp_path / 'out'}")
 
 
 def test_folders_above_are_made(ab, tmp_path):
@@ -315,7 +315,7 @@ def test_a_folder_that_may_not_be_written_is_refused_before_any_work(ab, tmp_pat
     monkeypatch.setattr(os, "access", no_access)
     monkeypatch.setattr("consilience.cli.cluster.load", None)
     ran = cluster(*ab, out=tmp_path / "out")
-    refused(ran, f"cannot write into {tmp_path}: choose another folder, or change its permissions")
+    assert_refused(ran, f"cannot write into {tmp_path}: choose another folder, or change its permissions")
 
 
 @pytest.fixture
@@ -342,13 +342,13 @@ def mounted(tmp_path):
 
 def test_a_disk_for_reading_alone(mounted, ab):
     disk = mounted("ro,size=1m")
-    refused(cluster(*ab, out=disk / "out"), f"cannot write into {disk}: choose another folder")
+    assert_refused(cluster(*ab, out=disk / "out"), f"cannot write into {disk}: choose another folder")
 
 
 @pytest.mark.parametrize("size", ["4k", "16k", "64k", "100k"])
 def test_a_disk_that_is_really_full(size, mounted, ab):
     disk = mounted(f"size={size}")
-    refused(cluster(*ab, out=disk / "out"), "the disk is full: nothing was written")
+    assert_refused(cluster(*ab, out=disk / "out"), "the disk is full: nothing was written")
     assert everything(disk) == []
 
 
@@ -357,7 +357,7 @@ def test_a_disk_that_is_full_for_predictions(mounted, ab, clustered):
     with (disk / "filler").open("wb") as file:
         file.write(bytes(4096))
     ran = run("predict", clustered("k-means"), *ab, "--out", disk / "labels.csv")
-    refused(ran, "the disk is full: nothing was written")
+    assert_refused(ran, "the disk is full: nothing was written")
     assert everything(disk) == ["filler"]
 
 
@@ -373,7 +373,7 @@ def test_a_disk_that_fills_up_at_any_step(at, ab, tmp_path, monkeypatch):
         return real(number)
 
     monkeypatch.setattr(os, "fsync", full)
-    refused(cluster(*ab, out=tmp_path / "out"), "the disk is full: nothing was written")
+    assert_refused(cluster(*ab, out=tmp_path / "out"), "the disk is full: nothing was written")
     assert everything(tmp_path) == []
 
 
@@ -468,7 +468,7 @@ def test_wrong_usage_is_2(arguments, words):
 
 
 def test_more_clusters_than_there_are_entities(ab, tmp_path):
-    refused(
+    assert_refused(
         run("cluster", *ab, "-k", 500, "--out", tmp_path / "out"), "n_clusters=500 is more than the", "ask for fewer"
     )
 
@@ -480,7 +480,7 @@ def break_down(*_, **__):
 def test_an_error_of_our_own_is_3(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.cluster.fit", break_down)
     ran = cluster(*ab, out=tmp_path / "out")
-    refused(ran, "unexpected ZeroDivisionError: oops. Run it again with --debug to see where", code=3)
+    assert_refused(ran, "unexpected ZeroDivisionError: oops. Run it again with --debug to see where", code=3)
     assert everything(tmp_path) == []
 
 
@@ -500,4 +500,4 @@ def test_memory_that_runs_out(ab, tmp_path, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("consilience.cli.cluster.fit", too_much)
-    refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: take fewer entities, or another --method")
+    assert_refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: take fewer entities, or another --method")

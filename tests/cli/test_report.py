@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from stage import FILES, done, everything, refused, run, summary, write_csv
+from stage import FILES, assert_refused, done, everything, run, summary, write_csv
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_the_page_is_the_same(data, ab, tmp_path):
 def test_a_page_is_never_written_over_unless_asked(folder):
     page = folder / "report.html"
     page.write_text("mine")
-    refused(run("report", folder), "report.html is there already")
+    assert_refused(run("report", folder), "report.html is there already")
     assert page.read_text() == "mine"
     done("report", folder, "--force")
     assert page.read_text().startswith("<!doctype html>")
@@ -87,7 +87,7 @@ def test_files_that_have_changed_are_refused(change, own):
     file = own / "a.csv"
     file.write_text("\n".join(change(file.read_text().splitlines())) + "\n")
     ran = run("report", own / "run", "--out", own / "new.html")
-    refused(ran, CHANGED)
+    assert_refused(ran, CHANGED)
     assert not (own / "new.html").exists()
 
 
@@ -96,7 +96,7 @@ def test_classes_that_the_model_has_seen_are_refused(tmp_path):
     rows = [(f"e{i}", *rng.normal(size=2).round(3), i % 3) for i in range(30)]
     file = write_csv(tmp_path / "all.csv", ["id", "x", "y", "class"], rows)
     done("cluster", "--view", file, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
-    refused(run("report", tmp_path / "run", "--labels", "class", "--out", tmp_path / "new.html"), CHANGED)
+    assert_refused(run("report", tmp_path / "run", "--labels", "class", "--out", tmp_path / "new.html"), CHANGED)
 
 
 def test_columns_that_are_gone_are_refused_by_every_method(data, ab, tmp_path):
@@ -105,12 +105,12 @@ def test_columns_that_are_gone_are_refused_by_every_method(data, ab, tmp_path):
     done("cluster", *views, "-k", 3, "--method", "spectral", "--out", tmp_path / "run")
     lines = (tmp_path / "a.csv").read_text().splitlines()
     (tmp_path / "a.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
-    refused(run("report", tmp_path / "run", "--force"), CHANGED)
+    assert_refused(run("report", tmp_path / "run", "--force"), CHANGED)
 
 
 def test_files_that_are_gone(own):
     (own / "a.csv").unlink()
-    refused(run("report", own / "run", "--force"), f"there is no file {own / 'a.csv'}")
+    assert_refused(run("report", own / "run", "--force"), f"there is no file {own / 'a.csv'}")
 
 
 def test_files_that_have_moved_are_named_anew(own):
@@ -134,13 +134,13 @@ def test_a_folder_that_is_no_run(content, words, folder):
     (folder / "summary.json").unlink()
     if content is not None:
         (folder / "summary.json").write_text(content)
-    refused(run("report", folder, "--force"), words)
+    assert_refused(run("report", folder, "--force"), words)
 
 
 def test_a_run_without_its_model(folder):
     (folder / "model.zip").unlink()
     ran = run("report", folder, "--force")
-    refused(ran, "model.zip")
+    assert_refused(ran, "model.zip")
 
 
 def test_a_summary_is_plain_json(folder):

@@ -305,3 +305,4 @@ def test_constraints_name_the_rows_of_the_files_where_one_is_left_out(holed, tmp
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     file = write_csv(tmp_path / "links.csv", ["first", "second", "type"], [(58, 59, "must")])
     done("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert summary(tmp_path / "out")["constraints"]["given"] == 1

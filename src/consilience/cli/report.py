@@ -13,10 +13,11 @@ import numpy as np
 from ..data import Table
 from ..explain import confidence
 from ..files import check_free
-from .cluster import FILES, INPUTS, build_report
+from .cluster import FILES, build_report
 from .job import Fitted, check_inputs_stay, digest, load, reduced
 from .predict import open_model
 from .say import Say
+from .summary import INPUTS
 
 
 def report(options: argparse.Namespace, say: Say) -> None:

@@ -25,10 +25,12 @@ NAMES = {
     "seconds": "Seconds",
     "peak_mib": "Memory, MiB",
     "clusters": "Clusters",
+    "entities": "Entities",
+    "same_as_all": "Like all views together (ARI)",
     "cost": "Cost",
 }
 LOWER = {"entropy", "error_bound", "seconds", "peak_mib", "cost"}
-NEITHER = {"clusters", "n_clusters", "k"}
+NEITHER = {"clusters", "n_clusters", "k", "entities", "same_as_all"}
 
 
 def column_head(name: str) -> Html:

@@ -1,0 +1,139 @@
+"""What a run has found: all of it for scripts, the gist of it in words."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
+
+from ..data import Table
+from ..report.versions import versions
+from .alone import scores
+from .constraints import kept
+from .job import Data, Fitted
+from .methods import METHODS
+from .outputs import now
+from .say import Say, counted
+
+INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "title")
+
+
+def summarise(
+    data: Data,
+    fitted: Fitted,
+    sure: np.ndarray,
+    disputed: np.ndarray,
+    comparison: Table | None,
+    options: argparse.Namespace,
+    say: Say,
+) -> dict[str, Any]:
+    """All that a script may want to know."""
+    model, views, prepared = fitted.estimator, data.views, data.prepared
+    labels = model.labels_
+    facts: dict[str, Any] = {
+        "entities": len(views),
+        "left_out": int((~prepared.kept).sum()),
+        "views": {
+            name: {
+                "kind": prepared.kinds[name],
+                "columns": views[name].shape[1],
+                "present": int(views.present[:, v].sum()),
+            }
+            for v, name in enumerate(views.names)
+        },
+        "method": data.method,
+        "method_chosen": data.why,
+        "estimator": type(model).__name__,
+        "seed": options.seed,
+        "clusters": len(np.unique(labels)),
+        "sizes": np.bincount(labels).tolist(),
+        "agreement": dict(zip(views.names, model.agreement_, strict=True)),
+        "error_bound": model.error_bound_ if views.n_views > 1 else None,
+        "contested": int(disputed.sum()),
+        "mean_confidence": float(sure.mean()),
+        "view_weights": getattr(model, "view_weights_", None),
+        "rounds": getattr(model, "n_iter_", None),
+        "converged": getattr(model, "converged_", None),
+        "selection": None
+        if fitted.selection is None
+        else {"reason": fitted.selection.reason, "table": fitted.selection.table},
+        "constraints": None if data.constraints is None else kept(data.constraints, views.ids, labels),
+        "scores": None if data.classes is None else scores(data.classes, labels),
+        "view_errors": None if data.classes is None else view_errors(data.classes, model.view_labels_),
+        "comparison": comparison,
+        "seconds": say.seconds,
+        "versions": versions(),
+        "when": now(),
+        "command": options.command_line,
+        "inputs": inputs(options),
+    }
+    return facts
+
+
+def inputs(options: argparse.Namespace) -> dict[str, Any]:
+    """What `consilience report` needs to read the same files again."""
+    return {name: getattr(options, name) for name in INPUTS}
+
+
+def view_errors(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> dict[str, float]:
+    """How often each view errs, clusters matched one to one with the known classes."""
+    return {name: matched_error(classes[own >= 0], own[own >= 0]) for name, own in view_labels.items()}
+
+
+def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
+    """Share of the entities of known class that are outside the class that their cluster was matched with."""
+    known = classes != ""
+    if not known.any():
+        return float("nan")
+    table = contingency_matrix(classes[known].astype(str), labels[known])
+    return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / known.sum())
+
+
+def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
+    """The result in a few lines."""
+    sizes = facts["sizes"]
+    lines = [
+        f"{counted(facts['clusters'], 'cluster')} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
+        + "sizes "
+        + ", ".join(f"{size:,}" for size in sizes[:20])
+        + (" ..." if len(sizes) > 20 else "")
+    ]
+    if len(facts["views"]) > 1:
+        agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
+        lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts)
+    else:
+        lines.append("One view alone: nothing can be said about its errors without labels.")
+    if facts["constraints"] is not None:
+        lines.append(f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are kept.")
+    if facts["scores"] is not None:
+        lines.append(
+            "Against the known labels: "
+            + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
+        )
+        errors = [one for one in facts["view_errors"].values() if one == one]
+        lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
+    if comparison is not None:
+        lines += ["", repr(comparison)]
+    return "\n".join(lines)
+
+
+def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any]) -> list[str]:
+    """How far the views agree, and what that says about their errors."""
+    if np.isnan(pairs).all():
+        return ["No two views speak of the same entity: nothing can be said about their errors without labels."]
+    contested = f"{facts['contested']:,} of {facts['entities']:,} are contested"
+    first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested}."
+    return [first, bound_in_words(facts["error_bound"])]
+
+
+def bound_in_words(bound: float) -> str:
+    """What the error bound says, and how far to believe it."""
+    if bound >= 0.5:
+        return f"They disagree too much for a bound on their errors ({bound:.0%}) to say anything."
+    return (
+        f"If views err independently and each is right more often than not, none errs on more than {bound:.0%}; "
+        "a hopeful figure, as the method makes them agree."
+    )
