@@ -84,3 +84,12 @@ def test_a_table_is_enough_for_a_matrix(folder):
     with (folder / "out" / "labels.csv").open(newline="") as file:
         fitted = {row["id"]: row["cluster"] for row in csv.DictReader(file)}
     assert {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())} == fitted
+
+
+def test_classes_without_ids_say_nothing_about_the_ends_of_links(folder):
+    _write(folder / "links.csv", ["source", "target"], [(one, f"p{i % 3}") for i, one in enumerate(IDS)])
+    np.save(folder / "known.npy", CLASS)
+    ran = run(
+        "cluster", "--view", folder / "links.csv", "--labels", folder / "known.npy", "-k", 3, "--out", folder / "out"
+    )
+    assert_refused(ran, "known.npy (--labels) has no ids, but the views are joined by theirs: add them")

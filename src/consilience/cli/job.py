@@ -91,8 +91,10 @@ def load(options: argparse.Namespace, say: Say) -> Data:
 
 def _check_order(reading: Reading) -> None:
     """Labels without ids go by place, which means nothing where files list the entities in different orders."""
+    if reading.known is None or reading.known.ids is not None:
+        return
     named = [one.ids.tolist() for one in reading.contents if one.ids is not None]
-    if reading.known is not None and reading.known.ids is None and any(own != named[0] for own in named):
+    if all(one.kind == "links" for one in reading.contents) or any(own != named[0] for own in named):
         raise ValueError(f"{reading.known.where} (--labels) has no ids, but the views are joined by theirs: add them")
 
 
