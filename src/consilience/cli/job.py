@@ -122,6 +122,9 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
         cells = counted(n, "empty cell")
         say.note(f"View {name!r}: {cells} in rows that have others got the median of the column.")
     for one in reading.contents:
+        for direction in ("out", "in"):
+            if one.kind == "links" and f"{one.name}-{direction}" not in prepared.parts:
+                say.note(f"View {one.name!r}: no entity has links {direction}, so there is no view of these.")
         if one.kind == "links" and views.ids is not None:
             known = set(views.ids.tolist())
             n = sum(a not in known and b not in known for a, b in zip(*one.data[:2], strict=True))
