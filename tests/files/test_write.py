@@ -318,3 +318,21 @@ def test_a_kill_in_the_middle_leaves_what_was_there(tmp_path, what, there):
         assert not final.exists()
     left = [path.name for path in tmp_path.iterdir() if path != final]
     assert all(name.startswith(".out.") and name.endswith(".partial") for name in left)
+
+
+def test_files_that_were_placed_give_way_if_another_cannot_be(tmp_path):
+    """In a folder that holds something else, and with one of the names taken meanwhile."""
+    final = tmp_path / "out"
+    final.mkdir()
+    (final / "else").write_text("kept")
+
+    def write():
+        with whole_folder(final, ("a", "b")) as folder:
+            (folder / "a").write_text("new")
+            (folder / "b").write_text("new")
+            (final / "b").write_text("came up")
+
+    with pytest.raises(FileExistsError, match="has come up meanwhile"):
+        write()
+    assert {path.name: path.read_text() for path in final.iterdir()} == {"else": "kept", "b": "came up"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -105,15 +105,17 @@ def _place_all(files: list[Path], folder: Path, overwrite: bool) -> None:
     try:
         for file in files:
             target, before = folder / file.name, file.with_name(f"{file.name}.before")
-            placed.append((target, before))
             if target.exists():
                 shutil.copy2(target, before)
+            placed.append((target, before))
             _take_place(file, target, overwrite)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, FileExistsError):
+            placed.pop()  # what has come up there is not ours to take away
         for target, before in placed:
             if before.exists():
                 os.replace(before, target)
-            elif not (before.parent / target.name).exists():  # it is no longer where it was written: it has moved
+            else:
                 target.unlink(missing_ok=True)
         raise
 
