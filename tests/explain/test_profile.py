@@ -48,7 +48,7 @@ def literally(X, labels, present, n_top, names=None):
     return found
 
 
-def same(found, expected):
+def assert_same(found, expected):
     assert [[mark.feature for mark in own] for own in found] == [[mark.feature for mark in own] for own in expected]
     for one, other in zip(chain(*found), chain(*expected), strict=True):
         assert one.strength == pytest.approx(other.strength, rel=1e-5)
@@ -61,7 +61,7 @@ def same(found, expected):
 def test_equals_a_literal_loop(make, n_top):
     X = make()
     found = profile(cs.Views({"x": X}), LABELS, n_top=n_top)["x"]
-    same(found, literally(X, LABELS, np.ones(len(LABELS), bool), n_top))
+    assert_same(found, literally(X, LABELS, np.ones(len(LABELS), bool), n_top))
     if n_top > 3:
         assert all(found[:3])  # each is marked by something
 
@@ -74,7 +74,7 @@ def test_entities_without_the_view_and_without_a_cluster_do_not_count(sparse):
     block = sp.csr_array(np.where(present[:, None], X, 0)) if sparse else np.where(present[:, None], X, np.nan)
     views = cs.Views({"x": block, "y": np.ones((len(labels), 1))}, present=np.stack([present, present | True], axis=1))
     found = profile(views, labels)
-    same(found["x"], literally(X, labels, present, 10))
+    assert_same(found["x"], literally(X, labels, present, 10))
     assert found["y"] == [[], [], [], []]
 
 
@@ -84,7 +84,7 @@ def test_columns_are_called_by_their_names():
     assert {mark.feature for own in profile(views, LABELS)["left"] for mark in own} <= {"0", "1", "2"}
     frame = pytest.importorskip("pandas").DataFrame(X, columns=["red", "green", "blue"])
     found = profile(cs.Views({"x": frame}), LABELS)["x"]
-    same(found, literally(X, LABELS, np.ones(len(LABELS), bool), 10, ["red", "green", "blue"]))
+    assert_same(found, literally(X, LABELS, np.ones(len(LABELS), bool), 10, ["red", "green", "blue"]))
 
 
 def test_what_is_smaller_marks_a_cluster_only_where_numbers_may_be_negative():
@@ -119,7 +119,7 @@ def test_small_whole_numbers_do_not_overflow(dtype):
     X = counts() * 20
     X = np.minimum(X, np.iinfo(dtype).max) if dtype != np.int16 else X * 20
     found = profile(cs.Views({"x": sp.csr_array(X.astype(dtype))}), LABELS)["x"]
-    same(found, literally(X, LABELS, np.ones(len(LABELS), bool), 10))
+    assert_same(found, literally(X, LABELS, np.ones(len(LABELS), bool), 10))
 
 
 @pytest.mark.parametrize("offset", [1e6, -1e8])

@@ -25,7 +25,7 @@ def check_table(frame):
     assert frame.columns["name"].tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(frame.columns["size"], [1.0, -2.0, 1e5])
     np.testing.assert_array_equal(frame.columns["weight"], [0.5, np.nan, -0.0])
-    assert frame.n_rows == 3
+    assert {len(own) for own in frame.columns.values()} == {3}
 
 
 NAMES = ["t.csv", "t.txt", "T.CSV", "t.v2.csv", "t.csv.gz"]

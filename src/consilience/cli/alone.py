@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from ..baselines._side_by_side import joined
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
 from .methods import COUNTED, METHODS, Setting
@@ -26,22 +27,15 @@ def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Vi
     already; measurements are divided by the root of their number.
     """
     counted = all(kind in COUNTED for kind in kinds.values())
-    blocks = []
+    blocks = {}
     for (name, block), present in zip(views.items(), views.present.T, strict=True):
         held = sp.csr_array(block) if sp.issparse(block) else np.where(present[:, None], np.nan_to_num(block), 0.0)
         if kinds[name] not in COUNTED:
             held = held / np.sqrt(held.shape[1])
         elif not rare and not counted:
             held = normalize(held)
-        blocks.append(held)
-    joined = (
-        sp.hstack(blocks, format="csr") if all(map(sp.issparse, blocks)) else np.hstack([_dense(b) for b in blocks])
-    )
-    return Views({"all": joined}), {"all": "counts" if counted else "numbers"}
-
-
-def _dense(block: Any) -> np.ndarray:
-    return block.toarray() if sp.issparse(block) else block
+        blocks[name] = held
+    return Views({"all": joined(blocks)}), {"all": "counts" if counted else "numbers"}
 
 
 def compare_alone(
@@ -50,7 +44,7 @@ def compare_alone(
     """One row for all views together, one for all columns side by side, one for each view alone."""
     k = len(np.unique(model.labels_))
     rows = [{"method": ALL, **line(model.labels_, model.labels_, classes)}]
-    for name, own, where, own_kinds in _others(views, kinds, METHODS[method].rare):
+    for name, own, own_kinds, where in _others(views, kinds, METHODS[method].rare):
         estimator = METHODS[method].build(Setting(k, seed, own_kinds))
         labels = np.full(len(views), -1)
         try:
@@ -68,20 +62,16 @@ def compare_alone(
 
 def _others(
     views: Views, kinds: Mapping[str, str], rare: bool
-) -> Iterator[tuple[str, Views, np.ndarray, dict[str, str]]]:
-    """Name, data, which entities, and kinds of what to compare with."""
+) -> Iterator[tuple[str, Views, dict[str, str], np.ndarray]]:
+    """Name, data, kinds, and which entities of what to compare with."""
     if "similarities" not in kinds.values():
-        yield JOINED, *_with_everybody(*side_by_side(views, kinds, rare))
+        yield JOINED, *side_by_side(views, kinds, rare), np.arange(len(views))
     for v, name in enumerate(views.names):
         there = np.flatnonzero(views.present[:, v])
         own = views[there][[name]]
         if kinds[name] == "similarities":
             own = Views({name: views[name][there][:, there]})
-        yield f"{name} alone", own, there, {name: kinds[name]}
-
-
-def _with_everybody(views: Views, kinds: dict[str, str]) -> tuple[Views, np.ndarray, dict[str, str]]:
-    return views, np.arange(len(views)), kinds
+        yield f"{name} alone", own, {name: kinds[name]}, there
 
 
 def line(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:

@@ -8,13 +8,13 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from .methods import METHODS
 from .say import Say, nobody_reads, printable
 
-DONE, WRONG, USAGE, BUG, STOPPED = 0, 1, 2, 3, 130
+DONE, WRONG, BUG, STOPPED = 0, 1, 3, 130  # and 2, by argparse, for wrong arguments
 EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence says how); 2 the arguments are wrong;
 3 an error of our own (--debug shows where); 130 stopped by Ctrl-C. Nothing is ever left half-written."""
 
@@ -25,10 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(given)
     options.command_line = shlex.join(["consilience", *given])
     say = Say(options.quiet)
-    with suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be ended is to be interrupted: nothing is left
     try:
-        options.run(options, say)
+        with _ended_as_interrupted():
+            options.run(options, say)
         sys.stdout.flush()
     except KeyboardInterrupt:
         done = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
@@ -41,6 +40,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         what = f"unexpected {type(error).__name__}: {error}. Run it again with --debug to see where"
         return _refuse(what, BUG, options.debug)
     return DONE
+
+
+@contextmanager
+def _ended_as_interrupted() -> Iterator[None]:
+    """Whoever ends the process lets it clean up, as Ctrl-C does."""
+    try:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # not in the main thread, which alone gets signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _refuse(sentence: str, code: int, debug: bool) -> int:

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..data import Table
-from .say import Say
+from .say import Say, counted
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of something to run
 
@@ -54,9 +54,8 @@ def guard(text: str) -> str:
 def say_guarded(n: int, say: Say) -> None:
     """Tell of ids that were changed in the table of labels."""
     if n:
-        say.note(
-            f"{n} ids start like a formula: labels.csv has them with a ' before, so that no spreadsheet runs them."
-        )
+        what = f"{counted(n, 'id')} start{'s' if n == 1 else ''} like a formula"
+        say.note(f"{what}: labels.csv has them with a ' before, so that no spreadsheet runs them.")
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:

@@ -22,14 +22,7 @@ class Content:
     where: str  # the file and columns, as the user said it
     kind: str
     data: Any
+    n_rows: int
     ids: np.ndarray | None
     why: str = ""  # how the kind was found
     columns: tuple[str, ...] | None = None  # of the table it comes from
-
-    @property
-    def n_rows(self) -> int:
-        if self.kind in ("text", "names") or isinstance(self.data, np.ndarray):
-            return len(self.data)
-        if self.kind == "categories":
-            return len(next(iter(self.data.values())))
-        return self.data[0].shape[0]

@@ -35,7 +35,7 @@ def content_of_matrix(name: str, where: str, matrix: Matrix, forced: str | None)
         if own is not None and len(own) != n:
             raise ValueError(f"view {name!r} ({where}) has {len(own)} {what} for {n} {HOLDERS[what]}")
     ids = None if matrix.ids is None else check_ids(where, matrix.ids)
-    return Content(name, where, kind, (X, matrix.features), ids, why)
+    return Content(name, where, kind, (X, matrix.features), X.shape[0], ids, why)
 
 
 def check_ids(where: str, column: np.ndarray) -> np.ndarray:
@@ -93,7 +93,8 @@ def content_of_columns(
     if forced == "links" or (forced is None and edge_columns(columns)):
         return _links(name, where, columns, forced)
     kind, why = (forced, "as you said") if forced else _kind_of_columns(name, columns)
-    return Content(name, where, kind, MAKERS[kind](name, columns), ids, why, tuple(columns))
+    n_rows = len(next(iter(columns.values())))
+    return Content(name, where, kind, MAKERS[kind](name, columns), n_rows, ids, why, tuple(columns))
 
 
 def edge_columns(columns: Any) -> bool:
@@ -236,7 +237,7 @@ def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | 
         raise ValueError(f"view {name!r} ({where}): the third column of links must be weights, 0 or more")
     why = "as you said" if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
     data = ends[0][keep], ends[1][keep], weights[keep]
-    return Content(name, where, "links", data, None, why, tuple(columns))
+    return Content(name, where, "links", data, int(keep.sum()), None, why, tuple(columns))
 
 
 MAKERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {

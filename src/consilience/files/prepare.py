@@ -29,7 +29,6 @@ ENCODERS: dict[str, Callable[[bool], Any]] = {
     "text": lambda rare: TextEncoder("text", rare),
     "names": lambda rare: TextEncoder("names", rare),
     "categories": lambda _: CategoriesEncoder(),
-    "similarities": lambda _: SimilaritiesEncoder(),
 }
 
 

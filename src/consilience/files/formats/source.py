@@ -16,10 +16,6 @@ class Frame:
     path: Path
     columns: dict[str, np.ndarray]
 
-    @property
-    def n_rows(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
-
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
