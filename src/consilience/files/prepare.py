@@ -164,7 +164,7 @@ def encode(contents: Sequence[Content], parts: Mapping[str, Part], ids: np.ndarr
         rows = _rows(content, ids, n)
         values = take_rows(values, rows)
         blocks[name] = Block(values, columns=_names(part.encoder))
-        there.append(_present(values, part.encoder.kind) & (rows >= 0))
+        there.append(part.encoder.present(values) & (rows >= 0))
     present = np.stack(there, axis=1)
     lost = np.logical_not(present.any(axis=1))
     views = Views(Views._of(blocks), present=present, ids=ids)
@@ -227,16 +227,6 @@ def _rows(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
         return np.arange(n)
     position = {one: row for row, one in enumerate(content.ids.tolist())}
     return np.array([position.get(one, -1) for one in ids.tolist()])
-
-
-def _present(values: Any, kind: str) -> np.ndarray:
-    """Rows that say something: an empty bag of words is a missing view, a row of zero measurements is not."""
-    if kind == "similarities":
-        return np.ones(values.shape[0], bool)
-    if sp.issparse(values):
-        return np.asarray((values != 0).sum(axis=1)).ravel() > 0
-    known = ~np.isnan(values).all(axis=1)
-    return known & (np.nan_to_num(values) != 0).any(axis=1) if kind == "counts" else known
 
 
 def _names(encoder: Any) -> np.ndarray | None:

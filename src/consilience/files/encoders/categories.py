@@ -6,6 +6,7 @@ import numpy as np
 
 from ..formats import is_number
 from .numbers import NumbersEncoder
+from .presence import measured
 
 MOST_LEVELS = 1000  # of a column
 
@@ -14,6 +15,7 @@ class CategoriesEncoder:
     """One column a category of each column; numbers among them are standardised."""
 
     kind = "categories"
+    present = staticmethod(measured)
 
     def fit(self, columns: dict[str, np.ndarray]) -> CategoriesEncoder:
         """Learn which categories there are."""

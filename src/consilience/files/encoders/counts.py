@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .numbers import check_width, in_order
+from .presence import not_empty
 from .weighting import Weighting
 
 
@@ -21,6 +22,7 @@ class CountsEncoder:
     """
 
     kind = "counts"
+    present = staticmethod(not_empty)
 
     def __init__(self, rare: bool) -> None:
         self.weighting = Weighting(rare)

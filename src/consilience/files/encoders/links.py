@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .presence import not_empty
 from .weighting import Weighting
 
 
@@ -22,6 +23,7 @@ class LinksEncoder:
     """
 
     kind = "links"
+    present = staticmethod(not_empty)
 
     def __init__(self, direction: str, rare: bool) -> None:
         self.direction = direction

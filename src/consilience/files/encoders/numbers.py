@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .presence import measured
+
 
 class NumbersEncoder:
     """Columns of mean 0 and variance 1; an empty cell in a row that has others gets the column's median.
@@ -15,6 +17,7 @@ class NumbersEncoder:
     """
 
     kind = "numbers"
+    present = staticmethod(measured)
     fill: Any  # one a column; None for a sparse matrix
 
     def fit(self, data: Any) -> NumbersEncoder:

@@ -34,6 +34,10 @@ class SimilaritiesEncoder:
             )
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
+    def present(self, values: Any) -> np.ndarray:
+        """Everybody who has a row, also one that is like nobody."""
+        return np.ones(values.shape[0], bool)
+
     def _in_order(self, X: Any, names: np.ndarray) -> Any:
         """A column for each of the fitted entities, found by its name; 0 where there is none."""
         if np.array_equal(names, self.ids):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
+from .presence import not_empty
 from .weighting import Weighting
 
 ANALYZERS: dict[str, dict[str, Any]] = {
@@ -36,6 +37,8 @@ class TextEncoder:
     rare : bool
         Whether terms are weighed by their rarity.
     """
+
+    present = staticmethod(not_empty)
 
     def __init__(self, kind: str, rare: bool) -> None:
         self.kind = kind
