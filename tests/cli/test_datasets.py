@@ -1,15 +1,83 @@
 """`consilience datasets`: what ships, as files that the other commands take."""
 
+import io
+import json
 import shlex
+import tarfile
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from stage import assert_refused, done, everything, read_labels, run
 
+from consilience.datasets import FETCHERS
+from consilience.datasets.fetch import linqs
+from consilience.datasets.fetch.home import Facts
 
-def test_lists_what_ships():
+
+@pytest.fixture
+def small_cora(tmp_path, monkeypatch):
+    """Cora as if it had sixty papers in three groups that share words and cite each other, in its own format."""
+    rng, kinds = np.random.default_rng(0), np.repeat([0, 1, 2], 20)
+    words = (rng.random((60, 30)) < 0.05 + 0.4 * (np.arange(30) // 10 == kinds[:, None])).astype(int)
+    words[:, 0] |= words.sum(axis=1) == 0
+    papers = [f"p{i} {' '.join(map(str, words[i]))} {'xyz'[kinds[i]]}" for i in range(60)]
+    cites = [f"p{i} p{20 * kinds[i] + j}" for i in range(45) for j in rng.permutation(20)[:4]]
+    (tmp_path / "given").mkdir()
+    with tarfile.open(tmp_path / "given" / "cora.tgz", "w:gz") as archive:
+        for name, lines in (("cora.content", papers), ("cora.cites", cites)):
+            content = "\n".join(lines).encode()
+            info = tarfile.TarInfo(f"cora/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "given"))
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=Facts(60, (20,) * 3, {"text": 30})))
+    return words
+
+
+def test_lists_what_ships_and_what_can_be_fetched(small_cora):
     ran = done("datasets")
     assert [line.split()[0] for line in ran.out.splitlines()[:2]] == ["word-senses", "digits"]
+    lines = ran.out.splitlines()
+    for name in set(FETCHERS) - {"digits"}:
+        at = next(i for i, line in enumerate(lines) if line.startswith(f"{name} "))
+        place = lines[at + 1].strip()
+        assert place == "in CONSILIENCE_DATA" if name == "cora" else place.startswith(("to be downloaded", "in the"))
     assert ran.err == ""
+
+
+def test_a_fetched_set_is_written_as_files_that_cluster_reads(small_cora, tmp_path):
+    out = tmp_path / "two words"
+    told = done("datasets", "cora", "--out", out).out
+    assert everything(out) == ["card.md", "classes.csv", "inbound.npz", "outbound.npz", "text.npz"]
+    assert (out / "card.md").read_text(encoding="utf-8").startswith("# cora")
+    rows = read_labels(out / "classes.csv")
+    assert rows[59] == {"id": "p59", "class": "z"}
+    with np.load(out / "inbound.npz", allow_pickle=False) as held:  # the last fifteen are cited by nobody
+        assert held["ids"].tolist() == [f"p{i}" for i in range(45)]
+        assert held["features"].tolist() == [f"p{i}" for i in range(60)]
+        assert held["shape"].tolist() == [45, 60]
+    arguments = shlex.split(told.splitlines()[-1])
+    assert arguments[0] == "consilience"
+    assert done(*arguments[1:]).out
+    facts = json.loads((tmp_path / "two words-out" / "summary.json").read_text(encoding="utf-8"))
+    assert {name: own["kind"] for name, own in facts["views"].items()} == dict.fromkeys(
+        ("text", "inbound", "outbound"), "counts"
+    )
+
+
+def test_a_fetched_set_is_not_written_over_others(small_cora, tmp_path):
+    (tmp_path / "classes.csv").write_text("mine")
+    assert_refused(run("datasets", "cora", "--out", tmp_path), "holds classes.csv already", "--force")
+    done("datasets", "cora", "--out", tmp_path, "--force", "--quiet")
+    assert (tmp_path / "classes.csv").read_text().startswith("id,class")
+
+
+def test_a_set_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path))
+    ran = run("datasets", "bbc", "--out", tmp_path / "bbc")
+    assert_refused(ran, "bbc has to be downloaded by hand: see http://mlg.ucd.ie", "set CONSILIENCE_DATA to it")
+    assert everything(tmp_path) == []
 
 
 def test_digits_come_as_six_tables_and_their_classes(tmp_path):

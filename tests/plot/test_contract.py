@@ -19,6 +19,7 @@ from consilience.plot import (
     ContestedDisplay,
     ContingencyDisplay,
     ConvergenceDisplay,
+    CurvesDisplay,
     DendrogramDisplay,
     EmbeddingDisplay,
     ProfileDisplay,
@@ -47,6 +48,9 @@ def draw(request, views, kmeans, tree, mixture, selection):
         "ContestedDisplay": lambda ax=None: ContestedDisplay.from_estimator(kmeans, views, ax=ax),
         "ContingencyDisplay": lambda ax=None: ContingencyDisplay.from_estimator(kmeans, kmeans.labels_, ax=ax),
         "ConvergenceDisplay": lambda ax=None: ConvergenceDisplay.from_estimator(mixture, ax=ax),
+        "CurvesDisplay": lambda ax=None: CurvesDisplay(
+            {"digits": {"co-EM": {"2": [0.5, 0.6], "4": [0.4, 0.3]}}, "letters": {"EM": {"F": [0.5], "NMI": [0.6]}}}
+        ).plot(ax),
         "DendrogramDisplay": lambda ax=None: DendrogramDisplay.from_estimator(tree, ax=ax),
         "EmbeddingDisplay": lambda ax=None: EmbeddingDisplay.from_estimator(kmeans, views, ax=ax),
         "ProfileDisplay": lambda ax=None: ProfileDisplay.from_estimator(kmeans, views, ax=ax),
@@ -151,6 +155,8 @@ def test_names_are_drawn_whatever_they_hold(name, views):
         ViewWeightsDisplay({name: 0.4, "other": 0.6}).plot(),
         ConvergenceDisplay({"cost": [2.0, 1.0], f"weight_{name}": [0.1, 0.2]}).plot(),
         ConvergenceDisplay({"cost": [2.0, 1.0], name or "x": [0.1, 0.2]}).plot(columns=[name or "x"]),
+        CurvesDisplay({name: {name: {name: [0.1, 0.2], "1": [0.4]}, "other": {"1": [0.2]}}}, x=name, y=name).plot(),
+        CurvesDisplay({name: {name: {name: [0.1, 0.2], "1": [0.4], "2": [0.3]}}}, x=name, y=name).plot(),
         DendrogramDisplay([[0, 1], [2, 3]], [name, "other"]).plot(),
         ContingencyDisplay([[3, 1], [0, 2]], [name, "other"], [0, 1]).plot(),
     ):

@@ -16,6 +16,7 @@ from consilience.plot import (
     ContestedDisplay,
     ContingencyDisplay,
     ConvergenceDisplay,
+    CurvesDisplay,
     DendrogramDisplay,
     EmbeddingDisplay,
     ProfileDisplay,
@@ -422,3 +423,98 @@ def test_selection_is_drawn_with_its_pick(selection):
 def test_likelihood_is_drawn_where_there_is_one(views):
     found = cs.select_n_clusters(cs.CoEM(random_state=0), views, [2, 3], n_resamples=2, random_state=0)
     assert list(SelectionDisplay.from_selection(found).lines_) == ["stability", "shared_bits", "likelihood"]
+
+
+# curves
+
+
+def test_lines_pass_through_the_means_and_bars_are_as_high():
+    runs = {"co-EM": {"10": [0.5, 0.7], "2": [1.0, 1.2]}, "EM": {"2": [2.0], "10": [1.5]}}
+    line = CurvesDisplay.from_runs(runs).drawn_["", "co-EM"]
+    assert line.get_xdata().tolist() == [2, 10]  # by number, not by letters
+    assert line.get_ydata().tolist() == pytest.approx([1.1, 0.6])
+    bars = CurvesDisplay.from_runs(runs, bars=True).drawn_["", "co-EM"]
+    assert [bar.get_height() for bar in bars] == pytest.approx([0.6, 1.1])  # as they were given
+
+
+@pytest.mark.parametrize(("deviations", "error"), [(False, 0.1), (True, 0.02**0.5)])
+def test_errors_are_drawn_where_there_are_several_runs(deviations, error):
+    display = CurvesDisplay.from_runs({"m": {"1": [0.4, 0.6], "2": [0.7]}}, deviations=deviations)
+    (collection,) = display.ax_[0].collections
+    (segment,) = collection.get_segments()
+    assert segment[:, 1].tolist() == pytest.approx([0.5 - error, 0.5 + error])
+
+
+def test_the_legend_says_which_error_it_is_and_only_where_there_is_one():
+    several = {"a": {"1": [0.4, 0.6], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
+    one = {"a": {"1": [0.4], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
+    assert CurvesDisplay.from_runs(several).legend_.get_title().get_text() == "with one standard error"
+    title = CurvesDisplay.from_runs(several, deviations=True).legend_.get_title()
+    assert title.get_text() == "with one standard deviation"
+    assert not CurvesDisplay.from_runs(one).legend_.get_title().get_text()
+    assert not CurvesDisplay.from_runs(one).ax_[0].collections
+    assert CurvesDisplay.from_runs({"a": one["a"]}).legend_ is None
+
+
+@pytest.mark.parametrize("conditions", [("1", "2"), ("F", "NMI")])
+def test_published_numbers_are_hollow_and_in_the_legend(conditions):
+    first, second = conditions
+    runs = {"a": {first: [0.4], second: [0.7]}}
+    display = CurvesDisplay.from_runs(runs, published={"a": {second: 0.9, "elsewhere": 0.1}, "nobody": {first: 1.0}})
+    (markers,) = display.published_.values()
+    assert markers.get_ydata() == [0.9]
+    assert markers.get_markerfacecolor() in ("none", "white")
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["a", "published"]
+    line_or_bar = display.drawn_["", "a"]
+    place = line_or_bar[1].get_x() + line_or_bar[1].get_width() / 2 if first == "F" else line_or_bar.get_xdata()[1]
+    assert markers.get_xdata() == pytest.approx([place])
+
+
+def test_a_condition_without_a_number_stands_apart_on_the_right():
+    display = CurvesDisplay.from_runs({"a": {"0.1": [0.4], "0.9": [0.7], "auto": [0.5]}})
+    line, point = display.ax_[0].get_lines()
+    assert line.get_xdata().tolist() == [0.1, 0.9]
+    assert point.get_xdata()[0] > 0.9
+    assert point.get_linestyle() == "None"
+    assert ticks(display.ax_[0].xaxis)[-1] == "auto"
+
+
+def test_a_method_looks_the_same_in_every_panel_and_is_named_once():
+    panels = {"p": {"a": {"1": [1], "2": [2]}}, "q": {"b": {"1": [1], "2": [2]}, "a": {"1": [3], "2": [4]}}}
+    display = CurvesDisplay(panels).plot()
+    looks = {(key, line.get_color(), line.get_marker()) for (_, key), line in display.drawn_.items()}
+    assert len(looks) == 2
+    assert [text.get_text() for text in display.legend_.get_texts()] == ["a", "b"]
+    assert [axes.get_title(loc="left") for axes in display.ax_] == ["p", "q"]
+
+
+def test_many_points_have_a_band_in_place_of_bars():
+    few, many = ({"m": {str(i): [i, i + 1.0] for i in range(n)}} for n in (15, 16))
+    assert hasattr(CurvesDisplay.from_runs(few).ax_[0].collections[0], "get_segments")
+    assert not hasattr(CurvesDisplay.from_runs(many).ax_[0].collections[0], "get_segments")
+
+
+def test_numbers_that_are_none_are_left_out():
+    display = CurvesDisplay.from_runs({"m": {"1": [0.4], "2": [np.nan], "3": [0.5]}, "n": {"1": [0.1]}})
+    assert display.drawn_["", "m"].get_xdata().tolist() == [1, 3]
+
+
+def test_curves_are_written_twice_alike_and_no_figure_is_left_open(tmp_path):
+    import matplotlib.pyplot as plt
+
+    display = CurvesDisplay(
+        {"p": {"a": {"1": [1, 2], "2": [2]}, "b": {"1": [1], "2": [3]}}}, published={"p": {"a": {"1": 2}}}
+    )
+    first = [path.read_bytes() for path in display.save(tmp_path / "one.two")]
+    second = [path.read_bytes() for path in display.save(tmp_path / "again")]
+    assert first == second
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.png", "again.svg", "one.two.png", "one.two.svg"]
+    assert b"<dc:date>" not in first[0]
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("panels", [{}, {"p": {}}, {"p": {"m": {}}}])
+def test_no_curves_are_refused(panels, tmp_path):
+    for draw in (CurvesDisplay(panels).plot, lambda: CurvesDisplay(panels).save(tmp_path / "none")):
+        with pytest.raises(ValueError, match="there is nothing to draw: give one panel or more, each with a method"):
+            draw()

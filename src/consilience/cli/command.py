@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from ..datasets import FETCHERS
 from .methods import METHODS
 from .say import Say, nobody_reads, printable
 
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         done = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
-        return _refuse(f"stopped {done}: nothing was written", STOPPED, options.debug)
+        return _refuse(f"stopped {done}: {say.left}", STOPPED, options.debug)
     except BrokenPipeError:
         nobody_reads()
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
@@ -88,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     _predict(commands)
     _report(commands)
     _datasets(commands)
+    _reproduce(commands)
     return top
 
 
@@ -232,8 +234,39 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
     one = _command(
         commands,
         "datasets",
-        "list the data sets that ship, or write one out as ordinary files",
-        "  consilience datasets\n  consilience datasets word-senses --out senses",
+        "list the data sets that ship or can be fetched, or write one out as ordinary files",
+        "  consilience datasets\n"
+        "  consilience datasets word-senses --out senses\n"
+        "  CONSILIENCE_DATA=folder consilience datasets cora --out cora",
     )
-    one.add_argument("name", nargs="?", choices=["word-senses", "digits"], help="which to write out")
+    names = ["word-senses", *FETCHERS]
+    one.add_argument("name", nargs="?", choices=names, metavar="NAME", help="which to write out: one of those listed")
     _seen(one, None, "folder to write to (default: its name)")
+
+
+def _reproduce(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "reproduce",
+        "run the tables and figures of the five papers again, and put the numbers beside the published ones",
+        "  consilience reproduce --quick\n"
+        "  consilience reproduce kumar-daume-2011 table-3\n"
+        "  CONSILIENCE_DATA=folder consilience reproduce --out reproduced",
+    )
+    one.add_argument("paper", nargs="?", metavar="PAPER", help="one of them; --list names all")
+    one.add_argument("table", nargs="?", metavar="TABLE", help="one of its tables or figures")
+    one.add_argument("--list", action="store_true", help="name the papers and their tables, and do nothing")
+    one.add_argument("--quick", action="store_true", help="a small version of everything, on data that ships: minutes")
+    one.add_argument("--jobs", type=_positive, metavar="N", help="cells worked side by side (default: one a core)")
+    one.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="for the page, the tables, the figures, and the finished cells that a later run need not work again "
+        "(default: reproduced, or reproduced-quick)",
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number, 1 or more")
+    return int(text)

@@ -1,16 +1,22 @@
-"""``consilience datasets``: what ships, and the same as ordinary files."""
+"""``consilience datasets``: what ships and what can be fetched, and the same as ordinary files."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import io
 import shlex
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext, redirect_stderr
 from pathlib import Path
 from typing import Any
 
-from ..datasets import load_digits_views, read_word_senses
-from ..files import whole_folder
+import numpy as np
+import scipy.sparse as sp
+
+from ..datasets import FETCHERS, Dataset, load_digits_views, read_word_senses, where
+from ..datasets.fetch import HOMES
+from ..files import check_folder, whole_folder
 from .say import Say
 
 Files = dict[str, tuple[list[str], Iterable[Any]]]  # header and rows by file name
@@ -59,18 +65,76 @@ SHIPPED: dict[str, tuple[str, Callable[[], Files], str]] = {
 def datasets(options: argparse.Namespace, say: Say) -> None:
     """List them, or write one out."""
     if options.name is None:
-        for name, (what, _, _) in SHIPPED.items():
-            say.result(f"{name:12} {what}")
-        say.result("\nWrite one out as ordinary files: consilience datasets word-senses --out senses")
-        return
+        _list(say)
+    elif options.name in SHIPPED:
+        _write_shipped(options, say)
+    else:
+        _write_fetched(options, say)
+
+
+def _list(say: Say) -> None:
+    for name, (what, _, _) in SHIPPED.items():
+        say.result(f"{name:16} {what}")
+    say.result("\nand these can be fetched:\n")
+    for name in FETCHERS:
+        if name not in SHIPPED:
+            say.result(f"{name:16} {HOMES[name].description}\n{'':16} {where(name)}")
+    say.result("\nWrite one out as ordinary files: consilience datasets word-senses --out senses")
+
+
+def _write_shipped(options: argparse.Namespace, say: Say) -> None:
     _, make, line = SHIPPED[options.name]
     out = Path(options.out or options.name)
     files = make()
     with say.step("writing the files", "wrote the files"), whole_folder(out, tuple(files), options.force) as folder:
         for name, (header, rows) in files.items():
-            with (folder / name).open("w", newline="", encoding="utf-8") as file:
-                table = csv.writer(file)
-                table.writerow(header)
-                table.writerows(rows)
+            _write_table(folder / name, header, rows)
+    _propose(say, out, files, line)
+
+
+def _write_fetched(options: argparse.Namespace, say: Say) -> None:
+    """A file a view, which leaves out the entities that lack it; the classes; and what it all is."""
+    out = Path(options.out or options.name)
+    names = tuple(f"{name}.npz" for name in HOMES[options.name].facts.columns)
+    check_folder(out, (*names, "classes.csv", "card.md"), options.force)  # before a long download
+    with redirect_stderr(io.StringIO()) if options.quiet else nullcontext():  # of the progress bar
+        data = FETCHERS[options.name]()
+    files = [f"{name}.npz" for name in data.views.names] + ["classes.csv", "card.md"]
+    ids = _ids(data)
+    with say.step("writing the files", "wrote the files"), whole_folder(out, tuple(files), options.force) as folder:
+        for v, name in enumerate(data.views.names):
+            _write_view(folder / f"{name}.npz", data, name, np.flatnonzero(data.views.present[:, v]), ids)
+        classes = [data.target_names[own] for own in data.target]
+        _write_table(folder / "classes.csv", ["id", "class"], zip(ids, classes, strict=True))
+        (folder / "card.md").write_text(data.card, encoding="utf-8")
+    views = " ".join(f"--view {{0}}/{name}.npz" for name in data.views.names)
+    _propose(say, out, files, f"{views} --labels {{0}}/classes.csv -k {len(data.target_names)}")
+
+
+def _ids(data: Dataset) -> np.ndarray:
+    n = len(data.views)
+    return np.array([f"{data.name}-{i:05}" for i in range(n)]) if data.views.ids is None else data.views.ids
+
+
+def _write_view(path: Path, data: Dataset, name: str, rows: np.ndarray, ids: np.ndarray) -> None:
+    """A sparse matrix as scipy writes it, or one array; the names of rows and columns beside it."""
+    block, columns = data.views[name][rows], data.views.feature_names(name)
+    held: dict[str, Any] = {"ids": ids[rows]} | ({} if columns is None else {"features": columns})
+    if sp.issparse(block):
+        held |= {"format": "csr", "shape": block.shape}
+        held |= {"data": block.data, "indices": block.indices, "indptr": block.indptr}
+    else:
+        held["values"] = block
+    np.savez_compressed(path, **held)
+
+
+def _write_table(path: Path, header: list[str], rows: Iterable[Any]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(header)
+        table.writerows(rows)
+
+
+def _propose(say: Say, out: Path, files: Iterable[str], line: str) -> None:
     say.result(f"Written to {out}: {', '.join(files)}. Now try")
     say.result(f"  consilience cluster {line.format(shlex.quote(str(out)))} --out {shlex.quote(f'{out}-out')}")

@@ -36,6 +36,7 @@ class Say:
         self.notes: list[str] = []
         self.done: list[str] = []  # steps that are finished, for whoever interrupts
         self.seconds: dict[str, float] = {}
+        self.left = "nothing was written"  # what stays, if it is interrupted
 
     def result(self, text: str = "", always: bool = False) -> None:
         """Something that was asked for; `always` what the command is for, also if it is to be quiet."""
@@ -52,6 +53,11 @@ class Say:
             self.notes.append(text)
             if not self.quiet:
                 print(f"note: {printable(text)}", file=sys.stderr)
+
+    def progress(self, text: str) -> None:
+        """How far the work has come, where no bar can show it."""
+        if not self.quiet:
+            print(printable(text), file=sys.stderr, flush=True)
 
     @contextmanager
     def step(self, doing: str, done: str, speaks: bool = False, about: str = "") -> Iterator[None]:

@@ -1,20 +1,53 @@
-"""Data to try things on: what ships, and what is made."""
+"""Data to try things on: what ships, what is fetched, and what is made."""
 
 from .dataset import Dataset
 from .digits import load_digits_views
+from .fetch import (
+    FETCHERS,
+    fetch_bbc,
+    fetch_bbcsport,
+    fetch_citeseer,
+    fetch_cluto,
+    fetch_cora,
+    fetch_digits_views,
+    fetch_internet_ads,
+    fetch_letters,
+    fetch_newsgroups,
+    fetch_reuters,
+    fetch_webkb,
+    fetch_webkb_linqs,
+    where,
+)
 from .quadrants import make_four_quadrants
+from .splits import make_paired_views, make_random_splits
 from .synthetic import make_corrupted_views, make_gaussian_views, make_overlapping_views, make_text_views
 from .word_senses import WordSenses, load_word_senses, read_word_senses
 
 __all__ = [
+    "FETCHERS",
     "Dataset",
     "WordSenses",
+    "fetch_bbc",
+    "fetch_bbcsport",
+    "fetch_citeseer",
+    "fetch_cluto",
+    "fetch_cora",
+    "fetch_digits_views",
+    "fetch_internet_ads",
+    "fetch_letters",
+    "fetch_newsgroups",
+    "fetch_reuters",
+    "fetch_webkb",
+    "fetch_webkb_linqs",
     "load_digits_views",
     "load_word_senses",
     "make_corrupted_views",
     "make_four_quadrants",
     "make_gaussian_views",
     "make_overlapping_views",
+    "make_paired_views",
+    "make_random_splits",
     "make_text_views",
     "read_word_senses",
+    "where",
 ]

@@ -21,6 +21,35 @@ class Dataset:
     description: str
     citation: str
     licence: str
+    source: str = ""
 
     def __iter__(self) -> Any:
         return iter((self.views, self.target))
+
+    @property
+    def card(self) -> str:
+        """What it is, as a few lines of Markdown."""
+        lacking = (~self.views.present).sum(axis=0)
+        rows = (
+            f"| {name} | {block.shape[1]:,} | {missing:,} |"
+            for (name, block), missing in zip(self.views.items(), lacking.tolist(), strict=True)
+        )
+        sizes = np.bincount(self.target, minlength=len(self.target_names)).tolist()
+        classes = ", ".join(f"{name} ({n:,})" for name, n in zip(self.target_names, sizes, strict=True))
+        facts = {"Classes": classes, "Citation": self.citation, "Licence": self.licence, "Source": self.source}
+        return "\n".join(
+            [
+                f"# {self.name}",
+                "",
+                self.description,
+                "",
+                f"{len(self.views):,} entities, {len(self.target_names):,} classes.",
+                "",
+                "| view | columns | entities without it |",
+                "|---|---|---|",
+                *rows,
+                "",
+                *(f"- {what}: {said}" for what, said in facts.items() if said),
+                "",
+            ]
+        )

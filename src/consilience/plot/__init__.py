@@ -4,6 +4,7 @@ from .agreement import AgreementDisplay
 from .contested import ContestedDisplay
 from .contingency import ContingencyDisplay
 from .convergence import ConvergenceDisplay
+from .curves import CurvesDisplay
 from .dendrogram import DendrogramDisplay
 from .embedding import EmbeddingDisplay
 from .profile import ProfileDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "ContestedDisplay",
     "ContingencyDisplay",
     "ConvergenceDisplay",
+    "CurvesDisplay",
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ProfileDisplay",

@@ -9,7 +9,7 @@ from typing import Any
 
 BROKEN = re.compile("[\ud800-\udfff]")  # halves of characters, from files read with the wrong encoding
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-VOID = {"meta", "link", "input", "br"}
+VOID = {"meta", "link", "input", "br", "img"}
 
 
 class Html(str):

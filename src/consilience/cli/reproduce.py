@@ -1,0 +1,147 @@
+"""``consilience reproduce``: the papers' tables and figures, run again beside the published numbers."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..files import check_folder
+from ..papers import PAPERS
+from ..papers.data import cannot_have
+from ..papers.engine import CANNOT, FAILS, HOLDS, Outcome, Unit
+from ..papers.engine.cells import Cells
+from ..papers.engine.folder import write
+from ..papers.engine.plan import Plan, choose, names_of_data
+from ..papers.engine.run import work
+from ..papers.engine.tables import text
+from .say import Say, counted
+
+Missing = dict[tuple[str, str], dict[str, str]]  # by paper and study, why a panel is not there
+
+
+def reproduce(options: argparse.Namespace, say: Say) -> None:
+    """Run what is asked for and not kept from before, and show what came out."""
+    asked = choose(PAPERS, options.paper, options.table)
+    if options.list:
+        for paper, study in asked:
+            say.result(f"{paper.name:22} {study.name:16} {study.title}", always=True)
+        return
+    started = time.perf_counter()
+    out = Path(options.out or ("reproduced-quick" if options.quick else "reproduced"))
+    _check(out)
+    cells = Cells(out)
+    plans = [Plan.of(paper, study, cells, options.quick) for paper, study in asked]
+    _tell_of_work(plans, say)
+    with say.step("looking for the data", "looked for the data"):
+        reasons = cannot_have(names_of_data(unit for plan in plans for unit in plan.left))
+    for name, reason in reasons.items():
+        say.note(f"{name}: {reason}")
+    say.left = f"finished cells are kept in {out}, and the same line goes on from there"
+    missing = _run(plans, cells, reasons, options.jobs, say)
+    outcomes = [plan.outcome(cells, missing.get((plan.paper.name, plan.study.name), {})) for plan in plans]
+    with say.step("writing tables and figures", "wrote tables and figures"):
+        write(_with_those_from_before(outcomes, cells, options.quick), out)
+    for outcome in outcomes:
+        say.result(text(outcome) + "\n")
+    say.result(_summary(outcomes, out, time.perf_counter() - started))
+
+
+def _check(out: Path) -> None:
+    """Only a new folder, or one of ours, is written to."""
+    check_folder(out, (), overwrite=False)
+    if out.exists() and any(out.iterdir()) and not (out / "cells").is_dir():
+        raise FileExistsError(f"{out} holds other things than a run of this command: choose another folder with --out")
+
+
+def _tell_of_work(plans: list[Plan], say: Say) -> None:
+    units, done = sum(len(plan.units) for plan in plans), sum(len(plan.done) for plan in plans)
+    say.result(
+        f"{counted(len(plans), 'table or figure', 'tables and figures')}, {counted(units, 'cell')}"
+        + (f", of which {done:,} are kept from before" if done else "")
+    )
+
+
+def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Say) -> Missing:
+    """Work what is left; what cannot be, for want of data or by an error, leaves its reason."""
+    missing: Missing = {}
+
+    def lacks(unit: Unit, reason: str) -> None:
+        missing.setdefault((unit.paper, unit.study), {}).setdefault(unit.panel, reason)
+
+    possible = []
+    for plan in plans:
+        for unit in plan.left:
+            if reason := reasons.get(unit.settings.get("data", "")):
+                lacks(unit, reason)
+            else:
+                possible.append((plan.paper, unit))
+    with _progress(possible, say) as tell:
+        for done in work(possible, cells, n_jobs):
+            if done.error:
+                lacks(done.unit, done.error)
+                say.note(f"{done.unit.paper} {done.unit.study} {done.unit.key}: {done.error}")
+            tell(done.unit)
+    return missing
+
+
+@contextmanager
+def _progress(units: list[tuple[Any, Unit]], say: Say) -> Iterator[Any]:
+    """A bar on a terminal; elsewhere a line for each study that is finished."""
+    left = Counter((unit.paper, unit.study) for _, unit in units)
+    if not say.live:
+
+        def tell(unit: Unit) -> None:
+            left[unit.paper, unit.study] -= 1
+            if not left[unit.paper, unit.study]:
+                say.progress(f"{unit.paper} {unit.study}: done")
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("working", total=len(units))
+
+        def advance(unit: Unit) -> None:
+            shown.update(task, advance=1, description=f"{unit.paper} {unit.study}")
+
+        yield advance
+
+
+def _with_those_from_before(outcomes: list[Outcome], cells: Cells, quick: bool) -> list[Outcome]:
+    """Studies that were not asked for now, but are wholly kept in the folder, in their places: the page shows all."""
+    now = {(outcome.paper.name, outcome.study.name): outcome for outcome in outcomes}
+    every = []
+    for paper, study in choose(PAPERS, None, None):
+        plan = Plan.of(paper, study, cells, quick)
+        if (paper.name, study.name) in now:
+            every.append(now[paper.name, study.name])
+        elif plan.done and not plan.left:
+            every.append(plan.outcome(cells, {}))
+    return every
+
+
+def _summary(outcomes: Iterable[Outcome], out: Path, seconds: float) -> str:
+    found = Counter(verdict.status for outcome in outcomes for verdict in outcome.verdicts)
+    counts = ", ".join(f"{found[status]} {status}" for status in (HOLDS, FAILS, CANNOT))
+    return f"Claims: {counts}. {seconds:.0f} s. See {out / 'index.html'}"

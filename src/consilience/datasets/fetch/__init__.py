@@ -1,0 +1,77 @@
+"""Data sets that are fetched from their public homes, and kept."""
+
+from collections.abc import Callable
+from functools import partial
+
+from ..dataset import Dataset
+from . import place
+from .bbc import BBC_2, BBC_4, BBCSPORT, fetch_bbc, fetch_bbcsport
+from .cluto import CLUTO, fetch_cluto
+from .home import Home
+from .linqs import CITESEER, CORA, WEBKB_LINQS, fetch_citeseer, fetch_cora, fetch_webkb_linqs
+from .newsgroups import NEWSGROUPS, fetch_newsgroups
+from .reuters import REUTERS_600, REUTERS_1200, fetch_reuters
+from .uci import ADS_998, ADS_FULL, DIGITS, LETTERS, fetch_digits_views, fetch_internet_ads, fetch_letters
+from .webkb import WEBKB, fetch_webkb
+
+FETCHERS: dict[str, Callable[[], Dataset]] = {
+    "digits": fetch_digits_views,
+    "letters": fetch_letters,
+    "internet-ads": fetch_internet_ads,
+    "internet-ads-998": partial(fetch_internet_ads, "998"),
+    "bbc": fetch_bbc,
+    "bbc-2": partial(fetch_bbc, 2),
+    "bbcsport": fetch_bbcsport,
+    "reuters": fetch_reuters,
+    "reuters-600": partial(fetch_reuters, 600),
+    "webkb": fetch_webkb,
+    "webkb-linqs": fetch_webkb_linqs,
+    "cora": fetch_cora,
+    "citeseer": fetch_citeseer,
+    "newsgroups": fetch_newsgroups,
+    **{f"cluto-{name}": partial(fetch_cluto, name) for name in CLUTO},
+}
+HOMES: dict[str, Home] = {
+    home.name: home
+    for home in (
+        *(DIGITS, LETTERS, ADS_FULL, ADS_998, BBC_4, BBC_2, BBCSPORT, REUTERS_1200, REUTERS_600),
+        *(WEBKB, WEBKB_LINQS, CORA, CITESEER, NEWSGROUPS, *CLUTO.values()),
+    )
+}
+
+
+def where(name: str) -> str:
+    """Say where a data set is, without reading it.
+
+    Parameters
+    ----------
+    name : str
+        One of ``FETCHERS``.
+
+    Returns
+    -------
+    str
+        ``in CONSILIENCE_DATA``, ``in the cache``, or ``to be downloaded`` with the address.
+    """
+    if name not in HOMES:
+        raise ValueError(f"there is no data set {name!r} to fetch: choose from {', '.join(HOMES)}")
+    return place.where(HOMES[name])
+
+
+__all__ = [
+    "FETCHERS",
+    "HOMES",
+    "fetch_bbc",
+    "fetch_bbcsport",
+    "fetch_citeseer",
+    "fetch_cluto",
+    "fetch_cora",
+    "fetch_digits_views",
+    "fetch_internet_ads",
+    "fetch_letters",
+    "fetch_newsgroups",
+    "fetch_reuters",
+    "fetch_webkb",
+    "fetch_webkb_linqs",
+    "where",
+]

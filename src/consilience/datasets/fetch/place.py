@@ -1,0 +1,113 @@
+"""Where the files of a data set are: in the folder that is named, in the cache, or still at home."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .home import Home
+
+FOLDER = "CONSILIENCE_DATA"
+SECONDS = 10  # without an answer, after which there is no connection
+
+
+class Place(NamedTuple):
+    """Files that were found: a converted copy, an archive, or the archive's members one by one."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    said: str
+
+
+def find(home: Home) -> Place | None:
+    """Look into the folder and the cache."""
+    for said, folder, copies in ((f"in {FOLDER}", _given(), True), ("in the cache", _cache(), False)):
+        if folder is None:
+            continue
+        if copies and home.copy and (path := folder / f"{home.copy}.npz").is_file():
+            return Place("copy", (path,), said)
+        if home.file and (path := folder / home.file).is_file():
+            return Place("archive", (path,), said)
+        loose = tuple(folder / name for name in home.members)
+        if loose and all(path.is_file() for path in loose):
+            return Place("loose", loose, said)
+    return None
+
+
+def where(home: Home) -> str:
+    """Where it is, without reading it."""
+    found = find(home)
+    if found is not None:
+        return found.said
+    return f"to be downloaded ({home.url})" if home.file else f"to be downloaded by hand ({home.url})"
+
+
+def download(home: Home) -> Place:
+    """Get the file from its home into the cache."""
+    remedy = f"put {home.wanted} into a folder and set {FOLDER} to it"
+    if not home.file:
+        raise FileNotFoundError(f"{home.name} has to be downloaded by hand: see {home.url}, {remedy}")
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(
+            f"downloading {home.name} needs pooch: pip install 'consilience[fetch]', or {remedy}"
+        ) from error
+    known = f"sha256:{home.sha256}" if home.sha256 else None
+    shown = sys.stderr.isatty() and find_spec("tqdm") is not None
+    load = pooch.HTTPDownloader(progressbar=shown, timeout=SECONDS)
+    try:
+        with _silent(pooch.get_logger()):
+            path = pooch.retrieve(home.url, known, fname=home.file, path=_cache(), downloader=load)
+    except OSError as error:  # all of requests' errors are such
+        raise ConnectionError(
+            f"{home.name} is not on this machine and cannot be downloaded from {home.url} ({_reason(error)}): "
+            f"{remedy}, or connect to the network"
+        ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"what {home.url} sends is not the file that {home.name} is known to be, by its checksum: try again, or "
+            f"{remedy}"
+        ) from error
+    return Place("archive", (Path(path),), "in the cache")
+
+
+def _given() -> Path | None:
+    named = os.environ.get(FOLDER, "")
+    if not named:
+        return None
+    if not Path(named).is_dir():
+        raise NotADirectoryError(f"{FOLDER} is set to {named!r}, which is no folder: set it to one, or unset it")
+    return Path(named)
+
+
+def _cache() -> Path | None:
+    """The folder of downloads, which only pooch fills and knows."""
+    if find_spec("pooch") is None:
+        return None
+    import pooch
+
+    return Path(pooch.os_cache("consilience"))
+
+
+@contextmanager
+def _silent(logger: Any) -> Iterator[None]:
+    """Without advice for those who write down checksums."""
+    before = logger.level
+    logger.setLevel("WARNING")
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _reason(error: OSError) -> str:
+    answer = getattr(error, "response", None)
+    if answer is not None:
+        return f"it answers {answer.status_code}"
+    return error.strerror or "no connection"

@@ -1,0 +1,117 @@
+"""News of Reuters in English, with translations into four languages (Amini, Usunier & Goutte 2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._backend import generator
+from ...data.coerce import Block
+from ..dataset import Dataset
+from .fetched import fetched
+from .home import Facts, Home, Parsed
+
+LANGUAGES = {"EN": 21531, "FR": 24893, "GR": 34279, "IT": 15506, "SP": 11547}  # with the size of their vocabulary
+DOCUMENTS = 18758  # of English origin
+
+
+def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
+    """Fetch a sample of English news with their machine translations into four languages.
+
+    The converted copies are samples of others: 1,200 documents by Grimal & Bisson with 2,000 words a language, 600 by
+    Brbić & Kopriva. From the original archive a new sample is drawn, of the same size for each of the six classes.
+
+    Parameters
+    ----------
+    n_samples : int, default=1200
+        Number of documents, a multiple of 6. The converted copies hold 1,200 or 600.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the sample from the original archive.
+
+    Returns
+    -------
+    Dataset
+        Views ``EN``, ``FR``, ``GR``, ``IT`` and ``SP`` of weighted words; in the copy of 1,200 they are called
+        ``view1`` to ``view5``, for the order of the last two is not certain there.
+    """
+    if n_samples < 6 or n_samples % 6:
+        raise ValueError(f"n_samples={n_samples} must be a multiple of 6, for the six classes")
+    home = REUTERS.get(n_samples, replace(REUTERS[1200], copy="", of_copy=""))
+    parse = partial(parse_reuters, n_samples=n_samples, random_state=random_state)
+    facts = Facts(n_samples, (n_samples // 6,) * 6, LANGUAGES)
+    return fetched(replace(home, parse=parse, facts=facts))
+
+
+def parse_reuters(
+    files: Mapping[str, bytes],
+    n_samples: int,
+    random_state: Any = 0,
+    n_documents: int = DOCUMENTS,
+    widths: Mapping[str, int] = LANGUAGES,
+) -> Parsed:
+    """A document a line: its class, and ``column:weight`` for each of its words, columns from 1.
+
+    Line i is the same document in all languages.
+    """
+    lines = {name: files[f"Index_EN-{name}"].decode("ascii").splitlines() for name in widths}
+    if {len(own) for own in lines.values()} != {n_documents}:
+        raise ValueError(f"{sorted({len(own) for own in lines.values()})} documents, not {n_documents}")
+    classes = np.array([line.split(maxsplit=1)[0] for line in lines["EN"]])
+    names, target = np.unique(classes, return_inverse=True)
+    rng = generator(random_state)
+    drawn = [rng.permutation(np.flatnonzero(target == j))[: n_samples // len(names)] for j in range(len(names))]
+    rows = np.sort(np.concatenate(drawn))
+    blocks = {name: Block(_weights([own[i] for i in rows], widths[name])) for name, own in lines.items()}
+    return Parsed(blocks, target[rows], tuple(names.tolist()))
+
+
+def _weights(lines: list[str], width: int) -> sp.csr_array:
+    cells = [[cell.split(":") for cell in line.split()[1:]] for line in lines]
+    indptr = np.cumsum([0, *map(len, cells)])
+    columns = np.array([int(column) for row in cells for column, _ in row], dtype=np.int64) - 1
+    weights = np.array([float(weight) for row in cells for _, weight in row])
+    made = sp.csr_array((weights, columns, indptr), shape=(len(lines), width))
+    made.check_format(full_check=True)
+    made.sum_duplicates()
+    made.eliminate_zeros()
+    return made
+
+
+REUTERS_1200 = Home(
+    name="reuters",
+    file="reuters+rcv1+rcv2+multilingual+multiview+text+categorization+test+collection.zip",
+    url=(
+        "https://archive.ics.uci.edu/static/public/259/"
+        "reuters+rcv1+rcv2+multilingual+multiview+text+categorization+test+collection.zip"
+    ),
+    inner="rcv1rcv2aminigoutte.tar.bz2",
+    members=tuple(f"Index_EN-{name}" for name in LANGUAGES),
+    parse=partial(parse_reuters, n_samples=1200),
+    facts=Facts(1200, (200,) * 6, LANGUAGES),
+    description="Reuters RCV1/RCV2 multilingual: English news and their translations by machine, weighted words.",
+    citation=(
+        "M.-R. Amini, N. Usunier, C. Goutte: Learning from multiple partially observed views: an application to "
+        "multilingual text categorization. NIPS 2009."
+    ),
+    licence="CC BY 4.0 (UCI Machine Learning Repository)",
+    copy="reuters_1200",
+    of_copy=(
+        "This converted copy is the sample of C. Grimal and G. Bisson, with 2,000 words a language: view1 to view3 are "
+        "English, French and German; which of view4 and view5 is Italian is not certain, nor is the order of the "
+        "names of the classes."
+    ),
+)
+REUTERS_600 = replace(
+    REUTERS_1200,
+    name="reuters-600",
+    parse=partial(parse_reuters, n_samples=600),
+    facts=Facts(600, (100,) * 6, LANGUAGES),
+    copy="reuters_600",
+    of_copy="This converted copy is the sample of M. Brbić and I. Kopriva (2018); its classes have no names there.",
+)
+REUTERS = {1200: REUTERS_1200, 600: REUTERS_600}

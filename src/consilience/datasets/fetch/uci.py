@@ -1,0 +1,165 @@
+"""Sets of the UCI Machine Learning Repository that are tables: digits, letters, advertisements."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from string import ascii_uppercase
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...data.coerce import Block
+from ..dataset import Dataset
+from .fetched import fetched
+from .home import Facts, Home, Parsed
+
+STATIC = "https://archive.ics.uci.edu/static/public"
+DIGITS_VIEWS = {"fou": 76, "fac": 216, "kar": 64, "pix": 240, "zer": 47, "mor": 6}
+ADS_VIEWS = {"geometry": 4, "url": 457, "origurl": 495, "ancurl": 472, "alt": 111, "caption": 19}
+LETTER_COLUMNS = (
+    *("x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar"),
+    *("y2bar", "xybar", "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx"),
+)
+LETTER_SIZES = (
+    *(789, 766, 736, 805, 768, 775, 773, 734, 755, 747, 739, 761, 792),
+    *(783, 753, 803, 783, 758, 748, 796, 813, 764, 752, 787, 786, 734),
+)
+
+
+def fetch_digits_views() -> Dataset:
+    """Fetch the 2,000 handwritten digits of :func:`load_digits_views` as they were published, unrounded.
+
+    Returns
+    -------
+    Dataset
+        Views ``fou``, ``fac``, ``kar``, ``pix``, ``zer`` and ``mor``; 200 of each digit.
+    """
+    return fetched(DIGITS)
+
+
+def parse_digits(files: Mapping[str, bytes]) -> Parsed:
+    """Six tables of numbers with blanks between, the digits in order."""
+    blocks = {name: Block(np.loadtxt(io.BytesIO(files[f"mfeat-{name}"]), ndmin=2)) for name in DIGITS_VIEWS}
+    n = len(blocks["fou"].values)
+    return Parsed(blocks, np.repeat(np.arange(10), n // 10), tuple("0123456789"))
+
+
+def fetch_letters() -> Dataset:
+    """Fetch 20,000 printed letters, described by sixteen whole numbers.
+
+    Returns
+    -------
+    Dataset
+        One view, ``features``; the classes are the 26 capital letters.
+    """
+    return fetched(LETTERS)
+
+
+def parse_letters(files: Mapping[str, bytes]) -> Parsed:
+    """A letter and sixteen numbers a line, with commas between."""
+    rows = [line.split(",") for line in files["letter-recognition.data"].decode("ascii").split()]
+    values = np.array([row[1:] for row in rows], dtype=np.float64)
+    target = np.array([ascii_uppercase.index(row[0]) for row in rows])
+    return Parsed({"features": Block(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
+
+
+def fetch_internet_ads(version: str = "full") -> Dataset:
+    """Fetch images on web pages, advertisements or not, described in six ways.
+
+    Views: ``geometry`` (height, width, their ratio, and whether the image is of the same server) and, as 0 and 1, terms
+    of the image's address (``url``), of the page's (``origurl``), of the address that it leads to (``ancurl``), of its
+    alternative text (``alt``) and of the words near it (``caption``). Where a part of the geometry is unknown, which it
+    is for many, the view is missing; so is a view of terms without any.
+
+    Parameters
+    ----------
+    version : {"full", "998"}, default="full"
+        All 3,279 images, or a part of them: all 459 advertisements and 539 others, with all views.
+
+    Returns
+    -------
+    Dataset
+        The description says how many views the copy has that was found.
+    """
+    if version not in ADS:
+        raise ValueError(f"version={version!r} must be one of {', '.join(map(repr, ADS))}")
+    return fetched(ADS[version])
+
+
+def parse_ads(files: Mapping[str, bytes]) -> Parsed:
+    """All columns in a line with commas between, a question mark where unknown, ``ad.`` or ``nonad.`` at its end."""
+    (content,) = files.values()
+    rows = [[cell.strip() for cell in line.split(",")] for line in content.decode("latin-1").splitlines() if line]
+    target = np.array([("nonad.", "ad.").index(row[-1]) for row in rows])
+    table = np.array([[np.nan if cell == "?" else float(cell) for cell in row[:-1]] for row in rows])
+    if table.shape[1] != sum(ADS_VIEWS.values()):
+        raise ValueError(f"{table.shape[1]} columns before the class, not {sum(ADS_VIEWS.values())}")
+    geometry, *terms = np.split(table, np.cumsum(list(ADS_VIEWS.values()))[:-1], axis=1)
+    blocks = {"geometry": Block(geometry, columns=np.array(["height", "width", "aratio", "local"]))}
+    for name, block in zip(list(ADS_VIEWS)[1:], terms, strict=True):
+        blocks[name] = Block(sp.csr_array(block.astype(np.int64)))
+    return Parsed(blocks, target, ("nonad", "ad"))
+
+
+DIGITS = Home(
+    name="digits",
+    file="multiple+features.zip",
+    url=f"{STATIC}/72/multiple+features.zip",
+    members=tuple(f"mfeat-{name}" for name in DIGITS_VIEWS),
+    parse=parse_digits,
+    facts=Facts(2000, (200,) * 10, DIGITS_VIEWS),
+    description="UCI multiple features: handwritten numerals from Dutch utility maps, 200 of each digit, six views.",
+    citation=(
+        "M. van Breukelen, R.P.W. Duin, D.M.J. Tax, J.E. den Hartog: Handwritten digit recognition by combined "
+        "classifiers. Kybernetika 34(4), 1998. R. Duin: Multiple Features, UCI Machine Learning Repository."
+    ),
+    licence="CC BY 4.0",
+    copy="mfeat",
+)
+LETTERS = Home(
+    name="letters",
+    file="letter+recognition.zip",
+    url=f"{STATIC}/59/letter+recognition.zip",
+    members=("letter-recognition.data",),
+    parse=parse_letters,
+    facts=Facts(20_000, LETTER_SIZES, {"features": 16}),
+    description="UCI letter recognition: capital letters in twenty fonts, distorted, sixteen measurements of each.",
+    citation=(
+        "P.W. Frey, D.J. Slate: Letter recognition using Holland-style adaptive classifiers. Machine Learning 6, 1991."
+    ),
+    licence="CC BY 4.0",
+    copy="letter",
+    sha256="3b5f07a334697b6cace4fbae22940393a18fee596e73f68d97ce5973d52dc60f",
+)
+ADS_FULL = Home(
+    name="internet-ads",
+    file="internet+advertisements.zip",
+    url=f"{STATIC}/51/internet+advertisements.zip",
+    members=("ad.data",),
+    parse=parse_ads,
+    facts=Facts(3279, (2820, 459), ADS_VIEWS),
+    description="UCI internet advertisements: images on web pages, 459 of them advertisements.",
+    citation="N. Kushmerick: Learning to remove Internet advertisements. Autonomous Agents, 1999.",
+    licence="CC BY 4.0",
+    copy="ads_3view",
+    copy_views={"url457": "url", "ancurl472": "ancurl", "alt111": "alt"},
+    of_copy="This converted copy has three of the six views: geometry, origurl and caption are not in it.",
+)
+ADS_998 = replace(
+    ADS_FULL,
+    name="internet-ads-998",
+    file="",
+    url="https://github.com/smenon8/AdNonAdDataClassifier, whose data/ad.data is to be called ad_998.data",
+    members=("ad_998.data",),
+    facts=Facts(998, (539, 459), ADS_VIEWS),
+    description=(
+        "UCI internet advertisements, 998 of the 3,279 images: all 459 advertisements and 539 others, all six views. "
+        "How the others were chosen is not known."
+    ),
+    copy="ads_998",
+    copy_views={},
+    of_copy="",
+)
+ADS = {"full": ADS_FULL, "998": ADS_998}

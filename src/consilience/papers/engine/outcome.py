@@ -1,0 +1,114 @@
+"""What came out of a study: its numbers beside the published ones, and what they say of each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .study import CANNOT, FAILS, HOLDS, Claim, Paper, Study, Unit
+
+
+class Panel:
+    """One table of a study: values by row and column, one a run.
+
+    Examples
+    --------
+    >>> panel = Panel("digits", {("co-EM", "6"): {0: 0.5, 1: 0.7}})
+    >>> panel["co-EM", "6"].tolist(), panel.mean("co-EM", "6")
+    ([0.5, 0.7], 0.6)
+    """
+
+    def __init__(self, name: str, values: Mapping[tuple[str, str], Mapping[int, float]]) -> None:
+        self.name = name
+        self._values = values
+        self.rows = tuple(dict.fromkeys(row for row, _ in values))
+        self.columns = tuple(dict.fromkeys(column for _, column in values))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
+        """Values of a row and column in the order of the runs, so that two of them can be compared run by run."""
+        if key not in self._values:
+            raise KeyError(f"{self.name or 'the table'} has no number for {key[0]!r}, {key[1]!r}")
+        runs = self._values[key]
+        return np.array([runs[run] for run in sorted(runs)])
+
+    def mean(self, row: str, column: str) -> float:
+        """Over the runs."""
+        return float(self[row, column].mean())
+
+    def spread(self, row: str, column: str, deviations: bool = False) -> float:
+        """The standard error of the mean, or the standard deviation; nan for a single run."""
+        values = self[row, column]
+        if len(values) < 2:
+            return float("nan")
+        return float(values.std(ddof=1) / (1 if deviations else np.sqrt(len(values))))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the figures say of a claim."""
+
+    claim: str
+    panel: str
+    status: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A study that was run, as far as it could be."""
+
+    paper: Paper
+    study: Study
+    panels: tuple[Panel, ...]
+    verdicts: tuple[Verdict, ...]
+    missing: Mapping[str, str]  # panels that could not be run, or not wholly, and why
+    seconds: float  # of work, over all cores
+
+    def published(self, panel: str, row: str, column: str) -> float | None:
+        """The printed number, where there is one."""
+        return self.paper.published.get((self.study.name, panel, row, column))
+
+
+def judge(
+    paper: Paper, study: Study, units: Iterable[Unit], kept: Mapping[str, Mapping[str, Any]], missing: Mapping[str, str]
+) -> Outcome:
+    """The outcome of units that were worked (`kept`, by their keys), with the reasons for panels that are `missing`."""
+    values: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
+    seconds = 0.0
+    for unit in units:
+        if (cell := kept.get(unit.key)) is None:
+            continue
+        seconds += cell["seconds"]
+        for row, column, value in cell["scores"]:
+            values.setdefault(unit.panel, {}).setdefault((row, column), {})[unit.run] = value
+    panels = tuple(Panel(name, table) for name, table in values.items())
+    verdicts = tuple(verdict for claim in study.claims for verdict in _verdicts(claim, panels, missing))
+    return Outcome(paper, study, panels, verdicts, missing, seconds)
+
+
+def _verdicts(claim: Claim, panels: tuple[Panel, ...], missing: Mapping[str, str]) -> Iterable[Verdict]:
+    if claim.check is None:
+        yield Verdict(claim.text, "", CANNOT, claim.cannot)
+    elif claim.across and missing:
+        reasons = "; ".join(f"{panel}: {reason}" if panel else reason for panel, reason in missing.items())
+        yield Verdict(claim.text, "", CANNOT, reasons)
+    elif claim.across:
+        yield _verdict(claim, "", list(panels))
+    else:
+        yield from (Verdict(claim.text, panel, CANNOT, reason) for panel, reason in missing.items())
+        yield from (_verdict(claim, panel.name, panel) for panel in panels if panel.name not in missing)
+
+
+def _verdict(claim: Claim, name: str, about: Any) -> Verdict:
+    assert claim.check is not None
+    try:
+        holds, words = claim.check(about)
+    except KeyError as error:  # a number that was not asked for here: the quick tables are smaller
+        return Verdict(claim.text, name, CANNOT, str(error.args[0]))
+    return Verdict(claim.text, name, HOLDS if holds else FAILS, words)

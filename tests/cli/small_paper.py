@@ -1,0 +1,64 @@
+"""A paper of two small studies, for the tests of the command: ``python small_paper.py WORKED ARGUMENTS ...`` runs it.
+
+Every unit that is worked leaves a line in the file WORKED, so that a test sees what was worked, and what was not.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from consilience.papers.engine import Claim, Evidence, Figure, Paper, Score, Study
+
+
+def counting(run, log, pause=0.0, data=None, n=1):
+    with Path(log).open("a") as file:
+        file.write(f"{data} {n} {run}\n")
+    time.sleep(pause)
+    yield Score("co-EM", str(n), 0.25 + 0.01 * run + 0.1 * n)
+    yield Score("EM, concatenated", str(n), 0.75 + 0.01 * run + 0.1 * n)
+
+
+def ahead(panel):
+    pairs = [(panel.mean("co-EM", n), panel.mean("EM, concatenated", n)) for n in panel.columns]
+    return Evidence(all(ours < other for ours, other in pairs), f"{len(pairs)} of {len(pairs)}")
+
+
+def papers(log, pause=0.0, runs=3):
+    """The registry of the command, with one paper in it."""
+    own = {"log": str(log), "pause": pause}
+    curve = Study(
+        name="figure-1",
+        title="Entropy over numbers of clusters",
+        measure="average entropy in bits, lower is better",
+        work=counting,
+        settings=tuple({"panel": "Made up", "n": n, **own} for n in (2, 4, 8)),
+        runs=runs,
+        quick=({"panel": "Made up", "n": 2, **own},),
+        quick_runs=2,
+        claims=(
+            Claim("co-EM is better at every number of clusters", ahead),
+            Claim("co-EM is worse", lambda panel: Evidence(not ahead(panel).holds, "it is better")),
+        ),
+        figure=Figure("number of clusters", "average entropy"),
+    )
+    table = Study(
+        name="table-2",
+        title="Far away",
+        measure="average entropy in bits, lower is better",
+        work=counting,
+        settings=({"panel": "Elsewhere", "data": "nowhere", **own}, {"panel": "Here", **own}),
+        runs=1,
+        quick=({"panel": "Here", **own},),
+        quick_runs=1,
+        claims=(Claim("co-EM is better", ahead),),
+    )
+    printed = {("figure-1", "Made up", "co-EM", "4"): 0.69}
+    one = Paper("made-up-2000", "A. Made Up: Of counting. 2000.", "Counting is good.", (curve, table), printed)
+    return {one.name: one}
+
+
+if __name__ == "__main__":
+    from consilience.cli import main, reproduce
+
+    reproduce.PAPERS = papers(sys.argv[1], pause=0.3, runs=6)
+    sys.exit(main(["reproduce", *sys.argv[2:]]))

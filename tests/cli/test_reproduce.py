@@ -1,0 +1,149 @@
+"""The command that runs the papers again: what it does, what it keeps, what it writes, what it refuses."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small_paper import papers
+from stage import assert_refused, done, everything, run
+
+NO_DATA = "nowhere: not here. Put it there"
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    """The file in which every unit that is worked leaves a line; one of the data sets cannot be had."""
+    path = tmp_path / "worked"
+    monkeypatch.setattr("consilience.cli.reproduce.PAPERS", papers(path))
+    monkeypatch.setattr(
+        "consilience.cli.reproduce.cannot_have", lambda names: {"nowhere": NO_DATA} if "nowhere" in names else {}
+    )
+    return path
+
+
+def worked(log):
+    return sorted(log.read_text().splitlines()) if log.exists() else []
+
+
+def test_everything_is_run_told_and_written(log, tmp_path):
+    out = tmp_path / "out"
+    ran = done("reproduce", "--out", out, "--jobs", 1)
+    assert worked(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
+    assert "2 tables and figures, 11 cells" in ran.out
+    assert ".690" in ran.out  # the published number beside ours
+    assert "Claims: 2 holds, 1 does not hold, 1 cannot be tested." in ran.out
+    assert NO_DATA in ran.out + ran.err
+    assert {"index.html", "made-up-2000.md", "made-up-2000", "cells"} == {path.name for path in out.iterdir()}
+    assert {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"} == {
+        path.name for path in (out / "made-up-2000").iterdir()
+    }
+    with (out / "made-up-2000" / "figure-1.csv").open(newline="") as file:
+        rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
+    assert float(rows["co-EM", "4"]["ours"]) == pytest.approx(0.66)
+    assert float(rows["co-EM", "4"]["published"]) == 0.69
+    assert rows["co-EM", "2"]["published"] == ""
+    assert NO_DATA in (out / "made-up-2000.md").read_text()
+    assert NO_DATA in (out / "index.html").read_text()
+
+
+def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
+    out = tmp_path / "out"
+    first = done("reproduce", "--out", out, "--jobs", 1)
+    pages = {path: path.read_bytes() for path in (out / "made-up-2000").iterdir()}
+    log.unlink()
+    again = done("reproduce", "--out", out, "--jobs", 1)
+    assert worked(log) == []
+    assert "11 cells, of which 10 are kept from before" in again.out
+    tables = [ran.out.split("\n", 1)[1].rsplit("Claims", 1)[0] for ran in (first, again)]
+    assert tables[0] == tables[1]
+    assert {path: path.read_bytes() for path in pages} == pages
+
+
+def test_one_table_alone_leaves_the_others_of_the_folder_on_the_page(log, tmp_path):
+    out = tmp_path / "out"
+    done("reproduce", "made-up-2000", "figure-1", "--out", out, "--jobs", 1)
+    assert "Far away" not in (out / "index.html").read_text()
+    done("reproduce", "made-up-2000", "table-2", "--out", out, "--jobs", 1)
+    page = (out / "index.html").read_text()
+    assert "Far away" in page
+    assert "Entropy over numbers of clusters" in page
+
+
+def test_quick_needs_nothing_that_does_not_ship(log, tmp_path):
+    out = tmp_path / "out"
+    ran = done("reproduce", "--quick", "--out", out, "--jobs", 1)
+    assert worked(log) == ["None 1 0", "None 2 0", "None 2 1"]
+    assert "0 cannot be tested" in ran.out
+
+
+def test_list_names_all_and_does_nothing(log, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = done("reproduce", "--list")
+    assert [line.split()[:2] for line in ran.out.splitlines()] == [
+        ["made-up-2000", "figure-1"],
+        ["made-up-2000", "table-2"],
+    ]
+    assert everything(tmp_path) == []
+
+
+def test_names_that_are_none_are_refused(log, tmp_path):
+    assert_refused(run("reproduce", "nobody-1999"), "no paper 'nobody-1999'; there are made-up-2000")
+    assert_refused(run("reproduce", "made-up-2000", "table-9"), "has no 'table-9'; it has figure-1, table-2")
+    assert "is no whole number, 1 or more" in run("reproduce", "--jobs", "0").err
+
+
+def test_a_folder_of_something_else_is_left_alone(log, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letters.txt").write_text("dear")
+    ran = run("reproduce", "--out", tmp_path / "out")
+    assert_refused(ran, "holds other things than a run of this command: choose another folder with --out")
+    assert everything(tmp_path) == ["out", "out/letters.txt"]
+    (tmp_path / "file").write_text("")
+    assert_refused(run("reproduce", "--out", tmp_path / "file"), "is a file: name a folder")
+
+
+def test_a_unit_that_fails_is_named_and_the_others_go_on(log, tmp_path, monkeypatch):
+    broken = papers("/nowhere/at/all")
+    monkeypatch.setattr("consilience.cli.reproduce.PAPERS", broken)
+    ran = done("reproduce", "made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    assert "FileNotFoundError" in ran.err
+    assert "Claims: 0 holds, 0 does not hold, 2 cannot be tested." in ran.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
+    log, out = tmp_path / "worked", tmp_path / "out"
+    command = [
+        sys.executable,
+        Path(__file__).with_name("small_paper.py"),
+        log,
+        "made-up-2000",
+        "figure-1",
+        "--out",
+        out,
+    ]
+    process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        for _ in range(600):
+            if sum(len(path.read_bytes().splitlines()) for path in out.rglob("*.jsonl")) >= 3:
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert f"finished cells are kept in {out}, and the same line goes on from there" in err.splitlines()[-1]
+    assert "Traceback" not in err
+    kept = sum(len(path.read_bytes().splitlines()) for path in out.rglob("*.jsonl"))
+    assert 3 <= kept < 18
+    log.unlink()
+    ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert len(worked(log)) == 18 - kept
+    assert f"18 cells, of which {kept} are kept from before" in ended.stdout

@@ -1,0 +1,437 @@
+"""Sets that are fetched: where they are looked for, what is said if they are nowhere, that they are the known ones."""
+
+import io
+import logging
+import os
+import sys
+import tarfile
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import requests
+import scipy.sparse as sp
+
+from consilience.datasets import (
+    FETCHERS,
+    fetch_bbc,
+    fetch_cluto,
+    fetch_cora,
+    fetch_digits_views,
+    fetch_internet_ads,
+    fetch_letters,
+    fetch_reuters,
+    load_digits_views,
+    load_word_senses,
+    where,
+)
+from consilience.datasets.fetch import HOMES, linqs, place
+from consilience.datasets.fetch.archive import read_members
+from consilience.datasets.fetch.home import Facts
+
+pooch = pytest.importorskip("pooch")
+CONTENT = b"p1\t1\t0\tML\np2\t0\t1\tAI\np3\t1\t1\tML\n"
+CITES = b"p1\tp2\np3\tp2\n"
+SMALL = Facts(3, (1, 2), {"text": 2, "inbound": 3})
+GIVEN = os.environ.get("CONSILIENCE_DATA", "")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder that is looked into first, empty, and an empty cache; what the machine has is out of sight."""
+    given = tmp_path / "given"
+    given.mkdir()
+    monkeypatch.setenv("CONSILIENCE_DATA", str(given))
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache" / name)
+    return given
+
+
+@pytest.fixture
+def cache(folder):
+    cache = folder.parent / "cache" / "consilience"
+    cache.mkdir(parents=True)
+    return cache
+
+
+@pytest.fixture
+def small_cora(monkeypatch):
+    """Cora as if it had three papers."""
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=SMALL, sha256=None))
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def retrieve(*args, **kwargs):
+        raise requests.exceptions.ConnectionError("a long story about pools and retries")
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+
+
+def tar(path, files, mode="w:gz"):
+    with tarfile.open(path, mode) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def cora(path):
+    return tar(path, {"cora/README": b"", "cora/cora.content": CONTENT, "cora/cora.cites": CITES})
+
+
+def lines(names):
+    return np.frombuffer("\n".join(names).encode(), dtype=np.uint8)
+
+
+def copy(path, **changed):
+    """A converted copy of four entities with a sparse and a dense view."""
+    X = sp.csr_array([[0, 2, 0], [0, 0, 0], [1, 0, 3], [0, 0, 0]])
+    held = {
+        "labels": np.array([1, 0, 1, 0], dtype=np.int32),
+        "class_names": np.array(["a", "b"]),
+        "view_names": np.array(["words", "sizes"]),
+        "words__data": X.data.astype(np.uint8),
+        "words__indices": X.indices.astype(np.uint16),
+        "words__indptr": X.indptr.astype(np.int32),
+        "words__shape": np.array(X.shape),
+        "words__features": lines(["x", "ŷ", "z"]),
+        "sizes__dense": np.array([[1, 2], [3, 4], [5, np.nan], [np.nan, np.nan]], dtype=np.float32),
+        "sample_ids": lines(["http://e/1", "http://e/2", "http://e/2", "http://e/3"]),
+        "extra_split": np.zeros(4),
+    } | changed
+    np.savez(path, **{name: own for name, own in held.items() if own is not None})
+    return path
+
+
+def test_a_converted_copy_is_read(folder):
+    copy(folder / "cora.npz")
+    data = fetch_cora()
+    views, y = data
+    assert views.names == ("words", "sizes")
+    assert views["words"].toarray().tolist() == [[0, 2, 0], [0, 0, 0], [1, 0, 3], [0, 0, 0]]
+    assert views["words"].dtype == np.int64
+    assert isinstance(views["words"], sp.csr_array)
+    assert views["sizes"].dtype == np.float64
+    assert views.feature_names("words").tolist() == ["x", "ŷ", "z"]
+    assert views.feature_names("sizes") is None
+    assert views.ids.tolist() == ["http://e/1", "http://e/2", "http://e/2 (2)", "http://e/3"]
+    # an empty row says nothing, nor does an unknown size; an entity without anything keeps its empty row
+    assert views.present.tolist() == [[True, True], [False, True], [True, False], [True, False]]
+    assert y.tolist() == [1, 0, 1, 0]
+    assert data.target_names == ("a", "b")
+    assert data.source == "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz (converted copy cora.npz)"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"labels": None},
+        {"words__indices": np.array([9, 0, 2], dtype=np.uint16)},
+        {"sizes__dense": np.zeros((3, 2))},
+        {"words__features": lines(["x"])},
+        {"labels": np.array([0, 1, 2, 0])},
+        {"class_names": np.array(["a", "b"], dtype=object)},
+    ],
+    ids=["no labels", "no such column", "too few rows", "too few names", "no such class", "Python objects"],
+)
+def test_a_copy_that_is_not_sound_is_refused(folder, changed):
+    copy(folder / "cora.npz", **changed)
+    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read \(.+\): see docs/data\.md"):
+        fetch_cora()
+
+
+def test_a_file_that_is_no_copy_at_all_is_refused(folder):
+    (folder / "cora.npz").write_bytes(b"hello")
+    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read"):
+        fetch_cora()
+
+
+def test_views_of_a_copy_get_their_common_names_and_the_description_says_what_lacks(folder):
+    names = ["alt111", "ancurl472", "url457"]
+    held = {f"{name}__dense": np.full((4, 1), float(i)) for i, name in enumerate(names)}
+    copy(folder / "ads_3view.npz", view_names=np.array(names), **held)
+    data = fetch_internet_ads()
+    assert data.views.names == ("url", "ancurl", "alt")
+    assert data.views["alt"][0, 0] == 0
+    assert "three of the six views: geometry, origurl and caption are not in it" in data.description
+
+
+def test_the_reconstruction_says_that_it_is_one(folder):
+    copy(folder / "bbc_reseg_2view.npz")
+    assert "RECONSTRUCTION" in fetch_bbc(2).description
+
+
+@pytest.mark.parametrize("place_of", ["folder", "cache"])
+def test_an_original_archive_is_read_where_it_is(place_of, request, small_cora, no_network):
+    cora(request.getfixturevalue(place_of) / "cora.tgz")
+    data = fetch_cora()
+    assert data.views["text"].toarray().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert data.views["inbound"].toarray().tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
+    assert data.target_names == ("AI", "ML")
+    assert data.source == "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz"
+    assert where("cora") == ("in CONSILIENCE_DATA" if place_of == "folder" else "in the cache")
+
+
+def test_the_members_may_lie_there_one_by_one(folder, small_cora):
+    (folder / "cora.content").write_bytes(CONTENT)
+    assert where("cora").startswith("to be downloaded")  # for one of two is lacking
+    (folder / "cora.cites").write_bytes(CITES)
+    assert len(fetch_cora().views) == 3
+
+
+def test_copy_goes_before_original_and_folder_before_cache(folder, cache, small_cora):
+    cora(cache / "cora.tgz")
+    cora(folder / "cora.tgz")
+    assert place.find(linqs.CORA).paths[0].parent == folder
+    copy(folder / "cora.npz")
+    assert place.find(linqs.CORA).kind == "copy"
+
+
+def test_what_is_nowhere_is_downloaded_once(folder, cache, small_cora, monkeypatch):
+    asked = []
+
+    def retrieve(url, known, *, fname, path, downloader):
+        asked.append((url, known, downloader.kwargs))
+        assert pooch.get_logger().level == logging.WARNING
+        return str(cora(Path(path) / fname))
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    before = pooch.get_logger().level
+    first, again = fetch_cora(), fetch_cora()
+    assert asked == [("https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz", None, {"timeout": 10})]
+    assert pooch.get_logger().level == before
+    assert first.target.tolist() == again.target.tolist()
+
+
+def test_a_known_checksum_is_asked_for_and_another_file_refused(folder, monkeypatch):
+    def retrieve(url, known, **kwargs):
+        assert known.removeprefix("sha256:") == HOMES["cora"].sha256
+        raise ValueError("SHA256 hash of downloaded file does not match")
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    with pytest.raises(ValueError, match=r"what https://.*cora\.tgz sends is not the file that cora is known to be"):
+        fetch_cora()
+
+
+def test_without_network_the_set_the_address_and_the_remedies_are_named(folder, no_network):
+    expected = (
+        r"^cora is not on this machine and cannot be downloaded from "
+        r"https://linqs-data\.soe\.ucsc\.edu/public/lbc/cora\.tgz \(no connection\): put cora\.tgz into a folder and "
+        r"set CONSILIENCE_DATA to it, or connect to the network$"
+    )
+    with pytest.raises(ConnectionError, match=expected):
+        fetch_cora()
+
+
+def test_a_home_that_answers_with_an_error_is_quoted(folder, monkeypatch):
+    answer = requests.Response()
+    answer.status_code = 404
+
+    def retrieve(*args, **kwargs):
+        raise requests.exceptions.HTTPError("404 Client Error", response=answer)
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    with pytest.raises(ConnectionError, match=r"letters is not on this machine .* \(it answers 404\)"):
+        fetch_letters()
+
+
+def test_without_pooch_its_installation_is_named(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"downloading cora needs pooch: pip install 'consilience\[fetch\]', or put"):
+        fetch_cora()
+    assert where("cora").startswith("to be downloaded (https://")
+
+
+def test_what_has_to_be_got_by_hand_is_said(folder):
+    expected = r"bbc has to be downloaded by hand: see http://mlg.*, put bbc_seg1of4\.mtx, .*bbc\.clist into a folder"
+    with pytest.raises(FileNotFoundError, match=expected):
+        fetch_bbc()
+    assert where("bbc") == "to be downloaded by hand (http://mlg.ucd.ie/datasets/segment.html)"
+
+
+def test_a_folder_that_is_none_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
+    with pytest.raises(NotADirectoryError, match=r"CONSILIENCE_DATA is set to '.*gone', which is no folder"):
+        where("cora")
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        (replace(SMALL, n=2708), "it has 3 entities, not 2708"),
+        (replace(SMALL, sizes=(0, 3)), r"it has \[1, 2\] entities in its classes, not \[0, 3\]"),
+        (replace(SMALL, columns={"text": 1433}), "it has 2 columns in view 'text', not 1433"),
+    ],
+)
+def test_a_home_that_has_changed_is_noticed(folder, monkeypatch, facts, message):
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=facts))
+    cora(folder / "cora.tgz")
+    with pytest.raises(ValueError, match=f"cora from https://.* is not what it was: {message}.* its home has changed"):
+        fetch_cora()
+
+
+def test_files_in_another_format_are_refused(folder, small_cora):
+    tar(folder / "cora.tgz", {"cora.content": b"p1 one ML\n", "cora.cites": CITES})
+    with pytest.raises(ValueError, match=r"cora: .*cora\.tgz is not in the format of https://.*: delete it and get it"):
+        fetch_cora()
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x1f\x8b\x08\x00broken", b"PK\x03\x04broken"])
+def test_a_broken_archive_is_refused(folder, small_cora, content):
+    (folder / "cora.tgz").write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"cora\.tgz is no archive that can be read \(.*\): delete it and get it again"
+    ):
+        fetch_cora()
+
+
+def test_an_archive_cut_short_is_refused(folder, small_cora):
+    whole = cora(folder / "cora.tgz").read_bytes()
+    (folder / "cora.tgz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"cora\.tgz is no archive that can be read"):
+        fetch_cora()
+
+
+def test_an_archive_that_lacks_a_file_is_refused(folder, small_cora):
+    tar(folder / "cora.tgz", {"cora/cora.content": CONTENT})
+    with pytest.raises(ValueError, match=r"cora\.tgz does not hold cora\.cites: it is another file, or its home has"):
+        fetch_cora()
+
+
+def test_nothing_is_written_by_a_hostile_archive(folder, small_cora):
+    path = folder / "cora.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        link = tarfile.TarInfo("cora/cora.cites")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        for name, content in (("../../cora.content", CONTENT), ("/cora.cites", CITES), ("../evil", b"x")):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    before = sorted(folder.parent.rglob("*"))
+    assert len(fetch_cora().views) == 3  # what was asked for is read, whatever it is called; the link is passed by
+    assert sorted(folder.parent.rglob("*")) == before
+
+
+def test_archives_that_say_they_are_huge_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("consilience.datasets.fetch.archive.LARGEST", 100)
+    path = tar(tmp_path / "a.tgz", {"small": b"x", "large": bytes(1000)})
+    assert read_members(path, ("small",)) == {"small": b"x"}
+    with pytest.raises(ValueError, match=r"a\.tgz says it holds more than a data set does \(large\): it is not read"):
+        read_members(path, ("large",))
+    monkeypatch.setattr("consilience.datasets.fetch.archive.ALL", 500)
+    with pytest.raises(ValueError, match=r"a\.tgz says it holds more than a data set does \(large\)"):
+        read_members(path, ("small",))
+
+
+def test_archives_within_archives_and_files_of_the_mac(tmp_path):
+    inner = tar(tmp_path / "inner.tar.bz2", {"d/._file": b"mac", "d/file": b"content"}, "w:bz2")
+    with zipfile.ZipFile(tmp_path / "outer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README", "hello")
+        archive.write(inner, "folder/inner.tar.bz2")
+    assert read_members(tmp_path / "outer.zip", ("file",), "inner.tar.bz2") == {"file": b"content"}
+    assert read_members(inner) == {"d/file": b"content"}
+    assert list(read_members(tmp_path / "outer.zip")) == ["README", "folder/inner.tar.bz2"]
+
+
+@pytest.mark.parametrize(
+    ("fetch", "message"),
+    [
+        (lambda: fetch_bbc(3), "n_segments=3 must be one of 2, 4"),
+        (lambda: fetch_internet_ads("half"), "version='half' must be one of 'full', '998'"),
+        (lambda: fetch_reuters(100), "n_samples=100 must be a multiple of 6, for the six classes"),
+        (lambda: fetch_cluto("re1"), "there is no collection 're1' here: choose from 're0', 'fbis'"),
+        (lambda: where("iris"), "there is no data set 'iris' to fetch: choose from digits, letters"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(folder, fetch, message):
+    with pytest.raises(ValueError, match=message):
+        fetch()
+
+
+def test_the_registry_knows_a_home_of_every_set():
+    assert list(FETCHERS) == list(HOMES)
+    for name, home in HOMES.items():
+        assert home.name == name
+        assert home.url.startswith("http")
+        assert home.citation
+        assert home.licence
+        assert home.copy
+        assert sum(home.facts.sizes) in (0, home.facts.n)
+        assert home.sha256 is None or len(home.sha256) == 64
+
+
+def test_a_card_says_what_a_set_is(folder):
+    copy(folder / "cora.npz")
+    card = fetch_cora().card.splitlines()
+    assert card[0] == "# cora"
+    assert "4 entities, 2 classes." in card
+    assert "| words | 3 | 1 |" in card
+    assert "| sizes | 2 | 2 |" in card
+    assert "- Classes: a (2), b (2)" in card
+    for what in ("Citation: P. Sen", "Licence: ", "Source: https://linqs"):
+        assert any(line.startswith(f"- {what}") for line in card)
+
+
+@pytest.mark.parametrize("load", [load_digits_views, load_word_senses])
+def test_what_ships_has_a_card_with_its_source(load):
+    data = load()
+    assert data.source.startswith("https://")
+    assert f"- Source: {data.source}" in data.card
+
+
+# what the converted copies hold: entities, columns of each view, entities that lack it, entities in each class
+HELD = {
+    "digits": (2000, (76, 216, 64, 240, 47, 6), (0,) * 6, (200,) * 10),
+    "letters": (20000, (16,), (0,), HOMES["letters"].facts.sizes),
+    "internet-ads": (3279, (457, 472, 111), (237, 690, 1843), (2820, 459)),
+    "internet-ads-998": (998, (4, 457, 495, 472, 111, 19), (250, 135, 283, 243, 522, 906), (539, 459)),
+    "bbc": (685, (4659, 4633, 4665, 4684), (0,) * 4, (134, 82, 226, 70, 173)),
+    "bbc-2": (2012, (6919, 6965), (0, 0), (482, 359, 401, 370, 400)),
+    "bbcsport": (544, (3183, 3203), (0, 0), (62, 104, 193, 124, 61)),
+    "reuters": (1200, (2000,) * 5, (0, 0, 0, 1, 0), (200,) * 6),
+    "reuters-600": (600, (21531, 24893, 34279, 15506, 11547), (0,) * 5, (100,) * 6),
+    "webkb": (4518, (13992, 3347, 3873, 5067), (0, 2105, 2048, 1342), (930, 182, 1124, 504, 137, 1641)),
+    "webkb-linqs": (877, (1703, 877, 877), (0, 323, 142), (218, 125, 80, 39, 415)),
+    "cora": (2708, (1433, 2708, 2708), (0, 1143, 486), (298, 418, 818, 426, 217, 180, 351)),
+    "citeseer": (3312, (3703, 3312, 3312), (0, 1361, 999), (249, 596, 701, 508, 668, 590)),
+    "newsgroups": (18846, (29822, 5592), (37, 139), HOMES["newsgroups"].facts.sizes),
+    "cluto-re0": (1504, (2886,), (0,), HOMES["cluto-re0"].facts.sizes),
+    "cluto-fbis": (2463, (2000,), (0,), HOMES["cluto-fbis"].facts.sizes),
+    "cluto-la1": (3204, (29714,), (0,), HOMES["cluto-la1"].facts.sizes),
+    "cluto-hitech": (2301, (22498,), (0,), HOMES["cluto-hitech"].facts.sizes),
+    "cluto-tr11": (414, (6429,), (0,), HOMES["cluto-tr11"].facts.sizes),
+    "cluto-wap": (1560, (8460,), (0,), HOMES["cluto-wap"].facts.sizes),
+}
+
+
+def test_what_is_held_is_said_of_all():
+    assert list(HELD) == list(FETCHERS)
+
+
+@pytest.mark.parametrize("name", FETCHERS)
+def test_converted_copies_are_what_their_cards_say(name):
+    if not (GIVEN and (Path(GIVEN) / f"{HOMES[name].copy}.npz").is_file()):
+        pytest.skip(f"CONSILIENCE_DATA does not hold {HOMES[name].copy}.npz")
+    data = FETCHERS[name]()
+    n, columns, lacking, sizes = HELD[name]
+    views, y = data
+    assert len(views) == n
+    assert tuple(block.shape[1] for _, block in views.items()) == columns
+    assert tuple((~views.present).sum(axis=0).tolist()) == lacking
+    assert views.present.any(axis=1).all()
+    assert tuple(np.bincount(y).tolist()) == sizes
+    assert len(data.target_names) == len(sizes)
+    assert where(name) == "in CONSILIENCE_DATA"
+
+
+def test_unrounded_digits_are_those_that_ship():
+    if not (GIVEN and (Path(GIVEN) / "mfeat.npz").is_file()):
+        pytest.skip("CONSILIENCE_DATA does not hold mfeat.npz")
+    (full, y), (rounded, y_rounded) = fetch_digits_views(), load_digits_views()
+    assert np.array_equal(y, y_rounded)
+    for name, block in rounded.items():
+        np.testing.assert_allclose(full[name], block, rtol=6e-5, atol=1e-7)

@@ -1,0 +1,234 @@
+"""Files in the formats of their homes, written small, are read as those formats say."""
+
+import io
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.io import mmwrite
+from scipy.sparse import coo_array
+
+from consilience.datasets.fetch.bbc import parse_segments
+from consilience.datasets.fetch.cluto import parse_cluto
+from consilience.datasets.fetch.linqs import parse_linqs
+from consilience.datasets.fetch.newsgroups import parse_newsgroups
+from consilience.datasets.fetch.reuters import parse_reuters
+from consilience.datasets.fetch.uci import ADS_VIEWS, parse_ads, parse_digits, parse_letters
+from consilience.datasets.fetch.webkb import parse_webkb, read_page
+
+
+def dense(parsed, view):
+    return parsed.blocks[view].values.toarray().tolist()
+
+
+def columns(parsed, view):
+    return parsed.blocks[view].columns.tolist()
+
+
+def test_digits_are_six_tables_in_the_order_of_the_digits():
+    rng = np.random.default_rng(0)
+    tables = {name: rng.normal(size=(20, 3)).round(4) for name in ("fou", "fac", "kar", "pix", "zer", "mor")}
+    files = {
+        f"mfeat-{name}": "\n".join("  ".join(map(str, row)) for row in X.tolist()).encode()
+        for name, X in tables.items()
+    }
+    parsed = parse_digits(files)
+    assert list(parsed.blocks) == list(tables)
+    for name, X in tables.items():
+        assert np.array_equal(parsed.blocks[name].values, X)
+    assert parsed.target.tolist() == np.repeat(np.arange(10), 2).tolist()
+
+
+def test_letters_are_a_letter_and_sixteen_numbers():
+    numbers = ",".join(map(str, range(16)))
+    parsed = parse_letters({"letter-recognition.data": f"T,{numbers}\r\nA,{numbers}\n".encode()})
+    assert parsed.blocks["features"].values.tolist() == [list(range(16))] * 2
+    assert [parsed.names[own] for own in parsed.target] == ["T", "A"]
+    assert columns(parsed, "features")[0] == "x-box"
+
+
+def ad(first, kind, ones=()):
+    cells = ["0"] * 1554
+    for one in ones:
+        cells[one] = "1"
+    return ", ".join([*first, *cells, kind])
+
+
+def test_ads_are_six_views_and_unknown_sizes_are_missing():
+    lines = [
+        ad(["125", " 125", "1.0", "1"], "ad.", ones=(0, 457)),
+        ad(["   ?", "   ?", "   ?", "1"], "nonad.", ones=(1553,)),
+        ad(["   ?", "   ?", "   ?", "0"], "nonad."),
+    ]
+    parsed = parse_ads({"ad.data": "\n".join(lines).encode()})
+    assert {name: block.values.shape[1] for name, block in parsed.blocks.items()} == ADS_VIEWS
+    assert [parsed.names[own] for own in parsed.target] == ["ad", "nonad", "nonad"]
+    views = parsed.views()
+    there = {views.names[v] for v in np.flatnonzero(views.present[0])}
+    assert there == {"geometry", "url", "origurl"}
+    assert views.present[1].tolist() == [False] * 5 + [True]
+    assert views.present[2].tolist() == [False] + [True] * 5  # nothing is known of it: zeros are all there is
+
+
+def test_ads_of_another_width_are_refused():
+    with pytest.raises(ValueError, match="2 columns before the class, not 1558"):
+        parse_ads({"ad.data": b"1, 2, ad.\n"})
+
+
+def segment(counts, documents, terms):
+    buffer = io.BytesIO()
+    mmwrite(buffer, coo_array(np.array(counts).T))  # terms by documents
+    return buffer.getvalue(), "\n".join(documents).encode(), "\n".join(terms).encode()
+
+
+def test_segments_are_joined_by_document():
+    parts = [
+        segment([[1, 0], [2, 3], [0, 4]], ["sport.1", "tech.1", "tech.2"], ["ball", "chip"]),
+        segment([[7, 0, 1], [8, 9, 0]], ["tech.1", "sport.1"], ["goal", "wire", "net"]),
+    ]
+    files = {
+        f"bbc_seg{i + 1}of2.{end}": content
+        for i, part in enumerate(parts)
+        for end, content in zip(("mtx", "docs", "terms"), part, strict=True)
+    }
+    files["bbc.clist"] = b"sport: sport.1\ntech: tech.1,tech.2\n"
+    parsed = parse_segments(files, "bbc", 2)
+    assert dense(parsed, "seg1") == [[1, 0], [2, 3]]  # tech.2 has one segment only
+    assert dense(parsed, "seg2") == [[8, 9, 0], [7, 0, 1]]
+    assert columns(parsed, "seg2") == ["goal", "wire", "net"]
+    assert parsed.blocks["seg1"].ids.tolist() == ["sport.1", "tech.1"]
+    assert [parsed.names[own] for own in parsed.target] == ["sport", "tech"]
+
+
+LANGUAGES = {"EN": 3, "FR": 2}
+read_reuters = partial(parse_reuters, n_documents=6, widths=LANGUAGES)
+
+
+def reuters():
+    kinds = ["C15", "C15", "C15", "M11", "M11", "M11"]
+    return {
+        "Index_EN-EN": "\n".join(f"{kind} 1:{i + 1}.5 3:-0.25" for i, kind in enumerate(kinds)).encode(),
+        "Index_EN-FR": "\n".join(f"{kind} 2:{i + 1}" for i, kind in enumerate(kinds)).encode(),
+    }
+
+
+def test_reuters_is_drawn_in_equal_parts_and_a_line_is_a_document_in_every_language():
+    parsed = read_reuters(reuters(), n_samples=4, random_state=1)
+    assert np.bincount(parsed.target).tolist() == [2, 2]
+    assert parsed.names == ("C15", "M11")
+    english, french = dense(parsed, "EN"), dense(parsed, "FR")
+    assert [row[0] - 0.5 for row in english] == [row[1] for row in french]
+    assert {row[2] for row in english} == {-0.25}
+    again, other = (dense(read_reuters(reuters(), n_samples=2, random_state=seed), "EN") for seed in (1, 1))
+    assert again == other
+
+
+def test_reuters_with_lines_lost_is_refused():
+    with pytest.raises(ValueError, match=r"\[6\] documents, not 18758"):
+        parse_reuters(reuters(), n_samples=2, widths=LANGUAGES)
+
+
+def test_papers_link_from_the_second_to_the_first():
+    files = {
+        "x.content": b"p1\t1\t0\t1\tML\np2\t0\t1\t0\tAI\n3\t0\t0\t1\tML\n",
+        "x.cites": b"p1\tp2\np1\tp2\np1\t3\np2\tp2\ngone\tp1\n",
+    }
+    parsed = parse_linqs(files, ("x",))
+    assert dense(parsed, "text") == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
+    assert dense(parsed, "inbound") == [[0, 1, 1], [0, 1, 0], [0, 0, 0]]  # row: is cited by
+    assert dense(parsed, "outbound") == np.transpose(dense(parsed, "inbound")).tolist()
+    assert [parsed.names[own] for own in parsed.target] == ["ML", "AI", "ML"]
+    views = parsed.views()
+    assert views.ids.tolist() == ["p1", "p2", "3"]
+    assert views.present.tolist() == [[True, True, False], [True, True, True], [True, False, True]]
+
+
+def test_parts_of_a_set_follow_each_other():
+    files = {"a.content": b"u 1 k\n", "a.cites": b"", "b.content": b"w 0 j\n", "b.cites": b"w w\n"}
+    parsed = parse_linqs(files, ("a", "b"))
+    assert parsed.blocks["text"].ids.tolist() == ["u", "w"]
+    assert dense(parsed, "inbound") == [[0, 0], [0, 1]]
+
+
+HEADER = b"Date: Tue, 03 Dec 1996 21:29:06 GMT\r\nServer: NCSA/1.4\r\nContent-type: text/html\r\n\r\n"
+
+
+def page(body):
+    return HEADER + b"<html><body>" + body + b"</body></html>"
+
+
+WEB = {
+    "webkb/course/cornell/http:^^a.edu^one^": page(b"Course one. <a href='two.html#top'>Second Course</a>"),
+    "webkb/course/cornell/http:^^a.edu^one^two.html": page(b"Two &amp; <script>var hidden;</script> courses"),
+    "webkb/student/misc/http:^^b.edu": page(b"Student <A HREF=http://a.edu/one>her course</a> <a href='#top'>self</a>"),
+    "webkb/other/misc/http:^^c.edu^x.html": page(
+        b"<a href='http://b.edu/'>Home of Ann</a><a href='http://[bad'>no</a>"
+    ),
+}
+
+
+def test_pages_have_their_words_those_of_links_to_them_and_links():
+    parsed = parse_webkb(WEB, min_df=1)
+    ids = parsed.blocks["text"].ids.tolist()
+    assert ids == ["http://a.edu/one/", "http://a.edu/one/two.html", "http://b.edu"]
+    assert [parsed.names[own] for own in parsed.target] == ["course", "course", "student"]
+    words = columns(parsed, "text")
+    assert "hidden" not in words
+    assert "server" not in words  # of the header that came before the page
+    assert dense(parsed, "text")[0][words.index("course")] == 2
+    said = [{columns(parsed, "anchor")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "anchor")]
+    assert said == [{"her", "course"}, {"second", "course"}, {"home", "of", "ann"}]  # nor her link to herself
+    assert columns(parsed, "inbound") == ["http://a.edu/one/", "http://c.edu/x.html", "http://b.edu"]
+    assert dense(parsed, "inbound") == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]  # nobody links to itself
+    assert columns(parsed, "outbound") == ["http://a.edu/one/", "http://a.edu/one/two.html"]
+    assert dense(parsed, "outbound") == [[0, 1], [0, 0], [1, 0]]
+
+
+def test_words_of_few_pages_are_left_out():
+    assert columns(parse_webkb(WEB, min_df=2), "text") == ["course"]
+
+
+def test_pages_that_are_broken_keep_what_can_be_read():
+    read = read_page("course", "http://a.edu/", b"plain words, no header <a href=x>there <![oops broken")
+    assert read.text.startswith("plain words, no header")
+    assert read.links == [("http://a.edu/x", "there ")]
+
+
+def test_messages_have_a_body_and_a_subject():
+    message = (
+        "From: ann@example.org\r\nSubject: Re: old\r\n cars\r\nLines: 2\r\n\r\n>quoted words\r\n\r\nNew words, x.\r\n"
+    )
+    files = {
+        "20news-bydate-test/rec.autos/9": b"Subject: test part\n\nsome words here",
+        "20news-bydate-train/rec.autos/10": message.encode(),
+        "20news-bydate-train/alt.atheism/11": b"From: bob\n\nno subject, \xe9t\xe9 words",
+    }
+    parsed = parse_newsgroups(files, min_body=1, min_subject=1)
+    assert parsed.names == ("alt.atheism", "rec.autos")
+    assert parsed.target.tolist() == [0, 1, 1]  # those to train on first, by group
+    said = [{columns(parsed, "subject")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "subject")]
+    assert said == [set(), {"re", "old", "cars"}, {"test", "part"}]
+    body = columns(parsed, "body")
+    assert dense(parsed, "body")[1][body.index("words")] == 2
+    assert "ann" not in body
+    assert "lines" not in body
+    assert parsed.views().present.tolist() == [[True, False], [True, True], [True, True]]
+    assert columns(parse_newsgroups(files, min_body=3, min_subject=1), "body") == ["words"]
+
+
+def test_matrices_of_cluto_count_from_one_and_lose_empty_columns():
+    files = {
+        "re0.mat": b"3 4 4\n1 2 4 1\n4 3\n1 1 \n",
+        "re0.mat.rclass": b"money\ntrade\nmoney\n",
+        "re0.mat.clabel": b"bank\nunused\nnobody\nship\n",
+    }
+    parsed = parse_cluto(files, "re0")
+    assert dense(parsed, "text") == [[2, 1], [0, 3], [1, 0]]
+    assert columns(parsed, "text") == ["bank", "ship"]
+    assert [parsed.names[own] for own in parsed.target] == ["money", "trade", "money"]
+    with pytest.raises(ValueError, match="3 rows with 4 entries, not 3 with 5"):
+        parse_cluto(files | {"re0.mat": b"3 4 5\n1 2 4 1\n4 3\n1 1\n"}, "re0")
+    with pytest.raises(ValueError, match="2 classes for 3 rows"):
+        parse_cluto(files | {"re0.mat.rclass": b"money\ntrade\n"}, "re0")
+    with pytest.raises(ValueError, match="indices must be < 4"):
+        parse_cluto(files | {"re0.mat": b"3 4 4\n1 2 9 1\n4 3\n1 1\n"}, "re0")
