@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo check bench bench-peers clean
+.PHONY: help test demo check results bench bench-peers bench-modern clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -28,6 +28,11 @@ demo: $(ENV)/ready ## cluster 3,015 word senses by definition, spelling and link
 	$(BIN)/consilience cluster --view gloss=demo/senses.csv:gloss --view lemmas=demo/senses.csv:lemmas \
 	  --view links=demo/links.csv --labels kind -k 8 --title "Word senses" --out demo --force
 
+results: $(ENV)/ready ## run the papers' protocols on the data in CONSILIENCE_DATA, and keep tables and figures in docs/papers/results
+	$(BIN)/consilience reproduce --out reproduced
+	rm -rf docs/papers/results && mkdir docs/papers/results && cp -r reproduced/*.md reproduced/*/ docs/papers/results
+	rm -rf docs/papers/results/cells docs/papers/results/*/*.png
+
 bench: $(ENV)/ready ## all but the peers: against scikit-learn and scipy, side by side
 	$(BIN)/python -m benchmarks
 
@@ -37,5 +42,13 @@ bench-peers: $(ENV)/ready ## against mvlearn, polyview, imml and others, in an e
 	$(ENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 --editable .
 	$(ENV)-peers/bin/python -m benchmarks peers spectral_peers constrained_peers
 
+bench-modern: $(ENV)/ready ## all of ours and of the peers on real sets, into build/modern; goes on where it stopped
+	$(PYTHON) -m venv $(ENV)-modern
+	$(ENV)-modern/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers-modern.txt
+	$(ENV)-modern/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 mvcluster==1.17 \
+	  --editable .
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 \
+	  $(ENV)-modern/bin/python -m benchmarks.modern --out build/modern
+
 clean: ## remove the environments and what tools leave behind
-	rm -rf $(ENV) $(ENV)-peers demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(ENV) $(ENV)-peers $(ENV)-modern demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BLOCK = r"^```(python|sh)\n(.*?)^```$"
-PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "papers").glob("*.md")])
+PAGES = ["README.md", *(page.relative_to(ROOT).as_posix() for page in DOCS)]
+RESULTS = ROOT / "docs" / "papers" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +125,30 @@ def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
     with pytest.raises(ValueError, match=r"view 'waits': family 'Exponential' needs waiting times, .* got -1"):
         names["cs"].CoEM(2, families=family).fit({"waits": np.full((5, 2), -1.0)})
     assert len(page.splitlines()) < 70  # one screen
+
+
+def test_every_table_of_the_papers_is_kept_in_the_docs():
+    from consilience.papers import PAPERS
+
+    asked = {f"{paper.name}/{study.name}.csv" for paper in PAPERS.values() for study in paper.studies}
+    assert {path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*.csv")} == asked
+    assert {f"docs/papers/{name}.md" for name in PAPERS} <= set(PAGES)
+    assert {path.stem for path in RESULTS.glob("*.md")} == set(PAPERS)
+
+
+def test_the_page_on_papers_counts_claims_as_the_results_do():
+    found = {}
+    for path in sorted(RESULTS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        studies, *claims = re.search(
+            r"(\d+) studies in .*: (\d+) claims hold, (\d+) do not, (\d+) cannot", text
+        ).groups()
+        found[path.stem] = [*map(int, claims), int(studies)]
+    rows = re.findall(
+        r"^\| \[[^]]*\]\(papers/([\w-]+)\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| \[(\d+)\]",
+        text_of("docs/papers.md"),
+        flags=re.MULTILINE,
+    )
+    assert {name: list(map(int, counts)) for name, *counts in rows} == found
+    whole = re.search(r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", text_of("docs/papers.md"), flags=re.MULTILINE)
+    assert list(map(int, whole.groups())) == [sum(counts) for counts in zip(*found.values(), strict=True)]

@@ -53,7 +53,8 @@ def papers(log, pause=0.0, runs=3):
         claims=(Claim("co-EM is better", ahead),),
     )
     printed = {("figure-1", "Made up", "co-EM", "4"): 0.69}
-    one = Paper("made-up-2000", "A. Made Up: Of counting. 2000.", "Counting is good.", (curve, table), printed)
+    told = "Made Up 2000", "A. Made Up: Of counting. 2000.", "Counting is good."
+    one = Paper("made-up-2000", *told, (curve, table), printed)
     return {one.name: one}
 
 

@@ -36,7 +36,7 @@ def test_everything_is_run_told_and_written(log, tmp_path):
     assert worked(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
     assert "2 tables and figures, 11 cells" in ran.out
     assert ".690" in ran.out  # the published number beside ours
-    assert "Claims: 2 holds, 1 does not hold, 1 cannot be tested." in ran.out
+    assert "2 claims hold, 1 do not, 1 cannot be tested." in ran.out
     assert NO_DATA in ran.out + ran.err
     assert {"index.html", "made-up-2000.md", "made-up-2000", "cells"} == {path.name for path in out.iterdir()}
     assert {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"} == {
@@ -59,7 +59,7 @@ def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
     again = done("reproduce", "--out", out, "--jobs", 1)
     assert worked(log) == []
     assert "11 cells, of which 10 are kept from before" in again.out
-    tables = [ran.out.split("\n", 1)[1].rsplit("Claims", 1)[0] for ran in (first, again)]
+    tables = [ran.out.split("\n", 1)[1].rsplit("claims hold", 1)[0] for ran in (first, again)]
     assert tables[0] == tables[1]
     assert {path: path.read_bytes() for path in pages} == pages
 
@@ -112,7 +112,7 @@ def test_a_unit_that_fails_is_named_and_the_others_go_on(log, tmp_path, monkeypa
     monkeypatch.setattr("consilience.cli.reproduce.PAPERS", broken)
     ran = done("reproduce", "made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
     assert "FileNotFoundError" in ran.err
-    assert "Claims: 0 holds, 0 does not hold, 2 cannot be tested." in ran.out
+    assert "0 claims hold, 0 do not, 2 cannot be tested." in ran.out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

@@ -110,6 +110,7 @@ def plain_paper():
     }
     return Paper(
         "somebody-2004",
+        "Somebody & Nother 2004",
         "S. Somebody and A. Nother. Many Views. Proceedings of Something, 2004",
         "Two views teach each other: what one is sure of, the other learns.",
         (lines, bars, plain),
@@ -122,7 +123,8 @@ def hostile_paper():
     own = study(
         "figure-9", (ENDING, PIPED), runs=2, claims=claims, figure=Figure(SCRIPT, "$x_{"), note=SCRIPT, title=ENDING
     )
-    return Paper("hostile-1999", SCRIPT, ENDING + LONG, (own,), {("figure-9", PIPED, PIPED, SCRIPT): 0.625})
+    printed = {("figure-9", PIPED, PIPED, SCRIPT): 0.625}
+    return Paper("hostile-1999", SCRIPT + PIPED, SCRIPT, ENDING + LONG, (own,), printed)
 
 
 def plain_outcomes():

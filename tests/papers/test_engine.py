@@ -39,9 +39,8 @@ def study(**changes):
 
 
 def paper(*studies):
-    return Paper(
-        "somebody-2000", "Somebody: Something. 2000.", "An idea.", studies, {("table-1", "A", "ours", "double"): 3.0}
-    )
+    printed = {("table-1", "A", "ours", "double"): 3.0}
+    return Paper("somebody-2000", "Somebody 2000", "Somebody: Something. 2000.", "An idea.", studies, printed)
 
 
 def worked(plan, cells, missing=None):

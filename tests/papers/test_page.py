@@ -100,7 +100,6 @@ def test_counts_are_those_of_the_verdicts(text):
 
 def test_names_become_headings():
     assert [own.spoken(name) for name in ("figure-2-left", "section-5-3")] == ["Figure 2 left", "Section 5.3"]
-    assert own.titled("bickel-scheffer-2004") == "Bickel Scheffer 2004"
 
 
 def test_words_in_backticks_are_code_and_a_single_one_is_text():
@@ -149,7 +148,7 @@ def test_without_figures_the_tables_are_open_and_with_them_in_a_fold(read):
     assert Reader(own.page(plain_outcomes(), {})).all("details") == []
     assert ["open" in own for own in read.all("details")] == [True, True, True]  # published numbers in each
     lines = plain_outcomes()[0]
-    unprinted = type(lines.paper)("nobody-2000", "", "", lines.paper.studies, {})
+    unprinted = type(lines.paper)("nobody-2000", "", "", "", lines.paper.studies, {})
     other = type(lines)(unprinted, lines.study, lines.panels, (), {}, 1.0)
     folded = Reader(own.page([other], {("nobody-2000", "figure-1"): SVG}))
     assert ["open" in own for own in folded.all("details")] == [False]

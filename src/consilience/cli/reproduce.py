@@ -13,12 +13,12 @@ from typing import Any
 from ..files import check_folder
 from ..papers import PAPERS
 from ..papers.data import cannot_have
-from ..papers.engine import CANNOT, FAILS, HOLDS, Outcome, Unit
+from ..papers.engine import Outcome, Unit
 from ..papers.engine.cells import Cells
 from ..papers.engine.folder import write
 from ..papers.engine.plan import Plan, choose, names_of_data
 from ..papers.engine.run import work
-from ..papers.engine.tables import text
+from ..papers.engine.tables import duration, tally, text
 from .say import Say, counted
 
 Missing = dict[tuple[str, str], dict[str, str]]  # by paper and study, why a panel is not there
@@ -142,6 +142,4 @@ def _with_those_from_before(outcomes: list[Outcome], cells: Cells, quick: bool) 
 
 
 def _summary(outcomes: Iterable[Outcome], out: Path, seconds: float) -> str:
-    found = Counter(verdict.status for outcome in outcomes for verdict in outcome.verdicts)
-    counts = ", ".join(f"{found[status]} {status}" for status in (HOLDS, FAILS, CANNOT))
-    return f"Claims: {counts}. {seconds:.0f} s. See {out / 'index.html'}"
+    return f"{tally(outcomes)}. {duration(seconds)}. See {out / 'index.html'}"

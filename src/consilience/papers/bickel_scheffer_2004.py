@@ -730,6 +730,7 @@ SECTION_5_3 = Study(
 
 PAPER = Paper(
     name="bickel-scheffer-2004",
+    title="Bickel & Scheffer 2004",
     citation="S. Bickel and T. Scheffer: Multi-View Clustering. IEEE International Conference on Data Mining, 2004.",
     idea=(
         "Where something is described twice, as a page is by its text and by the words of links to it, one description "

@@ -352,6 +352,7 @@ SAME_SETS = (
 
 PAPER = Paper(
     name="bickel-scheffer-2005",
+    title="Bickel & Scheffer 2005",
     citation=(
         "S. Bickel, T. Scheffer: Estimation of Mixture Models Using Co-EM. Machine Learning: ECML 2005, "
         "Lecture Notes in Computer Science 3720, Springer, 2005."

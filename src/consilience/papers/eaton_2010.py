@@ -473,6 +473,7 @@ SETTINGS_NOTE = (
 
 PAPER = Paper(
     name="eaton-2010",
+    title="Eaton, desJardins & Jacob 2010",
     citation=(
         "E. Eaton, M. desJardins, S. Jacob: Multi-view clustering with constraint propagation for learning with an "
         "incomplete mapping between views. CIKM 2010."

@@ -873,6 +873,7 @@ STUDIES = (
 
 PAPER = Paper(
     name=NAME,
+    title="Kumar & Daumé 2011",
     citation=(
         "A. Kumar, H. Daumé III: A co-training approach for multi-view spectral clustering. Proceedings of the 28th "
         "International Conference on Machine Learning, 2011."

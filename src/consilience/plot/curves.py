@@ -141,7 +141,7 @@ class CurvesDisplay:
         self._fill(self.figure_.subplots(*self._shape(), squeeze=False))
         self._legend(whole=True)
         # names in an SVG are drawn by lot and it bears the date, unless one says otherwise
-        looks: dict[Any, Any] = {"svg.hashsalt": "consilience", "svg.fonttype": "path"}
+        looks: dict[Any, Any] = {"svg.hashsalt": "consilience", "svg.fonttype": "none"}
         files = [Path(f"{os.fspath(stem)}.{ending}") for ending in ("svg", "png")]
         with mpl.rc_context(looks):
             self.figure_.savefig(files[0], metadata={"Date": None, "Creator": None})

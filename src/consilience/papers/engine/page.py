@@ -14,7 +14,7 @@ from ...report.page import ICON, policy
 from .entries import APART, CLOSE, FAR, NEAR, Entry, entries, entry, number, spread_name, with_spread
 from .outcome import Outcome, Panel, Verdict
 from .study import CANNOT, FAILS, HOLDS, Paper
-from .tables import SIGNS, by_claim, by_paper, count, duration, gaps, grouped
+from .tables import SIGNS, by_claim, by_paper, count, duration, gaps, grouped, tally
 
 CLASSES = {HOLDS: "holds", FAILS: "fails", CANNOT: "cannot"}
 TINTS = {CLOSE: "tint close", NEAR: "tint near", FAR: "tint far"}
@@ -68,7 +68,7 @@ def _top() -> Html:
 
 
 def _contents(papers: Sequence[tuple[Paper, list[Outcome]]]) -> Html:
-    links = [("summary", "Summary"), *((_id(paper.name), titled(paper.name)) for paper, _ in papers)]
+    links = [("summary", "Summary"), *((_id(paper.name), paper.title) for paper, _ in papers)]
     return tag(
         "nav", tag("ol", (tag("li", tag("a", name, href=f"#{to}")) for to, name in links)), aria_label="Contents"
     )
@@ -115,9 +115,7 @@ def _stack(counts: Mapping[str, int]) -> Html | None:
 def _matrix(papers: Sequence[tuple[Paper, list[Outcome]]], total: Mapping[str, int]) -> Html:
     head = tag("tr", tag("th", "Paper", scope="col"), (tag("th", _status(own), scope="col") for own in SIGNS))
     rows = [
-        tag(
-            "tr", tag("th", tag("a", titled(paper.name), href=f"#{_id(paper.name)}"), scope="row"), _tallies(count(own))
-        )
+        tag("tr", tag("th", tag("a", paper.title, href=f"#{_id(paper.name)}"), scope="row"), _tallies(count(own)))
         for paper, own in papers
     ]
     foot = tag("tfoot", tag("tr", tag("th", "All", scope="row"), _tallies(total))) if len(papers) > 1 else None
@@ -151,14 +149,13 @@ def _key(outcomes: list[Outcome]) -> Html | None:
 
 def _paper(paper: Paper, outcomes: list[Outcome], figures: Figures) -> Html:
     own = _id(paper.name)
-    counts = "; ".join(f"{n} {status}" for status, n in count(outcomes).items() if n) or "none"
     seconds = sum(outcome.seconds for outcome in outcomes)
     return tag(
         "section",
-        tag("h2", titled(paper.name), id=f"{own}-title"),
+        tag("h2", paper.title, id=f"{own}-title"),
         tag("p", clean(paper.citation), class_="citation"),
         tag("p", prose(paper.idea)),
-        tag("p", f"Claims: {counts}. {duration(seconds).capitalize()} of computing.", class_="note"),
+        tag("p", f"{tally(outcomes)}. {duration(seconds).capitalize()} of computing.", class_="note"),
         _studies(outcomes),
         (_study(outcome, figures.get((paper.name, outcome.study.name))) for outcome in outcomes),
         id=own,
@@ -306,11 +303,6 @@ def prose(text: str) -> Html:
     if len(parts) % 2 == 0:
         return join([clean(text)])
     return join(tag("code", part) if i % 2 else part for i, part in enumerate(parts))
-
-
-def titled(name: str) -> str:
-    """The name of a paper as a heading: ``bickel-scheffer-2004`` is Bickel Scheffer 2004."""
-    return " ".join(word[:1].upper() + word[1:] for word in clean(name).split("-"))
 
 
 def spoken(name: str) -> str:

@@ -121,9 +121,10 @@ class Study:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: who, where, its studies, and the numbers it published."""
+    """A paper: what the command calls it, who wrote it, where, its studies, and the numbers it published."""
 
     name: str
+    title: str
     citation: str
     idea: str
     studies: tuple[Study, ...]

@@ -22,6 +22,12 @@ def count(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return {status: statuses.count(status) for status in SIGNS}
 
 
+def tally(outcomes: Iterable[Outcome]) -> str:
+    """The same in words."""
+    found = count(outcomes)
+    return f"{found[HOLDS]} claims hold, {found[FAILS]} do not, {found[CANNOT]} cannot be tested"
+
+
 def by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
     """Papers in the order of their first outcome, each with its own."""
     found: dict[str, tuple[Paper, list[Outcome]]] = {}
@@ -176,20 +182,14 @@ def _plain(words: str) -> str:
 # Markdown
 
 
-def paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[str, str] | None = None) -> str:
-    """The page of a paper: what it is, how many claims hold, all studies.
-
-    `figures` says where the figure of a study lies, seen from the page; by default beside it, as ``<study>.svg``.
-    """
-    if figures is None:
-        figures = {own.study.name: f"{own.study.name}.svg" for own in outcomes if own.study.figure and own.panels}
-    counts = ", ".join(f"{n} {status}" for status, n in count(outcomes).items())
+def paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[str, str]) -> str:
+    """The page of a paper: what it is, how many claims hold, all studies. `figures` are the paths of those drawn."""
     parts = [
-        f"# {_marked(paper.name)}",
+        f"# {_marked(paper.title)}",
         _marked(paper.citation),
         _marked(paper.idea),
         f"{counted(len(outcomes), 'study', 'studies')} in {duration(sum(own.seconds for own in outcomes))} of "
-        f"computing. Claims: {counts}.",
+        f"computing: {tally(outcomes)}.",
     ]
     parts += [markdown(own, figures.get(own.study.name)).rstrip("\n") for own in outcomes]
     return "\n\n".join(parts) + "\n"
