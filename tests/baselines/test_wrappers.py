@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
@@ -371,3 +371,12 @@ def test_estimators_of_one_table_are_refused():
         TypeError, match="MergedViews needs a multi-view estimator, got Watched: wrap it in Concatenated"
     ):
         MergedViews(Watched(), {}).fit(three_views()[0])
+
+
+@pytest.mark.parametrize("wrapper", [ConcatenatedViews, SingleView])
+def test_indices_of_64_bits_are_no_hindrance(wrapper):
+    views, _ = make_text_views(60, random_state=0)
+    wide = {name: sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+            for name, X in views.items()}  # fmt: skip
+    asked = wrapper(KMeans(3, n_init=1, random_state=0))
+    assert np.array_equal(asked.fit(wide).labels_, clone(asked).fit(views).labels_)

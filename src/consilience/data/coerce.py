@@ -60,7 +60,15 @@ def _sparse(name: str, data: Any) -> sp.csr_array:
         raise ValueError(_wants_two_dimensions(name, data.shape))
     if data.dtype.kind not in "biuf":
         raise TypeError(_wants_numbers(name, data.dtype))
-    return sp.csr_array(data)
+    return _narrow(sp.csr_array(data))
+
+
+def _narrow(X: sp.csr_array) -> sp.csr_array:
+    """The same with indices of 32 bits where they suffice: most of scikit-learn's estimators take no others."""
+    narrow = sp.get_index_dtype((X.indices, X.indptr), maxval=max(X.shape), check_contents=True)
+    if X.indices.dtype == X.indptr.dtype == narrow:
+        return X
+    return sp.csr_array((X.data, X.indices.astype(narrow), X.indptr.astype(narrow)), shape=X.shape)
 
 
 def _dense(name: str, data: Any) -> np.ndarray:
