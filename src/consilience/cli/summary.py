@@ -134,6 +134,6 @@ def bound_in_words(bound: float) -> str:
     if bound >= 0.5:
         return f"They disagree too much for a bound on their errors ({bound:.0%}) to say anything."
     return (
-        f"If views err independently and each is right more often than not, none errs on more than {bound:.0%}; "
-        "a hopeful figure, as the method makes them agree."
+        "If views err independently and each is right about half of every cluster or more, none errs on more than "
+        f"{bound:.0%}; a hopeful figure, as the method makes them agree."
     )

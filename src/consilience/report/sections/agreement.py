@@ -68,8 +68,8 @@ def _bound(facts: Facts) -> Html:
     )
     return tag(
         "p",
-        "If the views are independent given the cluster and each is right more often than not, no view errs more often "
-        "than on ",
+        "If the views are independent given the cluster and each is right about half of every cluster or more, no view "
+        "errs more often than on ",
         tag("strong", share(facts.bound)),
         " of the entities.",
         caution,
