@@ -70,9 +70,9 @@ def disagreement_bound(*view_labels: Any) -> float:
     """Upper bound on the error rate of every view, found without labels (Eqs 13 to 15).
 
     Two views that are independent given the cluster, each right about half of every cluster or more, disagree at least
-    as often as either errs. A view's error is therefore at most its smallest disagreement with another; the bound that holds for
-    all views is the largest of these. If the views are *not* independent given the cluster, it bounds nothing: two
-    copies of one view never disagree.
+    as often as either errs. A view's error is therefore at most its smallest disagreement with another; the bound that
+    holds for all views is the largest of these. If the views are *not* independent given the cluster, it bounds
+    nothing: two copies of one view never disagree.
 
     Parameters
     ----------
