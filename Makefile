@@ -2,6 +2,7 @@
 PYTHON ?= python3
 ENV := .venv
 BIN := $(ENV)/bin
+RESULTS = reproduced/$(shell git rev-parse --short HEAD) # cells of other code do not count
 
 .DEFAULT_GOAL := help
 .PHONY: help test demo check results bench bench-peers bench-modern clean
@@ -29,8 +30,8 @@ demo: $(ENV)/ready ## cluster 3,015 word senses by definition, spelling and link
 	  --view links=demo/links.csv --labels kind -k 8 --title "Word senses" --out demo --force
 
 results: $(ENV)/ready ## run the papers' protocols on the data in CONSILIENCE_DATA, and keep tables and figures in docs/papers/results
-	$(BIN)/consilience reproduce --out reproduced
-	rm -rf docs/papers/results && mkdir docs/papers/results && cp -r reproduced/*.md reproduced/*/ docs/papers/results
+	$(BIN)/consilience reproduce --out $(RESULTS)
+	rm -rf docs/papers/results && mkdir docs/papers/results && cp -r $(RESULTS)/*.md $(RESULTS)/*/ docs/papers/results
 	rm -rf docs/papers/results/cells docs/papers/results/*/*.png
 
 bench: $(ENV)/ready ## all but the peers: against scikit-learn and scipy, side by side

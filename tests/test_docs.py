@@ -150,6 +150,12 @@ def test_the_page_on_papers_counts_claims_as_the_results_do():
         flags=re.MULTILINE,
     )
     assert {name: list(map(int, counts)) for name, *counts in rows} == found
+    for name, (held, failed, untested, _) in found.items():
+        said = re.search(
+            r"(\d+) (?:claims |verdicts )?hold, (\d+) do not, (\d+) cannot", text_of(f"docs/papers/{name}.md")
+        )
+        assert said is not None, f"docs/papers/{name}.md does not say how many claims hold"
+        assert list(map(int, said.groups())) == [held, failed, untested], name
     total = [sum(counts) for counts in zip(*found.values(), strict=True)]
     quoted = re.search(
         r"Of (\d+) claims, .*?, (\d+) hold, (\d+) do not, and (\d+) cannot", text_of("README.md"), re.DOTALL

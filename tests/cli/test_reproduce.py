@@ -36,7 +36,7 @@ def test_everything_is_run_told_and_written(log, tmp_path):
     assert worked(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
     assert "2 tables and figures, 11 cells" in ran.out
     assert ".690" in ran.out  # the published number beside ours
-    assert "2 claims hold, 1 do not, 1 cannot be tested." in ran.out
+    assert "2 claims hold, 1 does not, 1 cannot be tested." in ran.out
     assert NO_DATA in ran.out + ran.err
     assert {"index.html", "made-up-2000.md", "made-up-2000", "cells"} == {path.name for path in out.iterdir()}
     assert {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"} == {
@@ -59,7 +59,9 @@ def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
     again = done("reproduce", "--out", out, "--jobs", 1)
     assert worked(log) == []
     assert "11 cells, of which 10 are kept from before" in again.out
-    tables = [ran.out.split("\n", 1)[1].rsplit("claims hold", 1)[0] for ran in (first, again)]
+    tables = [
+        ran.out.split("\n", 1)[1].rsplit("cannot be tested", 1)[0].rsplit("claims", 1)[0] for ran in (first, again)
+    ]
     assert tables[0] == tables[1]
     assert {path: path.read_bytes() for path in pages} == pages
 
@@ -79,6 +81,7 @@ def test_quick_needs_nothing_that_does_not_ship(log, tmp_path):
     ran = done("reproduce", "--quick", "--out", out, "--jobs", 1)
     assert worked(log) == ["None 1 0", "None 2 0", "None 2 1"]
     assert "0 cannot be tested" in ran.out
+    assert "Data that ships stands in for that of the papers" in ran.out
 
 
 def test_list_names_all_and_does_nothing(log, tmp_path, monkeypatch):
@@ -101,10 +104,57 @@ def test_a_folder_of_something_else_is_left_alone(log, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letters.txt").write_text("dear")
     ran = run("reproduce", "--out", tmp_path / "out")
-    assert_refused(ran, "holds other things than a run of this command: choose another folder with --out")
+    assert_refused(ran, "holds other things than a run of this: choose another folder with --out")
     assert everything(tmp_path) == ["out", "out/letters.txt"]
+    (tmp_path / "out" / "cells").mkdir()  # somebody else's
+    assert_refused(run("reproduce", "--out", tmp_path / "out"), "holds other things than a run of this")
     (tmp_path / "file").write_text("")
     assert_refused(run("reproduce", "--out", tmp_path / "file"), "is a file: name a folder")
+
+
+def test_a_folder_in_which_nothing_could_be_run_is_taken_again_when_the_data_is_there(log, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    monkeypatch.setattr("consilience.cli.reproduce.cannot_have", lambda names: dict.fromkeys(names, NO_DATA))
+    monkeypatch.setattr("consilience.cli.reproduce.work", lambda *_: iter(()))
+    done("reproduce", "made-up-2000", "table-2", "--out", out)
+    monkeypatch.undo()
+    monkeypatch.setattr("consilience.cli.reproduce.PAPERS", papers(log))
+    monkeypatch.setattr("consilience.cli.reproduce.cannot_have", lambda names: {})
+    ran = done("reproduce", "made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
+    assert worked(log) == ["None 1 0", "nowhere 1 0"]
+    assert "2 claims hold, 0 do not, 0 cannot be tested" in ran.out
+
+
+def test_without_matplotlib_it_says_how_to_get_figures(log, tmp_path, monkeypatch):
+    monkeypatch.setattr("consilience.cli.reproduce.find_spec", lambda name: None)
+    monkeypatch.setattr("consilience.papers.engine.figures.find_spec", lambda name: None)
+    ran = done("reproduce", "made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    assert "no figures are drawn: pip install 'consilience[plot]'" in ran.err
+    assert not list(tmp_path.rglob("*.svg"))
+    assert ".svg" not in (tmp_path / "out" / "made-up-2000.md").read_text()
+
+
+def test_a_worker_that_is_killed_leaves_a_sentence_and_its_cells(log, tmp_path, monkeypatch):
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    def killed(*_, **__):
+        raise TerminatedWorkerError("long advice")
+
+    monkeypatch.setattr("consilience.papers.engine.run.Parallel", lambda **_: killed)
+    ran = run("reproduce", "made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    assert_refused(ran, "workers was ended, perhaps for want of memory", "the same line goes on from there; --jobs 1")
+
+
+def test_nobody_reads_errors_and_the_work_is_done_all_the_same(tmp_path):
+    out = tmp_path / "out"
+    program = Path(__file__).with_name("small_paper.py")
+    line = f"{sys.executable} {program} {tmp_path / 'worked'} made-up-2000 figure-1 --quick --out {out} 2>&1 | head -1"
+    subprocess.run(line, shell=True, check=True, capture_output=True, timeout=120)
+    for _ in range(300):
+        if (out / "index.html").exists():
+            break
+        time.sleep(0.1)
+    assert (out / "index.html").exists()
 
 
 def test_a_unit_that_fails_is_named_and_the_others_go_on(log, tmp_path, monkeypatch):

@@ -102,13 +102,72 @@ def test_a_line_that_an_interrupt_has_cut_is_worked_again_and_spoils_no_other(tm
     assert Plan.of(whole, study(), cells, False).left == []
 
 
-@pytest.mark.parametrize("line", ["[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00"])
+@pytest.mark.parametrize("line", ["[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00", "[" * 100_000])
 def test_lines_that_are_no_cells_do_not_count(tmp_path, line):
     cells, whole = Cells(tmp_path), paper(study())
     worked(Plan.of(whole, study(), cells, False), cells)
     (path,) = tmp_path.rglob("*.jsonl")
     path.write_text(path.read_text() + line + "\n")
     assert Plan.of(whole, study(), cells, False).left == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scores": "abc"},
+        {"scores": None},
+        {"scores": []},
+        {"scores": [["a", "b"]]},
+        {"scores": [["a", "b", "0.5"]]},
+        {"scores": [["a", "b", None]]},
+        {"scores": [["a", "b", True]]},
+        {"scores": [["a", "b", 10**400]]},
+        {"scores": [[1, "b", 0.5]]},
+        {"seconds": "1"},
+        {"seconds": None},
+        {"key": ["a"]},
+        {"version": 1},
+    ],
+)
+def test_a_cell_that_holds_something_else_is_worked_again(tmp_path, change):
+    cells, whole = Cells(tmp_path), paper(study())
+    worked(Plan.of(whole, study(), cells, False), cells)
+    (path,) = tmp_path.rglob("*.jsonl")
+    first, *others = path.read_text().splitlines(keepends=True)
+    path.write_text(json.dumps({**json.loads(first), **change}) + "\n" + "".join(others))
+    again = Plan.of(whole, study(), cells, False)
+    assert len(again.left) == 1
+    assert worked(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize("check", [lambda panel: 1 / 0, lambda panel: None, lambda panel: [][0]])
+def test_a_check_that_goes_wrong_is_told_and_takes_nothing_with_it(tmp_path, check):
+    wrong, cells = study(claims=(Claim("odd", check), Claim("ours is ahead", ahead))), Cells(tmp_path)
+    _, outcome = worked(Plan.of(paper(wrong), wrong, cells, True), cells)
+    assert [verdict.status for verdict in outcome.verdicts] == [CANNOT, HOLDS]
+    assert "Error: " in outcome.verdicts[0].words
+
+
+def test_what_is_neither_true_nor_false_does_not_hold(tmp_path):
+    odd, cells = study(claims=(Claim("odd", lambda panel: Evidence(float("nan"), "")),)), Cells(tmp_path)
+    assert worked(Plan.of(paper(odd), odd, cells, True), cells)[1].verdicts[0].status == FAILS
+
+
+def test_checks_of_ours_are_marked_and_counted_apart(tmp_path):
+    from consilience.papers.engine.tables import count, tally
+
+    both, cells = study(claims=(Claim("theirs", ahead), Claim("a guess", ahead, ours=True))), Cells(tmp_path)
+    _, outcome = worked(Plan.of(paper(both), both, cells, False), cells)
+    assert count([outcome]) == {HOLDS: 1, FAILS: 1, CANNOT: 0}
+    assert tally([outcome]) == "1 claim holds, 1 does not, 0 cannot be tested; of 2 checks of ours 1 hold"
+    assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
+
+
+def test_work_that_gives_no_numbers_is_no_cell(tmp_path):
+    nothing, cells = study(work=lambda run, data, factor=1: []), Cells(tmp_path)
+    done, _ = worked(Plan.of(paper(nothing), nothing, cells, True), cells)
+    assert {one.error for one in done} == {"it gave no numbers"}
+    assert Plan.of(paper(nothing), nothing, cells, True).done == frozenset()
 
 
 def test_cells_of_another_version_do_not_count(tmp_path):

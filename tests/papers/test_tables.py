@@ -153,7 +153,7 @@ def test_the_page_of_a_paper_links_the_figures_that_were_drawn():
     paper = outcomes[0].paper
     whole = own.paper_markdown(paper, outcomes, {"figure-1": "somebody-2004/figure-1.svg"})
     assert whole.startswith("# Somebody & Nother 2004\n\nS. Somebody and A. Nother.")
-    assert "3 studies in 24 seconds of computing: 1 claims hold, 1 do not, 4 cannot be tested." in whole
+    assert "3 studies in 24 seconds of computing: 1 claim holds, 1 does not, 4 cannot be tested." in whole
     assert re.findall(r"\]\((.*?)\)", whole) == ["somebody-2004/figure-1.svg"]
     assert "](" not in own.paper_markdown(paper, outcomes, {})
 

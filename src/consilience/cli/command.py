@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         nobody_reads()
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
-        return _refuse(_sentence(error), WRONG, options.debug)
+        return _refuse(_sentence(error, say.left), WRONG, options.debug)
     except Exception as error:
         what = f"unexpected {type(error).__name__}: {error}. Run it again with --debug to see where"
         return _refuse(what, BUG, options.debug)
@@ -64,12 +64,12 @@ def _refuse(sentence: str, code: int, debug: bool) -> int:
     return code
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, left: str) -> str:
     """What went wrong, for a person."""
     if isinstance(error, MemoryError):
         return str(error) or "memory ran out: take fewer entities, or another --method"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return "the disk is full: nothing was written"
+        return f"the disk is full: {left}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)

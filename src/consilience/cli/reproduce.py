@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
-from ..files import check_folder
 from ..papers import PAPERS
 from ..papers.data import cannot_have
 from ..papers.engine import Outcome, Unit
@@ -18,7 +19,7 @@ from ..papers.engine.cells import Cells
 from ..papers.engine.folder import write
 from ..papers.engine.plan import Plan, choose, names_of_data
 from ..papers.engine.run import work
-from ..papers.engine.tables import duration, tally, text
+from ..papers.engine.tables import claims_table, duration, tally, text
 from .say import Say, counted
 
 Missing = dict[tuple[str, str], dict[str, str]]  # by paper and study, why a panel is not there
@@ -33,29 +34,30 @@ def reproduce(options: argparse.Namespace, say: Say) -> None:
         return
     started = time.perf_counter()
     out = Path(options.out or ("reproduced-quick" if options.quick else "reproduced"))
-    _check(out)
     cells = Cells(out)
+    cells.open()
+    say.left = f"finished cells are kept in {out}, and the same line goes on from there"
     plans = [Plan.of(paper, study, cells, options.quick) for paper, study in asked]
     _tell_of_work(plans, say)
     with say.step("looking for the data", "looked for the data"):
         reasons = cannot_have(names_of_data(unit for plan in plans for unit in plan.left))
     for name, reason in reasons.items():
         say.note(f"{name}: {reason}")
-    say.left = f"finished cells are kept in {out}, and the same line goes on from there"
+    if find_spec("matplotlib") is None:
+        say.note("no figures are drawn: pip install 'consilience[plot]'")
     missing = _run(plans, cells, reasons, options.jobs, say)
     outcomes = [plan.outcome(cells, missing.get((plan.paper.name, plan.study.name), {})) for plan in plans]
     with say.step("writing tables and figures", "wrote tables and figures"):
         write(_with_those_from_before(outcomes, cells, options.quick), out)
+    width = min(110, max(60, get_terminal_size((110, 40)).columns))
     for outcome in outcomes:
-        say.result(text(outcome) + "\n")
-    say.result(_summary(outcomes, out, time.perf_counter() - started))
-
-
-def _check(out: Path) -> None:
-    """Only a new folder, or one of ours, is written to."""
-    check_folder(out, (), overwrite=False)
-    if out.exists() and any(out.iterdir()) and not (out / "cells").is_dir():
-        raise FileExistsError(f"{out} holds other things than a run of this command: choose another folder with --out")
+        say.result(text(outcome, width) + "\n")
+    if options.quick:
+        say.result(
+            "Data that ships stands in for that of the papers, with few runs: a taste, no verdict on the papers.\n"
+        )
+    say.result(claims_table(outcomes))
+    say.result(f"{tally(outcomes)}. {duration(time.perf_counter() - started)}. See {out / 'index.html'}")
 
 
 def _tell_of_work(plans: list[Plan], say: Say) -> None:
@@ -139,7 +141,3 @@ def _with_those_from_before(outcomes: list[Outcome], cells: Cells, quick: bool) 
         elif plan.done and not plan.left:
             every.append(plan.outcome(cells, {}))
     return every
-
-
-def _summary(outcomes: Iterable[Outcome], out: Path, seconds: float) -> str:
-    return f"{tally(outcomes)}. {duration(seconds)}. See {out / 'index.html'}"

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from typing import TextIO
 
 
 def printable(text: str) -> str:
@@ -20,11 +21,20 @@ def counted(n: int, one: str, several: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
 
-def nobody_reads() -> None:
+def nobody_reads(stream: TextIO | None = None) -> None:
     """Whoever was reading has seen enough: the work goes on without, and Python's last flush meets no closed pipe."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, (stream or sys.stdout).fileno())
     os.close(nowhere)
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Print what the stream can show, if anybody reads it."""
+    known = stream.encoding or "utf-8"
+    try:
+        print(printable(text).encode(known, "replace").decode(known), file=stream, flush=True)
+    except BrokenPipeError:
+        nobody_reads(stream)
 
 
 class Say:
@@ -42,22 +52,19 @@ class Say:
         """Something that was asked for; `always` what the command is for, also if it is to be quiet."""
         if self.quiet and not always:
             return
-        try:
-            print(printable(text), flush=True)
-        except BrokenPipeError:
-            nobody_reads()
+        _print(text, sys.stdout)
 
     def note(self, text: str) -> None:
         """Something that the user should know, once; it goes into the summary, too."""
         if text not in self.notes:
             self.notes.append(text)
             if not self.quiet:
-                print(f"note: {printable(text)}", file=sys.stderr)
+                _print(f"note: {text}", sys.stderr)
 
     def progress(self, text: str) -> None:
         """How far the work has come, where no bar can show it."""
         if not self.quiet:
-            print(printable(text), file=sys.stderr, flush=True)
+            _print(text, sys.stderr)
 
     @contextmanager
     def step(self, doing: str, done: str, speaks: bool = False, about: str = "") -> Iterator[None]:

@@ -1,7 +1,7 @@
 """How a table is run: studies and claims, cells that are kept, verdicts."""
 
 from .outcome import Outcome, Panel, Verdict, judge
-from .study import CANNOT, FAILS, HOLDS, Claim, Evidence, Figure, Paper, Score, Study, Unit
+from .study import CANNOT, FAILS, HOLDS, Claim, Evidence, Figure, Paper, Score, Study, Unit, Untestable
 
 __all__ = [
     "CANNOT",
@@ -16,6 +16,7 @@ __all__ = [
     "Score",
     "Study",
     "Unit",
+    "Untestable",
     "Verdict",
     "judge",
 ]

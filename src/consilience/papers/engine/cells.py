@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from ..._version import __version__
+from ...files import check_folder
 from .study import Score, Unit
 
 Cell = dict[str, Any]
+ABOUT = "Finished cells of `consilience reproduce`, one a line: what is here is not worked again.\n"
 
 
 class Cells:
@@ -18,6 +21,16 @@ class Cells:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder) / "cells"
+        self._about = self.folder / "ABOUT.txt"
+
+    def open(self) -> None:
+        """Make the place for cells, or refuse a folder that holds other things."""
+        above = self.folder.parent
+        check_folder(above, (), overwrite=False)
+        if above.exists() and any(above.iterdir()) and not self._about.is_file():
+            raise FileExistsError(f"{above} holds other things than a run of this: choose another folder with --out")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._about.write_text(ABOUT, encoding="utf-8")
 
     def read(self, paper: str, study: str) -> dict[str, Cell]:
         """Kept cells by the key of their unit; those of another version of this library do not count."""
@@ -46,9 +59,17 @@ class Cells:
 
 
 def _parsed(line: bytes) -> Cell | None:
-    """A cell, or None of a line that was cut."""
+    """A cell, or None of a line that was cut or is something else."""
     try:
         cell = json.loads(line)
-        return cell if {"key", "version", "seconds", "scores"} <= cell.keys() else None
-    except (ValueError, AttributeError):
+        key, version, seconds, scores = (cell[name] for name in ("key", "version", "seconds", "scores"))
+        whole = isinstance(key, str) and isinstance(version, str) and isfinite(seconds) and len(scores) > 0
+        return cell if whole and all(map(_is_score, scores)) else None
+    except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return None
+
+
+def _is_score(score: Any) -> bool:
+    row, column, value = score
+    float(value)  # too large a whole number is none
+    return isinstance(row, str) and isinstance(column, str) and type(value) in (int, float)

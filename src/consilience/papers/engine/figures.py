@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 
+from ...files import whole_file
 from ...plot import CurvesDisplay
 from .entries import entries
 from .outcome import Outcome
@@ -21,7 +24,13 @@ def draw(outcome: Outcome, folder: str | os.PathLike[str]) -> list[Path]:
     """
     if outcome.study.figure is None or not outcome.panels or find_spec("matplotlib") is None:
         return []
-    return display(outcome).save(Path(folder) / outcome.study.name)
+    files = []
+    with TemporaryDirectory() as nearby:
+        for drawn in display(outcome).save(Path(nearby) / outcome.study.name):
+            files.append(Path(folder) / drawn.name)
+            with whole_file(files[-1], overwrite=True) as path:
+                copyfile(drawn, path)
+    return files
 
 
 def display(outcome: Outcome) -> CurvesDisplay:

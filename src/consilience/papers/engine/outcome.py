@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .study import CANNOT, FAILS, HOLDS, Claim, Paper, Study, Unit
+from .study import CANNOT, FAILS, HOLDS, Claim, Paper, Study, Unit, Untestable
 
 
 class Panel:
@@ -33,13 +33,17 @@ class Panel:
     def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
         """Values of a row and column in the order of the runs, so that two of them can be compared run by run."""
         if key not in self._values:
-            raise KeyError(f"{self.name or 'the table'} has no number for {key[0]!r}, {key[1]!r}")
+            raise Untestable(f"{self.name or 'the table'} has no number for {key[0]!r}, {key[1]!r}")
         runs = self._values[key]
         return np.array([runs[run] for run in sorted(runs)])
 
     def mean(self, row: str, column: str) -> float:
         """Over the runs."""
         return float(self[row, column].mean())
+
+    def means(self, row: str) -> np.ndarray:
+        """Of all columns, one after the other."""
+        return np.array([self.mean(row, column) for column in self.columns])
 
     def spread(self, row: str, column: str, deviations: bool = False) -> float:
         """The standard error of the mean, or the standard deviation; nan for a single run."""
@@ -57,6 +61,7 @@ class Verdict:
     panel: str
     status: str
     words: str
+    ours: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,14 +99,14 @@ def judge(
 
 def _verdicts(claim: Claim, panels: tuple[Panel, ...], missing: Mapping[str, str]) -> Iterable[Verdict]:
     if claim.check is None:
-        yield Verdict(claim.text, "", CANNOT, claim.cannot)
+        yield _told(claim, "", CANNOT, claim.cannot)
     elif claim.across and missing:
         reasons = "; ".join(f"{panel}: {reason}" if panel else reason for panel, reason in missing.items())
-        yield Verdict(claim.text, "", CANNOT, reasons)
+        yield _told(claim, "", CANNOT, reasons)
     elif claim.across:
         yield _verdict(claim, "", list(panels))
     else:
-        yield from (Verdict(claim.text, panel, CANNOT, reason) for panel, reason in missing.items())
+        yield from (_told(claim, panel, CANNOT, reason) for panel, reason in missing.items())
         yield from (_verdict(claim, panel.name, panel) for panel in panels if panel.name not in missing)
 
 
@@ -109,6 +114,12 @@ def _verdict(claim: Claim, name: str, about: Any) -> Verdict:
     assert claim.check is not None
     try:
         holds, words = claim.check(about)
-    except KeyError as error:  # a number that was not asked for here: the quick tables are smaller
-        return Verdict(claim.text, name, CANNOT, str(error.args[0]))
-    return Verdict(claim.text, name, HOLDS if holds else FAILS, words)
+    except Untestable as reason:  # also a number that was not asked for: the quick tables are smaller
+        return _told(claim, name, CANNOT, str(reason))
+    except Exception as error:  # a check that goes wrong must not take the tables with it
+        return _told(claim, name, CANNOT, f"{type(error).__name__}: {error}")
+    return _told(claim, name, HOLDS if holds is True or holds is np.True_ else FAILS, words)
+
+
+def _told(claim: Claim, panel: str, status: str, words: str) -> Verdict:
+    return Verdict(f"{claim.text} (ours)" if claim.ours else claim.text, panel, status, words, claim.ours)

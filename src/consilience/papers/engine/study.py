@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 HOLDS, FAILS, CANNOT = "holds", "does not hold", "cannot be tested"
 
 
+class Untestable(Exception):
+    """A check cannot tell from the numbers that there are, and says why."""
+
+
 class Score(NamedTuple):
     """One number of a table: in which row (a method) and column (a condition or a measure)."""
 
@@ -29,14 +33,17 @@ class Evidence(NamedTuple):
 class Claim:
     """A sentence of the paper that figures can bear out or not.
 
-    `check` is asked once a panel, or once for `across` all panels (a list); it returns `Evidence`. A claim that nobody
-    can test gives the reason in `cannot`, and no check.
+    `check` is asked once a panel, or once for `across` all panels (a list); it returns `Evidence`, or raises
+    `Untestable`. A claim that nobody can test gives the reason in `cannot`, and no check. What the paper does not say
+    itself (that printed numbers come out, that a formula is an erratum, why something differs) is `ours`, and is
+    counted apart.
     """
 
     text: str
     check: Callable[[Any], Evidence] | None = None
     across: bool = False
     cannot: str = ""
+    ours: bool = False
 
     def __post_init__(self) -> None:
         if (self.check is None) != bool(self.cannot):

@@ -17,15 +17,23 @@ MARKED = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["})  # wha
 
 
 def count(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many claims hold, do not, and cannot be tested; one that is asked of each panel counts as many times."""
-    statuses = [verdict.status for outcome in outcomes for verdict in outcome.verdicts]
+    """How many claims of the papers hold, do not, and cannot be tested; one of each panel counts as many times."""
+    return _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if not verdict.ours)
+
+
+def _counted(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in SIGNS}
 
 
 def tally(outcomes: Iterable[Outcome]) -> str:
-    """The same in words."""
+    """The same in words, and beside it what became of checks that are ours."""
+    outcomes = list(outcomes)
     found = count(outcomes)
-    return f"{found[HOLDS]} claims hold, {found[FAILS]} do not, {found[CANNOT]} cannot be tested"
+    own = _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
+    held = counted(found[HOLDS], "claim holds", "claims hold")
+    words = f"{held}, {found[FAILS]} do{'es' if found[FAILS] == 1 else ''} not, {found[CANNOT]} cannot be tested"
+    return f"{words}; of {sum(own.values())} checks of ours {own[HOLDS]} hold" if any(own.values()) else words
 
 
 def by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
