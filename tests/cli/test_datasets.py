@@ -31,7 +31,7 @@ def small_cora(tmp_path, monkeypatch):
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "given"))
-    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=Facts(60, (20,) * 3, {"text": 30})))
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=Facts(60, (20,) * 3, {"text": 30}), sha256=None))
     return words
 
 
@@ -78,6 +78,20 @@ def test_a_set_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
     ran = run("datasets", "bbc", "--out", tmp_path / "bbc")
     assert_refused(ran, "bbc has to be downloaded by hand: see http://mlg.ucd.ie", "set CONSILIENCE_DATA to it")
     assert everything(tmp_path) == []
+
+
+def test_a_list_does_not_break_off(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
+    ran = run("datasets")
+    assert_refused(ran, "CONSILIENCE_DATA is set to", "which is no folder")
+    assert ran.out == ""
+
+
+def test_a_folder_like_an_option_is_proposed_as_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = done("datasets", "word-senses", "--out=-dash").out.splitlines()[-1]
+    assert "gloss=./-dash/senses.csv:gloss" in line
+    assert line.endswith("--out ./-dash-out")
 
 
 def test_digits_come_as_six_tables_and_their_classes(tmp_path):

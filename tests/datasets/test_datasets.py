@@ -147,6 +147,18 @@ def test_corrupted_views_repeat_by_seed():
         assert not np.array_equal(views[name], other[name])
 
 
+def test_corrupted_views_in_a_line_are_the_same_draw_with_other_means():
+    given = {"n_samples": 300, "n_noisy": 1, "n_corrupted": 0, "noise": 0.0, "random_state": 0}
+    triangle, y = make_corrupted_views(**given)
+    line, y_line = make_corrupted_views(**given, in_line=True)
+    assert np.array_equal(y, y_line)
+    points = line["noisy0"]
+    means = np.array([points[y == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(means, [[0, 0], [3, 0], [6, 0]], atol=0.2)
+    moved = np.array([[0, 0], [-1, 0], [4, -3.5]])
+    np.testing.assert_allclose(points - triangle["noisy0"], moved[y], atol=1e-12)
+
+
 def test_corrupted_views_without_wrong_points():
     views, y = make_corrupted_views(300, n_corrupted=0, random_state=0)
     gap = views["view0"] - views["view1"]

@@ -1,11 +1,14 @@
 """Sets that are fetched: where they are looked for, what is said if they are nowhere, that they are the known ones."""
 
+import hashlib
 import io
 import logging
 import os
 import sys
 import tarfile
+import tokenize
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +32,7 @@ from consilience.datasets import (
 )
 from consilience.datasets.fetch import HOMES, linqs, place
 from consilience.datasets.fetch.archive import read_members
+from consilience.datasets.fetch.copies import distinct
 from consilience.datasets.fetch.home import Facts
 
 pooch = pytest.importorskip("pooch")
@@ -125,28 +129,80 @@ def test_a_converted_copy_is_read(folder):
     assert data.source == "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz (converted copy cora.npz)"
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"labels": None},
-        {"words__indices": np.array([9, 0, 2], dtype=np.uint16)},
-        {"sizes__dense": np.zeros((3, 2))},
-        {"words__features": lines(["x"])},
-        {"labels": np.array([0, 1, 2, 0])},
-        {"class_names": np.array(["a", "b"], dtype=object)},
-    ],
-    ids=["no labels", "no such column", "too few rows", "too few names", "no such class", "Python objects"],
-)
-def test_a_copy_that_is_not_sound_is_refused(folder, changed):
+FLAWS = {
+    "no labels": ({"labels": None}, "labels is not a file in the archive"),
+    "labels between": ({"labels": np.array([0, 1, 0.5, 0])}, "labels hold 0.5, which is no whole number"),
+    "no such class": ({"labels": np.array([0, 1, 2, 0])}, "its labels are not numbers of its 2 classes"),
+    "no entity": ({"labels": np.array([], dtype=int)}, "it has 0 entities in 2 views"),
+    "no view": ({"view_names": np.array([], dtype=str)}, "it has 4 entities in 0 views"),
+    "a path": ({"view_names": np.array(["../../x"])}, r"a view is called '\.\./\.\./x': names have letters"),
+    "a format": ({"view_names": np.array(["{1}"])}, r"a view is called '\{1\}'"),
+    "too few ids": ({"sample_ids": lines(["a", "b"])}, "view 'words' has 2 ids, not 4"),
+    "ids as text": ({"sample_ids": np.array(["a", "b", "c", "d"])}, "names are bytes of UTF-8, not <U1"),
+    "too few names": ({"words__features": lines(["x"])}, "view 'words' has 1 names of columns, not 3"),
+    "too few rows": ({"sizes__dense": np.zeros((3, 2))}, r"view 'sizes' has shape \(3, 2\) for 4 entities"),
+    "endless": ({"sizes__dense": np.full((4, 2), np.inf)}, "view 'sizes' holds numbers that are not finite"),
+    "complex": ({"sizes__dense": np.ones((4, 2), dtype=complex)}, "complex128 are no real numbers"),
+    "unknown counts": ({"words__data": np.array([1, np.nan, 1])}, "view 'words' holds numbers that are not finite"),
+    "negative counts": ({"words__data": np.array([1, -1, 1])}, "view 'words' counts less than 0 times"),
+    "no such column": ({"words__indices": np.array([9, 0, 2], dtype=np.uint16)}, "indices must be < 3"),
+    "half a column": ({"words__indices": np.array([1, 0.5, 2])}, "words__indices hold 0.5"),
+    "a column that wraps": ({"words__indices": np.array([1, 2**32, 2])}, "words__indices hold 4294967296"),
+    "absurdly wide": ({"words__shape": np.array([4, 10**12])}, "words__shape hold 1000000000000"),
+    "Python objects": ({"class_names": np.array(["a", "b"], dtype=object)}, "it holds Python objects"),
+}
+
+
+@pytest.mark.parametrize(("changed", "reason"), FLAWS.values(), ids=FLAWS)
+def test_a_copy_that_is_not_sound_is_refused(folder, changed, reason):
     copy(folder / "cora.npz", **changed)
-    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read \(.+\): see docs/data\.md"):
+    expected = rf"cora\.npz is no converted copy that can be read \(.*{reason}.*\): see docs/data\.md"
+    with pytest.raises(ValueError, match=expected):
+        fetch_cora()
+
+
+@pytest.mark.parametrize(
+    "error", [zlib.error("x"), tokenize.TokenError("x"), OverflowError("x"), MemoryError(), NotImplementedError("x")]
+)
+def test_whatever_breaks_in_a_copy_names_it(folder, monkeypatch, error):
+    def load(*args, **kwargs):
+        raise error
+
+    copy(folder / "cora.npz")
+    monkeypatch.setattr(np, "load", load)
+    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read \((x|MemoryError)\): see"):
         fetch_cora()
 
 
 def test_a_file_that_is_no_copy_at_all_is_refused(folder):
     (folder / "cora.npz").write_bytes(b"hello")
-    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read"):
+    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read \(File is not a zip file\)"):
         fetch_cora()
+
+
+def test_a_copy_that_says_it_is_huge_is_not_read(folder, monkeypatch):
+    copy(folder / "cora.npz")
+    monkeypatch.setattr("consilience.datasets.fetch.copies.LARGEST", 100)
+    with pytest.raises(ValueError, match=r"it says it holds [\d,]+ bytes, more than a data set does"):
+        fetch_cora()
+
+
+@pytest.mark.parametrize("name", ["cora.npz", "cora.tgz"])
+def test_a_file_that_may_not_be_read_is_not_called_broken(folder, small_cora, monkeypatch, name):
+    (copy if name == "cora.npz" else cora)(folder / name)
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("consilience.datasets.fetch.copies.zipfile.ZipFile", refuse)
+    monkeypatch.setattr("consilience.datasets.fetch.archive.tarfile.open", refuse)
+    with pytest.raises(PermissionError, match=rf"cora: .*{name} cannot be read: change the permissions"):
+        fetch_cora()
+
+
+@pytest.mark.parametrize("ids", [["a", "a", "a (2)"], ["a (2)", "a", "a"], ["a", "a", "a"]])
+def test_names_that_come_twice_are_told_apart_whatever_they_are(ids):
+    assert len(set(distinct(list(ids)).tolist())) == 3
 
 
 def test_views_of_a_copy_get_their_common_names_and_the_description_says_what_lacks(folder):
@@ -238,6 +294,32 @@ def test_a_home_that_answers_with_an_error_is_quoted(folder, monkeypatch):
         fetch_letters()
 
 
+def test_a_cache_that_cannot_be_written_is_said(folder, monkeypatch):
+    def retrieve(*args, **kwargs):
+        raise PermissionError("Pooch could not create its folder")
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    with pytest.raises(
+        OSError, match=r"cora cannot be kept: the cache .*consilience cannot be written \(PermissionError"
+    ):
+        fetch_cora()
+
+
+def test_what_is_downloaded_is_for_all_to_read(folder, cache, small_cora, monkeypatch):
+    def retrieve(url, known, *, fname, path, downloader):
+        made = cora(Path(path) / fname)
+        made.chmod(0o600)
+        return str(made)
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    before = os.umask(0o027)
+    try:
+        fetch_cora()
+    finally:
+        os.umask(before)
+    assert (cache / "cora.tgz").stat().st_mode & 0o777 == 0o640
+
+
 def test_without_pooch_its_installation_is_named(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"downloading cora needs pooch: pip install 'consilience\[fetch\]', or put"):
@@ -258,24 +340,36 @@ def test_a_folder_that_is_none_is_refused(monkeypatch, tmp_path):
         where("cora")
 
 
+def test_a_folder_that_may_not_be_looked_into_is_said(folder, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(
+        PermissionError, match=r"the files in CONSILIENCE_DATA cannot be read: change the permissions of"
+    ):
+        where("cora")
+
+
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        (replace(SMALL, n=2708), "it has 3 entities, not 2708"),
-        (replace(SMALL, sizes=(0, 3)), r"it has \[1, 2\] entities in its classes, not \[0, 3\]"),
-        (replace(SMALL, columns={"text": 1433}), "it has 2 columns in view 'text', not 1433"),
+        (replace(SMALL, n=2708), r"has 3 entities, not 2708"),
+        (replace(SMALL, sizes=(0, 3)), r"has \[1, 2\] entities in its classes, not \[0, 3\]"),
+        (replace(SMALL, columns={"text": 1433}), "has 2 columns in view 'text', not 1433"),
     ],
 )
 def test_a_home_that_has_changed_is_noticed(folder, monkeypatch, facts, message):
-    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=facts))
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=facts, sha256=None))
     cora(folder / "cora.tgz")
-    with pytest.raises(ValueError, match=f"cora from https://.* is not what it was: {message}.* its home has changed"):
+    with pytest.raises(
+        ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* its home has"
+    ):
         fetch_cora()
 
 
 def test_files_in_another_format_are_refused(folder, small_cora):
     tar(folder / "cora.tgz", {"cora.content": b"p1 one ML\n", "cora.cites": CITES})
-    with pytest.raises(ValueError, match=r"cora: .*cora\.tgz is not in the format of https://.*: delete it and get it"):
+    with pytest.raises(
+        ValueError, match=r"cora: .*cora\.tgz is not in the format of https://.*: get the published version"
+    ):
         fetch_cora()
 
 
@@ -292,6 +386,67 @@ def test_an_archive_cut_short_is_refused(folder, small_cora):
     whole = cora(folder / "cora.tgz").read_bytes()
     (folder / "cora.tgz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match=r"cora\.tgz is no archive that can be read"):
+        fetch_cora()
+
+
+@pytest.mark.parametrize("place_of", ["folder", "cache"])
+def test_a_damaged_archive_is_known_by_its_checksum_wherever_it_is(place_of, request, monkeypatch):
+    path = cora(request.getfixturevalue(place_of) / "cora.tgz")
+    right = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=SMALL, sha256=right))
+    assert len(fetch_cora().views) == 3
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(
+        ValueError, match=r"cora\.tgz is not the file that cora is known to be, by its checksum: it is dam"
+    ):
+        fetch_cora()
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[:-4], lambda whole: whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:]]
+)
+def test_streams_are_read_to_their_checksum(tmp_path, mode, damage):
+    path = tar(tmp_path / "a.tar", {"a": b"content"}, mode)
+    assert read_members(path) == {"a": b"content"}
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"a\.tar is no archive that can be read"):
+        read_members(path)
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, b"Z"])
+def test_sizes_that_a_header_declares_are_not_believed(tmp_path, kind):
+    info = tarfile.TarInfo("a")
+    info.type, info.size = kind, 2**33 - 1
+    (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
+    with pytest.raises(ValueError, match=r"a\.tar is no archive .* \(it declares more than a data set holds\)"):
+        read_members(tmp_path / "a.tar")
+
+
+def test_loose_files_that_are_broken_are_all_named(folder, small_cora):
+    (folder / "cora.content").write_bytes(CONTENT)
+    (folder / "cora.cites").write_bytes(b"p1\n")
+    with pytest.raises(
+        ValueError, match=r"cora: cora\.content, cora\.cites in .*given is not in the format of https://"
+    ):
+        fetch_cora()
+
+
+def test_an_empty_file_is_one_sentence(folder, small_cora):
+    tar(folder / "cora.tgz", {"cora.content": b"", "cora.cites": CITES})
+    with pytest.raises(
+        ValueError, match=r"cora: .*cora\.tgz is not in the format of .* \(it has 0 entities in 3 views\)"
+    ):
+        fetch_cora()
+
+
+def test_whatever_breaks_in_a_reader_names_the_file(folder, small_cora, monkeypatch):
+    def parse(files):
+        raise MemoryError
+
+    cora(folder / "cora.tgz")
+    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, parse=parse))
+    with pytest.raises(ValueError, match=r"cora: .*cora\.tgz is not in the format of .* \(MemoryError\)"):
         fetch_cora()
 
 
@@ -426,6 +581,14 @@ def test_converted_copies_are_what_their_cards_say(name):
     assert tuple(np.bincount(y).tolist()) == sizes
     assert len(data.target_names) == len(sizes)
     assert where(name) == "in CONSILIENCE_DATA"
+
+
+def test_the_languages_that_are_certain_have_their_names_in_the_copy_of_reuters():
+    if not (GIVEN and (Path(GIVEN) / "reuters_1200.npz").is_file()):
+        pytest.skip("CONSILIENCE_DATA does not hold reuters_1200.npz")
+    data = fetch_reuters()
+    assert data.views.names == ("EN", "FR", "GR", "view4", "view5")
+    assert "which of view4 and view5 is Italian" in data.description
 
 
 def test_unrounded_digits_are_those_that_ship():

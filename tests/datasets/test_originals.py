@@ -75,6 +75,32 @@ def test_ads_of_another_width_are_refused():
         parse_ads({"ad.data": b"1, 2, ad.\n"})
 
 
+@pytest.mark.parametrize("cell", ["?", "inf", "2", "0.5", "-1"])
+def test_terms_of_ads_are_0_or_1(cell):
+    line = ad(["1", "1", "1", "1"], "ad.").replace(" 0", f" {cell}", 1)
+    with pytest.raises(ValueError, match=r"terms of url hold .*, which is no whole number from 0 to 1"):
+        parse_ads({"ad.data": line.encode()})
+
+
+@pytest.mark.parametrize("cell", ["nan", "inf", "1.5", "-3"])
+def test_features_of_letters_are_whole(cell):
+    with pytest.raises(ValueError, match=r"features hold .*, which is no whole number"):
+        parse_letters({"letter-recognition.data": f"T,{','.join([cell] * 16)}\n".encode()})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [(21, r"view 'fou' has shape \(21, 1\) for 20 entities"), (20, r"view 'kar' has shape \(22, 1\) for 20")],
+)
+def test_digits_have_as_many_rows_as_classes(rows, message):
+    files = {f"mfeat-{name}": b"1\n" * rows for name in ("fou", "fac", "kar", "pix", "zer", "mor")}
+    parsed = parse_digits(files if rows == 21 else files | {"mfeat-kar": b"1\n" * 22})
+    with pytest.raises(ValueError, match=message):
+        parsed.check()
+    with pytest.raises(ValueError, match="mfeat-zer holds numbers that are not finite"):
+        parse_digits(files | {"mfeat-zer": b"nan\n" * rows})
+
+
 def segment(counts, documents, terms):
     buffer = io.BytesIO()
     mmwrite(buffer, coo_array(np.array(counts).T))  # terms by documents
@@ -98,6 +124,22 @@ def test_segments_are_joined_by_document():
     assert columns(parsed, "seg2") == ["goal", "wire", "net"]
     assert parsed.blocks["seg1"].ids.tolist() == ["sport.1", "tech.1"]
     assert [parsed.names[own] for own in parsed.target] == ["sport", "tech"]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ("2 2 1\n1 1 0.5", "counts of x_seg1of1.mtx hold 0.5, which is no whole number"),
+        ("2 3 1\n1 1 1", "x_seg1of1.mtx has 3 documents, x_seg1of1.docs 2"),
+        ("2 999999999999 1\n1 1 1", "x_seg1of1.mtx declares more than it holds"),
+        ("2 2 999999999999\n1 1 1", "x_seg1of1.mtx declares more than it holds"),
+    ],
+)
+def test_segments_that_contradict_themselves_are_refused(matrix, message):
+    content = f"%%MatrixMarket matrix coordinate real general\n{matrix}\n".encode()
+    files = {"x_seg1of1.mtx": content, "x_seg1of1.docs": b"a\nb", "x_seg1of1.terms": b"t\nu", "x.clist": b"c: a,b"}
+    with pytest.raises(ValueError, match=message):
+        parse_segments(files, "x", 1)
 
 
 LANGUAGES = {"EN": 3, "FR": 2}
@@ -150,6 +192,11 @@ def test_parts_of_a_set_follow_each_other():
     assert dense(parsed, "inbound") == [[0, 0], [0, 1]]
 
 
+def test_words_of_papers_are_0_or_1():
+    with pytest.raises(ValueError, match="words hold 2, which is no whole number from 0 to 1"):
+        parse_linqs({"x.content": b"p1 2 k\n", "x.cites": b""}, ("x",))
+
+
 HEADER = b"Date: Tue, 03 Dec 1996 21:29:06 GMT\r\nServer: NCSA/1.4\r\nContent-type: text/html\r\n\r\n"
 
 
@@ -194,6 +241,11 @@ def test_pages_that_are_broken_keep_what_can_be_read():
     assert read.links == [("http://a.edu/x", "there ")]
 
 
+def test_a_header_without_end_and_a_page_without_end_are_read_in_time():
+    assert "line" in read_page("course", "http://a.edu/", b"key: line\r\n" * 2_000 + b"no header").text
+    assert len(read_page("course", "http://a.edu/", b"x" * (2**21 + 5)).text) == 2**21
+
+
 def test_messages_have_a_body_and_a_subject():
     message = (
         "From: ann@example.org\r\nSubject: Re: old\r\n cars\r\nLines: 2\r\n\r\n>quoted words\r\n\r\nNew words, x.\r\n"
@@ -232,3 +284,9 @@ def test_matrices_of_cluto_count_from_one_and_lose_empty_columns():
         parse_cluto(files | {"re0.mat.rclass": b"money\ntrade\n"}, "re0")
     with pytest.raises(ValueError, match="indices must be < 4"):
         parse_cluto(files | {"re0.mat": b"3 4 4\n1 2 9 1\n4 3\n1 1\n"}, "re0")
+    for value in (b"nan", b"inf", b"-2", b"0.5"):
+        with pytest.raises(ValueError, match=r"counts hold .*, which is no whole number"):
+            parse_cluto(files | {"re0.mat": b"3 4 4\n1 2 4 1\n4 3\n1 " + value + b"\n"}, "re0")
+    wide = parse_cluto(files | {"re0.mat": b"3 999999999999 4\n1 2 4 1\n4 0\n1 1\n"}, "re0")
+    assert dense(wide, "text") == [[2, 1], [0, 0], [1, 0]]  # as wide as it is used, whatever it declares
+    assert wide.views().present.all()

@@ -97,6 +97,13 @@ def test_pairs_repeat_by_seed():
         ({"n_samples": 0}, "n_samples=0 must be 1 or more"),
         ({"pairs": []}, "pairs must be pairs of classes, got "),
         ({"pairs": [("a", "b", "c")]}, "pairs must be pairs of classes, got "),
+        ({"pairs": ["ab"]}, "pairs must be pairs of classes, got "),
+        ({"pairs": None}, "pairs must be pairs of classes, got None"),
+        (
+            {"pairs": [("a", "a")], "n_samples": 6},
+            r"class 'a' has 10 rows, for both sides 2 \* n_samples=12 are wanted",
+        ),
+        ({"y": None}, r"y must give a class to each of the 40 rows of X, got shape \(\)"),
         ({"y": ["a"]}, r"y must give a class to each of the 40 rows of X, got shape \(1,\)"),
     ],
 )
@@ -105,3 +112,32 @@ def test_pairs_that_cannot_be_made_are_refused(changed, message):
     given_all = {"y": y, "pairs": [("a", "b")], "n_samples": 5} | changed
     with pytest.raises(ValueError, match=message):
         make_paired_views(X, given_all.pop("y"), given_all.pop("pairs"), **given_all)
+
+
+def test_a_class_beside_itself_pairs_no_row_with_itself():
+    X, y = np.arange(10)[:, None], np.repeat("a", 10)
+    views, _ = make_paired_views(X, y, [("a", "a")], n_samples=5, random_state=0)
+    assert sorted([*views["first"].ravel().tolist(), *views["second"].ravel().tolist()]) == list(range(10))
+
+
+@pytest.mark.parametrize("value", [2.5, "2", None, True])
+def test_numbers_that_are_not_whole_are_refused(value):
+    X, y = four_classes(10)
+    with pytest.raises(TypeError, match=f"n_views={value!r} must be a whole number"):
+        make_random_splits(X, value)
+    with pytest.raises(TypeError, match=f"n_samples={value!r} must be a whole number"):
+        make_paired_views(X, y, [("a", "b")], n_samples=value)
+    with pytest.raises(TypeError, match="'X' is None"):
+        make_random_splits(None)
+
+
+def test_names_of_a_frame_are_kept():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.arange(8).reshape(2, 4), index=["r", "s"], columns=list("abcd"))
+    views = make_random_splits(frame, 2, random_state=0)
+    assert views.ids.tolist() == ["r", "s"]
+    for name, block in views.items():
+        assert block[0].tolist() == ["abcd".index(column) for column in views.feature_names(name)]
+    paired, _ = make_paired_views(frame, [0, 1], [(0, 1)], n_samples=1)
+    assert paired.feature_names("second").tolist() == list("abcd")
+    assert paired.ids is None

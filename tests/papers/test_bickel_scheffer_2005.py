@@ -13,7 +13,7 @@ from consilience.data.coerce import Block
 from consilience.datasets import make_text_views
 from consilience.metrics import average_entropy
 from consilience.papers import bickel_scheffer_2005 as paper
-from consilience.papers.engine import Panel
+from consilience.papers.engine import Panel, Untestable
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from literal import co_em
@@ -34,8 +34,14 @@ def panel(means, name="set", spread=0.01, n_runs=5):
     return Panel(name, {key: dict(enumerate(mean + around)) for key, mean in means.items()})
 
 
-def curve(**means):
-    return panel({(paper.CO_EM, column.strip("_")): mean for column, mean in means.items()})
+def curve(name="set", **means):
+    return panel({(paper.CO_EM, column.strip("_")): mean for column, mean in means.items()}, name)
+
+
+def six(*kinds):
+    """Tables of CLUTO's sets, in order: so many of each kind of curve."""
+    means = [own for own, n in kinds for _ in range(n)]
+    return [curve(name, **own) for name, own in zip(paper.CLUTO, means, strict=True)]
 
 
 def etas(*means):
@@ -196,16 +202,16 @@ def test_co_em_has_to_be_below_both_baselines_everywhere():
 
 def test_claims_on_numbers_of_views_count_sets():
     above_one, two, three, above_two = claims("figure-2-left")
-    falls, rises = curve(_1=2.0, _2=1.5, _3=1.0), curve(_1=1.0, _2=1.5, _3=2.0)
-    best_at_two = curve(_1=2.0, _2=1.0, _3=1.5)
-    assert above_one([falls] * 5 + [rises]).holds
-    assert not above_one([falls] * 4 + [rises] * 2).holds
-    assert two([falls] * 4 + [rises] * 2).holds
-    assert not two([falls] * 3 + [rises] * 3).holds
-    assert three([falls] * 2 + [best_at_two] * 4).holds
-    assert not three([falls] + [best_at_two] * 5).holds
-    assert above_two([falls] * 4 + [best_at_two] * 2).holds
-    assert not above_two([falls] * 3 + [best_at_two] * 3).holds
+    falls, rises = {"_1": 2.0, "_2": 1.5, "_3": 1.0}, {"_1": 1.0, "_2": 1.5, "_3": 2.0}
+    best_at_two = {"_1": 2.0, "_2": 1.0, "_3": 1.5}
+    assert above_one(six((falls, 5), (rises, 1))).holds
+    assert not above_one(six((falls, 4), (rises, 2))).holds
+    assert two(six((falls, 4), (rises, 2))).holds
+    assert not two(six((falls, 3), (rises, 3))).holds
+    assert three(six((falls, 2), (best_at_two, 4))).holds
+    assert not three(six((falls, 1), (best_at_two, 5))).holds
+    assert above_two(six((falls, 4), (best_at_two, 2))).holds
+    assert not above_two(six((falls, 3), (best_at_two, 3))).holds
 
 
 def test_a_fall_that_is_lost_in_the_noise_is_not_significant():
@@ -215,11 +221,16 @@ def test_a_fall_that_is_lost_in_the_noise_is_not_significant():
     assert words.startswith("2.00 to 1.90, p = 0.4")
 
 
-def test_of_fewer_sets_as_large_a_part_is_asked_for():
-    _, two, _, _ = claims("figure-2-left")
-    falls, rises = curve(_1=2.0, _2=1.5, _3=1.0), curve(_1=1.0, _2=1.5, _3=2.0)
-    assert two([falls, falls]).holds
-    assert not two([falls, rises]).holds
+def test_fewer_sets_than_six_do_not_tell():
+    for check in claims("figure-2-left"):
+        with pytest.raises(Untestable, match="sets that were not run: wap"):
+            check(six(({"_1": 2.0, "_2": 1.5, "_3": 1.0}, 6))[:5])
+
+
+def test_four_runs_do_not_tell_what_is_significant():
+    few = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.0}, n_runs=4)
+    with pytest.raises(Untestable, match="takes 5 runs, there are 4"):
+        paper.more_is_better("1", "2", few)
 
 
 def test_the_best_weight_has_to_be_one():
@@ -237,12 +248,16 @@ def test_annealing_may_change_little():
 
 def test_annealing_wins_two_of_three():
     _, most = claims("figure-2-right")
-    won, lost = curve(_1=1.0, _0=0.9), curve(_1=1.0, _0=1.1)
-    assert most([won, lost, won]).holds
-    assert not most([won, won, won]).holds
-    assert not most([won, lost, lost]).holds
-    with pytest.raises(KeyError, match="the paper speaks of 3 sets"):
-        most([won, lost])
+
+    def ends(*annealed):
+        names = (one["panel"] for one in paper.LINKED)
+        return [curve(name, _1=1.0, _0=end) for name, end in zip(names, annealed, strict=False)]
+
+    assert most(ends(0.9, 1.1, 0.9)).holds
+    assert not most(ends(0.9, 0.9, 0.9)).holds
+    assert not most(ends(0.9, 1.1, 1.1)).holds
+    with pytest.raises(Untestable, match="sets that were not run: WebKB"):
+        most(ends(0.9, 1.1))
 
 
 def test_left_out_has_to_be_lower():

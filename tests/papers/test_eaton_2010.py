@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.metrics import mutual_info_score
+from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
 from consilience.papers import eaton_2010 as eaton
 from consilience.papers.eaton_2010 import COUNTS, DIRECT, MEMBERSHIP, METHODS, PAPER, PROPAGATION, SHARES, SINGLE
-from consilience.papers.engine import Panel
+from consilience.papers.engine import Panel, Untestable
 
 CURVE = tuple(map(str, COUNTS))
 
@@ -30,7 +30,7 @@ def produced():
     return {study.name: scores_of(study, study.quick[0]) for study in PAPER.studies}
 
 
-def panel_of(rows, columns=CURVE, name="Four Quadrants, PCK-Means, 50% mapped", runs=4):
+def panel_of(rows, columns=CURVE, name="Four Quadrants, PCK-Means, 50% mapped", runs=5):
     """A table whose runs differ a little around the values of each row."""
     noise = np.random.default_rng(0).normal(scale=1e-4, size=(len(rows), len(columns), runs))
     values = {
@@ -167,13 +167,15 @@ def test_few_constraints_are_excused_on_letters_and_digits_alone(name, holds):
 @pytest.mark.parametrize(("values", "holds"), [((0.7, 0.8, 0.9), True), ((0.7, 0.9, 0.8), False)])
 def test_curves_rise_with_the_mapping_or_do_not(values, holds):
     check = checks("figure-4")[3]
+    of = dict(zip(SHARES, values, strict=True))
     panels = [
-        panel_of({PROPAGATION: flat(value), DIRECT: flat(value - 0.1)}, name=f"X, PCK-Means, {share}% mapped")
-        for share, value in zip(SHARES, values, strict=True)
+        panel_of({PROPAGATION: flat(value), DIRECT: flat(value - 0.1)}, name=one["panel"])
+        for one in PAPER.study("figure-4").settings
+        for value in [of[one["mapped"]]]
     ]
     assert check(panels).holds == holds
-    with pytest.raises(KeyError, match="two percentages"):
-        check(panels[:1])
+    with pytest.raises(Untestable, match="sets that were not run: Rec/Talk, MPCK-Means, 100% mapped"):
+        check(panels[:-1])
 
 
 @pytest.mark.parametrize(
@@ -214,7 +216,7 @@ def test_precision_is_98_percent_and_better_for_cannot_links_or_not():
 
 def test_two_kinds_that_are_all_right_cannot_be_compared():
     values = {(row, n): {0: 1.0} for row in ("must-links", "cannot-links") for n in CURVE}
-    with pytest.raises(KeyError, match="all of both are right"):
+    with pytest.raises(Untestable, match="all of both are right"):
         checks("figure-7")[1](Panel("", values))
 
 
@@ -239,4 +241,33 @@ def test_the_start_matters_if_the_gain_goes_with_it(from_farthest, holds):
         f"{DIRECT}, farthest first": flat(from_farthest),
     }
     (check,) = checks("start")
-    assert check([panel_of(rows)]).holds == holds
+    panels = [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
+    assert check(panels).holds == holds
+    with pytest.raises(Untestable, match="sets that were not run: 100% mapped"):
+        check(panels[:2])
+
+
+def test_three_trials_do_not_tell_what_is_significant():
+    rows = {PROPAGATION: flat(0.9), DIRECT: flat(0.7), MEMBERSHIP: flat(0.7)}
+    with pytest.raises(Untestable, match="takes 5 runs, there are 3"):
+        checks("figure-4")[2](panel_of(rows, runs=3))
+
+
+@pytest.mark.parametrize(("exchanged", "holds"), [(0.62, True), (0.75, False)])
+def test_the_order_of_the_views_matters_if_the_curves_differ(exchanged, holds):
+    for check, method in zip(checks("order-of-views"), (MEMBERSHIP, PROPAGATION), strict=True):
+        rows = {f"{method}, letters first": [0.6] * 3, f"{method}, digits first": [exchanged] * 3}
+        found = check(panel_of(rows, tuple(map(str, eaton.SOME))))
+        assert found.holds == holds
+        assert found.words.startswith("letters first .600 .600 .600; digits first")
+
+
+def test_views_that_are_exchanged_keep_their_rows_and_constraints(produced):
+    task = eaton.task_of(eaton.sides_of("shipped-digits", trial=0), 50, 10, trial=0)
+    exchanged = task._replace(views=task.views[["b", "a"]])
+    found = eaton.pairwise_f(eaton.clustered(exchanged, "pck", 0, MEMBERSHIP), task.y)
+    kept = {score[:2]: score.value for score in produced["order-of-views"]}
+    assert kept[f"{MEMBERSHIP}, 3, 8 and 9 first", "10"] == found
+    alone = [eaton.clustered(one, "pck", 0, SINGLE).view_labels_ for one in (task, exchanged)]
+    for name in "ab":  # nothing is handed on, so that the order cannot matter
+        assert adjusted_rand_score(alone[0][name], alone[1][name]) == 1

@@ -73,12 +73,13 @@ def datasets(options: argparse.Namespace, say: Say) -> None:
 
 
 def _list(say: Say) -> None:
+    places = {name: where(name) for name in FETCHERS}  # all of them first: a list does not break off
     for name, (what, _, _) in SHIPPED.items():
         say.result(f"{name:16} {what}")
     say.result("\nand these can be fetched:\n")
     for name in FETCHERS:
         if name not in SHIPPED:
-            say.result(f"{name:16} {HOMES[name].description}\n{'':16} {where(name)}")
+            say.result(f"{name:16} {HOMES[name].description}\n{'':16} {places[name]}")
     say.result("\nWrite one out as ordinary files: consilience datasets word-senses --out senses")
 
 
@@ -137,4 +138,5 @@ def _write_table(path: Path, header: list[str], rows: Iterable[Any]) -> None:
 
 def _propose(say: Say, out: Path, files: Iterable[str], line: str) -> None:
     say.result(f"Written to {out}: {', '.join(files)}. Now try")
-    say.result(f"  consilience cluster {line.format(shlex.quote(str(out)))} --out {shlex.quote(f'{out}-out')}")
+    named = f"./{out}" if str(out).startswith("-") else str(out)  # which is no option
+    say.result(f"  consilience cluster {line.format(shlex.quote(named))} --out {shlex.quote(f'{named}-out')}")

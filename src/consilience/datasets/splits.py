@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from .._backend import generator
 from ..data import Views, index_columns, to_block
+from ..data.coerce import Block
 
 
 def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) -> Views:
@@ -27,8 +29,8 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
     Returns
     -------
     Views
-        Views ``view0``, ``view1``, ... Of a sparse block, a row without any value in a view is missing there; a row
-        without any value at all is there in all of them.
+        Views ``view0``, ``view1``, ... with the names that a frame gives to rows and columns. Of a sparse block, a row
+        without any value in a view is missing there; a row without any value at all is there in all of them.
 
     Examples
     --------
@@ -36,16 +38,28 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
     >>> views.names, [block.shape for _, block in views.items()]
     (('view0', 'view1', 'view2'), [(2, 2), (2, 2), (2, 2)])
     """
-    block = to_block("X", X).values
-    d = block.shape[1]
+    whole = to_block("X", X)
+    block, d = whole.values, whole.values.shape[1]
+    _check_whole("n_views", n_views)
     if not 1 <= n_views <= d:
         raise ValueError(f"n_views={n_views} must be from 1 to the {d} columns of X: each view needs one at least")
     parts = np.array_split(generator(random_state).permutation(d), n_views)
-    cut = {f"view{v}": index_columns(block, np.sort(own).tolist()) for v, own in enumerate(parts)}
+    views = Views._of({f"view{v}": _part(whole, np.sort(own)) for v, own in enumerate(parts)})
     if not sp.issparse(block):
-        return Views(cut)
-    filled = np.stack([own.count_nonzero(axis=1) > 0 for own in cut.values()], axis=1)
-    return Views(cut, present=filled | ~filled.any(axis=1, keepdims=True))
+        return views
+    filled = np.stack([own.count_nonzero(axis=1) > 0 for _, own in views.items()], axis=1)
+    return Views(views, present=filled | ~filled.any(axis=1, keepdims=True))
+
+
+def _part(block: Block, own: np.ndarray) -> Block:
+    """Some of the columns, by position."""
+    names = None if block.columns is None else block.columns[own]
+    return Block(index_columns(block.values, own.tolist()), block.ids, names, block.counted)
+
+
+def _check_whole(name: str, value: Any) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name}={value!r} must be a whole number")
 
 
 def make_paired_views(
@@ -65,14 +79,14 @@ def make_paired_views(
     pairs : sequence of (class, class)
         For each new class the one that its first view is drawn from, and the one of its second.
     n_samples : int, default=200
-        Entities of each new class; no row is drawn twice for a pair.
+        Entities of each new class; no row is drawn twice for a pair, be its classes the same or not.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
     Returns
     -------
     views : Views
-        Views ``first`` and ``second``, both with the columns of `X`.
+        Views ``first`` and ``second``, both with the columns of `X` and their names.
     y : ndarray of shape (len(pairs) * n_samples,)
         The pair that each entity is of, from 0.
 
@@ -83,25 +97,39 @@ def make_paired_views(
     >>> views.shape, pair.tolist()
     ((6, 4), [0, 0, 0, 1, 1, 1])
     """
-    block, y, pairs = to_block("X", X).values, np.asarray(y), list(pairs)
+    whole, y = to_block("X", X), np.asarray(y)
+    block = whole.values
     if y.shape != (block.shape[0],):
         raise ValueError(f"y must give a class to each of the {block.shape[0]} rows of X, got shape {y.shape}")
-    if not pairs or any(len(pair) != 2 for pair in pairs):
+    pairs = list(pairs) if isinstance(pairs, Iterable) else pairs
+    if not pairs or not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
         raise ValueError(f"pairs must be pairs of classes, got {pairs}: [('a', 'b'), ('c', 'd')]")
+    _check_whole("n_samples", n_samples)
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples} must be 1 or more")
     rng = generator(random_state)
-    drawn = np.array([[_drawn(y, one, n_samples, rng) for one in pair] for pair in pairs])  # (pair, side, sample)
-    first, second = (block[drawn[:, side].ravel()] for side in range(2))
-    return Views({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
+    drawn = np.array([_drawn_pair(y, one, other, n_samples, rng) for one, other in pairs])  # (pair, side, sample)
+    first, second = (Block(block[drawn[:, side].ravel()], columns=whole.columns) for side in range(2))
+    return Views._of({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
 
 
-def _drawn(y: np.ndarray, one: Any, n: int, rng: np.random.Generator) -> np.ndarray:
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list | tuple | np.ndarray) and len(pair) == 2
+
+
+def _drawn_pair(y: np.ndarray, one: Any, other: Any, n: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Rows of both classes; where they are the same, no row is on both sides."""
+    if one == other:
+        return np.split(_drawn(y, one, 2 * n, rng, f"for both sides 2 * n_samples={2 * n}"), 2)
+    return [_drawn(y, own, n, rng, f"n_samples={n}") for own in (one, other)]
+
+
+def _drawn(y: np.ndarray, one: Any, n: int, rng: np.random.Generator, wanted: str) -> np.ndarray:
     """Rows of a class in random order, none of them twice."""
     own = np.flatnonzero(y == one)
     if not own.size:
         known = ", ".join(map(repr, np.unique(y).tolist()[:10]))
         raise ValueError(f"pairs names the class {one!r}, which y does not have; it has {known}")
     if len(own) < n:
-        raise ValueError(f"class {one!r} has {len(own)} rows, n_samples={n} are wanted: draw fewer")
+        raise ValueError(f"class {one!r} has {len(own)} rows, {wanted} are wanted: draw fewer")
     return rng.permutation(own)[:n]

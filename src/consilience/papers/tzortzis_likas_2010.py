@@ -1,9 +1,9 @@
 """Tzortzis and Likas: Multiple View Clustering Using a Weighted Combination of Exemplar-Based Mixture Models, 2010.
 
-All nine tables and Figure 2: the convex mixture model (CMM) of one
-view, of the views side by side, of all views alike, and of weighted views, each also refined by kernel k-means, and
-kernel CCA. Three studies of ours show what the printed numbers are: in which base the entropies are, where the weights
-of noisy views come from, and what the normaliser should be.
+All nine tables and Figure 2: the convex mixture model (CMM) of one view, of the views side by side, of all views alike,
+and of weighted views, each also refined by kernel k-means, and kernel CCA. Three studies of ours show what the printed
+numbers are: in which base the entropies are, where the weights of noisy views come from, and what the normaliser
+should be.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..datasets import make_corrupted_views
 from ..divergences import SquaredEuclidean
 from ..metrics import average_entropy
 from .data import dataset, tf_idf
-from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study
+from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study, Untestable
 from .engine.published import published
 
 NAME = "tzortzis-likas-2010"
@@ -43,6 +43,7 @@ TOGETHER = (MULTIVIEW, WEIGHTED)
 CMMS = (WORST, BEST, CONCATENATED, *TOGETHER)
 NOISELESS = f"{WEIGHTED}, without the noisy views"
 
+TRIANGLE, LINE = "three clusters in a triangle", "three clusters in a line (a guess)"
 NUMBERS = (2, 3, 4, 5)  # of corrupted views
 NOISES = (0.3, 0.5, 1.0, 1.5, 2.0, 2.5)  # the ends are in the text; those between only in the picture
 MIXED = (1.0, 2.5)  # the paper does not say which two levels it mixed
@@ -87,13 +88,13 @@ N_ADS, N_IMAGES = 459, 2369  # advertisements in the whole set; images in the pa
 N_POINTS, N_WRONG = 700, 50
 BETA = 0.7  # of the component that is integrated; any will do
 
-# ---------------------------------------------------------------------------------------------------------------- data
+# Data
 
 
 @cache
-def corrupted(run: int, n_views: int, n_noisy: int) -> tuple[Views, np.ndarray]:
+def corrupted(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> tuple[Views, np.ndarray]:
     """The first of five corrupted and of two noisy views, so that all tables look at the same ones (Section V-B)."""
-    views, y = make_corrupted_views(n_views=max(NUMBERS), n_noisy=2, random_state=run)
+    views, y = make_corrupted_views(n_views=max(NUMBERS), n_noisy=2, in_line=in_line, random_state=run)
     return views[[f"view{v}" for v in range(n_views)] + [f"noisy{v}" for v in range(n_noisy)]], y
 
 
@@ -114,7 +115,7 @@ def title(name: str) -> str:
     return TITLES.get(name, name)
 
 
-# ------------------------------------------------------------------------------------------------------------- methods
+# Methods
 
 
 class Found(NamedTuple):
@@ -184,16 +185,16 @@ def principal_scores(K: np.ndarray) -> np.ndarray:
     return vectors[:, real] * np.sqrt(values[real])
 
 
-# ---------------------------------------------------------------------------------------------------- tables I to IV
+# Tables I to IV
 
 
-def synthetic(run: int, n_views: int, n_noisy: int) -> Iterator[Score]:
+def synthetic(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> Iterator[Score]:
     """Tables I and III: every method on one draw; entropies in nats."""
-    views, y = corrupted(run, n_views, n_noisy)
+    views, y = corrupted(run, n_views, n_noisy, in_line)
     column = str(n_views)
     yield from (Score(row, column, value) for row, value in every_method(views, y, 3, np.e, run).items())
     if n_noisy:
-        without = convex(corrupted(run, n_views, 0)[0], 3)
+        without = convex(corrupted(run, n_views, 0, in_line)[0], 3)
         yield Score(NOISELESS, column, without.entropies(y, np.e)[0])
 
 
@@ -237,7 +238,7 @@ def synthetic_title(name: str) -> str:
     return f"View {number}" if kind == "view" else f"Noisy view {number}"
 
 
-# ------------------------------------------------------------------------------------------------------------ figure 2
+# Figure 2
 
 
 def noise_level(run: int, noise: float, rounds: int = 1000) -> Iterator[Score]:
@@ -263,7 +264,7 @@ def with_noise(run: int, levels: Sequence[float], rounds: int = 1000) -> Found:
     return convex(Views({"view0": views["view0"], "view1": views["view1"], **noisy}), 3, max_iter=rounds)
 
 
-# -------------------------------------------------------------------------------------------------- tables V to IX
+# Tables V to IX
 
 
 def sharpness(run: int, data: str, n_clusters: int, method: str, factor: float, sample: int = 0) -> Iterator[Score]:  # noqa: ARG001
@@ -355,7 +356,7 @@ def advertisement_weights(run: int, data: str, sample: int = 0, empty: bool = Fa
         yield Score(f"{title(name)} view", "share that is empty", float(np.mean(views[name].sum(axis=1) == 0)))
 
 
-# ------------------------------------------------------------------------------------------------------ what they are
+# What the printed numbers are
 
 
 def bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG001
@@ -370,7 +371,7 @@ def one_view() -> tuple[str, float, np.ndarray, np.ndarray]:
     """A view that is right about all points but those that were replaced."""
     y = np.arange(N_POINTS) % 3
     labels = np.where(np.arange(N_POINTS) < N_WRONG, (y + 1 + np.arange(N_POINTS) // 3 % 2) % 3, y)
-    return "best single view, as it must be", PRINTED["table-1", "", BEST, "2"], y, labels
+    return "best single view, as it must be", PRINTED["table-1", TRIANGLE, BEST, "2"], y, labels
 
 
 def pages_by_text() -> tuple[str, float, np.ndarray, np.ndarray]:
@@ -413,14 +414,14 @@ def normaliser(run: int) -> Iterator[Score]:  # noqa: ARG001
         yield Score(AS_IT_SHOULD, str(d), volume * ours)
 
 
-# -------------------------------------------------------------------------------------------------------------- claims
+# Claims
 
 
 def below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Evidence:
     """Whether the first number of each pair lies below the second, but for so many pairs."""
     compared = sorted(pairs, key=lambda pair: pair[2] - pair[1])
     if not compared:
-        raise KeyError("there is nothing to compare")
+        raise Untestable("there is nothing to compare")
     wrong = [pair for pair in compared if not pair[1] < pair[2]]
     shown = "; ".join(f"{what} {left:.3f} against {right:.3f}" for what, left, right in (wrong or compared)[:4])
     more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
@@ -449,7 +450,7 @@ def agrees(study: str, within: float, panel: Panel) -> Evidence:
         if (own, name) == (study, panel.name) and (row, column) in panel and not column.startswith("α*")
     ]
     if not cells:
-        raise KeyError(f"the paper prints no numbers for {panel.name}")
+        raise Untestable(f"the paper prints no numbers for {panel.name}")
     off = [(abs(ours - value), max(within, np.nan_to_num(2 * spread))) for _, ours, value, spread in cells]
     good = sum(distance <= room for distance, room in off)
     what, ours, value, _ = cells[int(np.argmax([distance for distance, _ in off]))]
@@ -459,7 +460,7 @@ def agrees(study: str, within: float, panel: Panel) -> Evidence:
 def printed_numbers(study: str, within: float) -> Claim:
     """That ours are those that were printed."""
     text = f"the printed numbers come out, within {within:g} or two standard deviations of the draws"
-    return Claim(text, partial(agrees, study, within))
+    return Claim(text, partial(agrees, study, within), ours=True)
 
 
 def beats_single(panel: Panel) -> Evidence:
@@ -730,13 +731,6 @@ def weighting_pays(least: int, panel: Panel) -> Evidence:
     return below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
 
 
-def weights_ignore_number(panel: Panel) -> Evidence:
-    """Weights for two, four and six clusters."""
-    columns = [f"{n_clusters} clusters" for n_clusters in SIZES]
-    apart = max(float(np.ptp([panel.mean(row, column) for column in columns])) for row in panel.rows)
-    return Evidence(apart < 1e-6, f"largest difference {apart:.1g}")
-
-
 def heaviest_is_best(panel: Panel) -> Evidence:
     """The view of the largest weight is the one with the least entropy alone."""
     heaviest = max(panel.rows, key=lambda row: panel.mean(row, "2 clusters"))
@@ -761,7 +755,7 @@ def printed_weights(panel: Panel) -> dict[str, float]:
     """Of Table IV, and the entropy of Table III, for a panel of so many views."""
     number = panel.name[0]
     weights = {row: PRINTED["table-4", "", row, number] for row in ("View 1", "Noisy view 1")}
-    return weights | {"average entropy": PRINTED["table-3", "", WEIGHTED, number]}
+    return weights | {"average entropy": PRINTED["table-3", TRIANGLE, WEIGHTED, number]}
 
 
 def keeps_noisy_views(panel: Panel) -> Evidence:
@@ -793,13 +787,17 @@ def integrates_to_one(row: str, panel: Panel) -> Evidence:
     return Evidence(all(abs(value - 1) < 1e-6 for value in found.values()), words)
 
 
-# ------------------------------------------------------------------------------------------------------------- studies
+# Studies
 
 NATS, BITS = "average entropy in nats; less is better", "average entropy in bits; less is better"
 WEIGHT = "weight of the view"
 DRAWS = (
     "The paper shows one draw, these are ten; it gives its three Gaussians as a picture only. The columns are the "
     "numbers of corrupted views. "
+)
+IN_LINE = (
+    "The line was chosen among a few arrangements because the printed numbers come out with it: that is evidence for a "
+    "guess, not a reproduction. "
 )
 CCA_NOTE = (
     "Kernel CCA: linear kernels, their 100 leading axes, one ridge for all views out of .01, .1, 1 and 10, the one "
@@ -813,12 +811,19 @@ ADS_NOTE = (
     "has all images but lacks the base url, one has all views but only 998 images: shown are the images of each that "
     "have a term in every view. "
 )
-OTHER_IMAGES = Claim("the printed numbers come out", cannot="these are not the paper's 2,369 images and four views")
+NOT_IN_ALL_CASES = (
+    'By the paper\'s own numbers "kernel k-means is beneficial in all cases" does not hold: for two clusters the best '
+    "single view has .366 without and .382 with it. "
+)
+OTHER_IMAGES = Claim(
+    "the printed numbers come out", cannot="these are not the paper's 2,369 images and four views", ours=True
+)
 
 
 def counted(n_noisy: int) -> tuple[dict[str, Any], ...]:
-    """Settings for each number of views."""
-    return tuple({"n_views": n_views, "n_noisy": n_noisy} for n_views in NUMBERS)
+    """Settings for each number of views, with the clusters in a triangle and in a line."""
+    panels: tuple[dict[str, Any], ...] = ({"panel": TRIANGLE}, {"panel": LINE, "in_line": True})
+    return tuple(panel | {"n_views": n_views, "n_noisy": n_noisy} for panel in panels for n_views in NUMBERS)
 
 
 def graded(base: dict[str, Any], factors: Sequence[float]) -> tuple[dict[str, Any], ...]:
@@ -836,7 +841,7 @@ def leveled() -> tuple[dict[str, Any], ...]:
     """Settings for each noise level, with EM to its end and stopped."""
     panels: tuple[dict[str, Any], ...] = (
         {"panel": "two views of each kind"},
-        {"panel": "two views of each kind, EM stopped after six rounds", "rounds": 6},
+        {"panel": "two views of each kind, EM stopped after five rounds", "rounds": 5},
     )
     return tuple(panel | {"noise": noise} for panel in panels for noise in NOISES)
 
@@ -847,8 +852,14 @@ def stopped(numbers: Iterable[int], rounds: tuple[int, ...]) -> tuple[dict[str, 
 
 
 TABLE_1 = Study(
-    "table-1", "Corrupted views without noise", NATS, synthetic,
-    counted(0), 10, counted(0), 2,
+    name="table-1",
+    title="Corrupted views without noise",
+    measure=NATS,
+    work=synthetic,
+    settings=counted(0),
+    runs=10,
+    quick=counted(0),
+    quick_runs=2,
     claims=(
         Claim("both multi-view methods outperform the best single view, apart from one case", beats_single),
         Claim("the concatenated view is inferior or equal to at least one of them, always", concatenation_is_behind),
@@ -863,23 +874,39 @@ TABLE_1 = Study(
     ),
     figure=Figure("views", NATS),
     deviations=True,
-    note=DRAWS + WORST_NOTE + CCA_NOTE
+    note=DRAWS
+    + IN_LINE
+    + WORST_NOTE
+    + CCA_NOTE
     + "In a plane a linear kernel has two axes, where the paper asks for three: ours are the two that there are.",
-)  # fmt: skip
+)
 
 TABLE_2 = Study(
-    "table-2", "Weights of the views without noise", WEIGHT, synthetic_weights,
-    ({"n_noisy": 0},), 10, ({"n_noisy": 0},), 2,
+    name="table-2",
+    title="Weights of the views without noise",
+    measure=WEIGHT,
+    work=synthetic_weights,
+    settings=({"n_noisy": 0},),
+    runs=10,
+    quick=({"n_noisy": 0},),
+    quick_runs=2,
     claims=(
         Claim("all views get roughly the same weight (within a quarter of their mean, in every draw)", clean_are_equal),
         printed_numbers("table-2", 0.02),
     ),
-    deviations=True, note=DRAWS,
-)  # fmt: skip
+    deviations=True,
+    note=DRAWS,
+)
 
 TABLE_3 = Study(
-    "table-3", "Corrupted views and two noisy ones", NATS, synthetic,
-    counted(2), 10, counted(2), 2,
+    name="table-3",
+    title="Corrupted views and two noisy ones",
+    measure=NATS,
+    work=synthetic,
+    settings=counted(2),
+    runs=10,
+    quick=counted(2),
+    quick_runs=2,
     claims=(
         Claim("the weighted model has the least entropy of all methods in all cases", weighted_is_least),
         Claim("it is close to what it is without the noisy views (within .06, as in the paper)", as_without_noise),
@@ -892,24 +919,40 @@ TABLE_3 = Study(
     ),
     figure=Figure("views beside the noisy ones", NATS),
     deviations=True,
-    note=DRAWS + WORST_NOTE + CCA_NOTE + "By its own numbers the third claim does not hold for four views without "
-    "kernel k-means.",
-)  # fmt: skip
+    note=DRAWS
+    + IN_LINE
+    + WORST_NOTE
+    + CCA_NOTE
+    + "By its own numbers the third claim does not hold for four views without kernel k-means.",
+)
 
 TABLE_4 = Study(
-    "table-4", "Weights of the views with two noisy ones", WEIGHT, synthetic_weights,
-    ({"n_noisy": 2},), 10, ({"n_noisy": 2},), 2,
+    name="table-4",
+    title="Weights of the views with two noisy ones",
+    measure=WEIGHT,
+    work=synthetic_weights,
+    settings=({"n_noisy": 2},),
+    runs=10,
+    quick=({"n_noisy": 2},),
+    quick_runs=2,
     claims=(
         Claim("noisy views get very small weights (under half of any other, in every draw)", noisy_are_small),
         Claim("the others are equally treated (within a quarter of their mean, in every draw)", clean_are_equal),
         printed_numbers("table-4", 0.02),
     ),
-    deviations=True, note=DRAWS + "EM is run to its end: see the study stopping.",
-)  # fmt: skip
+    deviations=True,
+    note=DRAWS + "EM is run to its end: see the study stopping.",
+)
 
 FIGURE_2 = Study(
-    "figure-2", "Weights of noisy views by the level of the noise", WEIGHT, noise_level,
-    leveled(), 10, leveled(), 2,
+    name="figure-2",
+    title="Weights of noisy views by the level of the noise",
+    measure=WEIGHT,
+    work=noise_level,
+    settings=leveled(),
+    runs=10,
+    quick=leveled(),
+    quick_runs=2,
     claims=(
         Claim("as the noise increases, weights of noise-free and noisy views differ more", gap_grows),
         Claim("with noise of .3 weights of noisy views approach the others (.8 of them)", little_noise_counts),
@@ -917,11 +960,19 @@ FIGURE_2 = Study(
     ),
     figure=Figure("standard deviation of the noise", WEIGHT),
     deviations=True,
-    note="The picture is lost but for the ends of its axis, .3 and 2.5. Stopped EM is ours: see the study stopping.",
-)  # fmt: skip
+    note="The picture is lost but for the ends of its axis, .3 and 2.5. Stopped EM is ours, with the five rounds "
+    "that the study stopping finds.",
+)
 
 FIGURE_2_MIXED = Study(
-    "figure-2-mixed", "Weights where two levels of noise come together", WEIGHT, mixed_noise, ({},), 10, ({},), 2,
+    name="figure-2-mixed",
+    title="Weights where two levels of noise come together",
+    measure=WEIGHT,
+    work=mixed_noise,
+    settings=({},),
+    runs=10,
+    quick=({},),
+    quick_runs=2,
     claims=(
         Claim("the less informative a view is, the smaller its weight", falls_with_noise),
         Claim("views with the same noise get very similar weights (within .03)", same_noise_same_weight),
@@ -929,10 +980,17 @@ FIGURE_2_MIXED = Study(
     figure=Figure("standard deviation of the noise", WEIGHT),
     deviations=True,
     note="The paper does not say which two levels it mixed: these are 1 and 2.5.",
-)  # fmt: skip
+)
 
 TABLE_5 = Study(
-    "table-5", "WebKB by the factor on beta_0", NATS, webkb, graded(WEBKB, FACTORS), 1, graded(SENSES, (1.0, 2.0)), 1,
+    name="table-5",
+    title="WebKB by the factor on beta_0",
+    measure=NATS,
+    work=webkb,
+    settings=graded(WEBKB, FACTORS),
+    runs=1,
+    quick=graded(SENSES, (1.0, 2.0)),
+    quick_runs=1,
     claims=(
         Claim("at beta_0 the weighted model is beaten by kernel CCA alone", beaten_by_cca_alone),
         Claim("at the best beta it is superior to all, kernel CCA too", best_when_tuned),
@@ -944,18 +1002,32 @@ TABLE_5 = Study(
     figure=Figure("factor on beta_0", NATS),
     note=LEAK + "Printed numbers stand at beta_0 and at the α* that the paper found. The pages are the 2,413 of the "
     "complete collection that somebody links to with words, where the paper had 2,076. " + CCA_NOTE,
-)  # fmt: skip
+)
 
 TABLE_6 = Study(
-    "table-6", "Weights of the views of WebKB", WEIGHT, webkb_weights, (WEBKB,), 1, (SENSES,), 1,
+    name="table-6",
+    title="Weights of the views of WebKB",
+    measure=WEIGHT,
+    work=webkb_weights,
+    settings=(WEBKB,),
+    runs=1,
+    quick=(SENSES,),
+    quick_runs=1,
     claims=(
         Claim("the anchor texts get a higher weight than the text", anchors_weigh_more),
         printed_numbers("table-6", 0.05),
     ),
-)  # fmt: skip
+)
 
 TABLE_7 = Study(
-    "table-7", "Advertisements at beta_0", BITS, advertisements, sized([*ADS, ALL_ADS]), 1, sized([NO_ADS]), 1,
+    name="table-7",
+    title="Advertisements at beta_0",
+    measure=BITS,
+    work=advertisements,
+    settings=sized([*ADS, ALL_ADS]),
+    runs=1,
+    quick=sized([NO_ADS]),
+    quick_runs=1,
     claims=(
         Claim("one of both multi-view CMMs has the least entropy in half of the cases", partial(together_least, 3)),
         Claim("both are always ahead of the worst single view", ahead_of_worst),
@@ -964,13 +1036,23 @@ TABLE_7 = Study(
         Claim("kernel k-means is beneficial in all cases", refinement_helps),
         OTHER_IMAGES,
     ),
-    note=ADS_NOTE + "Beside them all images with three views, in which a row without terms is a row of zeros. "
-    + WORST_NOTE + CCA_NOTE,
-)  # fmt: skip
+    note=ADS_NOTE
+    + "Beside them all images with three views, in which a row without terms is a row of zeros. "
+    + WORST_NOTE
+    + CCA_NOTE
+    + NOT_IN_ALL_CASES
+    + "The concatenated view does not gain for any number of clusters (.496 and .496, .489 and .489, .472 and .474).",
+)
 
 TABLE_8 = Study(
-    "table-8", "Advertisements at the best beta", BITS, tuned,
-    sized(ADS, factors=FACTORS), 1, sized([NO_ADS], (2,), factors=(1.0, 2.0)), 1,
+    name="table-8",
+    title="Advertisements at the best beta",
+    measure=BITS,
+    work=tuned,
+    settings=sized(ADS, factors=FACTORS),
+    runs=1,
+    quick=sized([NO_ADS], (2,), factors=(1.0, 2.0)),
+    quick_runs=1,
     claims=(
         Claim("one of both multi-view CMMs has the least entropy in all cases but one", partial(together_least, 5)),
         Claim("both are always ahead of the worst single view", ahead_of_worst),
@@ -980,65 +1062,98 @@ TABLE_8 = Study(
         Claim("kernel k-means is beneficial in all cases", refinement_helps),
         OTHER_IMAGES,
     ),
-    note=LEAK + ADS_NOTE + WORST_NOTE + CCA_NOTE,
-)  # fmt: skip
+    note=LEAK + ADS_NOTE + WORST_NOTE + CCA_NOTE + NOT_IN_ALL_CASES,
+)
 
 TABLE_9 = Study(
-    "table-9", "Weights of the views of the advertisements", WEIGHT, advertisement_weights,
-    (*ADS, ALL_ADS), 1, (NO_ADS,), 1,
+    name="table-9",
+    title="Weights of the views of the advertisements",
+    measure=WEIGHT,
+    work=advertisement_weights,
+    settings=(*ADS, ALL_ADS),
+    runs=1,
+    quick=(NO_ADS,),
+    quick_runs=1,
     claims=(
-        Claim("the weights are the same for all numbers of clusters", weights_ignore_number),
         Claim("a low weight means a view that says little (Section IV-A): the heaviest view is best", heaviest_is_best),
         OTHER_IMAGES,
     ),
-    note=ADS_NOTE + "Added are the mean entropy (bits) of each view alone, and the share of its rows without terms.",
-)  # fmt: skip
+    note=ADS_NOTE + "Added are the mean entropy (bits) of each view alone, and the share of its rows without terms. "
+    "The weights are learned before clusters are picked, and cannot depend on their number.",
+)
 
 LOG_BASES = Study(
-    "log-bases", "In which base the printed entropies are", "average entropy", bases,
-    (
+    name="log-bases",
+    title="In which base the printed entropies are",
+    measure="average entropy",
+    work=bases,
+    settings=(
         {"panel": "Tables I to IV", "case": "points"},
         {"panel": "Table V", "case": "webkb", "data": "webkb"},
         {"panel": "Tables VII and VIII", "case": "images"},
-    ), 1,
-    (
+    ),
+    runs=1,
+    quick=(
         {"panel": "Tables I to IV", "case": "points"},
         {"panel": "Tables VII and VIII", "case": "images"},
-    ), 1,
-    claims=(Claim("the entropies (Eq 16, which gives no base) are in nats", is_in_nats),),
+    ),
+    quick_runs=1,
+    claims=(Claim("the entropies (Eq 16, which gives no base) are in nats", is_in_nats, ours=True),),
     note="A view that is right but for the 50 of 700 points that were replaced has a known entropy. At most 459 of "
     "the 2,369 images can be advertisements, so that no clustering of them has a larger entropy than one cluster of "
     "all. Tables I to V are read as nats here, VII and VIII as bits.",
-)  # fmt: skip
+)
 
 STOPPING = Study(
-    "stopping", "Weights by the round in which EM is stopped", "weight of the view; average entropy in nats", stopping,
-    stopped(NUMBERS, ROUNDS), 10, stopped((2, 5), (3, 5, 6, 8)), 2,
+    name="stopping",
+    title="Weights by the round in which EM is stopped",
+    measure="weight of the view; average entropy in nats",
+    work=stopping,
+    settings=stopped(NUMBERS, ROUNDS),
+    runs=10,
+    quick=stopped((2, 5), (3, 5, 6, 8)),
+    quick_runs=2,
     claims=(
-        Claim("the weights of noisy views in Table IV are those of EM that has ended (within .02)", keeps_noisy_views),
+        Claim(
+            "the weights of noisy views in Table IV are those of EM that has ended (within .02)",
+            keeps_noisy_views,
+            ours=True,
+        ),
         Claim(
             "stopped after one number of rounds, EM gives all the weights of Table IV (within .02)",
-            partial(stopped_alike, ("View 1", "Noisy view 1"), 0.02), across=True,
+            partial(stopped_alike, ("View 1", "Noisy view 1"), 0.02),
+            across=True,
+            ours=True,
         ),
         Claim(
             "stopped after one number of rounds, EM gives all the entropies of Table III (within .05)",
-            partial(stopped_alike, ("average entropy",), 0.05), across=True,
+            partial(stopped_alike, ("average entropy",), 0.05),
+            across=True,
+            ours=True,
         ),
     ),
     deviations=True,
     note="Algorithm 1 ends at a tolerance that the paper does not give. The last column ends when the mean "
     "log-likelihood rises by less than .0001; the shares are solved for in every round.",
-)  # fmt: skip
+)
 
 NORMALISER = Study(
-    "normaliser", "The integral of a Gaussian component", "integral over all x; 1 for a density", normaliser,
-    ({},), 1, ({},), 1,
+    name="normaliser",
+    title="The integral of a Gaussian component",
+    measure="integral over all x; 1 for a density",
+    work=normaliser,
+    settings=({},),
+    runs=1,
+    quick=({},),
+    quick_runs=1,
     claims=(
-        Claim("with the printed (β/2π)^(d/2) components are densities", partial(integrates_to_one, AS_PRINTED)),
-        Claim("with (β/π)^(d/2), which is used here, they are", partial(integrates_to_one, AS_IT_SHOULD)),
+        Claim(
+            "with the printed (β/2π)^(d/2) components are densities", partial(integrates_to_one, AS_PRINTED), ours=True
+        ),
+        Claim("with (β/π)^(d/2), which is used here, they are", partial(integrates_to_one, AS_IT_SHOULD), ours=True),
     ),
     note="The distance is squared, not halved as in a Gaussian's exponent. The tables leave the constant out.",
-)  # fmt: skip
+)
 
 PAPER = Paper(
     name=NAME,

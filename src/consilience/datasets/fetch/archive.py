@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import tarfile
@@ -9,11 +11,15 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 LARGEST = 2**28  # bytes of one file; the largest that is read has a tenth of it
 ALL = 2**31  # bytes of all files together, read or not
-BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
+BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError),
+    *(MemoryError, OverflowError, UnicodeError),
+)
+PACKED: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
 class Member(NamedTuple):
@@ -34,6 +40,8 @@ def read_members(path: Path, names: tuple[str, ...] = (), inner: str = "") -> di
             if not inner:
                 return _read(file, path.name, names)
             return _read(io.BytesIO(_read(file, path.name, (inner,))[inner]), inner, names)
+    except PermissionError:
+        raise  # the archive may well be sound
     except BROKEN as error:
         reason = str(error).partition("\n")[0].rstrip(":")  # tar lists all that it has tried
         raise ValueError(f"{path} is no archive that can be read ({reason}): delete it and get it again") from error
@@ -71,10 +79,39 @@ def _zipped(file: IO[bytes]) -> Iterator[Member]:
 
 
 def _tarred(file: IO[bytes]) -> Iterator[Member]:
-    with tarfile.open(fileobj=file) as archive:
+    start = file.read(6)
+    file.seek(0)
+    stream = Bounded(next((opened(file) for mark, opened in PACKED.items() if start.startswith(mark)), file))
+    with tarfile.open(fileobj=stream, mode="r:") as archive:  # type: ignore[call-overload]
         for info in archive:
             if info.isreg():
                 yield Member(info.name, info.size, lambda info=info: _content(archive, info))  # type: ignore[misc]
+    stream.finish()
+
+
+class Bounded:
+    """A stream that is not read on without end, whatever sizes a header declares."""
+
+    def __init__(self, file: IO[bytes], once: int = LARGEST, end: int = 2 * ALL) -> None:
+        self._file, self._once, self._end = file, once, end
+        self.tell = file.tell
+
+    def read(self, size: int) -> bytes:
+        self._check(size <= self._once)
+        return self._file.read(size)
+
+    def seek(self, to: int) -> int:
+        self._check(to <= self._end)
+        return self._file.seek(to)
+
+    def finish(self) -> None:
+        """Read to the end, where the checksum is: a tar archive ends before its stream does."""
+        while self._file.read(2**20):
+            self._check(self._file.tell() <= self._end)
+
+    def _check(self, within: bool) -> None:
+        if not within:
+            raise tarfile.ReadError("it declares more than a data set holds")
 
 
 def _content(archive: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:

@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.io import mmread
+from scipy.io import mminfo, mmread
 
 from ...data.coerce import Block
 from ..dataset import Dataset
 from .fetched import fetched
-from .home import Facts, Home, Parsed
+from .home import Facts, Home, Parsed, whole
 
 PAGE = "http://mlg.ucd.ie/datasets/segment.html"
 CITATION = (
@@ -65,11 +65,23 @@ def parse_segments(files: Mapping[str, bytes], collection: str, n_segments: int)
     blocks = {}
     for i, (stem, own) in enumerate(zip(stems, documents, strict=True)):
         row = {name: at for at, name in enumerate(own)}
-        counts = sp.csr_array(mmread(io.BytesIO(files[f"{stem}.mtx"]))).T.tocsr()
+        counts = _matrix(f"{stem}.mtx", files[f"{stem}.mtx"])
+        if counts.shape[0] != len(own):
+            raise ValueError(f"{stem}.mtx has {counts.shape[0]} documents, {stem}.docs {len(own)}")
         terms = np.array(_lines(files[f"{stem}.terms"]))
-        block = counts[[row[name] for name in shared]].astype(np.int64)
+        block = counts[[row[name] for name in shared]]
         blocks[f"seg{i + 1}"] = Block(block, np.array(shared), terms if len(terms) == block.shape[1] else None)
     return Parsed(blocks, np.array([names.index(classes[name]) for name in shared]), tuple(names))
+
+
+def _matrix(name: str, content: bytes) -> sp.csr_array:
+    """Documents by terms; what the header declares is believed only if the file is long enough to hold it."""
+    if max(mminfo(io.BytesIO(content))[:3]) > len(content):
+        raise ValueError(f"{name} declares more than it holds")
+    counts = sp.coo_array(mmread(io.BytesIO(content)))
+    made = sp.csr_array((whole(f"counts of {name}", counts.data), counts.coords[::-1]), shape=counts.shape[::-1])
+    made.eliminate_zeros()
+    return made
 
 
 def _lines(content: bytes) -> list[str]:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ...data.coerce import Block
 from ..dataset import Dataset
 from .fetched import fetched
-from .home import Facts, Home, Parsed
+from .home import Facts, Home, Parsed, whole
 
 COLLECTIONS = {
     "re0": ("news of Reuters", 2886, (16, 608, 319, 42, 60, 219, 80, 20, 37, 39, 11, 38, 15)),
@@ -62,15 +62,19 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> Parsed:
     values = np.array([float(cell) for row in cells for cell in row[1::2]])
     if len(cells) != n or len(values) != entries:
         raise ValueError(f"{len(cells)} rows with {len(values)} entries, not {n} with {entries}")
-    counts = sp.csr_array((values.astype(np.int64), columns, indptr), shape=(n, d))
+    counts = sp.csr_array((whole("counts", values), columns, indptr), shape=(n, d))
     counts.check_format(full_check=True)
-    used = np.unique(columns)
+    counts.eliminate_zeros()
+    used, columns = np.unique(counts.indices, return_inverse=True)
     labels = [line.strip() for line in files[f"{name}.mat.rclass"].decode("latin-1").splitlines() if line.strip()]
     words = np.array([line.strip() for line in files[f"{name}.mat.clabel"].decode("latin-1").splitlines()])
     if len(labels) != n:
         raise ValueError(f"{len(labels)} classes for {n} rows")
     names, target = np.unique(labels, return_inverse=True)
-    block = Block(counts[:, used], columns=words[used] if len(words) == d else None)
+    block = Block(
+        sp.csr_array((counts.data, columns, counts.indptr), shape=(n, len(used))),
+        columns=words[used] if len(words) == d else None,
+    )
     return Parsed({"text": block}, target, tuple(names.tolist()))
 
 

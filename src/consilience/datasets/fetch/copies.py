@@ -7,6 +7,7 @@ It holds ``labels`` (class of each row), ``class_names``, ``view_names``, and fo
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,43 +17,78 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...data.coerce import Block
-from .home import Parsed
+from .archive import ALL, LARGEST
+from .home import Parsed, whole
+
+SIMPLE = re.compile(r"[\w-][\w.-]*")  # a name that files can have
+WIDEST = 2**31 - 1  # for 32 bits
 
 
 def read_copy(path: Path, called: Mapping[str, str] | None = None) -> Parsed:
     """Read one; `called` gives views another name than they have there, and then only those are taken."""
     try:
+        _check_size(path)
         with np.load(path, allow_pickle=False) as held:
-            target = held["labels"].astype(np.int64)
-            ids = distinct(_lines(held["sample_ids"])) if "sample_ids" in held else None
-            names = dict(called or {str(name): str(name) for name in held["view_names"]})
-            blocks = {name: Block(_values(held, own), ids, _columns(held, own)) for own, name in names.items()}
-            classes = tuple(str(name) for name in held["class_names"])
-            _check(blocks, target, classes)
-    except (KeyError, ValueError, TypeError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no converted copy that can be read ({error}): see docs/data.md") from error
-    return Parsed(blocks, target, classes)
+            parsed = _parsed(held, called)
+        parsed.check()
+    except PermissionError:
+        raise  # the copy may well be sound
+    except Exception as error:  # a broken file breaks numpy, zipfile and what they call in many ways
+        said = str(error).partition("\n")[0] or type(error).__name__
+        reason = "it holds Python objects" if "allow_pickle" in said else said  # and not numpy's advice to load them
+        raise ValueError(f"{path} is no converted copy that can be read ({reason}): see docs/data.md") from error
+    return parsed
+
+
+def _check_size(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        sizes = [info.file_size for info in archive.infolist()]
+    if max(sizes, default=0) > LARGEST or sum(sizes) > ALL:
+        raise ValueError(f"it says it holds {sum(sizes):,} bytes, more than a data set does")
+
+
+def _parsed(held: Any, called: Mapping[str, str] | None) -> Parsed:
+    ids = distinct(_lines(held["sample_ids"])) if "sample_ids" in held else None
+    names = dict(called or {str(name): str(name) for name in held["view_names"]})
+    for name in names.values():
+        if not SIMPLE.fullmatch(name):
+            raise ValueError(f"a view is called {name!r}: names have letters, digits, '_', '-', and '.' not first")
+    blocks = {name: Block(_values(held, own), ids, _columns(held, own)) for own, name in names.items()}
+    return Parsed(blocks, whole("labels", held["labels"]), tuple(str(name) for name in held["class_names"]))
 
 
 def distinct(ids: list[str]) -> np.ndarray:
     """Names of rows, told apart where one comes twice."""
-    seen: dict[str, int] = {}
+    taken, seen = set(ids), dict.fromkeys(ids, 0)
     for i, name in enumerate(ids):
-        seen[name] = seen.get(name, 0) + 1
+        seen[name] += 1
         if seen[name] > 1:
+            while f"{name} ({seen[name]})" in taken:
+                seen[name] += 1
             ids[i] = f"{name} ({seen[name]})"
+            taken.add(ids[i])
     return np.array(ids)
 
 
 def _values(held: Any, name: str) -> np.ndarray | sp.csr_array:
     if f"{name}__dense" in held:
-        return held[f"{name}__dense"].astype(np.float64)
+        return _numbers(held[f"{name}__dense"]).astype(np.float64)
     data, indices, indptr, shape = (held[f"{name}__{part}"] for part in ("data", "indices", "indptr", "shape"))
-    data = data.astype(np.float64 if data.dtype.kind == "f" else np.int64)
+    data = _numbers(data).astype(np.float64 if data.dtype.kind == "f" else np.int64)
+    indices, indptr, shape = (
+        whole(f"{name}__{part}", own, WIDEST)
+        for part, own in (("indices", indices), ("indptr", indptr), ("shape", shape))
+    )
     made = sp.csr_array((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=tuple(shape.tolist()))
     made.check_format(full_check=True)
     made.eliminate_zeros()
     return made
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{values.dtype} are no real numbers")
+    return values
 
 
 def _columns(held: Any, name: str) -> np.ndarray | None:
@@ -60,14 +96,6 @@ def _columns(held: Any, name: str) -> np.ndarray | None:
 
 
 def _lines(packed: np.ndarray) -> list[str]:
+    if packed.dtype != np.uint8:
+        raise ValueError(f"names are bytes of UTF-8, not {packed.dtype}")
     return packed.tobytes().decode().split("\n")
-
-
-def _check(blocks: Mapping[str, Block], target: np.ndarray, classes: tuple[str, ...]) -> None:
-    for name, block in blocks.items():
-        if block.values.ndim != 2 or block.values.shape[0] != len(target):
-            raise ValueError(f"view {name!r} has shape {block.values.shape} for {len(target)} labels")
-        if block.columns is not None and len(block.columns) != block.values.shape[1]:
-            raise ValueError(f"view {name!r} has {len(block.columns)} names for {block.values.shape[1]} columns")
-    if target.ndim != 1 or (len(target) and not 0 <= target.min() <= target.max() < len(classes)):
-        raise ValueError(f"its labels are not numbers of its {len(classes)} classes")

@@ -30,6 +30,50 @@ class Parsed(NamedTuple):
         sparse = np.array([sp.issparse(block) for block in blocks.values()])
         return Views(Views._of(self.blocks), present=says | (~says.any(axis=1, keepdims=True) & sparse))
 
+    def check(self) -> None:
+        """Refuse what contradicts itself, whichever reader made it."""
+        n, classes = len(self.target), len(self.names)
+        if not self.blocks or not n:
+            raise ValueError(f"it has {n} entities in {len(self.blocks)} views")
+        if (
+            self.target.ndim != 1
+            or self.target.dtype.kind != "i"
+            or not 0 <= self.target.min() <= self.target.max() < classes
+        ):
+            raise ValueError(f"its labels are not numbers of its {classes} classes")
+        for name, block in self.blocks.items():
+            shape = block.values.shape
+            if len(shape) != 2 or shape[0] != n:
+                raise ValueError(f"view {name!r} has shape {shape} for {n} entities with a class")
+            for what, names, size in (("ids", block.ids, n), ("names of columns", block.columns, shape[1])):
+                if names is not None and len(names) != size:
+                    raise ValueError(f"view {name!r} has {len(names)} {what}, not {size}")
+            if block.ids is not None and len(set(block.ids.tolist())) < n:
+                raise ValueError(f"view {name!r} has an id twice")
+            _check_values(name, block.values)
+
+
+def _check_values(name: str, block: Any) -> None:
+    """Only a dense block has a way to say that a number is unknown; whole numbers in a sparse one are counts."""
+    values = block.data if sp.issparse(block) else block
+    if values.dtype.kind not in "if":
+        raise ValueError(f"view {name!r} holds {values.dtype}, which are no real numbers")
+    if np.isinf(values).any() or (sp.issparse(block) and np.isnan(values).any()):
+        raise ValueError(f"view {name!r} holds numbers that are not finite")
+    if sp.issparse(block) and values.dtype.kind == "i" and (values < 0).any():
+        raise ValueError(f"view {name!r} counts less than 0 times")
+
+
+def whole(what: str, values: Any, most: int = 2**53) -> np.ndarray:
+    """As whole numbers from 0 to `most`, if that is what they are."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{what} are {values.dtype}, not whole numbers")
+    wrong = ~((values >= 0) & (values <= most) & (values == np.floor(values)))  # NaN is wrong too
+    if wrong.any():
+        raise ValueError(f"{what} hold {values[wrong][0]}, which is no whole number from 0 to {most}")
+    return values.astype(np.int64)
+
 
 def _says(block: Any) -> np.ndarray:
     return np.diff(block.indptr) > 0 if sp.issparse(block) else ~np.isnan(block).any(axis=1)
@@ -47,7 +91,7 @@ class Facts:
     sizes: tuple[int, ...] = ()
     columns: Mapping[str, int] = field(default_factory=dict)
 
-    def check(self, name: str, source: str, parsed: Parsed) -> None:
+    def check(self, name: str, source: str, file: str, parsed: Parsed) -> None:
         """Refuse what differs."""
         sizes = sorted(np.bincount(parsed.target, minlength=len(parsed.names)).tolist())
         pairs: list[tuple[str, Any, Any]] = [("entities", len(parsed.target), self.n)]
@@ -58,8 +102,8 @@ class Facts:
         wrong = [f"{found} {what}, not {known}" for what, found, known in pairs if found != known]
         if wrong:
             raise ValueError(
-                f"{name} from {source} is not what it was: it has {'; '.join(wrong)}. The file is another one, or its "
-                "home has changed: get the published version"
+                f"{name} from {source} is not what it was: {file} has {'; '.join(wrong)}. It is another file, or "
+                "its home has changed: get the published version"
             )
 
 

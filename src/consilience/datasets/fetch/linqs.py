@@ -12,7 +12,7 @@ from ...data.coerce import Block
 from ..dataset import Dataset
 from .copies import distinct
 from .fetched import fetched
-from .home import Facts, Home, Parsed
+from .home import Facts, Home, Parsed, whole
 
 PUBLIC = "https://linqs-data.soe.ucsc.edu/public/lbc"
 SEN = (
@@ -67,7 +67,7 @@ def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> Parsed:
     inbound = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(len(rows), len(rows)))
     inbound.data[:] = 1  # a link that is named twice is one
     ids = distinct([row[0] for row in rows])
-    words = sp.csr_array(np.array([row[1:-1] for row in rows], dtype=np.int64))
+    words = sp.csr_array(whole("words", np.array([row[1:-1] for row in rows], dtype=np.int64), most=1))
     blocks = {
         "text": Block(words, ids),
         "inbound": Block(inbound, ids, ids),

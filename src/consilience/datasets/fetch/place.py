@@ -29,12 +29,14 @@ def find(home: Home) -> Place | None:
     for said, folder, copies in ((f"in {FOLDER}", _given(), True), ("in the cache", _cache(), False)):
         if folder is None:
             continue
-        if copies and home.copy and (path := folder / f"{home.copy}.npz").is_file():
+        if os.path.isdir(folder) and not os.access(folder, os.X_OK):
+            raise PermissionError(f"the files {said} cannot be read: change the permissions of {folder}")
+        if copies and home.copy and os.path.isfile(path := folder / f"{home.copy}.npz"):
             return Place("copy", (path,), said)
-        if home.file and (path := folder / home.file).is_file():
+        if home.file and os.path.isfile(path := folder / home.file):
             return Place("archive", (path,), said)
         loose = tuple(folder / name for name in home.members)
-        if loose and all(path.is_file() for path in loose):
+        if loose and all(map(os.path.isfile, loose)):
             return Place("loose", loose, said)
     return None
 
@@ -54,6 +56,7 @@ def download(home: Home) -> Place:
         raise FileNotFoundError(f"{home.name} has to be downloaded by hand: see {home.url}, {remedy}")
     try:
         import pooch
+        import requests
     except ImportError as error:
         raise ImportError(
             f"downloading {home.name} needs pooch: pip install 'consilience[fetch]', or {remedy}"
@@ -64,16 +67,24 @@ def download(home: Home) -> Place:
     try:
         with _silent(pooch.get_logger()):
             path = pooch.retrieve(home.url, known, fname=home.file, path=_cache(), downloader=load)
-    except OSError as error:  # all of requests' errors are such
+    except (requests.RequestException, ConnectionError, TimeoutError) as error:
         raise ConnectionError(
             f"{home.name} is not on this machine and cannot be downloaded from {home.url} ({_reason(error)}): "
             f"{remedy}, or connect to the network"
+        ) from error
+    except OSError as error:
+        raise OSError(
+            f"{home.name} cannot be kept: the cache {_cache()} cannot be written "
+            f"({error.strerror or type(error).__name__}). Change its permissions or make room there, or {remedy}"
         ) from error
     except ValueError as error:
         raise ValueError(
             f"what {home.url} sends is not the file that {home.name} is known to be, by its checksum: try again, or "
             f"{remedy}"
         ) from error
+    mask = os.umask(0)
+    os.umask(mask)
+    Path(path).chmod(0o644 & ~mask)  # pooch's is for its owner alone
     return Place("archive", (Path(path),), "in the cache")
 
 
@@ -81,7 +92,7 @@ def _given() -> Path | None:
     named = os.environ.get(FOLDER, "")
     if not named:
         return None
-    if not Path(named).is_dir():
+    if not os.path.isdir(named):
         raise NotADirectoryError(f"{FOLDER} is set to {named!r}, which is no folder: set it to one, or unset it")
     return Path(named)
 

@@ -36,8 +36,8 @@ def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
     Returns
     -------
     Dataset
-        Views ``EN``, ``FR``, ``GR``, ``IT`` and ``SP`` of weighted words; in the copy of 1,200 they are called
-        ``view1`` to ``view5``, for the order of the last two is not certain there.
+        Views ``EN``, ``FR``, ``GR``, ``IT`` and ``SP`` of weighted words; in the copy of 1,200 the last two are called
+        ``view4`` and ``view5``, for their order is not certain there.
     """
     if n_samples < 6 or n_samples % 6:
         raise ValueError(f"n_samples={n_samples} must be a multiple of 6, for the six classes")
@@ -100,10 +100,10 @@ REUTERS_1200 = Home(
     ),
     licence="CC BY 4.0 (UCI Machine Learning Repository)",
     copy="reuters_1200",
+    copy_views={"view1": "EN", "view2": "FR", "view3": "GR", "view4": "view4", "view5": "view5"},
     of_copy=(
-        "This converted copy is the sample of C. Grimal and G. Bisson, with 2,000 words a language: view1 to view3 are "
-        "English, French and German; which of view4 and view5 is Italian is not certain, nor is the order of the "
-        "names of the classes."
+        "This converted copy is the sample of C. Grimal and G. Bisson, with 2,000 words a language; which of view4 "
+        "and view5 is Italian and which Spanish is not certain, nor is the order of the names of the classes."
     ),
 )
 REUTERS_600 = replace(
@@ -112,6 +112,7 @@ REUTERS_600 = replace(
     parse=partial(parse_reuters, n_samples=600),
     facts=Facts(600, (100,) * 6, LANGUAGES),
     copy="reuters_600",
+    copy_views={},
     of_copy="This converted copy is the sample of M. Brbić and I. Kopriva (2018); its classes have no names there.",
 )
 REUTERS = {1200: REUTERS_1200, 600: REUTERS_600}

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ...data.coerce import Block
 from ..dataset import Dataset
 from .fetched import fetched
-from .home import Facts, Home, Parsed
+from .home import Facts, Home, Parsed, whole
 
 STATIC = "https://archive.ics.uci.edu/static/public"
 DIGITS_VIEWS = {"fou": 76, "fac": 216, "kar": 64, "pix": 240, "zer": 47, "mor": 6}
@@ -42,6 +42,9 @@ def fetch_digits_views() -> Dataset:
 def parse_digits(files: Mapping[str, bytes]) -> Parsed:
     """Six tables of numbers with blanks between, the digits in order."""
     blocks = {name: Block(np.loadtxt(io.BytesIO(files[f"mfeat-{name}"]), ndmin=2)) for name in DIGITS_VIEWS}
+    for name, block in blocks.items():
+        if np.isnan(block.values).any():
+            raise ValueError(f"mfeat-{name} holds numbers that are not finite")
     n = len(blocks["fou"].values)
     return Parsed(blocks, np.repeat(np.arange(10), n // 10), tuple("0123456789"))
 
@@ -60,7 +63,7 @@ def fetch_letters() -> Dataset:
 def parse_letters(files: Mapping[str, bytes]) -> Parsed:
     """A letter and sixteen numbers a line, with commas between."""
     rows = [line.split(",") for line in files["letter-recognition.data"].decode("ascii").split()]
-    values = np.array([row[1:] for row in rows], dtype=np.float64)
+    values = whole("features", np.array([row[1:] for row in rows], dtype=np.float64)).astype(np.float64)
     target = np.array([ascii_uppercase.index(row[0]) for row in rows])
     return Parsed({"features": Block(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
 
@@ -99,7 +102,7 @@ def parse_ads(files: Mapping[str, bytes]) -> Parsed:
     geometry, *terms = np.split(table, np.cumsum(list(ADS_VIEWS.values()))[:-1], axis=1)
     blocks = {"geometry": Block(geometry, columns=np.array(["height", "width", "aratio", "local"]))}
     for name, block in zip(list(ADS_VIEWS)[1:], terms, strict=True):
-        blocks[name] = Block(sp.csr_array(block.astype(np.int64)))
+        blocks[name] = Block(sp.csr_array(whole(f"terms of {name}", block, most=1)))
     return Parsed(blocks, target, ("nonad", "ad"))
 
 

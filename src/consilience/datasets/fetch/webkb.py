@@ -20,7 +20,8 @@ from .home import Facts, Home, Parsed
 from .words import counted_words
 
 CLASSES = ("course", "department", "faculty", "project", "staff", "student")  # "other" only links
-HEADER = re.compile(r"\A(?:HTTP/.*\r?\n)?(?:[\w-]+:.*\r?\n)+\r?\n")
+HEADER = re.compile(r"\A(?:HTTP/[^\n]*\n)?(?:[\w-]+:[^\n]*\n)+\r?\n")
+LARGEST = 2**21  # bytes of a page that are read: its parser is slow on some broken ones
 
 
 def fetch_webkb() -> Dataset:
@@ -103,7 +104,7 @@ def read_page(kind: str, url: str, content: bytes) -> Page:
     """The page without the header that the server sent before it; links lead to whole addresses."""
     reader = Reader()
     with suppress(AssertionError):  # the parser gives up on some broken declarations: what came before counts
-        reader.feed(HEADER.sub("", content.decode("latin-1")))
+        reader.feed(HEADER.sub("", content[:LARGEST].decode("latin-1")))
         reader.close()
     links = []
     for href, words in reader.links:

@@ -1,0 +1,222 @@
+"""The methods by name, each at its default settings: the number of clusters and the seed are all that it is told.
+
+What a method departs from a default in, and why, stands beside it. Peers are imported only by the child that runs them.
+To add a method is to add a line to `METHODS`: what makes labels of a prepared set, and the packages that it needs.
+The first are run first, so that a run can be cut short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans, SpectralClustering
+
+import consilience as cs
+from consilience.cli.methods import METHODS as COMMAND
+from consilience.cli.methods import Setting, chosen_method
+from consilience.files import Content
+
+from .sets import Prepared
+
+Labels = Callable[[Prepared, int], np.ndarray]  # of a set and a seed
+ONLY_TWO = "takes two views only"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A line of the table, or several that share the expensive part of their work.
+
+    `lines` maps names to functions of what `share` makes of the set and of a seed; without `share` of the set itself.
+    """
+
+    lines: Mapping[str, Callable[[Any, int], np.ndarray]]
+    needs: tuple[str, ...] = ()  # packages, imported before the clock starts
+    share: Callable[[Prepared], Any] | None = None
+    random: bool = True  # whether another seed may give another result
+
+
+def one(name: str, labels: Labels, *needs: str, random: bool = True) -> dict[str, Method]:
+    return {name: Method({name: labels}, needs, random=random)}
+
+
+# Ours: sparse views as they are, missing views told
+
+
+def ours(build: Callable[[Prepared, int], Any], take: str = "weighed") -> Labels:
+    return lambda data, seed: build(data, seed).fit(getattr(data, take)).labels_
+
+
+def said_kinds(data: Prepared) -> dict[str, str]:
+    """The kinds of the views as our command would find them: what is weighed already is numbers to it."""
+    return {name: "counts" if kind == "counts" else "numbers" for name, kind in data.kinds.items()}
+
+
+def automatic(data: Prepared, seed: int) -> np.ndarray:
+    """What ``consilience cluster --method auto`` would do."""
+    kinds, n = said_kinds(data), len(data.target)
+    contents = [Content(name, "", kinds[name], (X, None), n, None) for name, X in data.weighed.items()]
+    method = COMMAND[chosen_method("auto", contents, constraints=False)[0]]
+    model = method.build(Setting(data.n_clusters, seed, kinds))
+    return model.fit(data.weighed if method.rare else data.counts).labels_
+
+
+def side_by_side(model: Callable[..., Any], **settings: Any) -> Callable[[Prepared, int], Any]:
+    return lambda data, seed: cs.baselines.ConcatenatedViews(
+        model(n_clusters=data.n_clusters, random_state=seed, **settings)
+    )
+
+
+def alone(first: bool) -> Callable[[Prepared, int], Any]:
+    return lambda data, seed: cs.baselines.SingleView(
+        cs.CoTrainedSpectral(data.n_clusters, random_state=seed), view=data.weighed.names[0] if first else None
+    )
+
+
+def by_command(name: str) -> Callable[[Prepared, int], Any]:
+    return lambda data, seed: COMMAND[name].build(Setting(data.n_clusters, seed, said_kinds(data)))
+
+
+def seeded(model: Callable[..., Any]) -> Callable[[Prepared, int], Any]:
+    return lambda data, seed: model(data.n_clusters, random_state=seed)
+
+
+def dense(model: Callable[..., Any]) -> Labels:
+    """Ours on what the peers get: reduced, zeros for missing views."""
+    return lambda data, seed: model(data.n_clusters, random_state=seed).fit(data.dense).labels_
+
+
+# Peers: dense views, zeros for missing ones unless they know better
+
+
+def peer(module: str, name: str, *, gaps: bool = False, most_views: int | None = None, k: str = "n_clusters") -> Labels:
+    def labels(data: Prepared, seed: int) -> np.ndarray:
+        if most_views is not None and len(data.dense) > most_views:
+            raise ValueError(ONLY_TWO)
+        model = getattr(import_module(module), name)(**{k: data.n_clusters}, random_state=seed)
+        return model.fit_predict(data.with_gaps if gaps else data.dense)
+
+    return labels
+
+
+def lmgec(data: Prepared, seed: int) -> np.ndarray:
+    """It has no seed of its own: numpy's global one is set."""
+    np.random.seed(seed)  # noqa: NPY002
+    return np.asarray(import_module("mvcluster.cluster").LMGEC(n_clusters=data.n_clusters).fit(data.dense).labels_)
+
+
+def fused(data: Prepared) -> tuple[np.ndarray, int]:
+    """Similarity network fusion: no chance in it."""
+    snf = import_module("snf")
+    return snf.snf(*snf.make_affinity(*data.dense)), data.n_clusters
+
+
+def of_fused(made: tuple[np.ndarray, int], seed: int) -> np.ndarray:
+    spectral_clustering = import_module("sklearn.cluster").spectral_clustering
+    return spectral_clustering(made[0], n_clusters=made[1], random_state=seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """What the Leiden methods search for communities."""
+
+    mdata: Any
+    n_clusters: int
+
+
+def view_graphs(data: Prepared) -> Graphs:
+    """A graph of nearest neighbours for each view."""
+    anndata, scanpy, mudata = (import_module(name) for name in ("anndata", "scanpy", "mudata"))
+    views = {}
+    for name, X in zip(data.weighed.names, data.dense, strict=True):
+        views[name] = anndata.AnnData(X.astype(np.float32))
+        scanpy.pp.neighbors(views[name], use_rep="X")
+    return Graphs(mudata.MuData(views), data.n_clusters)
+
+
+def weighted_graph(data: Prepared) -> Graphs:
+    """Weighted nearest neighbours: the views' graphs made one."""
+    made = view_graphs(data)
+    import_module("muon").pp.neighbors(made.mdata)
+    return made
+
+
+def multiplex(made: Graphs, seed: int, resolution: float | None = None) -> np.ndarray:
+    import_module("muon").tl.leiden(made.mdata, random_state=seed + 1, resolution=resolution)  # it takes 0 for no seed
+    return made.mdata.obs["leiden"].to_numpy().astype(int)
+
+
+def weighted(made: Graphs, seed: int, resolution: float = 1.0) -> np.ndarray:
+    whole = import_module("anndata").AnnData(np.zeros((made.mdata.n_obs, 1), dtype=np.float32))
+    graph = made.mdata.obsp["connectivities"]
+    import_module("scanpy").tl.leiden(whole, adjacency=graph, random_state=seed, resolution=resolution)
+    return whole.obs["leiden"].to_numpy().astype(int)
+
+
+def with_k(leiden: Callable[..., np.ndarray], made: Graphs, seed: int) -> np.ndarray:
+    """The resolution at which there are as many communities as clusters, or nearly; found by halving, no classes."""
+    low, high, nearest = 0.0, 8.0, None
+    for _ in range(15):
+        middle = (low + high) / 2
+        labels = leiden(made, seed, middle)
+        found = len(np.unique(labels))
+        if nearest is None or abs(found - made.n_clusters) < abs(len(np.unique(nearest)) - made.n_clusters):
+            nearest = labels
+        if found == made.n_clusters:
+            break
+        low, high = (middle, high) if found < made.n_clusters else (low, middle)
+    return nearest
+
+
+def leiden_pair(name: str, leiden: Callable[..., np.ndarray]) -> dict[str, Callable[[Any, int], np.ndarray]]:
+    return {f"{name}, own number": leiden, f"{name}, k": partial(with_k, leiden)}
+
+
+SCVERSE = ("anndata", "igraph", "leidenalg", "mudata", "muon", "scanpy")
+
+METHODS: dict[str, Method] = {
+    **one("consilience auto", automatic),  # on all these sets: MultiViewSphericalKMeans
+    **one("CoTrainedSpectral", ours(seeded(cs.CoTrainedSpectral))),
+    **one("CoEM", ours(seeded(cs.CoEM), "counts")),
+    **one("CoEM, as the command", ours(by_command("co-em"), "counts")),
+    **one("KernelAddition", ours(seeded(cs.baselines.KernelAddition))),
+    **one("CoRegularizedSpectral", ours(seeded(cs.baselines.CoRegularizedSpectral))),
+    **one("side by side, k-means", ours(side_by_side(KMeans, n_init=10))),
+    # the default kernel of SpectralClustering, exp(-|x - y|^2), is 0 for nearly all pairs of standardised rows
+    **one("side by side, spectral", ours(side_by_side(SpectralClustering, affinity="nearest_neighbors"))),
+    **one("first view, spectral", ours(alone(first=True))),
+    **one("view chosen blindly, spectral", ours(alone(first=False))),
+    **one("imml NEMO", peer("imml.cluster", "NEMO", gaps=True), "imml"),
+    "muon multiplex": Method(leiden_pair("muon multiplex Leiden", multiplex), SCVERSE, view_graphs),
+    "snfpy": Method({"snfpy SNF": of_fused}, ("snf",), fused),
+    **one("imml SIMCADC", peer("imml.cluster", "SIMCADC", gaps=True), "imml"),
+    **one("imml EEIMVC", peer("imml.cluster", "EEIMVC", gaps=True), "imml"),
+    **one("imml LFIMVC", peer("imml.cluster", "LFIMVC", gaps=True), "imml"),
+    **one("polyview MultiViewKMeans", peer("polyview", "MultiViewKMeans"), "polyview"),
+    **one(
+        "mvlearn MultiviewSphericalKMeans", peer("mvlearn.cluster", "MultiviewSphericalKMeans", most_views=2), "mvlearn"
+    ),
+    **one("mvlearn MultiviewKMeans", peer("mvlearn.cluster", "MultiviewKMeans", most_views=2), "mvlearn"),
+    **one("CoTrainedSpectral, peers' input", dense(cs.CoTrainedSpectral)),
+    **one("MultiViewSphericalKMeans, peers' input", dense(cs.MultiViewSphericalKMeans)),
+    **one("polyview co-regularised", peer("polyview", "MultiViewCoRegSpectralClustering"), "polyview"),
+    **one(
+        "polyview co-trained", peer("polyview.cluster.mv_cotrain_sc", "MultiViewCoTrainSpectralClustering"), "polyview"
+    ),
+    **one("polyview MultiViewNMF", peer("polyview", "MultiViewNMF", k="n_components"), "polyview"),
+    **one("mvcluster LMGEC", lmgec, "mvcluster", "tensorflow"),
+    **one("imml DAIMC", peer("imml.cluster", "DAIMC", gaps=True), "imml"),
+    **one("imml IMSR", peer("imml.cluster", "IMSR", gaps=True), "imml"),
+    **one("imml PIMVC", peer("imml.cluster", "PIMVC", gaps=True), "imml"),
+    **one("imml OPIMC", peer("imml.cluster", "OPIMC", gaps=True), "imml"),
+    **one("ConvexMixture", ours(lambda data, _: cs.ConvexMixture(data.n_clusters)), random=False),
+    **one("mvlearn co-trained", peer("mvlearn.cluster", "MultiviewSpectralClustering"), "mvlearn"),
+    **one("mvlearn co-regularised", peer("mvlearn.cluster", "MultiviewCoRegSpectralClustering"), "mvlearn"),
+    "muon WNN": Method(leiden_pair("muon WNN + Leiden", weighted), SCVERSE, weighted_graph),
+    **one("imml SUMO", peer("imml.cluster", "SUMO", gaps=True), "imml"),
+    **one("imml MONET", peer("imml.cluster", "MONET", gaps=True), "imml"),
+}

@@ -1,0 +1,150 @@
+"""From records to Markdown: what a method found on each set, in the mean, and in the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+Record = Mapping[str, Any]
+HEADLINE = "consilience auto"
+FULL = 10  # seeds; fewer are said
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The fits of one method on one set."""
+
+    nmi: np.ndarray
+    ari: np.ndarray
+    cpu: np.ndarray
+    mib: np.ndarray
+    n_found: np.ndarray
+
+    @classmethod
+    def of(cls, records: Sequence[Record]) -> Cell:
+        return cls(*(np.array([one[key] for one in records], dtype=float) for key in cls.__dataclass_fields__))
+
+
+Results = dict[str, dict[str, Cell]]  # by line and set
+
+
+def results(records: Iterable[Record]) -> Results:
+    """What was found, by line and by set."""
+    fits: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if "nmi" in record:
+            fits.setdefault((record["line"], record["set"]), []).append(record)
+    found: Results = {}
+    for (line, data), own in fits.items():
+        found.setdefault(line, {})[data] = Cell.of(own)
+    return found
+
+
+def failures(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+    """Why, by method and by set, where there is no result at all."""
+    records = list(records)
+    fitted = {(record["method"], record["set"]) for record in records if "nmi" in record}
+    found: dict[str, dict[str, str]] = {}
+    for record in records:
+        if "failed" in record and (record["method"], record["set"]) not in fitted:
+            found.setdefault(record["method"], {})[record["set"]] = record["failed"]
+    return found
+
+
+def seeds_in_words(found: Results) -> str:
+    """How many seeds the pairs of a line and a set have."""
+    n = np.array([len(cell.nmi) for own in found.values() for cell in own.values()])
+    many, some, single = (n >= FULL).sum(), ((n > 1) & (n < FULL)).sum(), (n == 1).sum()
+    return (
+        f"Of {len(n)} pairs of a line and a set {many} have {FULL} seeds, {some} have 2 to {FULL - 1} and {single} have "
+        "one. Means over seeds; ± is the standard deviation where it is .01 or more; a number in brackets says how many "
+        f"seeds there were if fewer than {FULL}.\n"
+    )
+
+
+def mean_nmi(found: Results, line: str, sets: Iterable[str]) -> float:
+    return float(np.mean([found[line][data].nmi.mean() for data in sets]))
+
+
+def mean_ranks(found: Results, sets: Sequence[str]) -> dict[str, float]:
+    """The mean over the sets of each line's place by NMI, 1 the best, among the lines that have them all."""
+    lines = [line for line, own in found.items() if all(data in own for data in sets)]
+    if not lines:
+        return {}
+    scores = np.array([[found[line][data].nmi.mean() for data in sets] for line in lines])
+    return dict(zip(lines, rankdata(-scores, axis=0).mean(axis=1).tolist(), strict=True))
+
+
+def duel(found: Results, line: str, other: str) -> str:
+    """On how many sets the mean NMI of a line is above and below that of another, of those that both have."""
+    common = [data for data in found.get(line, {}) if data in found.get(other, {})]
+    gaps = np.array([found[line][data].nmi.mean() - found[other][data].nmi.mean() for data in common])
+    return f"{(gaps > 0).sum()} : {(gaps < 0).sum()}"
+
+
+def markdown(records: Sequence[Record], sets: Sequence[str]) -> str:
+    """All tables; `sets` gives the order of the columns."""
+    found = results(records)
+    sets = [data for data in sets if any(data in own for own in found.values())]
+    ranks = mean_ranks(found, sets)
+    order = sorted(found, key=lambda line: (ranks.get(line, np.inf), -mean_nmi(found, line, found[line])))
+    parts = {
+        "Ranking": ranking(found, order, sets, ranks),
+        "NMI": by_set(found, order, sets, lambda cell: f"{_spread(cell.nmi)}{_seeds(cell)}"),
+        "ARI": by_set(found, order, sets, lambda cell: _spread(cell.ari)),
+        "Clusters found": by_set(found, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
+        "CPU seconds": by_set(found, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
+        "Peak MiB": by_set(found, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
+        "Failed": _table(
+            ["method", "why", "sets"],
+            [
+                [method, why, "; ".join(data for data, own in reasons.items() if own == why)]
+                for method, reasons in failures(records).items()
+                for why in dict.fromkeys(reasons.values())
+            ],
+        ),
+    }
+    return "\n".join([seeds_in_words(found), *(f"## {title}\n\n{table}" for title, table in parts.items())])
+
+
+def ranking(found: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:
+    rows = [
+        [
+            line,
+            f"{ranks[line]:.1f}" if line in ranks else "",
+            f"{mean_nmi(found, line, found[line]):.3f}",
+            f"{np.mean([cell.ari.mean() for cell in found[line].values()]):.3f}",
+            f"{len(found[line])} of {len(sets)}",
+            duel(found, HEADLINE, line) if line != HEADLINE else "",
+            f"{np.median([np.median(cell.cpu) for cell in found[line].values()]):.2g}",
+            f"{max(cell.mib.max() for cell in found[line].values()):.0f}",
+        ]
+        for line in order
+    ]
+    head = ["method", "mean rank", "mean NMI", "mean ARI", "sets", f"{HEADLINE} better : worse", "CPU s", "most MiB"]
+    return _table(head, rows)
+
+
+def by_set(found: Results, order: Sequence[str], sets: Sequence[str], show: Callable[[Cell], str]) -> str:
+    rows = [[line, *(show(found[line][data]) if data in found[line] else "" for data in sets)] for line in order]
+    return _table(["method", *sets], rows)
+
+
+def _spread(values: np.ndarray) -> str:
+    """Mean and standard deviation over the seeds; the latter where it can be seen."""
+    mean = f"{values.mean():.2f}".replace("0.", ".", 1)
+    deviation = f"{values.std(ddof=1):.2f}".replace("0.", ".", 1) if len(values) > 1 else ".00"
+    return mean if deviation == ".00" else f"{mean} ±{deviation}"
+
+
+def _seeds(cell: Cell) -> str:
+    return f" ({len(cell.nmi)})" if len(cell.nmi) < FULL else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -1,0 +1,206 @@
+"""The harness of the comparison, on a tiny made set; no other library is needed."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from benchmarks.modern.run import Limits, read, run
+from benchmarks.modern.sets import kind_of, prepare
+from benchmarks.modern.tables import duel, failures, markdown, mean_nmi, mean_ranks, results
+
+import consilience as cs
+
+TWO_SEEDS = Limits(n_seeds=2, fit=60)
+CATALOGUE = """
+import time
+
+import consilience as cs
+from benchmarks.modern.methods import Method, one, ours, seeded
+
+
+def broken(data, seed):
+    raise ValueError("cannot do this")
+
+
+def slow(data, seed):
+    time.sleep(600)
+
+
+def crash(data, seed):
+    import os
+    os._exit(3)
+
+
+METHODS = {
+    **one("k-means", ours(seeded(cs.MultiViewKMeans))),
+    **one("convex", ours(lambda data, seed: cs.ConvexMixture(data.n_clusters)), random=False),
+    **one("broken", broken),
+    **one("slow", slow),
+    **one("crash", crash),
+    **one("lacking", broken, "no_such_package"),
+    "shared": Method(
+        {"first": lambda made, seed: made, "second": lambda made, seed: made + seed}, share=lambda data: data.target
+    ),
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def made():
+    return cs.datasets.make_gaussian_views(40, n_clusters=2, separation=8, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory):
+    """A folder that holds a module of methods."""
+    folder = tmp_path_factory.mktemp("catalogue")
+    (folder / "made_methods.py").write_text(CATALOGUE)
+    return folder
+
+
+@pytest.fixture
+def start(tmp_path, monkeypatch, made, catalogue):
+    """Run methods of the catalogue on the set into one folder, and read the records."""
+    monkeypatch.syspath_prepend(catalogue)
+
+    def started(*methods, limits=TWO_SEEDS):
+        run(tmp_path / "out", {"made": lambda: made}, methods, limits, "made_methods", say=lambda _: None)
+        return read(tmp_path / "out" / "records.jsonl")
+
+    return started
+
+
+def test_every_seed_is_a_line_and_a_method_without_chance_runs_once(start):
+    records = start("k-means", "convex")
+    seeds = {line: [one["seed"] for one in records if one.get("line") == line] for line in ("k-means", "convex")}
+    assert seeds == {"k-means": [0, 1], "convex": [0]}
+    for one in records:
+        if "nmi" in one:
+            assert min(one["nmi"], one["ari"]) > 0.5
+            assert one["n_found"] == 2
+            assert one["cpu"] >= 0
+            assert one["wall"] > 0
+            assert one["mib"] >= 0
+    assert start("k-means", "convex") == records  # nothing is computed again
+    more = start("k-means", "convex", limits=Limits(n_seeds=3, fit=60))
+    assert more[: len(records)] == records
+    assert [(one["line"], one["seed"]) for one in more[len(records) :] if "line" in one] == [("k-means", 2)]
+
+
+def test_a_line_that_was_cut_short_is_run_again(start, tmp_path):
+    records = start("k-means")
+    path = tmp_path / "out" / "records.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text(lines[0] + "\n" + lines[1][:20])
+    again = start("k-means")
+    assert [one.get("seed") for one in again] == [0, 1, None]
+    assert [one.get("nmi") for one in again] == [one.get("nmi") for one in records]
+
+
+def test_errors_crashes_and_lacking_packages_are_lines(start):
+    records = start("broken", "crash", "lacking", "k-means")
+    failed = {one["method"]: one["failed"] for one in records if "failed" in one}
+    assert failed == {
+        "broken": "ValueError: cannot do this",
+        "crash": "crashed, exit status 3",
+        "lacking": "ModuleNotFoundError: No module named 'no_such_package'",
+    }
+    assert sum("nmi" in one for one in records) == 2  # the one after them ran
+    assert start("broken", "crash", "lacking", "k-means") == records
+
+
+def test_a_fit_that_takes_too_long_is_a_line_and_is_tried_again_when_there_is_more_time(start):
+    began = time.monotonic()
+    records = start("slow", limits=Limits(n_seeds=1, fit=0.2))
+    assert time.monotonic() - began < 60
+    assert [one.get("failed") for one in records] == ["no result within 0 s", None]
+    assert start("slow", limits=Limits(n_seeds=1, fit=0.2)) == records
+    assert len(start("slow", limits=Limits(n_seeds=1, fit=0.3))) == 2 * len(records)
+
+
+def test_time_for_a_pair_ends_the_seeds_and_more_time_goes_on(start):
+    records = start("k-means", limits=Limits(n_seeds=3, pair=0))
+    assert [one.get("seed") for one in records] == [0, None]
+    assert records[-1]["done"] == "no time for more seeds"
+    assert start("k-means", limits=Limits(n_seeds=3, pair=0)) == records
+    assert [one.get("seed") for one in start("k-means", limits=Limits(n_seeds=3, pair=60))] == [0, None, 1, 2, None]
+
+
+def test_lines_may_share_their_work(start):
+    records = start("shared")
+    assert [(one["line"], one["seed"]) for one in records if "line" in one] == [
+        ("first", 0),
+        ("second", 0),
+        ("first", 1),
+        ("second", 1),
+    ]
+
+
+def test_a_set_that_cannot_be_had_is_a_line(tmp_path):
+    def lost():
+        raise FileNotFoundError("no folder of data")
+
+    run(tmp_path, {"lost": lost}, ["CoEM"], Limits(n_seeds=1), say=lambda _: None)
+    assert read(tmp_path / "records.jsonl")[0]["failed"] == "no data: no folder of data"
+
+
+def test_preparation_weighs_counts_standardises_numbers_and_marks_empty_rows():
+    words, _ = cs.datasets.make_text_views(60, n_clusters=2, random_state=0)
+    name = words.names[0]
+    counts = words[name].copy()
+    counts.data[counts.indptr[3] : counts.indptr[4]] = 0
+    counts.eliminate_zeros()
+    numbers = np.random.default_rng(0).normal(5, 2, (60, 3))
+    numbers[7, 1] = np.nan
+    data = prepare({"words": counts, "numbers": numbers}, np.arange(60) % 2)
+    assert data.kinds == {"words": "counts", "numbers": "numbers"}
+    assert kind_of(counts * 0.5) == "weights"
+    assert not data.weighed.present[3, 0]
+    assert data.weighed.present.sum() == 119
+    lengths = np.sqrt(data.weighed["words"].multiply(data.weighed["words"]).sum(axis=1))
+    np.testing.assert_allclose(np.delete(lengths, 3), 1)
+    np.testing.assert_allclose(data.dense[1].mean(axis=0), 0, atol=1e-12)
+    assert not data.dense[0][3].any()
+    assert np.isnan(data.with_gaps[0][3]).all()
+    assert not np.isnan(data.with_gaps[1]).any()
+    assert data.dense[0].shape[1] < counts.shape[1]
+
+
+def fit(line, data, nmi, seed=0, **other):
+    known = {"ari": nmi / 2, "cpu": 1.0, "mib": 10.0, "n_found": 3}
+    return {"method": line, "line": line, "set": data, "seed": seed, "nmi": nmi, **known, **other}
+
+
+MADE_UP = [
+    fit("consilience auto", "a", 0.8),
+    fit("consilience auto", "a", 0.6, seed=1),
+    fit("consilience auto", "b", 0.2),
+    fit("other", "a", 0.5),
+    fit("other", "b", 0.4),
+    fit("partly", "a", 0.9),
+    {"method": "partly", "set": "b", "failed": "no result within 5 s"},
+    {"method": "partly", "set": "b", "done": "failed", "fit": 5},
+    {"method": "late", "set": "a", "failed": "no result within 5 s"},
+    fit("late", "a", 0.1),
+]
+
+
+def test_means_ranks_and_duels_of_made_up_records():
+    found = results(MADE_UP)
+    assert mean_nmi(found, "consilience auto", ["a", "b"]) == pytest.approx(0.45)
+    assert mean_nmi(found, "partly", ["a"]) == pytest.approx(0.9)
+    assert mean_ranks(found, ["a", "b"]) == {"consilience auto": 1.5, "other": 1.5}  # a line must have every set
+    assert mean_ranks(found, ["a"]) == {"partly": 1, "consilience auto": 2, "other": 3, "late": 4}
+    assert duel(found, "consilience auto", "other") == "1 : 1"
+    assert duel(found, "consilience auto", "partly") == "0 : 1"
+    assert failures(MADE_UP) == {"partly": {"b": "no result within 5 s"}}  # `late` came in a second run
+
+
+def test_the_page_shows_spread_seeds_and_failures():
+    text = markdown(json.loads(json.dumps(MADE_UP)), ["b", "a", "nobody ran this"])
+    assert "| method | b | a |" in text
+    assert "| consilience auto | .20 (1) | .70 ±.14 (2) |" in text
+    assert "| partly |  | .90 (1) |" in text
+    assert "| partly | no result within 5 s | b |" in text
+    assert "| consilience auto | 1.5 | 0.450 | 0.225 | 2 of 2 |  | 1 | 10 |" in text
