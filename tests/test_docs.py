@@ -138,28 +138,18 @@ def test_every_table_of_the_papers_is_kept_in_the_docs():
 
 def test_the_page_on_papers_counts_claims_as_the_results_do():
     found = {}
+    counts = r"(\d+) studies in .*: (\d+) claims hold, (\d+) do not, (\d+) cannot .* of (\d+) checks of ours (\d+) hold"
     for path in sorted(RESULTS.glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        studies, *claims = re.search(
-            r"(\d+) studies in .*: (\d+) claims hold, (\d+) do not, (\d+) cannot", text
-        ).groups()
-        found[path.stem] = [*map(int, claims), int(studies)]
-    rows = re.findall(
-        r"^\| \[[^]]*\]\(papers/([\w-]+)\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| \[(\d+)\]",
-        text_of("docs/papers.md"),
-        flags=re.MULTILINE,
-    )
-    assert {name: list(map(int, counts)) for name, *counts in rows} == found
-    for name, (held, failed, untested, _) in found.items():
-        said = re.search(
-            r"(\d+) (?:claims |verdicts )?hold, (\d+) do not, (\d+) cannot", text_of(f"docs/papers/{name}.md")
-        )
-        assert said is not None, f"docs/papers/{name}.md does not say how many claims hold"
-        assert list(map(int, said.groups())) == [held, failed, untested], name
-    total = [sum(counts) for counts in zip(*found.values(), strict=True)]
-    quoted = re.search(
-        r"Of (\d+) claims, .*?, (\d+) hold, (\d+) do not, and (\d+) cannot", text_of("README.md"), re.DOTALL
-    )
-    assert list(map(int, quoted.groups())) == [sum(total[:3]), *total[:3]]
-    whole = re.search(r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", text_of("docs/papers.md"), flags=re.MULTILINE)
-    assert list(map(int, whole.groups())) == total
+        studies, *claims, asked, held = map(int, re.search(counts, path.read_text(encoding="utf-8")).groups())
+        found[path.stem] = [*claims, held, asked, studies]
+        said = re.search(r"(\d+) (?:claims )?hold, (\d+) do not, (\d+) cannot", text_of(f"docs/papers/{path.stem}.md"))
+        assert list(map(int, said.groups())) == claims, path.stem
+    row = r"^\| \[[^]]*\]\(papers/([\w-]+)\.md\).*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) of (\d+) \| \[(\d+)\]"
+    rows = re.findall(row, text_of("docs/papers.md"), flags=re.MULTILINE)
+    assert {name: list(map(int, own)) for name, *own in rows} == found
+    total = [sum(own) for own in zip(*found.values(), strict=True)]
+    last = r"^\| all \| (\d+) \| (\d+) \| (\d+) \| (\d+) of (\d+) \| (\d+) \|$"
+    assert list(map(int, re.search(last, text_of("docs/papers.md"), flags=re.MULTILINE).groups())) == total
+    quoted = r"Of (\d+) claims, .*?, (\d+) hold, (\d+) do not, and (\d+) cannot"
+    claims = list(map(int, re.search(quoted, text_of("README.md"), flags=re.DOTALL).groups()))
+    assert claims == [sum(total[:3]), *total[:3]]

@@ -60,9 +60,9 @@ def seeds_in_words(found: Results) -> str:
     n = np.array([len(cell.nmi) for own in found.values() for cell in own.values()])
     many, some, single = (n >= FULL).sum(), ((n > 1) & (n < FULL)).sum(), (n == 1).sum()
     return (
-        f"Of {len(n)} pairs of a line and a set {many} have {FULL} seeds, {some} have 2 to {FULL - 1} and {single} have "
-        "one. Means over seeds; ± is the standard deviation where it is .01 or more; a number in brackets says how many "
-        f"seeds there were if fewer than {FULL}.\n"
+        f"Of {len(n)} pairs of a line and a set {many} have {FULL} seeds, {some} have 2 to {FULL - 1} and {single} "
+        "have one. Means over seeds; ± is the standard deviation where it is .01 or more; a number in brackets says "
+        f"how many seeds there were if fewer than {FULL}.\n"
     )
 
 
