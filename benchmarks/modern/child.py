@@ -26,7 +26,7 @@ def work(pipe: Connection, catalogue: str, name: str, path: Path, seeds: list[in
             import_module(package)
         pipe.send({"ready": True})
         fit_all(data, method, seeds, pipe)
-    except Exception as error:
+    except BaseException as error:  # leidenalg's errors are no Exceptions
         pipe.send({"failed": reason(error)})
     pipe.send(None)
 
