@@ -153,3 +153,13 @@ def test_the_page_on_papers_counts_claims_as_the_results_do():
     quoted = r"Of (\d+) claims, .*?, (\d+) hold, (\d+) do not, and (\d+) cannot"
     claims = list(map(int, re.search(quoted, text_of("README.md"), flags=re.DOTALL).groups()))
     assert claims == [sum(total[:3]), *total[:3]]
+
+
+def test_the_page_of_the_modern_comparison_shows_the_ranking_of_its_tables():
+    tables = (ROOT / "docs" / "modern" / "tables.md").read_text(encoding="utf-8")
+    page = text_of("docs/modern-comparison.md")
+    ranking = re.search(r"^## Ranking\n\n((?:\|.*\n)+)", tables, flags=re.MULTILINE).group(1)
+    assert ranking in page
+    seeds = re.search(r"Of (\d+) pairs of a line and a set (\d+) have 10 seeds, (\d+) have 2 to 9 and (\d+)", tables)
+    words = r"of (\d+) pairs of a line and a set (\d+) have ten seeds, (\d+) have 2\s+to 9 and (\d+)"
+    assert re.search(words, page).groups() == seeds.groups()
