@@ -872,7 +872,7 @@ TABLE_1 = Study(
         ),
         printed_numbers("table-1", 0.05),
     ),
-    figure=Figure("views", NATS),
+    figure=Figure("views", "average entropy (nats)"),
     deviations=True,
     note=DRAWS
     + IN_LINE
@@ -917,7 +917,7 @@ TABLE_3 = Study(
         ),
         printed_numbers("table-3", 0.05),
     ),
-    figure=Figure("views beside the noisy ones", NATS),
+    figure=Figure("views beside the noisy ones", "average entropy (nats)"),
     deviations=True,
     note=DRAWS
     + IN_LINE
@@ -999,7 +999,7 @@ TABLE_5 = Study(
         Claim("at beta_0 kernel k-means improves the results", refinement_helps_at_unit),
         printed_numbers("table-5", 0.05),
     ),
-    figure=Figure("factor on beta_0", NATS),
+    figure=Figure("factor on beta_0", "average entropy (nats)"),
     note=LEAK + "Printed numbers stand at beta_0 and at the α* that the paper found. The pages are the 2,413 of the "
     "complete collection that somebody links to with words, where the paper had 2,076. " + CCA_NOTE,
 )
