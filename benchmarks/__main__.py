@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from consilience._backend.parallel import available_threads
 
 # each a module with run(small, repeats) that yields (title, table)
-SUITES = ("kernels", "estimators", "coem", "agglomerative", "spectral", "convex", "constrained")
+SUITES = ("kernels", "estimators", "coem", "agglomerative", "spectral", "convex", "constrained", "stream", "scale")
 PEERS = ("peers", "spectral_peers", "constrained_peers")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 

@@ -24,6 +24,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from consilience import Table
 from consilience._backend import CSR, chunks, map_chunks, scorer, scores_of, threads, weighted_sums
 from consilience.algorithms.kmeans import multi_view_kmeans
+from consilience.algorithms.shards import in_shards, started
 from consilience.algorithms.start import given_partition
 from consilience.divergences import SquaredEuclidean
 
@@ -81,14 +82,15 @@ def start_of(X: sp.csr_array, centres: np.ndarray) -> np.ndarray:
     """The partition that our loop starts from: each row with the nearest of the centres that the others start from."""
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
-    return given_partition(centres, {"text": rows}, divergence, len(centres))
+    return given_partition(centres, in_shards({"text": rows}), divergence, len(centres))
 
 
 def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
     with threads(None):
-        states = multi_view_kmeans({"text": rows}, divergence, partition, N_CLUSTERS)
+        shards = started(in_shards({"text": rows}), partition)
+        states = multi_view_kmeans(shards, ["text"], divergence, N_CLUSTERS)
         return next(islice(states, n_rounds - 1, None)).costs["text"]
 
 

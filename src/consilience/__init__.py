@@ -20,7 +20,7 @@ from .cluster import (
     select_n_clusters,
     suggest_constraints,
 )
-from .data import Constraints, Table, Views, align
+from .data import Constraints, Table, Views, align, open_sparse
 from .persist import load, save
 from .report import Report
 
@@ -53,6 +53,7 @@ __all__ = [
     "load",
     "metrics",
     "mixture_proportions",
+    "open_sparse",
     "plot",
     "save",
     "select_n_clusters",

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise
 from sklearn.neighbors import kneighbors_graph
 
-from consilience._backend import CSR, as_rows, threads
+from consilience._backend import CSR, as_rows, threads, to_numpy
 from consilience.affinities import (
     AFFINITIES,
     ChiSquared,
@@ -136,10 +136,17 @@ def test_kinds_of_arrays(affinity, to_kind):
     X = rows()
     U = np.random.default_rng(1).standard_normal((len(X), 3))
     operator = affinity.over(to_kind(X), rng())
-    found = operator @ U
-    assert isinstance(found, np.ndarray)
-    np.testing.assert_allclose(found, affinity.over(X, rng()) @ U, atol=1e-9)
-    np.testing.assert_allclose(operator.against(X[:9]) @ U, operator.against(to_kind(X[:9])) @ U, atol=1e-12)
+    found, again = operator @ U, operator @ to_kind(U)
+    assert type(found) is type(again) is type(to_kind(X))
+    known = affinity.over(X, rng())
+    np.testing.assert_allclose(to_numpy(found), known @ U, atol=1e-9)
+    np.testing.assert_allclose(to_numpy(again), known @ U, atol=1e-9)
+    some = np.array([5, 2])
+    np.testing.assert_allclose(to_numpy(operator.columns(some)), known.columns(some), atol=1e-9)
+    assert operator.norm() == pytest.approx(known.norm())
+    others = [to_numpy(operator.against(new) @ U) for new in (X[:9], to_kind(X[:9]))]
+    np.testing.assert_allclose(others[0], known.against(X[:9]) @ U, atol=1e-9)
+    np.testing.assert_allclose(others[0], others[1], atol=1e-12)
 
 
 @every_affinity
@@ -184,7 +191,7 @@ def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
 @pytest.mark.parametrize("gathered", [1, 50, 1 << 22])
 def test_median_bandwidth_is_exact(n, gathered, monkeypatch):
     monkeypatch.setattr("consilience.affinities.bandwidth.GATHERED", gathered)
-    monkeypatch.setattr("consilience.affinities.bandwidth.BINS", 16)
+    monkeypatch.setattr("consilience.affinities.gaussian.SAMPLED", 9)
     monkeypatch.setattr("consilience._backend.pairwise.TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
     away = pairwise.euclidean_distances(X)

@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 import consilience as cs
-from consilience.algorithms.coem import blending, posteriors
+from consilience.algorithms.coem import Belief, Part, blended, posteriors
 from consilience.algorithms.schedules import SCHEDULES
+from consilience.algorithms.shards import Shard
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
 
@@ -353,26 +354,26 @@ def test_after_annealing_each_likelihood_rises():
 
 
 def test_blending_leaves_out_what_is_not_there():
-    class Thinks:
-        def __init__(self, posterior, known):
-            self.known = np.array(known)
-            self.posterior = np.array(posterior, float) * self.known[:, None]
+    def thinks(posterior, known):
+        known = np.array(known)
+        return Belief(None, np.array([posterior] * 4, float) * known[:, None], None, known, complete=False)
 
-    class Has:
-        def __init__(self, present):
-            self.present = np.array(present)
+    def has(present):
+        return Part(np.zeros((4, 1)), np.array(present), Gaussian(), None)
 
     beliefs = {
-        "a": Thinks([[1, 0]] * 4, [True, True, True, False]),
-        "b": Thinks([[0, 1]] * 4, [True, False, True, True]),
-        "c": Thinks([[0.5, 0.5]] * 4, [True, False, False, True]),
+        "a": thinks([1, 0], [True, True, True, False]),
+        "b": thinks([0, 1], [True, False, True, True]),
+        "c": thinks([0.5, 0.5], [True, False, False, True]),
     }
-    parts = {name: Has(belief.known) for name, belief in beliefs.items()}
-    found = blending(parts, beliefs, "a", 0.5)(slice(0, 4))
+    parts = {name: has(belief.known) for name, belief in beliefs.items()}
+    found = blended(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
     expected = [[0.5 + 0.5 * 0.25, 0.5 * 0.75], [1, 0], [0.5, 0.5], [0, 0]]
     np.testing.assert_allclose(found, expected)
-    parts["a"] = Has([True, True, True, True])  # has parameters only for some: the others speak for the last
-    np.testing.assert_allclose(blending(parts, beliefs, "a", 0.5)(slice(3, 4)), [[0.25, 0.75]])
+    parts["a"] = has([True] * 4)
+    del beliefs["a"]  # it has no parameters yet: the others speak for it
+    found = blended(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
+    np.testing.assert_allclose(found, [[0.25, 0.75], [0, 0], [0, 1], [0.25, 0.75]])
 
 
 def test_patience_counts_rounds_without_a_higher_likelihood_in_any_view():

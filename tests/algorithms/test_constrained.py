@@ -19,9 +19,9 @@ from consilience.algorithms import farthest as farthest_module
 from consilience.algorithms.cluster_metrics import METRICS
 from consilience.algorithms.constrained import assign, constrained_kmeans
 from consilience.algorithms.farthest import farthest_pair
-from consilience.algorithms.kmeans import Collector
 from consilience.algorithms.linked import Linked
 from consilience.algorithms.neighbourhoods import first_centres, neighbourhoods
+from consilience.algorithms.statistics import Collector
 from consilience.cluster._constrained import ready_rows
 from consilience.divergences import SquaredEuclidean
 

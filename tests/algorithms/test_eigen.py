@@ -1,11 +1,18 @@
 """The block Krylov solver against numpy's eigenvalues of the whole matrix."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 
-from consilience.algorithms.eigen import SPARE, top_eigenvectors
+from consilience._backend import to_numpy
+from consilience.algorithms.eigen import SPARE, grow, top_eigenvectors
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from transfers import on_device, transfers
 
 
 def with_values(values, seed=0):
@@ -105,3 +112,56 @@ def test_products_that_are_rounded_do_not_keep_it_for_ever():
     found = top_eigenvectors(rounded, np.random.default_rng(0).random((80, 9)), 4)
     assert found.settled
     assert len(products) < 200
+
+
+MATRICES = {
+    "small": with_values(np.random.default_rng(0).uniform(-1, 1, 10)),
+    "hardly wider than the start": with_values(np.random.default_rng(0).uniform(-1, 1, 15)),
+    "large": with_values(np.random.default_rng(0).uniform(-1, 1, 300)),
+    "all negative": with_values(-np.linspace(1, 2, 60)),
+    "of low rank": with_values(np.r_[3.0, 2.0, np.zeros(60)]),
+    "nothing": np.zeros((30, 30)),
+    "in parts": sp.block_diag([np.ones((20, 20)) / 20] * 9).toarray(),
+    "close together": graph_of_a_path(400)[0].toarray(),
+}
+
+
+@pytest.mark.parametrize("k", [1, 6])
+@pytest.mark.parametrize("A", MATRICES.values(), ids=MATRICES)
+def test_kinds_of_arrays(A, k, to_kind):
+    start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + SPARE)))
+    matrix = to_kind(A)
+    found = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
+    assert found.settled
+    assert type(found.values) is type(found.vectors) is type(matrix)
+    values, vectors = to_numpy(found.values), to_numpy(found.vectors)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:k], atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), atol=1e-9)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-9)
+
+
+def test_columns_that_add_nothing_do_no_harm_on_a_device():
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.standard_normal((50, 6)))[0]
+    block = np.column_stack([basis[:, 0], np.zeros(50), basis @ rng.standard_normal(6), rng.standard_normal(50)])
+    found = to_numpy(grow(on_device(basis), on_device(block)))
+    assert found.shape == (50, 4)
+    np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(basis.T @ found, 0, atol=1e-12)
+    new = block[:, 3] - basis @ (basis.T @ block[:, 3])
+    np.testing.assert_allclose(found @ (found.T @ new), new, atol=1e-10)
+
+
+def test_a_step_fetches_once_what_it_decides_by():
+    A, products = on_device(with_values(np.linspace(0, 1, 200) ** 2)), []
+
+    def product(U):
+        products.append(U.shape)
+        return A @ U
+
+    start = on_device(np.random.default_rng(0).standard_normal((200, 7)))
+    with transfers() as fetched:
+        assert top_eigenvectors(product, start, 3).settled
+    assert len(fetched.arrays) == len(products) > 5
+    assert fetched.numbers == 0
+    assert max(np.prod(shape) for shape in fetched.arrays) < 100

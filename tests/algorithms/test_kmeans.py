@@ -15,8 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 import consilience as cs
 from consilience._backend import threads
 from consilience.algorithms.combine import consensus_centres, unanimous, vote
-from consilience.algorithms.kmeans import Collector, multi_view_kmeans
+from consilience.algorithms.kmeans import Centres, multi_view_kmeans, view_labels
+from consilience.algorithms.shards import in_shards, started
 from consilience.algorithms.start import divergences_from, given_partition, nearest_seed, seeding
+from consilience.algorithms.statistics import Collector, Statistics
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 
@@ -25,6 +27,16 @@ import literal
 
 ESTIMATORS = [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+def states_of(rows, divergence, partition, k):
+    """The states of k-means on views in memory, from a partition."""
+    return multi_view_kmeans(started(in_shards(rows), partition), list(rows), divergence, k)
+
+
+def labels_of(rows, divergence, state):
+    """Each view's labels by its centres."""
+    return next(in_shards(rows).map(view_labels, divergence, state.centres, list(rows)))
 
 
 def fit_rounds(estimator, views, init, k, n_rounds):
@@ -100,7 +112,7 @@ def test_a_view_given_alone_starts_the_entities_that_it_has():
         name: SquaredEuclidean().prepare(np.nan_to_num(b), views.present[:, v])
         for v, (name, b) in enumerate(views.items())
     }
-    partition = given_partition({"view1": np.eye(2, 3)}, rows, SquaredEuclidean(), 2)
+    partition = given_partition({"view1": np.eye(2, 3)}, in_shards(rows), SquaredEuclidean(), 2)
     assert np.array_equal(partition >= 0, views.present[:, 1])
 
 
@@ -152,21 +164,22 @@ def test_views_take_turns_and_do_not_all_move_at_once():
     rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
     partition = np.random.default_rng(0).integers(3, size=60)
     with threads(1):
-        state = next(multi_view_kmeans(rows, SquaredEuclidean(), partition, 3))
+        state = next(states_of(rows, SquaredEuclidean(), partition, 3))
 
     def means(block, labels):
         return np.stack([block[labels == j].mean(axis=0) for j in range(3)])
 
     block = np.array(views["view1"])
-    np.testing.assert_allclose(state.centres["view1"], means(block, state.labels["view0"]))
-    assert not np.allclose(state.centres["view1"], means(block, partition))
+    labels = labels_of(rows, SquaredEuclidean(), state)["view0"]
+    np.testing.assert_allclose(state.centres.values["view1"], means(block, labels))
+    assert not np.allclose(state.centres.values["view1"], means(block, partition))
 
 
 def test_settled_means_that_nothing_changes_any_more():
     views, _ = make_gaussian_views(200, n_clusters=3, n_features=(3, 3), separation=5, random_state=0)
     rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
     partition = np.random.default_rng(0).integers(3, size=200)
-    states = list(islice(multi_view_kmeans(rows, SquaredEuclidean(), partition, 3), 30))
+    states = list(islice(states_of(rows, SquaredEuclidean(), partition, 3), 30))
     first = next(i for i, state in enumerate(states) if state.settled)
     assert first < 29
     for state in states[first:]:
@@ -181,10 +194,10 @@ def test_an_empty_cluster_moves_to_the_farthest_row(divergence):
     X[17] = [9.0, -5.0, 1.0]  # far away, in angle too
     view = divergence.prepare(X, np.ones(50, bool))
     partition = np.zeros(50, int)  # cluster 1 gets nobody
-    state = next(multi_view_kmeans({"a": view}, divergence, partition, 2))
+    state = next(states_of({"a": view}, divergence, partition, 2))
     expected = X[17] if isinstance(divergence, SquaredEuclidean) else X[17] / np.linalg.norm(X[17])
-    np.testing.assert_allclose(state.centres["a"][1], expected)
-    assert state.labels["a"][17] == 1
+    np.testing.assert_allclose(state.centres.values["a"][1], expected)
+    assert labels_of({"a": view}, divergence, state)["a"][17] == 1
 
 
 def test_no_cluster_is_lost_from_a_start_that_leaves_most_empty():
@@ -198,17 +211,15 @@ def test_consensus_falls_back_to_the_views_own_centre():
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(4, bool)) for name in "ab"}
 
-    class State:
-        labels = {"a": np.array([0, 0, 1, 1]), "b": np.array([0, 0, 0, 0])}  # noqa: RUF012
-        centres = {"a": np.array([[0.05], [5.05]]), "b": np.array([[2.55], [7.0]])}  # noqa: RUF012
-
-    assert unanimous(views, State.labels).tolist() == [0, 0, -1, -1]
-    centres = consensus_centres(views, SquaredEuclidean(), State)
+    shards = in_shards(views)
+    own = Centres().moved("a", np.array([[0.05], [5.05]])).moved("b", np.array([[2.55], [9.0]]))
+    centres = consensus_centres(shards, SquaredEuclidean(), own, ["a", "b"])
+    assert unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
     np.testing.assert_allclose(centres["a"], [[0.05], [5.05]])
-    np.testing.assert_allclose(centres["b"], [[0.05], [7.0]])
-    labels, cost = vote(views, SquaredEuclidean(), centres)
+    np.testing.assert_allclose(centres["b"], [[0.05], [9.0]])
+    labels, cost = vote(shards.shards[0], SquaredEuclidean(), centres)
     assert labels.tolist() == [0, 0, 1, 1]
-    assert cost == pytest.approx(6 * 0.05**2 + 2**2 + 1.9**2)
+    assert cost == pytest.approx(6 * 0.05**2 + 4**2 + 3.9**2)
 
 
 @settings(max_examples=40, deadline=None)
@@ -218,9 +229,9 @@ def test_statistics_add_up_over_any_cut_of_the_rows(seed, k, cut_at):
     X, present, labels = rng.standard_normal((31, 4)), rng.random(31) < 0.8, rng.integers(-1, k, size=31)
     view = SquaredEuclidean().prepare(X, present)
     whole = Collector(view, k).collect(labels)
-    parts = Collector(view, k).partial()
+    parts = Statistics.none(view, k)
     for rows in (slice(0, cut_at), slice(cut_at, 31)):
-        parts.include(view, rows, labels[rows])
+        parts.include(X[rows], np.where(present, labels, -1)[rows])
     np.testing.assert_allclose(parts.sums, whole.sums)
     assert np.array_equal(parts.counts, whole.counts)
     expected = [X[present & (labels == j)].sum(axis=0) for j in range(k)]
@@ -262,8 +273,8 @@ def test_empty_clusters_move_to_different_rows():
     X = rng.random((50, 2))
     X[[3, 8]] = [[9.0, 0.0], [0.0, 7.0]]
     view = SquaredEuclidean().prepare(X, np.ones(50, bool))
-    state = next(multi_view_kmeans({"a": view}, SquaredEuclidean(), np.zeros(50, int), 3))
-    np.testing.assert_allclose(state.centres["a"][1:], X[[3, 8]])
+    state = next(states_of({"a": view}, SquaredEuclidean(), np.zeros(50, int), 3))
+    np.testing.assert_allclose(state.centres.values["a"][1:], X[[3, 8]])
 
 
 def test_divergence_from_seeds_is_the_mean_over_shared_views():
@@ -291,11 +302,11 @@ def test_a_consensus_of_one_entity_counts():
     X = np.array([[0.0], [1.0], [5.0]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
 
-    class State:
-        labels = {"a": np.array([0, 1, 1]), "b": np.array([0, 0, 1])}  # noqa: RUF012
-        centres = {"a": np.array([[9.0], [9.0]]), "b": np.array([[9.0], [9.0]])}  # noqa: RUF012
-
-    np.testing.assert_allclose(consensus_centres(views, SquaredEuclidean(), State)["a"], [[0.0], [5.0]])
+    own = (
+        Centres().moved("a", np.array([[0.0], [1.5]])).moved("b", np.array([[0.5], [5.0]]))
+    )  # they differ on the second
+    centres = consensus_centres(in_shards(views), SquaredEuclidean(), own, ["a", "b"])
+    np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
 
 
 def test_seeds_are_not_taken_from_rows_without_direction():

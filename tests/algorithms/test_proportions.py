@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
-from consilience._backend import KernelMatrix
+from consilience._backend import KernelMatrix, to_numpy
+from consilience.algorithms import convex_mixture
 from consilience.algorithms import proportions as module
 from consilience.algorithms.convex_mixture import AllViews, ViewComponents
 from consilience.algorithms.proportions import Table, mixture_proportions, proportions
@@ -485,10 +486,34 @@ def test_the_matrix_of_a_divergence(divergence, held):
     measure = divergence.learn(X)
     points, exemplars = measure.points(X), measure.exemplars(X)
     matrix = KernelMatrix(Likelihood(measure, 0.5), points, exemplars, held)
-    found = mixture_proportions(AllViews({"counts": ViewComponents(matrix, np.arange(600))}, 600))
+    found = mixture_proportions(AllViews({"counts": ViewComponents(matrix, np.arange(600), 600)}, 600))
     A = np.exp(0.5 * np.minimum(measure.tile(points, exemplars), 0))
     assert_solved(found, A, np.full(600, 1 / 600))
     assert found.objective == pytest.approx(mixture_proportions(A).objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("span", [16, 100, 1000])
+def test_products_are_summed_up_in_float64(to_kind, held, dtype, span, monkeypatch):
+    monkeypatch.setattr(convex_mixture, "SPAN", span)
+    monkeypatch.setattr("consilience._backend.parallel.DEVICE_BLOCK", 3000)
+    rng = np.random.default_rng(0)
+    X, here = rng.standard_normal((300, 3)).astype(dtype), np.flatnonzero(rng.random(400) < 0.8)[:300]
+    measure = SquaredEuclidean().learn(to_kind(X))
+    points = measure.points(to_kind(X))
+    matrix = KernelMatrix(Likelihood(measure, 0.5), points, points, held)
+    A = AllViews({"rows": ViewComponents(matrix, here, 400)}, 400)
+    B = np.zeros((300, 400))
+    B[:, here] = np.exp(-0.5 * cdist(X.astype(float), X.astype(float), "sqeuclidean"))
+    q, r = rng.standard_normal(400), 1e60 * rng.random(300)  # float32 ends at 1e38
+    kind = to_kind(q), to_kind(r)
+    found = A @ kind[0], A.T @ kind[1], A.squared_sums(kind[1]), A.columns(np.array([0, 399, 7]))
+    exact = B @ q, B.T @ r, (B**2).T @ r, B[:, [0, 399, 7]]
+    rounding = 1e-6 if dtype == np.float32 else 1e-12
+    for own, expected in zip(found, exact, strict=True):
+        assert own.dtype == kind[0].dtype
+        np.testing.assert_allclose(to_numpy(own), expected, rtol=0, atol=rounding * np.abs(expected).max())
 
 
 # ends

@@ -4,7 +4,7 @@ import pickle
 import re
 import sys
 import warnings
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +22,17 @@ from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
 import consilience as cs
 from consilience._backend import KernelMatrix
 from consilience.algorithms import convex_mixture, kernel_kmeans
+from consilience.algorithms.convex_mixture import Problem, learned, uniform
+from consilience.algorithms.kernel_kmeans import Space
+from consilience.algorithms.refined import PairDistances
+from consilience.cluster._exemplars import by_name, components, measured
 from consilience.datasets import make_corrupted_views, make_gaussian_views, make_text_views
 from consilience.divergences import KullbackLeibler, Mahalanobis
+from consilience.divergences.squared_euclidean import EuclideanMeasure
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import literal_convex as literal
+from transfers import on_device, transfers
 
 MODES = {
     "learned": {},
@@ -522,14 +528,115 @@ def test_float32(mode):
     assert np.array_equal(model.predict(single), model.labels_)
 
 
-@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
-def test_kinds_of_arrays(to_kind, mode):
-    views, _ = some_views(60, separation=4)
-    kind = [to_kind(np.array(X)) for _, X in views.items()]
-    plain, other = in_mode(mode, views), in_mode(mode, kind)
+def assert_same_on_other_arrays(to_kind, views, **options):
+    kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
+    plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(own) for own in (views, kind))
     np.testing.assert_allclose(other.priors_, plain.priors_, atol=1e-6)
     assert np.array_equal(plain.labels_, other.labels_)
     assert np.array_equal(other.predict(kind), other.labels_)
+    assert other.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
+    assert other.n_iter_ == plain.n_iter_
+
+
+@every_mode
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_kinds_of_arrays(to_kind, mode, missing):
+    assert_same_on_other_arrays(to_kind, some_views(60, 3, missing)[0], **MODES[mode])
+
+
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+@pytest.mark.parametrize("divergence", ["cosine", "kl", "bernoulli", "itakura-saito", "mahalanobis"])
+def test_kinds_of_arrays_by_divergence(to_kind, divergence, weights):
+    views = some_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
+    assert_same_on_other_arrays(to_kind, views, divergence=divergence, weights=weights)
+
+
+@pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
+def test_kinds_of_matrices(to_kind, divergence):
+    views = cs.Views(squares(some_views(60)[0]))
+    given = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
+    assert_same_on_other_arrays(to_kind, given, divergence=divergence, refine="kernel-kmeans")
+
+
+@pytest.fixture
+def _gradients(monkeypatch):
+    """A set of components is soon too large, and conjugate gradients take over."""
+    monkeypatch.setattr("consilience.algorithms.proportions.MANY", 5)
+    monkeypatch.setattr("consilience.algorithms.proportions.LARGEST_SET", 0.01)
+
+
+@pytest.mark.usefixtures("_gradients")
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_kinds_of_arrays_where_shares_are_not_sparse(to_kind, weights):
+    assert_same_on_other_arrays(to_kind, some_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
+
+
+@pytest.mark.usefixtures("_gradients")
+@pytest.mark.parametrize("n_columns", [3, 5])
+def test_products_in_float32_reach_the_gap(to_kind, n_columns):
+    X = np.random.default_rng(0).standard_normal((400, n_columns)).astype(np.float32)
+    plain, other = (fitted([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
+    assert other.gap_ <= 1e-6
+    assert other.history_["log_likelihood"][-1] == pytest.approx(plain.history_["log_likelihood"][-1], abs=1e-6)
+
+
+def problem_on_device(n, missing, beta):
+    views, _ = some_views(n, 2, missing, separation=2)
+    kind = cs.Views({name: on_device(np.array(X)) for name, X in views.items()}, present=views.present)
+    found, kept = measured(kind, by_name("squared-euclidean", kind.names))
+    A = components(found, {name: beta * own.reference for name, own in found.items()}, len(kept))
+    return Problem(A, on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
+
+
+def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
+    given, _ = problem_on_device(n=300, missing=missing, beta=2.0)
+    with transfers() as fetched:
+        rounds = [state.record for state in islice(states(given), n_rounds)]
+    assert rounds[-1]["log_likelihood"] > rounds[0]["log_likelihood"]
+    assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("states", [uniform, learned])
+def test_a_device_keeps_what_is_long(states, missing):
+    assert_a_device_keeps_what_is_long(states, missing)
+
+
+@pytest.mark.usefixtures("_gradients")
+@pytest.mark.parametrize("states", [uniform, learned])
+def test_a_device_keeps_what_is_long_where_shares_are_not_sparse(states):
+    assert_a_device_keeps_what_is_long(states, 0.3)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
+    _, found = problem_on_device(n=300, missing=missing, beta=1.0)
+    spaces = [
+        Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars, held=True), 0.5)
+        for own in found.values()
+    ]
+    start = on_device(np.arange(300) % 4)
+    with transfers() as fetched:
+        costs = [state.cost for state in islice(kernel_kmeans.multi_view_kernel_kmeans(spaces, start, 4), 4)]
+    assert costs[-1] < costs[0]
+    assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
+
+
+def test_a_device_that_is_full(monkeypatch):
+    class OutOfMemoryError(RuntimeError):
+        pass
+
+    def too_large(self, left, right):
+        raise OutOfMemoryError("tried to allocate 40 GiB")
+
+    views, _ = some_views(60)
+    model = fitted(views)
+    monkeypatch.setattr(EuclideanMeasure, "tile", too_large)
+    advice = r"does not fit the device: give fewer entities \(views\[rows\]\), or numbers in float32"
+    with pytest.raises(MemoryError, match="the comparison of 60 entities with each other " + advice):
+        fitted(views)
+    with pytest.raises(MemoryError, match="the comparison of 60 entities with the exemplars " + advice):
+        model.predict(views)
 
 
 @pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])

@@ -10,7 +10,7 @@ from scipy.special import gammaln, iv
 
 import consilience as cs
 from consilience._backend import as_rows, log_bessel, namespace, to_numpy
-from consilience.algorithms.coem import added
+from consilience.algorithms.coem import plus
 from consilience.families import (
     FAMILIES,
     Bernoulli,
@@ -120,8 +120,8 @@ def test_log_prob_is_that_of_scipy(name):
 def test_statistics_add_up_over_blocks_of_rows(name):
     family, X, R, _ = case(name)
     whole = family.statistics(X, R)
-    parts = added(
-        added(family.statistics(X[:7], R[:7]), family.statistics(X[7:40], R[7:40])), family.statistics(X[40:], R[40:])
+    parts = plus(
+        plus(family.statistics(X[:7], R[:7]), family.statistics(X[7:40], R[7:40])), family.statistics(X[40:], R[40:])
     )
     for key, value in whole.items():
         np.testing.assert_allclose(parts[key], value, rtol=1e-10, atol=1e-10)

@@ -1,15 +1,20 @@
 """Arrays, and nothing of clustering: the namespace of an array, the verbs the standard lacks, chunks on threads."""
 
-from . import csr_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
+from . import csr_verbs, device_csr_verbs, lazy_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
 from .csr import CSR
 from .csr_verbs import shared_sums
-from .memory import available_memory
+from .cuts import cut
+from .device_csr import DeviceCSR, is_device_sparse
+from .host import could_be, on_host
+from .lazy import LazyRows, ahead, lazy_blocks
+from .memory import available_memory, device_memory, on_device
 from .middle import measured_from, middle, origin_of, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .pairwise import Kernel, KernelMatrix, Points, fits_table, itemsize, rounding
-from .parallel import blocks, chunks, cut, map_chunks, stored, threads
+from .parallel import blocks, chunks, map_chunks, shard_rows, stored, threads, workspace
 from .random import generator
-from .rows import as_kind, as_plain, as_rows, as_sparse
+from .rows import as_kind, as_plain, as_rows, as_sparse, is_sparse
+from .scratch import scratch
 from .sphere import log_bessel, log_sphere_integral
 from .verbs import (
     Scorer,
@@ -37,11 +42,14 @@ from .verbs import (
 __all__ = [
     "CSR",
     "Array",
+    "DeviceCSR",
     "Kernel",
     "KernelMatrix",
+    "LazyRows",
     "Points",
     "Scorer",
     "add_label_sums",
+    "ahead",
     "as_kind",
     "as_plain",
     "as_rows",
@@ -49,15 +57,20 @@ __all__ = [
     "available_memory",
     "blocks",
     "chunks",
+    "could_be",
     "count_labels",
     "cut",
     "decay",
     "dense_rows",
+    "device_memory",
     "fits_table",
     "generator",
     "is_array",
+    "is_device_sparse",
+    "is_sparse",
     "itemsize",
     "largest",
+    "lazy_blocks",
     "like",
     "log_bessel",
     "log_sphere_integral",
@@ -67,6 +80,8 @@ __all__ = [
     "middle",
     "namespace",
     "nearest",
+    "on_device",
+    "on_host",
     "only_rows",
     "origin_of",
     "products",
@@ -77,6 +92,8 @@ __all__ = [
     "scale_rows",
     "scorer",
     "scores_of",
+    "scratch",
+    "shard_rows",
     "shared_sums",
     "some_rows",
     "squared_norms",
@@ -87,5 +104,6 @@ __all__ = [
     "to_numpy",
     "weighted_sums",
     "where",
+    "workspace",
     "zeros",
 ]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from array_api_compat import device
 
-from .csr import CSR
-from .namespace import Array, like, namespace, to_numpy
-from .verbs import dense_rows, squared_norms
+from .namespace import Array, like, namespace
+from .rows import is_sparse
+from .verbs import dense_rows, shifted, squared_norms
 
 
 def some_rows(X: Array, present: Array) -> Array:
     """Up to a thousand of the rows that are there, evenly spread."""
-    rows = np.flatnonzero(to_numpy(present))
-    rows = rows[:: max(1, len(rows) // 1000)] if len(rows) else np.array([0])
-    return dense_rows(X, like(rows, X))
+    xp = namespace(X)
+    rows = xp.nonzero(like(present, X))[0]
+    n = rows.shape[0]
+    return dense_rows(X, rows[:: max(1, n // 1000)] if n else xp.zeros(1, dtype=rows.dtype, device=device(rows)))
 
 
 def middle(X: Array, dtype: Any) -> Array | None:
@@ -35,13 +36,13 @@ def middle(X: Array, dtype: Any) -> Array | None:
 def origin_of(X: Array) -> Array | None:
     """A point amid the rows to measure from, where zero is so far off that digits would cancel; dense rows only."""
     xp = namespace(X)
-    if isinstance(X, CSR):
+    if is_sparse(X):
         return None
-    return middle(some_rows(X, xp.ones(X.shape[0], dtype=xp.bool)), X.dtype)
+    return middle(some_rows(X, xp.ones(X.shape[0], dtype=xp.bool, device=device(X))), X.dtype)
 
 
 def measured_from(X: Array, origin: Array | None) -> tuple[Array, Array]:
     """Rows measured from there, and their squared lengths in the same type."""
     xp = namespace(X)
-    X = X if origin is None else X - xp.astype(origin, X.dtype)[None, :]
+    X = X if origin is None else shifted(X, xp.astype(origin, X.dtype))
     return X, xp.astype(squared_norms(X), X.dtype)

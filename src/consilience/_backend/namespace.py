@@ -8,13 +8,14 @@ import array_api_compat
 import numpy as np
 
 from .csr import CSR
+from .device_csr import DeviceCSR
 
-Array = Any  # an array of numpy, torch, cupy, array_api_strict, ... or our CSR rows
+Array = Any  # an array of numpy, torch, cupy, array_api_strict, ... or our sparse rows
 
 
 def namespace(array: Array) -> Any:
-    """The array-API namespace of `array`; sparse rows live with numpy."""
-    if isinstance(array, CSR):
+    """The array-API namespace of `array`; of sparse rows that of what they store."""
+    if isinstance(array, CSR | DeviceCSR):
         return array_api_compat.array_namespace(array.data)
     return array_api_compat.array_namespace(array)
 
@@ -35,12 +36,15 @@ def to_numpy(array: Any) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def like(values: np.ndarray, array: Array) -> Array:
-    """Numpy `values` as an array of the library, and on the device, of `array`."""
+def like(values: Any, array: Array) -> Array:
+    """`values` as an array of the library, and on the device, of `array`; copied only if they are elsewhere."""
     xp = namespace(array)
     if isinstance(array, CSR | np.ndarray):
-        return values
-    return xp.asarray(np.require(values, requirements=["C", "W"]), device=array_api_compat.device(array))
+        return to_numpy(values)
+    device = array_api_compat.device(array)
+    if is_array(values) and namespace(values) is xp:
+        return array_api_compat.to_device(values, device)
+    return xp.asarray(np.require(to_numpy(values), requirements=["C", "W"]), device=device)
 
 
 def where(mask: Array, values: Array, otherwise: float) -> Array:

@@ -1,27 +1,35 @@
 """A function of two rows as a matrix: held as a table where it fits, computed in blocks where not.
 
-Both ways go through the same blocks, cut by the shape alone, so that they give the same bits.
+Both ways go through the same blocks, cut by the shape alone, so that they give the same bits. What a matrix makes of an
+array is of the library, and on the device, of the rows that it compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
+from operator import add
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from array_api_compat import device
 
+from .cuts import cut
+from .host import on_host
+from .lazy import LazyRows, ahead, lazy_blocks
+from .memory import device_memory
 from .namespace import Array, like, namespace, to_numpy
-from .parallel import cut, map_chunks
+from .parallel import map_chunks, workspace
 from .rows import as_kind
 from .verbs import take_rows
 
 T = TypeVar("T")
 
-TILE = 1 << 20  # similarities computed at a time by a thread
+TILE = 1 << 20  # similarities computed at a time by a thread; a device computes more
 LEAST_ROWS = 16  # a product of fewer rows is slow
 HELD = 1 << 30  # bytes: a table up to this size is kept, a larger one computed again for every product
+DEVICE_SHARE = 0.8  # of the memory that is free on a device, which tables may take there
 
 
 class Points(NamedTuple):
@@ -35,7 +43,7 @@ class Points(NamedTuple):
         own, scale = (None if x is None else x[rows] for x in self[1:])
         return Points(self.X[rows, ...], own, scale)
 
-    def some(self, rows: np.ndarray) -> Points:
+    def some(self, rows: Array) -> Points:
         chosen = like(rows, self.X)
         own, scale = (None if x is None else namespace(x).take(x, chosen) for x in self[1:])
         return Points(take_rows(self.X, chosen), own, scale)
@@ -72,59 +80,107 @@ class KernelMatrix:
 
     @property
     def blocks(self) -> list[slice]:
-        n, m = self.shape
-        return cut(slice(0, n), max(1, min(-(-n * m // TILE), -(-n // LEAST_ROWS))))
+        loads = lazy_blocks(self.left.X) if isinstance(self.left.X, LazyRows) else [slice(0, self.shape[0])]
+        return [block for load in loads for block in self._tiled(load)]
+
+    def _tiled(self, rows: slice) -> list[slice]:
+        n = rows.stop - rows.start
+        n_tiles = -(-n * self.shape[1] // workspace(self.left.X, TILE))
+        return cut(rows, max(1, min(n_tiles, -(-n // LEAST_ROWS))))
 
     @cached_property
     def _table(self) -> list[Array]:
-        return list(map_chunks(self._compute, self.blocks))
+        """The blocks; on a device they are parts of one array."""
+        if isinstance(self.left.X, LazyRows):
+            return list(replace(self, held=False).over_tiles(lambda _, tile: tile))
+        if on_host(self.left.X):
+            return list(self._map(self._compute, self.blocks))
+        return [self._whole[rows, ...] for rows in self.blocks]
+
+    @cached_property
+    def _whole(self) -> Array:
+        X = self.left.X
+        table = namespace(X).empty(self.shape, dtype=X.dtype, device=device(X))
+        for rows in self.blocks:
+            table[rows, ...] = self._compute(rows)
+        return table
+
+    def _map(self, function: Callable[[slice], T], blocks: list[slice]) -> Iterator[T]:
+        """On the threads allowed; a device has its own, and memory for one block at a time."""
+        return map_chunks(function, blocks) if on_host(self.left.X) else map(function, blocks)
 
     def _compute(self, rows: slice) -> Array:
         tile = self.kernel.tile(self.left.at(rows), self.right)
         return tile - self.shift if self.shift else tile
 
-    def over_tiles(self, function: Callable[[slice, Array], T]) -> Iterator[T]:
-        """A function of each block of rows in turn, on the threads allowed."""
+    def over_tiles(self, function: Callable[[slice, Array], T], *, whole: bool = False) -> Iterator[T]:
+        """A function of each block of rows in turn, on the threads allowed.
+
+        With `whole` a table that a device holds is one block: for functions that take no memory of that size.
+        """
+        if isinstance(self.left.X, LazyRows) and not self.held:
+            yield from self._over_loads(function)
+            return
+        if whole and self.held and not on_host(self.left.X):
+            yield function(slice(0, self.shape[0]), self._whole)
+            return
         if not self.held:
-            yield from map_chunks(lambda rows: function(rows, self._compute(rows)), self.blocks)
+            yield from self._map(lambda rows: function(rows, self._compute(rows)), self.blocks)
             return
         tiles = dict(zip((rows.start for rows in self.blocks), self._table, strict=True))
-        yield from map_chunks(lambda rows: function(rows, tiles[rows.start]), self.blocks)
+        yield from self._map(lambda rows: function(rows, tiles[rows.start]), self.blocks)
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    def _over_loads(self, function: Callable[[slice, Array], T]) -> Iterator[T]:
+        """The same of rows that are on a disk, as many at a time as are read at once."""
+        X, own, scale = self.left
+        loads = lazy_blocks(X)
+        for load, (block,) in zip(loads, ahead([X], loads), strict=True):
+            numbers = (None if values is None else values[load] for values in (own, scale))
+            here = replace(self, left=Points(block, *numbers))
+            yield from here.over_tiles(partial(_further_down, function, load.start))
+
+    def __matmul__(self, U: Array) -> Array:
         thin = self.like(U)
-        return np.concatenate(list(self.over_tiles(lambda _, tile: to_numpy(tile @ thin))))
+        return joined(self.over_tiles(lambda _, tile: tile @ thin, whole=True))
 
     @property
     def T(self) -> Transposed:
         return Transposed(self)
 
-    def like(self, U: np.ndarray) -> Array:
-        return like(np.ascontiguousarray(U, dtype=self.dtype), self.left.X)
+    def like(self, U: Array) -> Array:
+        """A thin matrix of the kind and type of what is compared."""
+        U = like(U, self.left.X)
+        if isinstance(U, np.ndarray):
+            return np.ascontiguousarray(U, dtype=self.dtype)
+        return namespace(U).astype(U, self.left.X.dtype, copy=False)
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        return to_numpy(self.kernel.tile(self.left, self.right.some(entities))) - self.shift
+    def columns(self, entities: Array) -> Array:
+        return self.kernel.tile(self.left, self.right.some(entities)) - self.shift
 
     def norm(self) -> float:
         return self._norm
 
     @cached_property
     def _norm(self) -> float:
-        return float(np.sqrt(sum(self.over_tiles(lambda _, tile: float(namespace(tile).sum(tile * tile))))))
+        return float(np.sqrt(sum(fetched(self.over_tiles(lambda _, tile: namespace(tile).sum(tile * tile))))))
 
     def parts(self) -> np.ndarray:
         return np.zeros(self.shape[0], np.int64)
 
     def least(self) -> float:
         """The smallest entry."""
-        return min(self.over_tiles(lambda _, tile: float(namespace(tile).min(tile))))
+        return min(fetched(self.over_tiles(lambda _, tile: namespace(tile).min(tile))))
 
     def against(self, X: Array) -> KernelMatrix:
         return KernelMatrix(self.kernel, self.kernel.points(as_kind(X, self.right.X)), self.right, False, self.shift)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: not the table, which can be computed again."""
-        return {name: value for name, value in self.__dict__.items() if name != "_table"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_table", "_whole")}
+
+
+def _further_down(function: Callable[[slice, Array], T], start: int, rows: slice, tile: Array) -> T:
+    return function(slice(start + rows.start, start + rows.stop), tile)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,15 +189,28 @@ class Transposed:
 
     matrix: KernelMatrix
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    def __matmul__(self, U: Array) -> Array:
         thin = self.matrix.like(U)
-        parts = self.matrix.over_tiles(lambda rows, tile: to_numpy(tile.T @ thin[rows, ...]))
-        return reduce(np.add, parts)
+        return reduce(add, self.matrix.over_tiles(lambda rows, tile: tile.T @ thin[rows, ...], whole=True))
 
 
-def fits_table(nbytes: int) -> bool:
-    """Whether a table of this size is kept."""
-    return nbytes <= HELD
+def joined(parts: Iterable[Array]) -> Array:
+    """Arrays of one kind one below the other."""
+    found = list(parts)
+    return namespace(found[0]).concat(found)
+
+
+def fetched(numbers: Iterable[Array]) -> list[float]:
+    """Single numbers of one kind, fetched from where they are all at once."""
+    found = list(numbers)
+    xp = namespace(found[0])
+    return to_numpy(xp.stack([xp.asarray(number) for number in found])).tolist()
+
+
+def fits_table(nbytes: int, X: Array = None) -> bool:
+    """Whether a table of this size is kept, of rows like X: on a device as far as its memory goes."""
+    free = None if X is None else device_memory(X)
+    return nbytes <= (HELD if free is None else DEVICE_SHARE * free)
 
 
 def rounding(X: Array) -> float:

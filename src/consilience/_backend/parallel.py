@@ -13,20 +13,26 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TypeVar
 
 import joblib
 import threadpoolctl
 
 from .csr import CSR
+from .cuts import cut
+from .device_csr import DeviceCSR
+from .host import on_host
+from .lazy import LazyRows
 from .namespace import Array
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 MOST_CHUNKS = 16
 LEAST_CHUNK = 1 << 20  # stored values: below this, starting a thread costs more than it saves
 BLOCK = 1 << 20  # stored values of a block: two passes over it find it in the cache the second time
+DEVICE_BLOCK = 1 << 27  # the same on a device, where it is the launch of a block that costs
 
 
 class Crew:
@@ -75,7 +81,7 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 def stored(X: Array) -> int:
     """How many values a pass over these rows reads."""
-    return X.size if isinstance(X, CSR) else X.shape[0] * X.shape[1]
+    return X.size if isinstance(X, CSR | DeviceCSR | LazyRows) else X.shape[0] * X.shape[1]
 
 
 def chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
@@ -85,23 +91,30 @@ def chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
     has about 96 stored values or more a chunk.
     """
     n, size = X.shape[0], stored(X)
-    n_chunks = size * work // LEAST_CHUNK
+    n_chunks = size * work // LEAST_CHUNK if on_host(X) else 1
     if with_sums:
         n_chunks = min(n_chunks, round(size / (96 * X.shape[1])))
     return cut(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 
+def shard_rows(views: Sequence[tuple[Array, int]]) -> list[slice]:
+    """Cut the rows of several views, each with what a stored value costs: the same as `chunks` with sums for one."""
+    n, size = views[0][0].shape[0], sum(stored(X) for X, _ in views)
+    n_shards = sum(stored(X) * work for X, work in views) // LEAST_CHUNK
+    n_shards = min(n_shards, round(size / (96 * max(1, sum(X.shape[1] for X, _ in views)))))
+    most = MOST_CHUNKS if all(on_host(X) for X, _ in views) else 1
+    return cut(slice(0, n), max(1, min(n_shards, most, n)))
+
+
+def workspace(X: Array, numbers: int) -> int:
+    """How many numbers to work on at a time: so many where a cache has to hold them, more on a device."""
+    return numbers if on_host(X) else DEVICE_BLOCK
+
+
 def blocks(X: Array, chunk: slice) -> list[slice]:
     """Cut a chunk of X into blocks that fit the cache."""
     n = chunk.stop - chunk.start
-    return cut(chunk, max(1, min(n, stored(X) * n // (BLOCK * max(1, X.shape[0])))))
-
-
-def cut(rows: slice, n_parts: int) -> list[slice]:
-    """`n_parts` neighbouring slices of nearly the same length."""
-    n = rows.stop - rows.start
-    edges = [rows.start + n * i // n_parts for i in range(n_parts + 1)]
-    return [slice(a, b) for a, b in pairwise(edges)]
+    return cut(chunk, max(1, min(n, stored(X) * n // (workspace(X, BLOCK) * max(1, X.shape[0])))))
 
 
 @cache
@@ -109,7 +122,7 @@ def _controller() -> threadpoolctl.ThreadpoolController:
     return threadpoolctl.ThreadpoolController()
 
 
-def map_chunks(function: Callable[[slice], T], parts: Sequence[slice]) -> Iterator[T]:
+def map_chunks(function: Callable[[P], T], parts: Sequence[P]) -> Iterator[T]:
     """``map(function, parts)`` on the threads allowed; the results come in order, as soon as they are there."""
     crew = _crew.get()
     if crew is None or min(crew.n_threads, len(parts)) == 1:

@@ -8,32 +8,49 @@ import numpy as np
 import scipy.sparse as sp
 
 from .csr import CSR
+from .device_csr import DeviceCSR, is_device_sparse
 from .namespace import Array, is_array, like, namespace, to_numpy
+from .verbs import map_values
 
 
 def as_rows(X: Any) -> Array:
-    """Sparse matrices as CSR, lists as numpy; float32 stays, other numbers become float64. Copied only where needed."""
+    """Sparse matrices as CSR, on the host or the device, lists as numpy; float32 stays, other numbers become float64.
+
+    Copied only where needed.
+    """
     if sp.issparse(X):
         X = CSR.from_scipy(X.tocsr())
+    if is_device_sparse(X):
+        X = DeviceCSR.from_library(X)
     if isinstance(X, CSR):
         return X if X.dtype in (np.float32, np.float64) else X.with_data(X.data.astype(np.float64))
-    X = X if is_array(X) else np.asarray(X)
+    X = X if is_array(X) or isinstance(X, DeviceCSR) else np.asarray(X)
     xp = namespace(X)
-    return X if X.dtype in (xp.float32, xp.float64) else xp.astype(X, xp.float64)
+    floats = X.dtype in (xp.float32, xp.float64)
+    return X if floats else map_values(X, lambda values: xp.astype(values, xp.float64))
+
+
+def is_sparse(X: Array) -> bool:
+    """Whether rows are sparse, wherever they lie."""
+    return isinstance(X, CSR) or getattr(X, "sparse", False) is True
 
 
 def as_plain(X: Array) -> Any:
     """Rows of any kind as other libraries take them: of scipy if sparse, of numpy otherwise."""
-    return X.to_scipy() if isinstance(X, CSR) else to_numpy(X)
+    return X.to_scipy() if isinstance(X, CSR | DeviceCSR) else to_numpy(X)
 
 
 def as_sparse(X: Array) -> CSR:
     """Rows of any kind as sparse ones."""
-    return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_numpy(X)))
+    return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(as_plain(X)))
 
 
 def as_kind(X: Array, known: Array) -> Array:
     """Rows of any kind as rows of the kind of `known`: sparse or not, of its library, device and type."""
+    from .lazy import LazyRows  # which is made of rows
+
+    if isinstance(X, LazyRows) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
+        return X
     if isinstance(known, CSR):
         X = as_sparse(X)
         return X if X.dtype == known.dtype else X.with_data(X.data.astype(known.dtype))

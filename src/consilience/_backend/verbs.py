@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from array_api_compat import device
 
+from .linalg import sum_of_squares
 from .namespace import Array, namespace
 
 
@@ -100,8 +101,7 @@ def stored_values(X: Array) -> Array:
 def squared_norms(X: Array) -> Array:
     """Squared Euclidean length of each row, in float64."""
     xp = namespace(X)
-    X = xp.astype(X, xp.float64, copy=False)
-    return xp.vecdot(X, X)
+    return sum_of_squares(xp.astype(X, xp.float64, copy=False))
 
 
 @singledispatch
@@ -109,6 +109,12 @@ def scale_rows(X: Array, factors: Array) -> Array:
     """Each row times its factor, in the type of X."""
     xp = namespace(X)
     return X * xp.astype(factors, X.dtype)[:, None]
+
+
+@singledispatch
+def shifted(X: Array, origin: Array) -> Array:
+    """Each row measured from a point."""
+    return X - origin[None, :]
 
 
 @singledispatch

@@ -1,9 +1,20 @@
 """How alike two entities are in one view, as operators that multiply thin matrices, one a file."""
 
 from .._backend import Points
-from .base import Affinity, Cross, NoAffinityError, Operator, ViewOperator, chosen_columns, degrees, one_part
+from .base import (
+    Affinity,
+    Cross,
+    NoAffinityError,
+    OnHost,
+    Operator,
+    ViewOperator,
+    as_type,
+    chosen_columns,
+    degrees,
+    one_part,
+)
 from .chi_squared import ChiSquared
-from .choose import AFFINITIES, Auto
+from .choose import AFFINITIES, EXACT_UP_TO, Auto
 from .cosine import Cosine
 from .gaussian import Gaussian
 from .histogram_intersection import HistogramIntersection
@@ -17,6 +28,7 @@ from .precomputed import Precomputed
 
 __all__ = [
     "AFFINITIES",
+    "EXACT_UP_TO",
     "Affinity",
     "Auto",
     "ChiSquared",
@@ -30,11 +42,13 @@ __all__ = [
     "NearestNeighbors",
     "NoAffinityError",
     "Nystroem",
+    "OnHost",
     "Operator",
     "Points",
     "Polynomial",
     "Precomputed",
     "ViewOperator",
+    "as_type",
     "chosen_columns",
     "degrees",
     "one_part",

@@ -3,97 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from .base import NoAffinityError
+from .._backend import Array, namespace, to_numpy, where
+from .base import NoAffinityError, nth_smallest
 
 GATHERED = 1 << 22  # so many distances may be held and put in order at once
-BINS = 1 << 16
+EDGES = 8  # between which distances are counted in one pass
+AROUND = (0.3, 0.05, 0.01, 0.002)  # how far from the middle of a sample the first edges lie, in shares of it
 
-OverTiles = Callable[[Callable[[np.ndarray], Any]], Iterator[Any]]  # a function of all squared distances, in tiles
-
-
-@dataclass(frozen=True)
-class Range:
-    """Some of the squared distances: those whose bits, read as a whole number, lie in a range.
-
-    The bits of numbers that are not negative are in the numbers' order.
-    """
-
-    over: OverTiles
-    dtype: np.dtype
-    first: int
-    last: int
-
-    def keys(self, tile: np.ndarray) -> np.ndarray:
-        bits = tile.ravel().view(f"i{self.dtype.itemsize}")
-        return bits[(bits >= self.first) & (bits < self.last)]
-
-    def counts(self, width: int) -> np.ndarray:
-        """How many fall into each of some intervals of the range."""
-        return reduce(
-            np.add, self.over(lambda tile: np.bincount((self.keys(tile) - self.first) // width, minlength=BINS))
-        )
-
-    def lowest(self) -> int:
-        return int(min(self.over(lambda tile: self.keys(tile).min(initial=self.last))))
-
-    def highest(self) -> int:
-        return int(max(self.over(lambda tile: self.keys(tile).max(initial=self.first))))
-
-    def at(self, ranks: np.ndarray) -> list[int]:
-        """Those at some places of their order."""
-        return np.partition(np.concatenate(list(self.over(self.keys))), ranks)[ranks].tolist()
+OverTiles = Callable[[Callable[[Array], Any]], Iterator[Any]]  # a function of all squared distances, in tiles
 
 
-def median_distance(over: OverTiles, n_rows: int, dtype: np.dtype) -> float:
+def median_distance(over: OverTiles, n_rows: int, dtype: np.dtype, sample: Callable[[], np.ndarray]) -> float:
     """Median of the distances of all rows to all, exactly, from a few passes over them that hold few at a time.
 
     Those of a row to itself are zero and come first, the others come twice: it is enough to look at each pair once.
-    Each pass counts how many fall into each of 65,536 intervals of the range that holds the middle, until those in it
-    are few enough to be put in order.
+    Each pass counts how many lie below each of some edges, until those between the two around the middle are few
+    enough to be put in order. A sample of the squared distances says where to look first.
     """
-    most = int(np.iinfo(f"i{dtype.itemsize}").max)
-    range_ = Range(over, dtype, 0, most)
-    below, within = 0, n_rows * (n_rows - 1) // 2  # how many lie below the range, and in it
-    ranks = (np.array([(n_rows**2 - 1) // 2, n_rows**2 // 2]) - n_rows) // 2
-    if ranks[0] < 0:  # two rows: the lower of the middle ones is a row's distance to itself
-        return root_mean(range_.at(ranks[1:]), dtype) / 2
-    while within > GATHERED and range_.last - range_.first > 1:
-        width = -(-(range_.last - range_.first) // BINS)
-        counts = range_.counts(width)
-        ends = below + np.cumsum(counts)
-        a, b = np.searchsorted(ends, ranks, side="right").tolist()
-        below, within = int(ends[a] - counts[a]), int(counts[a])
-        first = range_.first + a * width
-        range_ = Range(over, dtype, first, first + width)
-        if a != b:  # the lower of the two middle ones is the last of its interval, the upper the first beyond
-            beyond = Range(over, dtype, range_.last, most)
-            return root_mean([range_.highest(), beyond.lowest()], dtype)
-    if range_.last - range_.first == 1:
-        return root_mean([range_.first], dtype)
-    return root_mean(range_.at(ranks - below), dtype)
+    lower, upper = ((n_rows**2 - 1) // 2 - n_rows) // 2, (n_rows**2 // 2 - n_rows) // 2
+    if lower < 0:  # two rows: the lower of the middle ones is a row's distance to itself
+        return root_mean(smallest_from(over, 0.0)) / 2
+    first, last = dtype.type(0), dtype.type(np.inf)
+    below, end = 0, n_rows * (n_rows - 1) // 2
+    edges = None
+    while end - below > GATHERED and np.nextafter(first, last) < last:
+        edges = around_the_middle(sample()) if edges is None else between(first, last)
+        edges = np.unique(edges[(edges > first) & (edges < last)])
+        counts = [below, *counts_below(over, edges), end]
+        at = int(np.searchsorted(counts, lower, side="right"))
+        first, last = [first, *edges, last][at - 1 : at + 1]
+        below, end = counts[at - 1 : at + 1]
+    found = [first, first]  # where all that are left are the same
+    if end - below <= GATHERED:
+        places = [lower - below, min(upper, end - 1) - below]
+        found = np.partition(gathered(over, first, last), places)[places].tolist()
+    return root_mean(found[0], found[1] if upper < end else smallest_from(over, last))
 
 
-def root_mean(keys: list[int], dtype: np.dtype) -> float:
-    """Mean of the distances whose squares have these bits."""
-    return float(np.sqrt(np.array(keys, f"i{dtype.itemsize}").view(dtype).astype(np.float64)).mean())
+def around_the_middle(sample: np.ndarray) -> np.ndarray:
+    """Numbers of a sample near to its median, on either side."""
+    return np.quantile(sample, [0.5 + sign * share for share in AROUND for sign in (-1, 1)], method="lower")
 
 
-def local_scales(tiles: Iterator[np.ndarray], neighbour: int) -> np.ndarray:
-    """Distance of each row to one of its nearest, itself the zeroth (Zelnik-Manor & Perona 2004: the seventh)."""
-    found = []
-    for tile in tiles:
-        at = min(neighbour, tile.shape[1] - 1)
-        found.append(np.sqrt(np.partition(tile, at, axis=1)[:, at]))
-    scales = np.concatenate(found)
-    if not scales.any():
+def counts_below(over: OverTiles, edges: np.ndarray) -> list[int]:
+    """How many distances lie below each of some edges."""
+
+    def counts(tile: Array) -> Array:
+        xp = namespace(tile)
+        return xp.stack([xp.asarray(xp.count_nonzero(tile < float(edge))) for edge in edges])
+
+    return to_numpy(reduce(add, over(counts))).tolist() if len(edges) else []
+
+
+def gathered(over: OverTiles, first: float, last: float) -> np.ndarray:
+    """The distances of a range, the last apart."""
+    parts = list(over(lambda tile: tile[(tile >= float(first)) & (tile < float(last))]))
+    return to_numpy(namespace(parts[0]).concat(parts))
+
+
+def smallest_from(over: OverTiles, first: float) -> float:
+    """The smallest distance from one on."""
+    found = over(lambda tile: namespace(tile).min(where(tile >= float(first), tile, np.inf)))
+    return float(reduce(lambda one, other: namespace(one).minimum(one, other), found))
+
+
+def between(first: np.floating, last: np.floating) -> np.ndarray:
+    """Edges of which each leaves the same number of numbers to its left: the bits of numbers are in their order."""
+    low, high = (int(own.view(f"i{own.itemsize}")) for own in (first, last))
+    steps = sorted({low + (high - low) * i // (EDGES + 1) for i in range(1, EDGES + 1)})
+    return np.array(steps, f"i{first.itemsize}").view(first.dtype)
+
+
+def root_mean(*squared: float) -> float:
+    """Mean of the distances whose squares these are."""
+    return float(np.sqrt(np.array(squared, np.float64)).mean())
+
+
+def near_distance(tile: Array, neighbour: int) -> Array:
+    """Distance of each row to one of its nearest, itself the zeroth, of the squares to all."""
+    return namespace(tile).sqrt(nth_smallest(tile, min(neighbour + 1, tile.shape[1])))
+
+
+def local_scales(distances: Array, neighbour: int) -> Array:
+    """The rows' distances to a neighbour as widths (Zelnik-Manor & Perona 2004: the seventh); none is zero."""
+    xp = namespace(distances)
+    least = xp.min(where(distances > 0, distances, np.inf))
+    if not bool(xp.isfinite(least)):
         raise NoAffinityError(
             f"the {neighbour} nearest rows of every row are its duplicates, which leaves no local bandwidth: give a "
             "number, drop duplicates, or use affinity='nearest-neighbors'"
         )
-    return np.where(scales > 0, scales, scales[scales > 0].min())
+    return xp.where(distances > 0, distances, least)

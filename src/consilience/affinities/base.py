@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from array_api_compat import is_torch_array
 
-from .._backend import Array
+from .._backend import Array, namespace, on_host, to_numpy
 
 
 class Cross(Protocol):
     """Similarities of some entities (rows) to others (columns): a matrix that multiplies.
 
-    Thin matrices go in and come out as numpy arrays; what is inside may live elsewhere.
+    Thin matrices come out as arrays of the library, and on the device, of the rows that are compared, be they numpy
+    arrays or such arrays when they go in.
     """
 
     @property
@@ -24,10 +27,10 @@ class Cross(Protocol):
     def dtype(self) -> np.dtype:
         """The type that products come in."""
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    def __matmul__(self, U: Array) -> Array:
         """The matrix times a thin one."""
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
+    def columns(self, entities: np.ndarray) -> Array:
         """A few columns: (rows, chosen)."""
 
 
@@ -82,9 +85,24 @@ def check_setting(name: str, value: Any, *, whole: bool = False) -> None:
         raise NoAffinityError(f"{name}={value!r} must be {wanted}")
 
 
-def degrees(operator: Cross) -> np.ndarray:
+def as_type(array: Array, dtype: np.dtype) -> Array:
+    """An array in the type of its own library that numpy calls so."""
+    xp = namespace(array)
+    return xp.astype(array, getattr(xp, dtype.name), copy=False)
+
+
+def nth_smallest(tile: Array, n: int) -> Array:
+    """The number of each row that n - 1 others come before."""
+    if on_host(tile):
+        return np.partition(tile, n - 1, axis=1)[:, n - 1]
+    if is_torch_array(tile):
+        return tile.topk(n, dim=1, largest=False).values[:, -1]  # a fraction of the time of a sort
+    return namespace(tile).sort(tile, axis=1)[:, n - 1]
+
+
+def degrees(operator: Cross) -> Array:
     """Sum of each row, in float64."""
-    return (operator @ np.ones((operator.shape[1], 1)))[:, 0].astype(np.float64)
+    return as_type((operator @ np.ones((operator.shape[1], 1)))[:, 0], np.dtype(np.float64))
 
 
 def one_part(operator: Cross) -> np.ndarray:
@@ -92,8 +110,42 @@ def one_part(operator: Cross) -> np.ndarray:
     return np.zeros(operator.shape[0], np.int64)
 
 
-def chosen_columns(operator: Cross, entities: np.ndarray) -> np.ndarray:
+def chosen_columns(operator: Cross, entities: np.ndarray) -> Array:
     """A few columns of a matrix that multiplies."""
     chosen = np.zeros((operator.shape[1], len(entities)))
     chosen[entities, np.arange(len(entities))] = 1
     return operator @ chosen
+
+
+@dataclass(frozen=True, eq=False)
+class OnHost:
+    """Similarities whose products come as numpy arrays, wherever the rows that are compared lie."""
+
+    own: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.own.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.own.dtype
+
+    @property
+    def exact(self) -> bool:
+        return self.own.exact
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return to_numpy(self.own @ U)
+
+    def columns(self, entities: np.ndarray) -> np.ndarray:
+        return to_numpy(self.own.columns(entities))
+
+    def norm(self) -> float:
+        return self.own.norm()
+
+    def parts(self) -> np.ndarray:
+        return self.own.parts()
+
+    def against(self, X: Array) -> OnHost:
+        return OnHost(self.own.against(X))

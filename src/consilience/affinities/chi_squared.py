@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, Points, as_sparse, decay, row_sums, shared_sums
+from .._backend import Array, Kernel, Points, decay, namespace, row_sums
 from .base import check_setting
-from .histograms import HistogramAffinity
+from .histograms import HistogramAffinity, histograms, shared
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class ExponentialChi:
     gamma: float
 
     def points(self, X: Array) -> Points:
-        X = as_sparse(X)
-        return Points(X, row_sums(X).astype(X.dtype))
+        X = histograms(X)
+        return Points(X, namespace(X).astype(row_sums(X), X.dtype))
 
     def tile(self, left: Points, right: Points) -> Array:
-        apart = shared_sums(left.X, right.X, harmonic=True)
+        apart = shared(left.X, right.X, harmonic=True)
         apart *= 4
         apart -= left.own[:, None]
         apart -= right.own[None, :]

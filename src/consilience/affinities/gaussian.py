@@ -20,19 +20,22 @@ from .._backend import (
     map_chunks,
     measured_from,
     namespace,
+    on_host,
     origin_of,
     products,
     scale_rows,
+    take_rows,
     to_numpy,
     where,
 )
-from .bandwidth import local_scales, median_distance
+from .bandwidth import local_scales, median_distance, near_distance
 from .base import NoAffinityError, check_setting
 from .kernel import KernelAffinity
 
 T = TypeVar("T")
 
 NEIGHBOUR = 7  # whose distance is a row's local bandwidth
+SAMPLED = 1000  # rows that tell about where the median distance lies
 
 
 @dataclass(frozen=True)
@@ -81,16 +84,25 @@ class SquaredDistances:
         found += right.own[None, :]
         return where(found > 0, found, 0.0)
 
-    def between(self, X: Array, function: Callable[[np.ndarray], T]) -> Iterator[T]:
-        """A function of the squared distances of all pairs of different rows, some at a time; -1 stands for none."""
+    def between(self, X: Array, function: Callable[[Array], T]) -> Iterator[T]:
+        """A function of the squared distances of all pairs of different rows, some at a time; inf stands for none."""
         points = self.points(X)
 
         def apart(rows: slice) -> T:
-            tile = np.array(to_numpy(self.tile(points.at(rows), points.at(slice(rows.start, None)))))
-            tile[np.tril_indices(len(tile))] = -1  # a pair counts once, and nobody is a pair with itself
+            tile = self.tile(points.at(rows), points.at(slice(rows.start, None)))
+            square = slice(0, tile.shape[0])
+            pairs = like(np.triu(np.ones((tile.shape[0],) * 2, bool), 1), tile)
+            tile[:, square] = where(pairs, tile[:, square], np.inf)  # once each, and nobody with itself
             return function(tile)
 
-        yield from map_chunks(apart, KernelMatrix(self, points, points, held=False).blocks)
+        blocks = KernelMatrix(self, points, points, held=False).blocks
+        yield from (map_chunks if on_host(points.X) else map)(apart, blocks)
+
+    def sample(self, X: Array) -> np.ndarray:
+        """The squared distances between some rows, evenly spread."""
+        chosen = np.arange(0, X.shape[0], -(-X.shape[0] // SAMPLED))
+        points = self.points(take_rows(X, like(chosen, X)))
+        return to_numpy(self.tile(points, points))[np.triu_indices(len(chosen), 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +136,8 @@ class LocalBell:
         X, norms, _ = self.distances.points(X)
         points = Points(X, norms)
         matrix = KernelMatrix(self.distances, points, self.known, held=False)
-        tiles = matrix.over_tiles(lambda _, tile: to_numpy(tile))
-        scales = local_scales(tiles, NEIGHBOUR)
-        return Points(X, norms, like(scales.astype(matrix.dtype), norms))
+        near = list(matrix.over_tiles(lambda _, tile: near_distance(tile, NEIGHBOUR)))
+        return Points(X, norms, local_scales(namespace(norms).concat(near), NEIGHBOUR))
 
     def tile(self, left: Points, right: Points) -> Array:
         apart = self.distances.tile(left, right)
@@ -137,7 +148,8 @@ def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
     """The kernel as wide as the median distance."""
     if X.shape[0] == 1:
         return Bell(distances, 1.0)  # alone, a row is like itself whatever the bandwidth
-    bandwidth = median_distance(partial(distances.between, X), X.shape[0], np.dtype(f"f{itemsize(X)}"))
+    dtype = np.dtype(f"f{itemsize(X)}")
+    bandwidth = median_distance(partial(distances.between, X), X.shape[0], dtype, partial(distances.sample, X))
     if bandwidth == 0:
         raise NoAffinityError(
             "half of the rows' distances are zero (duplicates), so that their median is no bandwidth: give bandwidth= "

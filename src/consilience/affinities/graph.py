@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .._backend import Array
-from .base import one_part
+from .._backend import Array, itemsize, like, namespace, on_host, take_rows, to_numpy, zeros
+from .base import as_type, one_part
 
-Matrix = Any  # sparse or dense
+Matrix = Any  # sparse, of scipy, or dense, of any library
 Rows = Callable[[Array], Matrix]  # other rows -> their similarities to the graph's
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Similarities of some entities to those of a graph."""
+    """Similarities of some entities to those of a graph. A sparse matrix stays in our memory, and multiplies there."""
 
     matrix: Matrix
+    home: Array = field(default=None, kw_only=True)  # of the library and device that products come to; None: here
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -29,14 +30,25 @@ class Stored:
 
     @property
     def dtype(self) -> np.dtype:
-        return self.matrix.dtype
+        return self.matrix.dtype if sp.issparse(self.matrix) else np.dtype(f"f{itemsize(self.matrix)}")
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        return self.matrix @ U
+    @property
+    def T(self) -> Stored:
+        return Stored(self.matrix.T, home=self.home)
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        chosen = self.matrix[:, entities]
-        return chosen.toarray() if sp.issparse(chosen) else chosen
+    def __matmul__(self, U: Array) -> Array:
+        if sp.issparse(self.matrix):
+            return self._brought(self.matrix @ to_numpy(U))
+        U = like(U, self.matrix)
+        return self.matrix @ (U if on_host(U) else as_type(U, self.dtype))
+
+    def columns(self, entities: np.ndarray) -> Array:
+        if sp.issparse(self.matrix):
+            return self._brought(self.matrix[:, entities].toarray())
+        return namespace(self.matrix).take(self.matrix, like(entities, self.matrix), axis=1)
+
+    def _brought(self, found: np.ndarray) -> Array:
+        return found if self.home is None else like(found, self.home)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +58,24 @@ class Graph(Stored):
     join: Rows
     exact: bool = True
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        rows = self.matrix[entities]  # the matrix is symmetric, and its rows are at hand
-        return (rows.toarray() if sp.issparse(rows) else rows).T
+    def columns(self, entities: np.ndarray) -> Array:
+        # the matrix is symmetric, and its rows are at hand
+        if sp.issparse(self.matrix):
+            return self._brought(self.matrix[entities].toarray().T)
+        return take_rows(self.matrix, like(entities, self.matrix)).T
 
     def norm(self) -> float:
-        return float(np.sqrt((self.matrix * self.matrix).sum()))
+        squares = self.matrix * self.matrix
+        total = squares.sum() if sp.issparse(squares) else namespace(squares).sum(squares)
+        return float(namespace(total).sqrt(total))
 
     def parts(self) -> np.ndarray:
         return connected_components(self.matrix, directed=False)[1] if sp.issparse(self.matrix) else one_part(self)
 
     def against(self, X: Array) -> Stored:
-        return Stored(self.join(X))
+        return Stored(self.join(X), home=self.home)
+
+
+def home_of(X: Array) -> Array:
+    """Nothing, of the library and on the device of rows; None for rows in our memory."""
+    return None if on_host(X) else zeros((0,), X)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, Points, as_sparse, shared_sums
-from .histograms import HistogramAffinity
+from .._backend import Array, Kernel, Points
+from .histograms import HistogramAffinity, histograms, shared
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Intersection:
     """The kernel itself."""
 
     def points(self, X: Array) -> Points:
-        return Points(as_sparse(X))
+        return Points(histograms(X))
 
     def tile(self, left: Points, right: Points) -> Array:
-        return shared_sums(left.X, right.X, harmonic=False)
+        return shared(left.X, right.X, harmonic=False)

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from array_api_compat import device
 
-from .._backend import Array, KernelMatrix, Points, as_kind, itemsize, like, take_rows, to_numpy
-from .base import check_setting
+from .._backend import (
+    Array,
+    KernelMatrix,
+    Points,
+    as_kind,
+    device_memory,
+    fits_table,
+    itemsize,
+    like,
+    namespace,
+    on_host,
+    take_rows,
+    to_numpy,
+    where,
+)
+from .base import check_setting, nth_smallest
+from .graph import Stored, home_of
 from .low_rank import LowRank, choose_landmarks
 from .space import Space, check_metric, comparable, settled_metric
 
@@ -37,6 +54,7 @@ class Landmarks:
     metric: str | None = None
 
     columns_are_entities: ClassVar[bool] = False
+    in_loads: ClassVar[bool] = True  # rows may stay on a disk
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
@@ -52,14 +70,32 @@ class Landmarks:
     def over(self, X: Array, rng: np.random.Generator) -> LowRank:
         space = Space.of(self.metric, X)
         landmarks = space.points(take_rows(X, like(choose_landmarks(X.shape[0], self.n_landmarks, rng), X)))
-        join = partial(nearest_landmarks, space, landmarks, min(self.n_neighbors, landmarks.X.shape[0]))
+        number = min(self.n_neighbors, landmarks.X.shape[0])
+        if table_bytes(X, landmarks.X.shape[0]):
+            return through_table(NearestWeights(space, number), X, landmarks)
+        join = partial(nearest_landmarks, space, landmarks, number)
         Z = join(X)
         sizes = np.asarray(Z.sum(axis=0)).ravel()
         core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1)).astype(Z.dtype)
-        return LowRank(Z, core, join, Z.dtype)
+        if on_host(X):
+            return LowRank(Z, core, join, Z.dtype)
+        home = home_of(X)
+        return LowRank(Stored(Z, home=home), Stored(core, home=home), partial(brought, home, join), Z.dtype)
 
     def nbytes(self, X: Array) -> int:
-        return X.shape[0] * min(self.n_neighbors, self.n_landmarks) * (itemsize(X) + 4)
+        n_landmarks = min(X.shape[0], self.n_landmarks)
+        return table_bytes(X, n_landmarks) or X.shape[0] * min(self.n_neighbors, n_landmarks) * (itemsize(X) + 4)
+
+
+def table_bytes(X: Array, n_landmarks: int) -> int:
+    """Memory of a table of all rows with all landmarks, on a device that has room for it; 0: sparse weights serve."""
+    needed = X.shape[0] * n_landmarks * itemsize(X)
+    return needed if device_memory(X) is not None and fits_table(needed, X) else 0
+
+
+def brought(home: Array, join: Callable[[Array], Any], X: Array) -> Stored:
+    """Sparse weights of other rows, whose products come to a device."""
+    return Stored(join(X), home=home)
 
 
 def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) -> sp.csr_array:
@@ -78,3 +114,34 @@ def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) ->
     chosen, weights = (np.concatenate(parts) for parts in zip(*matrix.over_tiles(nearest), strict=True))
     starts = np.arange(0, chosen.size + 1, number, dtype=np.int32 if chosen.size < 2**31 else np.int64)
     return sp.csr_array((weights.ravel(), chosen.ravel(), starts), shape=matrix.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestWeights:
+    """The same weights as a kernel of rows with landmarks, zero for those that are not near: a device likes a table."""
+
+    space: Space
+    number: int
+
+    def points(self, X: Array) -> Points:
+        return self.space.points(X)
+
+    def tile(self, left: Points, right: Points) -> Array:
+        apart = self.space.tile(left, right)
+        xp = namespace(apart)
+        last = nth_smallest(apart, self.number)[:, None]
+        before, level = (xp.astype(own, xp.int32) for own in (apart < last, apart == last))
+        room = self.number - xp.sum(before, axis=1, keepdims=True, dtype=xp.int32)  # of those as far as the last
+        near = (apart < last) | ((apart == last) & (xp.cumulative_sum(level, axis=1, dtype=xp.int32) <= room))
+        width = xp.sum(where(near, apart, 0.0), axis=1, keepdims=True) / self.number
+        weights = where(near, xp.exp(-apart / where(width > 0, width, 1.0)), 0.0)
+        return weights / xp.sum(weights, axis=1, keepdims=True)
+
+
+def through_table(kernel: NearestWeights, X: Array, landmarks: Points) -> LowRank:
+    """Similarities through landmarks by a table of all rows' weights."""
+    Z = KernelMatrix(kernel, kernel.points(X), landmarks, held=True)
+    sizes = Z.T @ np.ones((X.shape[0], 1))
+    xp = namespace(sizes)
+    core = xp.eye(sizes.shape[0], dtype=sizes.dtype, device=device(sizes)) / where(sizes > 0, sizes, 1.0)
+    return LowRank(Z, core, Z.against, Z.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import Array
+from .._backend import Array, namespace
 from .base import chosen_columns, one_part
 
 
@@ -26,15 +26,16 @@ class LowRank:
     def shape(self) -> tuple[int, int]:
         return self.factor.shape[0], self.factor.shape[0]
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    def __matmul__(self, U: Array) -> Array:
         return self.factor @ (self.core @ (self.factor.T @ U))
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
+    def columns(self, entities: np.ndarray) -> Array:
         return chosen_columns(self, entities)
 
     def norm(self) -> float:
         small = self.core @ (self.factor.T @ (self.factor @ np.eye(self.factor.shape[1], dtype=self.dtype)))
-        return float(np.sqrt(np.sum(small * small.T)))
+        xp = namespace(small)
+        return float(xp.sqrt(xp.sum(small * small.T)))
 
     def parts(self) -> np.ndarray:
         return one_part(self)
@@ -58,10 +59,10 @@ class Chain:
     def dtype(self) -> np.dtype:
         return self.known.dtype
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
+    def columns(self, entities: np.ndarray) -> Array:
         return chosen_columns(self, entities)
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    def __matmul__(self, U: Array) -> Array:
         return self.factor @ (self.known.core @ (self.known.factor.T @ U))
 
 

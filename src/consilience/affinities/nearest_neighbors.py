@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._backend import Array, KernelMatrix, Points, as_kind, to_numpy
 from .base import NoAffinityError, check_setting
-from .graph import Graph
+from .graph import Graph, home_of
 from .search import SEARCHES
 from .space import Space, check_metric, comparable, settled_metric, usual_number
 
@@ -70,7 +70,8 @@ class NearestNeighbors:
         chosen = sp.csr_array((np.full(nearest.size, 0.5), nearest.ravel(), starts), shape=(len(nearest),) * 2)
         matrix = sp.csr_array(chosen + chosen.T)
         matrix.setdiag(1.0)  # also of a row with so many duplicates that it is not among its own nearest
-        return Graph(matrix, partial(join, space, known, radii, number), exact=not self.approximate)
+        join_others = partial(join, space, known, radii, number)
+        return Graph(matrix, join_others, exact=not self.approximate, home=home_of(X))
 
     def nbytes(self, X: Array) -> int:
         number = self.number_for(X)

@@ -36,6 +36,7 @@ class Nystroem:
     n_landmarks: int = 500
 
     columns_are_entities: ClassVar[bool] = False
+    in_loads: ClassVar[bool] = True  # rows may stay on a disk
 
     def __post_init__(self) -> None:
         check_setting("n_landmarks", self.n_landmarks, whole=True)
@@ -58,8 +59,8 @@ class Nystroem:
         values, vectors = scipy.linalg.eigh((W + W.T) / 2)
         kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would blow rounding up
         core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-        return LowRank(C, core.astype(C.dtype), C.against, C.dtype)
+        return LowRank(C, like(core.astype(C.dtype), C.right.X), C.against, C.dtype)
 
     def nbytes(self, X: Array) -> int:
         table = X.shape[0] * min(X.shape[0], self.n_landmarks) * itemsize(X)
-        return table if fits_table(table) else 0
+        return table if fits_table(table, X) else 0

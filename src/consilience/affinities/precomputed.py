@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._backend import Array, as_plain, squared_norms
+from .._backend import Array, as_plain, namespace, on_host, squared_norms
 from .base import NoAffinityError
 from .graph import Graph
 
@@ -40,9 +41,9 @@ class Precomputed:
 
 def given(X: Array) -> Any:
     """The matrix itself: similarities of rows to the entities of the fit, none negative."""
-    matrix = as_plain(X)
-    least = matrix.min() if matrix.size else 0.0
-    if least < -ROUNDING * abs(matrix).max():
+    matrix = as_plain(X) if on_host(X) else X
+    least, largest = extremes(matrix)
+    if least < -ROUNDING * largest:
         raise NoAffinityError(f"{NEEDED}, and one is {least:.3g}: {REMEDY}")
     return matrix
 
@@ -51,10 +52,21 @@ def check_similarities(matrix: Any) -> None:
     """Refuse a matrix that cannot hold similarities of entities to each other."""
     if matrix.shape[0] != matrix.shape[1]:
         raise NoAffinityError(f"{NEEDED}, got shape {matrix.shape}: {REMEDY}")
-    if not abs(matrix).max():
+    _, largest = extremes(matrix)
+    if not largest:
         raise NoAffinityError(f"{NEEDED}, and all are zero: leave the view out")
-    if abs(matrix - matrix.T).max() > ROUNDING * abs(matrix).max():
+    if extremes(matrix - matrix.T)[1] > ROUNDING * largest:
         raise NoAffinityError(f"{NEEDED}, and it is not symmetric: {REMEDY}")
+
+
+def extremes(matrix: Any) -> tuple[float, float]:
+    """The smallest entry, and the largest absolute value; zeros where there is none."""
+    if not matrix.shape[0]:
+        return 0.0, 0.0
+    if sp.issparse(matrix):
+        return float(matrix.min()), float(abs(matrix).max())
+    xp = namespace(matrix)
+    return float(xp.min(matrix)), float(xp.max(xp.abs(matrix)))
 
 
 NEEDED = "affinity='precomputed' needs a symmetric matrix of similarities, none negative"

@@ -33,7 +33,8 @@ def settled_metric(metric: str | None, X: Array) -> str:
     if metric is not None:
         return metric
     sample = some(X, LOOKED_AT)
-    directed = some(take_rows(X, like(np.flatnonzero(to_numpy(squared_norms(X) > 0)), X)), LOOKED_AT)
+    there = np.flatnonzero(to_numpy(squared_norms(X) > 0))
+    directed = take_rows(X, like(there[:: max(1, -(-len(there) // LOOKED_AT))], X))
     if directed.shape[0] < 2:
         return "euclidean"
     hubs = hubness(unit_rows(directed))

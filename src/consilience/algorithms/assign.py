@@ -6,17 +6,21 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add
 
-from .._backend import Array, namespace, where, zeros
+from .._backend import Array, namespace, where
 from ..families.base import never, safe_log
-from .coem import Belief, Part, posteriors
+from .coem import Belief, Model, e_step, most_likely, posteriors
+from .shards import Shard, gathered
+from .statistics import NOWHERE
+
+Beliefs = Mapping[str, Belief]
 
 
-def joint(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], prior: Array) -> Array:
+def joint(beliefs: Beliefs, prior: Array) -> Array:
     """Eq 19: the posterior given all the views that an entity has."""
-    return joint_posterior(parts, beliefs, prior)[0]
+    return joint_posterior(beliefs, prior)[0]
 
 
-def average(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], prior: Array) -> Array:  # noqa: ARG001
+def average(beliefs: Beliefs, prior: Array) -> Array:
     """Eq 7 of the paper of 2004: the mean of the posteriors of the views an entity has."""
     total = reduce(add, (belief.posterior for belief in beliefs.values()))
     xp = namespace(total)
@@ -25,21 +29,56 @@ def average(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], prior: Arr
     return xp.where((count > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
 
 
-ASSIGNMENTS: dict[str, Callable[[Mapping[str, Part], Mapping[str, Belief], Array], Array]] = {
-    "joint": joint,
-    "average": average,
-}
+ASSIGNMENTS: dict[str, Callable[[Beliefs, Array], Array]] = {"joint": joint, "average": average}
 
 
-def joint_posterior(parts: Mapping[str, Part], beliefs: Mapping[str, Belief], prior: Array) -> tuple[Array, Array]:
-    """Eq 19 for each entity, and the log-density of the entity."""
+def joint_posterior(beliefs: Beliefs, prior: Array) -> tuple[Array, Array]:
+    """Eq 19 for some entities, and the log-density of each, less the rows' own terms."""
     first = next(iter(beliefs.values()))
-    xp = namespace(first.log_prob)
-    total, own = first.posterior * 0, zeros(first.evidence.shape, first.evidence)
-    for name, belief in beliefs.items():
+    xp, total = namespace(first.log_prob), first.posterior * 0
+    for belief in beliefs.values():
         known = xp.astype(belief.known, belief.log_prob.dtype)
         total = total + belief.log_prob * known[:, None]
-        own = own if parts[name].own is None else own + where(belief.known, parts[name].own, 0.0)
     total = xp.where(total < never(total.dtype) / 2, xp.full_like(total, never(total.dtype)), total)
-    posterior, evidence = posteriors(total, safe_log(prior, total.dtype))
-    return posterior, evidence + own
+    return posteriors(total, safe_log(prior, total.dtype))
+
+
+def probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
+    """A shard's entities: the probability of each cluster (n, k)."""
+    return gathered([ASSIGNMENTS[assignment](beliefs, prior) for _, _, beliefs in e_step(shard, model)])
+
+
+def log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Array]:
+    """A shard's entities: log-density under the joint model, and whether some view says something of it."""
+    found, known = [], []
+    for rows, _, beliefs in e_step(shard, model):
+        _, evidence = joint_posterior(beliefs, prior)
+        for name, belief in beliefs.items():
+            own = shard.parts[name].own
+            evidence = evidence if own is None else evidence + where(belief.known, own[rows], 0.0)
+        found.append(evidence)
+        known.append(reduce(namespace(evidence).logical_or, (belief.known for belief in beliefs.values())))
+    return gathered(found), gathered(known)
+
+
+def total_likelihood(shard: Shard, model: Model, prior: Array) -> Array:
+    """The sum of these."""
+    evidence, _ = log_likelihoods(shard, model, prior)
+    return namespace(evidence).sum(evidence)
+
+
+def conclusion(shard: Shard, model: Model, prior: Array, assignment: str) -> dict[str, dict[str, Array] | Array]:
+    """A shard's entities in the end: their labels, those that each view gives, and each view's posteriors."""
+    labels: list[Array] = []
+    by_view: dict[str, list[Array]] = {}
+    found: dict[str, list[Array]] = {}
+    for _, _, beliefs in e_step(shard, model):
+        labels.append(namespace(prior).argmax(ASSIGNMENTS[assignment](beliefs, prior), axis=1))
+        for name, belief in beliefs.items():
+            by_view.setdefault(name, []).append(where(belief.known, most_likely(belief.posterior), NOWHERE))
+            found.setdefault(name, []).append(belief.posterior)
+    return {
+        "labels": gathered(labels),
+        "view_labels": {name: gathered(own) for name, own in by_view.items()},
+        "posteriors": {name: gathered(own) for name, own in found.items()},
+    }

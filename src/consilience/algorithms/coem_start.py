@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from .._backend import Array, like, namespace, to_numpy
 from ..divergences import Cosine, Divergence, SquaredEuclidean
-from ..families.base import Params
-from .coem import Part, Weights, collect
+from ..families.base import Params, Statistics
+from .coem import Model, Part, collect, plus, rows_at_a_time
 from .priors import Prior
+from .shards import Shard, Shards, in_shards, reading
 from .start import are_centres, nearest_centres, no_start, seeding, view_by_view
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """What a run starts from; a view may be left out."""
-
-    params: dict[str, Params]
-    weights: Weights
-
-
 def chosen_starts(
     parts: Mapping[str, Part], n_clusters: int, strategy: str, prior: Prior, generators: list[np.random.Generator]
-) -> Iterator[Start]:
+) -> Iterator[Model]:
     """One start a generator, each from one partition for all views, so that cluster j means the same in each.
 
     All partitions are made first: what is laid out for that (unit rows, for instance) need not be kept.
     """
     partitions = _partitions(parts, n_clusters, strategy, generators)
+    shards = in_shards(parts)
     for labels in partitions:
-        yield from_responsibilities(parts, dict.fromkeys(parts, one_hot(labels, n_clusters)), prior)
+        yield from_labels(shards, labels, n_clusters, prior)
 
 
 def _partitions(
@@ -52,41 +46,53 @@ def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return (np.arange(n_clusters)[:, None] == labels[None, :]).T.astype(np.float64)
 
 
-def from_responsibilities(parts: Mapping[str, Part], given: Mapping[str, np.ndarray], prior: Prior) -> Start:
+def from_labels(shards: Shards, labels: np.ndarray, n_clusters: int, prior: Prior) -> Model:
     """One M-step a view."""
     params, totals = {}, {}
-    for name, responsibilities in given.items():
-        params[name], totals[name] = _m_step(parts[name], responsibilities)
-    return Start(params, prior.first(list(parts), totals))
+    for name in shards.parts:
+        params[name], totals[name] = _m_step(shards, name, labels, n_clusters)
+    return Model.of(params, prior.first(list(shards.parts), totals))
 
 
-def _m_step(part: Part, responsibilities: np.ndarray) -> tuple[Params, Array]:
-    counted = like(np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.X)
+def _m_step(shards: Shards, name: str, given: np.ndarray, n_clusters: int) -> tuple[Params, Array]:
+    """From responsibilities, or from labels, which take less to move."""
+    ends = np.cumsum(shards.sizes)[:-1]
+    found = shards.map(weighed, name, n_clusters, each=np.split(given, ends))
+    statistics, totals = reduce(lambda a, b: (plus(a[0], b[0]), a[1] + b[1]), found)
+    return shards.parts[name].family.maximise(statistics), totals
+
+
+def weighed(shard: Shard, name: str, n_clusters: int, given: np.ndarray) -> tuple[Statistics, Array]:
+    """The statistics of a shard's rows under given responsibilities, and the sums of these."""
+    part = shard.parts[name]
+    responsibilities = one_hot(given, n_clusters) if given.ndim == 1 else given
+    counted = like(np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.present)
     xp = namespace(counted)
     counted = xp.astype(counted, part.X.dtype)
-    statistics = collect(part, lambda rows: counted[rows, :], responsibilities.shape[1])
-    return part.family.maximise(statistics), xp.sum(xp.astype(counted, xp.float64), axis=0)
+    blocks = reading({name: part.X}, shard.n, rows_at_a_time(shard, n_clusters))
+    statistics = reduce(plus, (collect(part, X[name], counted[rows, :]) for rows, X in blocks))
+    return statistics, xp.sum(xp.astype(counted, xp.float64), axis=0)
 
 
-def given_start(init: Any, parts: Mapping[str, Part], n_clusters: int, prior: Prior) -> Start:
+def given_start(init: Any, shards: Shards, n_clusters: int, prior: Prior) -> Model:
     """What a given `init` stands for: labels, responsibilities or parameters, for all views or view by view."""
-    n = next(iter(parts.values())).present.shape[0]
+    parts, n = shards.parts, sum(shards.sizes)
     params: dict[str, Params] = {}
     totals: dict[str, Array] = {}
     for name, values in view_by_view(init, list(parts), n, n_clusters).items():
         part = parts[name]
-        own = values if isinstance(values, Mapping) else _from_array(name, np.asarray(values), part, n_clusters)
+        own = values if isinstance(values, Mapping) else _from_array(name, np.asarray(values), shards, n_clusters)
         if isinstance(own, Mapping):
             params[name] = _checked_params(name, own, part, n_clusters)
             weights = _numbers(name, "weights", own.get("weights", np.ones(n_clusters)))
             _check_weights(name, weights, n_clusters)
-            totals[name] = like(weights / weights.sum() * to_numpy(part.present).sum(), part.X)
+            totals[name] = like(weights / weights.sum() * to_numpy(part.present).sum(), part.present)
         else:
-            params[name], totals[name] = _m_step(part, own)
+            params[name], totals[name] = _m_step(shards, name, own, n_clusters)
     if not params:
         raise no_start(parts)
     _check_reached(parts, params)
-    return Start(params, prior.first(list(parts), totals))
+    return Model.of(params, prior.first(list(parts), totals))
 
 
 def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> None:
@@ -99,15 +105,15 @@ def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> 
         heard |= present
 
 
-def _from_array(name: str, values: np.ndarray, part: Part, n_clusters: int) -> np.ndarray | dict[str, np.ndarray]:
-    """The responsibilities, or the parameters, that labels, centres or responsibilities stand for."""
+def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) -> np.ndarray | dict[str, np.ndarray]:
+    """The labels, responsibilities or parameters that labels, centres or responsibilities stand for."""
+    part = shards.parts[name]
     if values.ndim == 1:
-        return one_hot(values, n_clusters)
+        return values
     if are_centres(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
         if part.family.centres is not None:
             return {part.family.centres: values}
-        divergence = DIVERGENCES[part.family.divergence]
-        return one_hot(nearest_centres(divergence.prepare(part.X, part.present), divergence, values), n_clusters)
+        return np.concatenate(list(shards.map(nearest_to, name, values)))
     values, present = values.astype(np.float64), to_numpy(part.present)
     if (values[present] < 0).any() or not np.allclose(values[present].sum(axis=1), 1, atol=1e-6):
         raise ValueError(
@@ -115,6 +121,13 @@ def _from_array(name: str, values: np.ndarray, part: Part, n_clusters: int) -> n
             "row by its sum"
         )
     return values
+
+
+def nearest_to(shard: Shard, name: str, centres: np.ndarray) -> np.ndarray:
+    """The nearest of given centres for each of a shard's rows."""
+    part = shard.parts[name]
+    divergence = DIVERGENCES[part.family.divergence]
+    return nearest_centres(divergence.prepare(part.X, part.present), divergence, centres)
 
 
 def _check_weights(name: str, weights: np.ndarray, n_clusters: int) -> None:
@@ -136,7 +149,7 @@ def _checked_params(name: str, values: Mapping[str, Any], part: Part, n_clusters
     refusal = family.refusal(params)
     if refusal:
         raise ValueError(f"init for view {name!r}: {refusal} (family {family.name!r})")
-    return {key: like(value, part.X) for key, value in params.items()}
+    return {key: like(value, part.present) for key, value in params.items()}
 
 
 def _numbers(name: str, key: str, value: Any) -> np.ndarray:

@@ -2,70 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from .._backend import Array, blocks, chunks, map_chunks, namespace, stored, where
-from ..divergences import Divergence, Rows
-from .kmeans import NOWHERE, Collector, KMeansState, divergences_to, measuring
+from .._backend import Array, namespace, where
+from ..divergences import Divergence
+from .kmeans import Centres, e_step, extremes, measuring, rows_at_a_time
+from .shards import Shard, Shards, gathered, reading
+from .statistics import NOWHERE, Statistics
 
 
-def unanimous(views: Mapping[str, Rows], labels: Mapping[str, Array]) -> Array:
+def unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
     """The label that all views of an entity agree on; NOWHERE where they do not."""
-    first, *_ = labels.values()
-    xp = namespace(first)
-    lowest = xp.full_like(first, xp.iinfo(first.dtype).max)
-    highest = xp.full_like(first, NOWHERE)
-    for view, own in zip(views.values(), labels.values(), strict=True):
-        lowest = xp.where(view.present, xp.minimum(lowest, own), lowest)
-        highest = xp.where(view.present, xp.maximum(highest, own), highest)
+    lowest, highest, _ = extremes(shard, names, rows)
     return where(lowest == highest, highest, NOWHERE)
 
 
-def consensus_centres(views: Mapping[str, Rows], divergence: Divergence, state: KMeansState) -> dict[str, Array]:
+def consensus_centres(
+    shards: Shards, divergence: Divergence, centres: Centres, names: Sequence[str]
+) -> dict[str, Array]:
     """Eq 11: centres of the entities on which all their views agree.
 
     Where the views agree on no entity of a cluster that has the view, the view's own centre stands.
     """
-    agreed = unanimous(views, state.labels)
     result = {}
-    for name, view in views.items():
-        own = state.centres[name]
-        found = Collector(view, own.shape[0]).collect(agreed)
-        centres = divergence.centres(found.sums, found.counts)
-        result[name] = namespace(own).where(found.counts[:, None] > 0, centres, own)
+    for name, found in shards.total(consensus, divergence, centres, names).by_view.items():
+        own = centres.values[name]
+        values = divergence.centres(found.sums, found.counts)
+        result[name] = namespace(own).where(found.counts[:, None] > 0, values, own)
     return result
 
 
-def vote(views: Mapping[str, Rows], divergence: Divergence, centres: Mapping[str, Array]) -> tuple[Array, float]:
+@dataclass(frozen=True, eq=False)
+class Agreed:
+    """Each view's statistics of the entities that all agree on; those of two sets add up."""
+
+    by_view: dict[str, Statistics]
+
+    def __add__(self, other: Agreed) -> Agreed:
+        return Agreed({name: own + other.by_view[name] for name, own in self.by_view.items()})
+
+
+def consensus(shard: Shard, divergence: Divergence, centres: Centres, names: Sequence[str]) -> Agreed:
+    """The same for the entities of a shard."""
+    found = {name: Statistics.none(shard.parts[name], centres.values[name].shape[0]) for name in names}
+    for rows, X, _ in e_step(shard, divergence, centres, names, *names):
+        agreed = unanimous(shard, names, rows)
+        for name, own in found.items():
+            own.include(X[name], where(shard.parts[name].present[rows], agreed, NOWHERE))
+    return Agreed(found)
+
+
+def vote(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> tuple[Array, Array]:
     """Eq 12: each entity to the cluster at the smallest distance, summed over the views it has.
 
     Returns the labels and their cost: the divergence of each entity from its cluster, summed over entities and views.
     """
-    measures = {name: measuring(view, divergence, centres[name]) for name, view in views.items()}
-    xp = namespace(next(iter(centres.values())))
-
-    def one_chunk(rows: slice) -> tuple[list[Array], list[Array]]:
-        labels, costs = [], []
-        for block in blocks(largest.X, rows):
-            away = {n: where(v.present[block][:, None], measures[n](block), 0.0) for n, v in views.items()}
-            distance = reduce(add, (divergence.distance(own) for own in away.values()))
-            labels.append(xp.argmin(distance, axis=1))
-            costs.append(xp.sum(xp.take_along_axis(reduce(add, away.values()), labels[-1][:, None], axis=1)))
-        return labels, costs
-
-    largest = max(views.values(), key=lambda view: stored(view.X))
-    labels, costs = map(list, zip(*map_chunks(one_chunk, chunks(largest.X)), strict=True))
-    return xp.concat(reduce(add, labels)), float(reduce(add, reduce(add, costs)))
+    labels, costs = [], []
+    for away in divergences_by_view(shard, divergence, centres):
+        distance = reduce(add, (divergence.distance(own) for own in away))
+        xp = namespace(distance)
+        labels.append(xp.argmin(distance, axis=1))
+        costs.append(xp.sum(xp.take_along_axis(reduce(add, away), labels[-1][:, None], axis=1)))
+    return gathered(labels), reduce(add, costs)
 
 
-def distances_to(views: Mapping[str, Rows], divergence: Divergence, centres: Mapping[str, Array]) -> Array:
+def distances_to(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Array:
     """What `vote` compares: the distance of each entity to each cluster, summed over the views it has (n, k)."""
-    return reduce(
-        add,
-        (
-            divergence.distance(where(view.present[:, None], divergences_to(view, divergence, centres[name]), 0.0))
-            for name, view in views.items()
-        ),
-    )
+    found = divergences_by_view(shard, divergence, centres)
+    return gathered([reduce(add, (divergence.distance(own) for own in away)) for away in found])
+
+
+def divergences_by_view(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Iterator[list[Array]]:
+    """Some entities after the other: for each view their divergence from each centre, 0 where they lack the view."""
+    measures = {name: measuring(view, divergence, centres[name]) for name, view in shard.parts.items()}
+    blocks = {name: view.X for name, view in shard.parts.items()}
+    for rows, X in reading(blocks, shard.n, rows_at_a_time(blocks, shard.n)):
+        there = {name: view.present[rows][:, None] for name, view in shard.parts.items()}
+        yield [where(there[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._backend import Array, namespace, where
+from .._backend.pairwise import fetched
 from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio
 from .quadratic import Exchanges
 
@@ -18,67 +20,74 @@ EXCHANGES = 30  # of components that conjugate gradients leave at zero
 RESIDUAL = 0.1  # of a system solved by conjugate gradients, as a share of the first
 
 
-def conjugate_step(
-    A: Components, w: np.ndarray, q: np.ndarray, Q: np.ndarray, g: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def conjugate_step(A: Components, w: Array, q: Array, Q: Array, g: Array) -> tuple[Array, Array]:
     """A Newton step over all components: new shares, and their likelihood.
 
     If no step towards the minimum of the quadratic model gains, one towards the multiplicative update does.
     """
+    xp = namespace(q)
 
-    def curvature(v: np.ndarray) -> np.ndarray:
+    def curvature(v: Array) -> Array:
         return A.T @ (ratio(w, Q) * ratio(A @ v, Q))
 
-    gap = max(float(g.max()) - 1, 0.0)
+    n, gap = q.shape[0], max(float(xp.max(g)) - 1, 0.0)
     # one over the diagonal of the Hessian, but no more than the metric of the multiplicative update
-    metric = np.minimum(1 / positive(A.squared_sums(ratio(ratio(w, Q), Q))), q + LEAST_METRIC / len(q))
+    metric = xp.minimum(1 / positive(A.squared_sums(ratio(ratio(w, Q), Q))), q + LEAST_METRIC / n)
     free = (q > 0) | (g > 1)
     towards = conjugate_minimum(curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), AHEAD * gap)
-    update = np.where(q > 0, q * g, np.maximum(g - 1, 0.0) / len(q))  # a component at zero may come back
-    before, lowest = objective(w, Q), np.minimum(LOSS * Q, w)  # see `line_search`
+    update = xp.where(q > 0, q * g, above(g - 1) / n)  # a component at zero may come back
+    before, lowest = objective(w, Q), xp.minimum(LOSS * Q, w)  # see `line_search`
+    rounding = ROUNDING * abs(before) + getattr(A, "noise", 0.0)
     for target, n_lengths in ((towards, HALVINGS), (update, MANY_HALVINGS)):
-        step = target / target.sum() - q if target.any() else -q
-        for length in 0.5 ** np.arange(n_lengths):
+        step = target / positive(xp.sum(target)) - q
+        slope = float(step @ g)
+        for length in (0.5 ** np.arange(n_lengths)).tolist():
             moved = q + length * step
             likelihood = A @ moved
-            gained = objective(w, likelihood) >= before + SLOPE * length * float(step @ g) - ROUNDING * abs(before)
-            if gained and (likelihood >= lowest).all():
+            gained = objective(w, likelihood) >= before + SLOPE * length * slope - rounding
+            if gained and bool(xp.all(likelihood >= lowest)):
                 return moved, likelihood
     return q, Q
 
 
 def conjugate_minimum(
-    H: Callable[[np.ndarray], np.ndarray],
-    b: np.ndarray,
-    q: np.ndarray,
-    free: np.ndarray,
-    metric: np.ndarray,
+    H: Callable[[Array], Array],
+    b: Array,
+    q: Array,
+    free: Array,
+    metric: Array,
     residual: float,
     accuracy: float,
-) -> np.ndarray:
+) -> Array:
     """What `nonnegative_minimum` finds, roughly, from products with H alone, starting at q.
 
     Systems are solved by conjugate gradients in a metric that should be near to one over the diagonal of H.
     """
-    p, enough, exchanges = q, None, Exchanges(len(q))
+    xp = namespace(q)
+    p, enough, exchanges = q, None, Exchanges(q.shape[0])
     for _ in range(EXCHANGES):
-        p = np.where(free, p, 0.0)
-        rest = np.where(free, b - H(p), 0.0)
+        p = where(free, p, 0.0)
+        rest = where(free, b - H(p), 0.0)
         scaled = metric * rest
         direction, size = scaled, float(rest @ scaled)
         enough = residual**2 * size if enough is None else enough
         for _ in range(CONJUGATE_STEPS):
-            curved = np.where(free, H(direction), 0.0)
-            bend = float(direction @ curved)
-            if size <= enough or bend <= FLAT * float(direction @ (direction / metric)):
+            curved = where(free, H(direction), 0.0)
+            bend, length = fetched([direction @ curved, direction @ (direction / metric)])
+            if size <= enough or bend <= FLAT * length:
                 break
             p = p + size / bend * direction
             rest = rest - size / bend * curved
             scaled = metric * rest
             size, last = float(rest @ scaled), size
             direction = scaled + size / last * direction
-        wrong = np.where(free, p < 0, H(p) < b - accuracy)
-        if not wrong.any():
+        wrong = xp.where(free, p < 0, H(p) < b - accuracy)
+        if not bool(xp.any(wrong)):
             break
         free = free ^ exchanges.choose(wrong)
-    return np.maximum(p, 0.0)
+    return above(p)
+
+
+def above(values: Array) -> Array:
+    """Zero in place of what is negative."""
+    return where(values > 0, values, 0.0)

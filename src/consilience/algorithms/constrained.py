@@ -13,9 +13,9 @@ import numpy as np
 
 from .._backend import blocks, dense_rows, map_chunks
 from .cluster_metrics import Metric, Step
-from .kmeans import NOWHERE, Collector, Statistics
 from .linked import Linked, Order, Prices
 from .run import Lowest, Report, Run, run
+from .statistics import NOWHERE, Collector, Statistics
 
 # Rounds in which the objective may fail to fall. With prices that are measured it may rise for a while: the farthest
 # pair changes with the metric, and with it what cannot-links cost. With fixed prices no step ever raises it.
@@ -94,7 +94,8 @@ def assign(
             free = ~problem.has_links[block]
             moved += int(np.sum(free & (winner != labels[block])))
             labels[block] = np.where(free, winner, labels[block])
-            partial.include(problem.view, block, np.where(free, winner, NOWHERE))
+            counted = free & problem.view.present[block]
+            partial.include(problem.view.X[block, ...], np.where(counted, winner, NOWHERE))
         return moved, partial
 
     moved = 0
@@ -109,7 +110,7 @@ def assign(
             visits, costs, theirs, *problem.neighbours, prices.between, prices.most, not problem.measured
         )
         labels[problem.rows], own[problem.rows] = theirs, costs[np.arange(len(theirs)), theirs]
-        collector.total.include(problem.own, slice(0, len(theirs)), theirs)
+        collector.total.include(problem.own.X, np.where(problem.own.present, theirs, NOWHERE))
     return moved, own
 
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
-from .._backend import Array, KernelMatrix, Points, rounding, to_numpy
+from .._backend import Array, KernelMatrix, Points, like, namespace, rounding, to_numpy
+from .._backend.pairwise import joined
 from ..divergences import Measure
+from .components import log_sums, places, spread, wide
 
 NOWHERE = -1  # label of an entity in a view that says nothing of it
 SAME = 64  # rows nearer than so many units of rounding are the same
@@ -51,55 +55,54 @@ class ViewExemplars:
     def compare(self, points: Points, log_q: np.ndarray, n_clusters: int) -> Comparison:
         """Points against the exemplars, of whom the first `n_clusters` stand for clusters."""
         heads = self.there[:n_clusters]
-        n_heads = int(heads.sum())
+        n_heads, at = int(heads.sum()), places(heads)
 
-        def one_block(rows: slice, tile: Array) -> tuple[np.ndarray, ...]:
-            minus_d = to_numpy(tile).astype(np.float64)
-            own = self.beta * minus_d + log_q[self.there]
-            joint = np.full((len(own), n_clusters), -np.inf)
-            joint[:, heads] = own[:, :n_heads]
-            same = np.zeros((len(own), n_clusters), dtype=bool)
-            same[:, heads] = self.is_same(points.at(rows), minus_d)[:, :n_heads]
-            return joint, logsumexp(own, axis=1), same
+        def one_block(rows: slice, tile: Array) -> tuple[Array, ...]:
+            minus_d = wide(tile)
+            own = self.beta * minus_d + like(log_q[self.there], minus_d)
+            same = self.is_same(points.at(rows), minus_d)
+            first = (spread(table[:, :n_heads], at, never, axis=1) for table, never in ((own, -np.inf), (same, False)))
+            return (log_sums(own), *first)
 
         if not self.there.any():
             return Comparison.of_nothing(points.X.shape[0], n_clusters)
         parts = self.matrix(points).over_tiles(one_block)
-        return Comparison(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return Comparison(*(to_numpy(joined(part)) for part in zip(*parts, strict=True)))
 
-    def same(self, points: Points) -> np.ndarray:
+    def same(self, points: Points) -> Array:
         """Which points are the same as which of the exemplars that have the view."""
-        parts = self.matrix(points).over_tiles(lambda rows, tile: self.is_same(points.at(rows), to_numpy(tile)))
-        return np.concatenate(list(parts))
+        return joined(self.matrix(points).over_tiles(lambda rows, tile: self.is_same(points.at(rows), tile)))
 
     def matrix(self, points: Points) -> KernelMatrix:
         """Minus the divergences of points from the exemplars that have the view."""
         return KernelMatrix(Exponents(self.measure), points, self.side, held=False)
 
-    def is_same(self, points: Points, minus_d: np.ndarray) -> np.ndarray:
+    def is_same(self, points: Points, minus_d: Array) -> Array:
         """Which divergences are nothing but rounding in the sum of the rows' own terms."""
         unit = SAME * rounding(points.X)
-        own, others = (np.abs(own_terms(side)) for side in (points, self.side))
+        own, others = (own_sizes(side) for side in (points, self.side))
         return minus_d >= -unit * (own[:, None] + others)
 
 
-def own_terms(side: Points) -> np.ndarray:
-    """The rows' own terms; given distances have none."""
-    return np.zeros(side.X.shape[0]) if side.own is None else to_numpy(side.own).astype(np.float64)
+def own_sizes(side: Points) -> Array:
+    """How large the rows' own terms are; given distances have none."""
+    if side.own is None:
+        return like(np.zeros(side.X.shape[0]), side.X)
+    return namespace(side.own).abs(wide(side.own))
 
 
 class Comparison(NamedTuple):
-    """Entities against exemplars in one view."""
+    """Entities against exemplars in one view, fetched from a device if they are on one."""
 
-    joint: np.ndarray  # (entities, clusters) log q_k f_k(x), without C(x)
     total: np.ndarray  # (entities,) log Q(x), without C(x)
+    joint: np.ndarray  # (entities, clusters) log q_k f_k(x), without C(x)
     same: np.ndarray  # (entities, clusters) whether the rows are the same
 
     @classmethod
     def of_nothing(cls, n: int, n_clusters: int) -> Comparison:
         """Where no exemplar can be compared."""
         never = np.full((n, n_clusters), -np.inf)
-        return cls(never, np.full(n, -np.inf), never > 0)
+        return cls(np.full(n, -np.inf), never, never > 0)
 
 
 class Seen(NamedTuple):
@@ -198,18 +201,29 @@ def view_labels(sight: Sight, n: int) -> np.ndarray:
 def gathered(views: Mapping[str, ViewExemplars], seen: Mapping[str, Seen], q: np.ndarray) -> np.ndarray:
     """The same shares, with those of identical entities all given to the first of them; views hold who has one."""
     support = np.flatnonzero(q)
-    n_views = np.zeros(len(q), dtype=np.int64)
-    for own in seen.values():
-        n_views[own.entities] += 1
+    there = {name: np.isin(np.arange(len(q)), own.entities) for name, own in seen.items()}
+    n_views = np.sum(list(there.values()), axis=0)
     firsts = []
     for start in range(0, len(support), CHUNK):
         chosen = np.arange(start, min(start + CHUNK, len(support)))
-        agree = np.zeros((len(q), len(chosen)), dtype=np.int16)
-        for name, whole in views.items():
-            view = whole.some(chosen)
-            if view.there.any():
-                agree[np.ix_(seen[name].entities, np.flatnonzero(view.there))] += view.same(seen[name].points)
-        same = (agree == n_views[:, None]) & (agree == n_views[support[chosen]])
-        same[support[chosen], chosen - start] = True
-        firsts.append(same.argmax(axis=0))
+        parts = {name: whole.some(chosen) for name, whole in views.items()}
+        agree = [agreement(own, seen[name].points, there[name]) for name, own in parts.items() if own.there.any()]
+        firsts.append(first_same(reduce(add, agree), n_views, support[chosen]))
     return np.bincount(np.concatenate(firsts), weights=q[support], minlength=len(q))
+
+
+def agreement(view: ViewExemplars, points: Points, there: np.ndarray) -> Array:
+    """One where an entity is the same as an exemplar in this view, zero also where either lacks it."""
+    same = view.same(points)
+    same = spread(spread(same, places(view.there), False, axis=1), places(there), False)
+    return namespace(same).astype(same, namespace(same).int16)
+
+
+def first_same(agree: Array, n_views: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
+    """The first entity that is the same as each exemplar in all views that either has; at the latest itself."""
+    xp = namespace(agree)
+    of_entity, of_exemplar, entity, itself = (
+        like(own, agree) for own in (n_views, n_views[exemplars], np.arange(len(n_views)), exemplars)
+    )
+    same = (agree == of_entity[:, None]) & (agree == of_exemplar) | (entity[:, None] == itself)
+    return to_numpy(xp.argmax(xp.astype(same, xp.int8), axis=0))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from numbers import Integral
+from operator import add
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .._backend import Array, count_labels, like, namespace, to_numpy, where
+from .components import places, positive, spread, wide
 from .run import run
 
 TIE = 1e-13  # share of the largest distance: what is no difference
@@ -18,7 +22,7 @@ ROUNDING = 1e-5  # asymmetry of a kernel, as a share of its largest entry, that 
 class Distances(Protocol):
     """Squared distances between entities (columns) and some entities (rows): a matrix that multiplies."""
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+    def __matmul__(self, U: Array) -> Array:
         """The matrix times a thin one."""
 
 
@@ -34,33 +38,35 @@ class Space(NamedTuple):
 class Means:
     """The mean of each cluster in one view, known by the partition."""
 
-    members: np.ndarray  # (n of the view, clusters) one over the cluster's size for its members
-    spread: np.ndarray  # (clusters,) mean squared distance of members from the mean
+    members: Array  # (n of the view, clusters) one over the cluster's size for its members
+    spread: Array  # (clusters,) mean squared distance of members from the mean
     far: float  # the largest mean squared distance of an entity from members of a cluster
 
-    def away(self, distances: Distances) -> np.ndarray:
+    def away(self, distances: Distances) -> Array:
         """Squared distance of each row from each mean."""
         return self.away_by(distances @ self.members)
 
-    def away_by(self, to_members: np.ndarray) -> np.ndarray:
+    def away_by(self, to_members: Array) -> Array:
         """The same from the mean squared distances to members.
 
         A cluster that nobody of the view is in has no mean there, and is farther than all others.
         """
+        xp = namespace(to_members)
         away = to_members - self.spread
-        absent = ~self.members.any(axis=0)
-        if absent.any():
-            away[:, absent] = away[:, ~absent].max(axis=1, keepdims=True) + self.far
-        return away
+        absent = ~xp.any(self.members != 0, axis=0)
+        farthest = xp.max(where(~absent, away, -np.inf), axis=1, keepdims=True)
+        return xp.where(absent, farthest + self.far, away)
 
 
-def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.ndarray]:
+def means(space: Space, labels: Array, n_clusters: int) -> tuple[Means, Array]:
     """The means of a partition in one view, and each entity's squared distances from them."""
-    members = np.zeros((len(space.entities), n_clusters))
-    members[np.arange(len(members)), labels[space.entities]] = 1
-    members /= np.maximum(members.sum(axis=0), 1)
+    xp = namespace(labels)
+    own, clusters = xp.take(labels, like(space.entities, labels)), like(np.arange(n_clusters), labels)
+    members = wide(own[:, None] == clusters)
+    members = members / positive(xp.sum(members, axis=0))
     to_members = space.distances @ members
-    found = Means(members, np.sum(members * to_members, axis=0) / 2, float(to_members.max()) or 1.0)
+    far = float(xp.max(to_members)) or 1.0
+    found = Means(members, xp.sum(members * to_members, axis=0) / 2, far)
     return found, found.away_by(to_members)
 
 
@@ -68,7 +74,7 @@ def means(space: Space, labels: np.ndarray, n_clusters: int) -> tuple[Means, np.
 class KernelKMeansState:
     """A partition and what it costs: the weighted sum of squared distances from the means."""
 
-    labels: np.ndarray
+    labels: Array
     means: list[Means]
     cost: float
     settled: bool
@@ -83,29 +89,35 @@ class KernelKMeansState:
         return {"cost": self.cost}
 
 
-def multi_view_kernel_kmeans(
-    spaces: Sequence[Space], labels: np.ndarray, n_clusters: int
-) -> Iterator[KernelKMeansState]:
+def multi_view_kernel_kmeans(spaces: Sequence[Space], labels: Array, n_clusters: int) -> Iterator[KernelKMeansState]:
     """One state a round, the first that of the partition given: everybody goes to the nearest mean."""
+    xp, everybody = namespace(labels), np.arange(labels.shape[0])
+    at = [places(np.isin(everybody, space.entities)) for space in spaces]
     while True:
-        away, found = np.zeros((len(labels), n_clusters)), []
-        for space in spaces:
-            own, distances = means(space, labels, n_clusters)
-            away[space.entities] += space.weight * distances
-            found.append(own)
-        current = away[np.arange(len(labels)), labels]
-        nearest = away.argmin(axis=1)
+        found, distances = zip(*(means(space, labels, n_clusters) for space in spaces), strict=True)
+        weighted = (space.weight * own for space, own in zip(spaces, distances, strict=True))
+        away = reduce(add, (spread(own, rows, 0.0) for own, rows in zip(weighted, at, strict=True)))
+        current, nearest = of_label(away, labels), xp.argmin(away, axis=1)
         # a tie is no reason to move, nor is what rounding makes of one: two might change places for ever
-        gains = away[np.arange(len(labels)), nearest] < current - TIE * away.max()
-        following = refilled(np.where(gains, nearest, labels), current, n_clusters)
-        settled = bool((following == labels).all())
-        yield KernelKMeansState(labels, found, float(current.sum()), settled)
+        gains = of_label(away, nearest) < current - TIE * xp.max(away)
+        following = refilled(xp.where(gains, nearest, labels), current, n_clusters)
+        settled = bool(xp.all(following == labels))
+        yield KernelKMeansState(labels, list(found), float(xp.sum(current)), settled)
         labels = following
 
 
-def refilled(labels: np.ndarray, away: np.ndarray, n_clusters: int) -> np.ndarray:
+def of_label(table: Array, labels: Array) -> Array:
+    """In each row the number of its cluster."""
+    return namespace(table).take_along_axis(table, labels[:, None], axis=1)[:, 0]
+
+
+def refilled(given: Array, distances: Array, n_clusters: int) -> Array:
     """The same partition, with whoever lies farthest from their mean moved into clusters that nobody is in."""
-    sizes = np.bincount(labels, minlength=n_clusters)
+    sizes = to_numpy(count_labels(given, n_clusters))
+    if sizes.all():
+        return given
+    # one by one, on the host: few rounds leave a cluster empty
+    labels, away = to_numpy(given).copy(), to_numpy(distances)
     farthest = iter(np.argsort(-away, kind="stable"))
     for empty in np.flatnonzero(sizes == 0):
         moved = next((i for i in farthest if sizes[labels[i]] > 1), None)
@@ -114,7 +126,7 @@ def refilled(labels: np.ndarray, away: np.ndarray, n_clusters: int) -> np.ndarra
         sizes[labels[moved]] -= 1
         labels[moved] = empty
         sizes[empty] = 1
-    return labels
+    return like(labels, given)
 
 
 @dataclass(frozen=True, eq=False)

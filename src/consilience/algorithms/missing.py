@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..affinities import Cross, Operator, ViewOperator, one_part
+from .._backend import Array, like, namespace, take_rows, where, zeros
+from ..affinities import Cross, Operator, ViewOperator, as_type, one_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +46,44 @@ class Similarities:
         return [Filled(v, own, self.scales[v], present, self.present) for v in range(len(own))]
 
 
+class Side(NamedTuple):
+    """The rows, or the columns, of one view's own similarities among all entities."""
+
+    has: np.ndarray  # (n,) who has the view
+    entities: Array  # (own,) their numbers
+    back: Back
+    weights: Array  # (own, weights)
+
+    @classmethod
+    def of(cls, has: np.ndarray, weights: np.ndarray, home: Array) -> Side:
+        """All but the mask as arrays of the library, and on the device, of `home`."""
+        return cls(has, like(np.flatnonzero(has), home), Back.of(has, home), like(weights, home))
+
+
+class Back(NamedTuple):
+    """The way back from some entities to all."""
+
+    has: Array  # (n,) who is among them
+    places: Array  # (n,) and where; 0 for the others
+
+    @classmethod
+    def of(cls, has: np.ndarray, home: Array) -> Back:
+        return cls(like(has, home), like(np.where(has, np.cumsum(has) - 1, 0), home))
+
+    def rows(self, values: Array) -> Array:
+        """What is known of some, among zeros for the others."""
+        return where(self.has[:, None], namespace(values).take(values, self.places, axis=0), 0.0)
+
+    def columns(self, values: Array) -> Array:
+        return where(self.has[None, :], namespace(values).take(values, self.places, axis=1), 0.0)
+
+
 class Term(NamedTuple):
     """What one view adds to another's similarities: its own, weighted by row and column, summed over the weights."""
 
     own: Any
-    rows: np.ndarray  # (n,) which entities have the view
-    columns: np.ndarray
-    row_weights: np.ndarray  # (rows that have it, weights)
-    column_weights: np.ndarray
+    rows: Side
+    columns: Side
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,26 +124,40 @@ class Filled:
             first, sizes, second = np.linalg.svd(scale * shares(left, right, self.view, w), full_matrices=False)
             real = sizes > 1e-12 * sizes.max(initial=0)
             if own is not None and real.any():
+                home = own.columns(np.zeros(1, np.int64))  # any product says where they come from
                 rows = (first * sizes)[:, real][of_row[here]].astype(self.dtype)
-                found.append(Term(own, here, there, rows, second[real].T[of_column[there]].astype(self.dtype)))
+                columns = second[real].T[of_column[there]].astype(self.dtype)
+                found.append(Term(own, Side.of(here, rows, home), Side.of(there, columns, home)))
         return found
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        total = np.zeros((self.shape[0], U.shape[1]), self.dtype)
-        for own, here, there, row_weights, column_weights in self.terms:
+    def __matmul__(self, U: Array) -> Array:
+        total = self._zeros(U)
+        for own, rows, columns in self.terms:
             # all weights in one product: similarities that are not held are computed once for all
-            wide = (column_weights[:, :, None] * U[there][:, None, :]).reshape(len(column_weights), -1)
-            products = (own @ wide).reshape(len(row_weights), row_weights.shape[1], -1)
-            total[here] += np.sum(row_weights[:, :, None] * products, axis=1)
+            xp, n_weights = namespace(total), columns.weights.shape[1]
+            chosen = xp.take(like(U, total), columns.entities, axis=0)
+            wide = columns.weights[:, :, None] * chosen[:, None, :]
+            products = own @ xp.reshape(wide, (chosen.shape[0], n_weights * U.shape[1]))
+            products = xp.reshape(products, (products.shape[0], n_weights, U.shape[1]))
+            added = xp.sum(rows.weights[:, :, None] * products, axis=1)
+            total = as_type(total + rows.back.rows(added), self.dtype)
         return total
 
-    def columns(self, entities: np.ndarray) -> np.ndarray:
-        total = np.zeros((self.shape[0], len(entities)), self.dtype)
-        for own, here, there, row_weights, column_weights in self.terms:
-            has = there[entities]
-            places = np.cumsum(there)[entities[has]] - 1
-            total[np.ix_(here, has)] += (row_weights @ column_weights[places].T) * own.columns(places)
+    def columns(self, entities: np.ndarray) -> Array:
+        total = self._zeros(entities[None, :])
+        for own, rows, columns in self.terms:
+            has = columns.has[entities]
+            if has.any():
+                places = np.cumsum(columns.has)[entities[has]] - 1
+                weights = rows.weights @ take_rows(columns.weights, like(places, total)).T
+                added = rows.back.rows(weights * own.columns(places))
+                total = as_type(total + Back.of(has, total).columns(added), self.dtype)
         return total
+
+    def _zeros(self, U: Array) -> Array:
+        """As many columns as U has, where products come from."""
+        home = self.terms[0].rows.weights if self.terms else U
+        return as_type(zeros((self.shape[0], U.shape[1]), home), self.dtype)
 
     def parts(self) -> np.ndarray:
         return one_part(self)

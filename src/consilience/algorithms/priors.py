@@ -8,7 +8,7 @@ from operator import add
 from typing import Protocol
 
 from .._backend import Array, namespace
-from .coem import Belief, Blend, Weights, pieces
+from .coem import Sums, Weights
 
 
 class Prior(Protocol):
@@ -17,8 +17,8 @@ class Prior(Protocol):
     def first(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
         """Before the first round, from the sums of the responsibilities of the views that have a start."""
 
-    def learned(self, weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:
-        """After an M-step in one view; a view whose prior is still the same object keeps its posteriors."""
+    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:
+        """After an M-step in one view, on these sums."""
 
     def n_free(self, n_views: int, n_clusters: int) -> int:
         """How many numbers are free to choose."""
@@ -30,8 +30,8 @@ class GlobalPrior:
     def first(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
         return dict.fromkeys(names, shares(reduce(add, totals.values())))
 
-    def learned(self, weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG002
-        return self.first(list(weights), {other: belief.totals for other, belief in beliefs.items()})
+    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
+        return self.first(list(weights), sums.totals)
 
     def n_free(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002
         return n_clusters - 1
@@ -44,10 +44,8 @@ class ViewPrior:
         everything = reduce(add, totals.values())
         return {name: shares(totals.get(name, everything)) for name in names}
 
-    def learned(self, weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:
-        xp = namespace(weights[name])
-        totals = reduce(add, (xp.sum(xp.astype(blend(rows), xp.float64), axis=0) for rows in pieces(beliefs[name])))
-        return {**weights, name: shares(totals)}
+    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:
+        return {**weights, name: shares(sums.blended)}
 
     def n_free(self, n_views: int, n_clusters: int) -> int:
         return n_views * (n_clusters - 1)
@@ -60,7 +58,7 @@ class UniformPrior:
         some = next(iter(totals.values()))
         return dict.fromkeys(names, shares(some * 0 + 1))
 
-    def learned(self, weights: Weights, name: str, blend: Blend, beliefs: Mapping[str, Belief]) -> Weights:  # noqa: ARG002
+    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
         return weights
 
     def n_free(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002

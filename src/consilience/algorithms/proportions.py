@@ -7,6 +7,9 @@ Newton's method on a set of components that grows by those of steepest gradient 
 2007; mixsqp of Kim et al. 2020 is a relative) gets there in some ten rounds, each of one product with the matrix and a
 few of its columns. Where the solution is not sparse the set would become too large; then Newton steps over all
 components take over, by conjugate gradients, which ask for products alone.
+
+Arrays of numbers a point or a component stay where they are, on a device too. The host has what is small: the set, its
+shares and, for every Newton step, the products of its columns, which are fetched.
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import cut, map_chunks
-from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio
+from .._backend import Array, cut, is_array, like, map_chunks, namespace, to_numpy
+from .._backend.pairwise import fetched
+from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio, some_columns
 from .conjugate import conjugate_step
 from .quadratic import nonnegative_minimum
 
@@ -43,7 +47,7 @@ CHUNK = 1 << 20  # numbers in a thread's part of a table
 class Proportions:
     """Shares, and how good they are."""
 
-    q: np.ndarray  #: (components,) the shares: none negative, they sum to one
+    q: Array  #: (components,) the shares: none negative, they sum to one
     gap: float  #: the certificate: no shares reach an objective higher than this one by more
     objective: float  #: sum_i w_i log sum_j q_j A_ij
     n_iter: int  #: rounds
@@ -65,7 +69,8 @@ def mixture_proportions(
     likelihoods : array-like of shape (n_points, n_components), or an object that multiplies
         How likely each point is under each component, none negative. An object needs ``shape``, ``A @ q``,
         ``A.T @ r``, ``squared_sums(r)`` (of the squared entries) and ``columns(components)``; nobody asks for all its
-        entries. It must be in float64.
+        entries. It must be in float64. One that multiplies arrays of another library needs `weights` and `start` as
+        such arrays; they stay on their device.
     weights : array-like of shape (n_points,), optional
         How much each point counts; they are divided by their sum. By default all the same.
     start : array-like of shape (n_components,), optional
@@ -89,15 +94,19 @@ def mixture_proportions(
     >>> found.q.round(3).tolist(), found.gap < 1e-6
     ([0.75, 0.0, 0.0, 0.0, 0.25], True)
     """
-    A, log_scale = (likelihoods, 0.0) if hasattr(likelihoods, "squared_sums") else scaled_table(likelihoods)
+    A: Components = likelihoods
+    log_scale: Array = 0.0
+    if not hasattr(likelihoods, "squared_sums"):
+        A, log_scale = scaled_table(likelihoods)
+        weights, start = (None if given is None else to_numpy(given) for given in (weights, start))
     n_points, n_components = A.shape
     w = checked("weights", weights, n_points)
     q = checked("start", start, n_components)
-    impossible = np.flatnonzero((A @ q <= 0) & (w > 0))
-    if len(impossible):
+    impossible = (A @ q <= 0) & (w > 0)
+    if bool(namespace(w).any(impossible)):
         raise ValueError(
-            f"point {impossible[0]} has no likelihood under any component of the start: leave it out, or start with "
-            "more components"
+            f"point {to_numpy(impossible).argmax()} has no likelihood under any component of the start: leave it out, "
+            "or start with more components"
         )
     if not isinstance(max_iter, Integral) or max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
@@ -106,22 +115,22 @@ def mixture_proportions(
         if found.gap <= tol or found.n_iter >= max_iter:
             break
     assert found is not None, "there is at least one round"
-    reached = found.objective + float(np.sum(w * log_scale))
+    reached = found.objective + float(namespace(w).sum(w * log_scale))
     return Proportions(found.q, found.gap, reached, found.n_iter, found.gap <= tol)
 
 
-def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proportions]:
+def proportions(A: Components, w: Array, q: Array) -> Iterator[Proportions]:
     """One state a round from these shares on; the objective never falls. Weights sum to one.
 
     Ends where rounding leaves nothing to gain.
     """
-    largest = largest_set(A.shape)
+    xp, largest = namespace(q), largest_set(A.shape)
     mixture = Mixture.starting(A, q, largest)
     dense, best, waited = False, (np.inf, -np.inf), 0
     for n_iter in count(int(len(mixture.chosen) > 0)):  # many shares may be as good as few: a start is no answer
         Q = mixture.likelihood
         g = A.T @ ratio(w, Q)
-        found = Proportions(mixture.shares(), float(g.max()) - 1, objective(w, Q), n_iter)
+        found = Proportions(mixture.shares(), float(xp.max(g)) - 1, objective(w, Q), n_iter)
         if n_iter:
             yield found
         gains = found.gap < best[0] or found.objective > best[1] + ROUNDING * abs(best[1])
@@ -139,56 +148,62 @@ def proportions(A: Components, w: np.ndarray, q: np.ndarray) -> Iterator[Proport
 class Mixture:
     """Shares of a set of components, and of a mixture of all components as if it were one more."""
 
-    base: np.ndarray  # (components,) the shares within that mixture
+    base: Array  # (components,) the shares within that mixture
     chosen: np.ndarray  # the set
     x: np.ndarray  # (1 + chosen,) shares of the mixture and of the set
-    B: np.ndarray  # (points, 1 + chosen) their columns
+    B: Array  # (points, 1 + chosen) their columns
 
     @classmethod
-    def of_one(cls, q: np.ndarray, Q: np.ndarray) -> Mixture:
+    def of_one(cls, q: Array, Q: Array) -> Mixture:
         """Nothing but the mixture of all."""
         return cls(q, np.zeros(0, np.int64), np.ones(1), Q[:, None])
 
     @classmethod
-    def starting(cls, A: Components, q: np.ndarray, largest: int) -> Mixture:
+    def starting(cls, A: Components, q: Array, largest: int) -> Mixture:
         """Shares so sparse that they are a set come as one; others stay a mixture."""
-        chosen = np.flatnonzero(q)
-        if len(chosen) > min(largest, SPARSE * len(q)):
+        xp = namespace(q)
+        if int(xp.count_nonzero(q)) > min(largest, SPARSE * q.shape[0]):
             return cls.of_one(q, A @ q)
-        columns = A.columns(chosen)
-        return cls(q, chosen, np.append(0.0, q[chosen]), np.column_stack([columns @ q[chosen], columns]))
+        chosen = xp.nonzero(q)[0]
+        columns, shares = A.columns(to_numpy(chosen)), xp.take(q, chosen)
+        B = xp.concat([(columns @ shares)[:, None], columns], axis=1)
+        return cls(q, to_numpy(chosen), np.append(0.0, to_numpy(shares)), B)
 
     @property
-    def likelihood(self) -> np.ndarray:
-        return self.B @ self.x
+    def likelihood(self) -> Array:
+        return self.B @ like(self.x, self.B)
 
-    def shares(self) -> np.ndarray:
+    def of_set(self, values: np.ndarray) -> Array:
+        """A number for each of the set at its place among all components, zeros elsewhere."""
+        placed = np.zeros(self.base.shape[0], dtype=values.dtype)
+        placed[self.chosen] = values
+        return like(placed, self.base)
+
+    def shares(self) -> Array:
         """Of each component."""
-        q = self.x[0] * self.base
-        q[self.chosen] += self.x[1:]
-        return q / q.sum()
+        q = float(self.x[0]) * self.base + self.of_set(self.x[1:])
+        return q / namespace(q).sum(q)
 
-    def joined_by(self, A: Components, w: np.ndarray, g: np.ndarray) -> Mixture:
+    def joined_by(self, A: Components, w: Array, g: Array) -> Mixture:
         """Components that would raise the objective join, the steepest first, none of them much like another."""
-        outside = g > 1
-        outside[self.chosen] = False
-        new = np.flatnonzero(outside)
-        new = new[np.argsort(-g[new], kind="stable")[: max(NEW, len(self.chosen))]]
-        columns = A.columns(new)
-        different = unlike(columns * ratio(np.sqrt(w), self.likelihood)[:, None])
+        xp = namespace(g)
+        new = xp.nonzero((g > 1) & ~self.of_set(np.ones(len(self.chosen), dtype=bool)))[0]
+        most = min(max(NEW, len(self.chosen)), new.shape[0])
+        joining = to_numpy(xp.take(new, xp.argsort(-xp.take(g, new), stable=True)[:most]))
+        columns = A.columns(joining)
+        different = unlike(columns * ratio(xp.sqrt(w), self.likelihood)[:, None])
         return Mixture(
             self.base,
-            np.append(self.chosen, new[different]),
+            np.append(self.chosen, joining[different]),
             np.append(self.x, np.zeros(len(different))),
-            np.column_stack([self.B, columns[:, different]]),
+            xp.concat([self.B, some_columns(columns, different)], axis=1),
         )
 
-    def improved(self, w: np.ndarray, accuracy: float) -> Mixture:
+    def improved(self, w: Array, accuracy: float) -> Mixture:
         """The best shares of the set, to within an accuracy; components that have none leave."""
         x = self.x
         for _ in range(NEWTON_STEPS):
-            Q = self.B @ x
-            g, H = derivatives(self.B, w, Q)
+            g, H = derivatives(self.B, w, self.B @ like(x, self.B))
             if g.max() - 1 <= accuracy:
                 break
             towards = nonnegative_minimum(H, 2 * g - 1, (x > 0) | (g > 1))
@@ -198,13 +213,14 @@ class Mixture:
             x = better
         kept = x > 0
         kept[0] = True
-        return Mixture(self.base, self.chosen[kept[1:]], x[kept] / x.sum(), self.B[:, kept])
+        return Mixture(self.base, self.chosen[kept[1:]], x[kept] / x.sum(), some_columns(self.B, np.flatnonzero(kept)))
 
 
-def unlike(columns: np.ndarray) -> np.ndarray:
+def unlike(columns: Array) -> np.ndarray:
     """The first column, and each further one that is not much like any taken before."""
-    units = columns / positive(np.abs(columns).max(axis=0, initial=0.0))  # squares of large numbers would overflow
-    units /= positive(np.sqrt(np.sum(units**2, axis=0)))
+    xp = namespace(columns)
+    units = columns / positive(xp.max(xp.abs(columns), axis=0))  # squares of large numbers would overflow
+    units /= positive(xp.sqrt(xp.sum(units**2, axis=0)))
     alike = gram(units) > ALIKE
     waiting, taken = np.zeros(len(alike), dtype=bool), []
     for j in range(len(alike)):
@@ -214,31 +230,35 @@ def unlike(columns: np.ndarray) -> np.ndarray:
     return np.array(taken, dtype=np.int64)
 
 
-def derivatives(B: np.ndarray, w: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient, and minus the Hessian, of the objective: sums of B / Q and of its squares."""
-    scaled = B * ratio(np.sqrt(w), Q)[:, None]
-    return scaled.T @ np.sqrt(w), gram(scaled)
+def derivatives(B: Array, w: Array, Q: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient, and minus the Hessian, of the objective, fetched: sums of B / Q and of its squares."""
+    roots = namespace(w).sqrt(w)
+    scaled = B * ratio(roots, Q)[:, None]
+    return to_numpy(scaled.T @ roots), gram(scaled)
 
 
-def gram(columns: np.ndarray) -> np.ndarray:
-    """Products of all columns, in parts of the rows on the threads allowed."""
+def gram(columns: Array) -> np.ndarray:
+    """Products of all columns, fetched; in parts of the rows on the threads allowed."""
+    if not isinstance(columns, np.ndarray):
+        return to_numpy(columns.T @ columns)
     parts = cut(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
     return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], parts))
 
 
-def line_search(B: np.ndarray, w: np.ndarray, x: np.ndarray, step: np.ndarray, g: np.ndarray) -> np.ndarray | None:
+def line_search(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarray) -> np.ndarray | None:
     """The longest of steps, halved again and again, that gains enough; None if none gains.
 
     A step after which a point is far less likely than before is no step of Newton's: he knows nothing of there.
     """
-    Q = B @ x
-    lowest = np.minimum(LOSS * Q, w * B.max(axis=1))  # no point is less likely than the latter at the maximum
+    xp = namespace(B)
+    Q = B @ like(x, B)
+    lowest = xp.minimum(LOSS * Q, w * xp.max(B, axis=1))  # no point is less likely than the latter at the maximum
     before, slope, length = objective(w, Q) - x.sum(), float(step @ (g - 1)), 1.0
     while length > SHORTEST:
         moved = np.maximum(x + length * step, 0.0)
-        likelihood = B @ moved
+        likelihood = B @ like(moved, B)
         gained = objective(w, likelihood) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(before)
-        if gained and (likelihood >= lowest).all():
+        if gained and bool(xp.all(likelihood >= lowest)):
             return moved
         length /= 2
     return None
@@ -287,12 +307,14 @@ def scaled_table(likelihoods: Any) -> tuple[Table, np.ndarray]:
     return Table(table / largest[:, None]), np.log(largest)
 
 
-def checked(name: str, given: Any, n: int) -> np.ndarray:
+def checked(name: str, given: Any, n: int) -> Array:
     """Weights or shares that sum to one, or an error."""
     if given is None:
         return np.full(n, 1 / n)
-    values = np.asarray(given, dtype=np.float64)
-    if values.shape != (n,) or not np.isfinite(values).all() or values.min() < 0 or values.sum() == 0:
+    values = given if is_array(given) else np.asarray(given)
+    xp = namespace(values)
+    values = xp.astype(values, xp.float64, copy=False)
+    if values.shape != (n,) or not all(fetched([xp.all(xp.isfinite(values) & (values >= 0)), xp.any(values > 0)])):
         raise ValueError(f"{name} must be {n} numbers, none negative and not all zero, got shape {values.shape}")
-    values = values / values.max()
-    return values / values.sum()
+    values = values / xp.max(values)
+    return values / xp.sum(values)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from array_api_compat import device
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.optimize import nnls
+
+from .._backend import Array, namespace, where
 
 MOST_EXCHANGES = 50
 PATIENCE = 3  # exchanges of whole blocks without fewer violations, before they go one by one
@@ -21,16 +24,16 @@ class Exchanges:
     def __init__(self, n: int) -> None:
         self.fewest, self.patience = n + 1, PATIENCE
 
-    def choose(self, wrong: np.ndarray) -> np.ndarray:
-        n_wrong = int(np.count_nonzero(wrong))
+    def choose(self, wrong: Array) -> Array:
+        xp = namespace(wrong)
+        n_wrong = int(xp.count_nonzero(wrong))
         if n_wrong < self.fewest:
             self.fewest, self.patience = n_wrong, PATIENCE
         elif self.patience > 0:
             self.patience -= 1
         else:  # Murty's rule cannot go round in circles
-            last = np.flatnonzero(wrong)[-1]
-            wrong = np.zeros_like(wrong)
-            wrong[last] = True
+            places = xp.arange(wrong.shape[0], device=device(wrong))
+            wrong = places == xp.max(where(wrong, places, -1))  # the last
         return wrong
 
 

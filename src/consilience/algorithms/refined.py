@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._backend import KernelMatrix, Points, fits_table, itemsize
+from .._backend import Array, KernelMatrix, Points, to_numpy
 from ..divergences import Measure
+from .components import wide
 from .exemplars import NOWHERE, Exponents, Placement, Seen
 from .kernel_kmeans import Means
 
@@ -20,13 +21,12 @@ class PairDistances:
     minus: KernelMatrix
 
     @classmethod
-    def between(cls, measure: Measure, points: Points, exemplars: Points) -> PairDistances:
-        """Of points and exemplars; held as a table where it fits."""
-        table = points.X.shape[0] * exemplars.X.shape[0] * itemsize(points.X)
-        return cls(KernelMatrix(Exponents(measure), points, exemplars, fits_table(table)))
+    def between(cls, measure: Measure, points: Points, exemplars: Points, *, held: bool) -> PairDistances:
+        """Of points and exemplars."""
+        return cls(KernelMatrix(Exponents(measure), points, exemplars, held))
 
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        return -(self.minus @ U).astype(np.float64)
+    def __matmul__(self, U: Array) -> Array:
+        return -wide(self.minus @ U)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class ViewMeans:
     weight: float
 
     def away(self, points: Points) -> np.ndarray:
-        """Squared distance of points from each mean."""
-        return self.means.away(PairDistances.between(self.measure, points, self.exemplars))
+        """Squared distance of points from each mean, fetched if they are on a device."""
+        return to_numpy(self.means.away(PairDistances.between(self.measure, points, self.exemplars, held=False)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 Each round projects a view's similarities K_v onto the other views' eigenvectors, S_v = sym(sum_{i != v} U_i U_i' K_v),
 and takes the eigenvectors of that. S_v is never formed: with A = [U_i] (i != v) and B = K_v A it is (A B' + B A') / 2,
 of rank twice the columns of A, so that its eigenvectors come exactly from a thin QR decomposition and a small matrix.
+All arrays are of the library, and on the device, of what the similarities give; a round brings nothing from there.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import reduce
+from itertools import combinations, islice
+from typing import Any
 
 import numpy as np
-import scipy.linalg
+from array_api_compat import device
 
-from .._backend import cut, map_chunks
-from ..affinities import Cross, Operator, degrees
-from .eigen import SPARE, top_eigenvectors
+from .._backend import Array, cut, like, map_chunks, namespace, on_host, take_rows, where, workspace, zeros
+from ..affinities import Cross, Operator, as_type, degrees
+from .eigen import SPARE, eigh, thin_qr, top_eigenvectors
 
-SEARCHED = 1 << 18  # entries of S that a thread looks at in one go
+SEARCHED = 1 << 18  # entries of S that a thread looks at in one go; a device looks at more
 SAMPLED = 1000  # rows of S in which its smallest entry is sought where the similarities are approximate
 NOTHING = 1e-8  # an eigenvalue below this share of the largest (float32: 30 eps) is zero: there is no such dimension
 
@@ -28,11 +31,11 @@ NOTHING = 1e-8  # an eigenvalue below this share of the largest (float32: 30 eps
 class Embedding(ABC):
     """Where a view puts its entities, and how it places others."""
 
-    U: np.ndarray  # (n, p) eigenvectors, of falling eigenvalues; zeros where the matrix has no more dimensions
-    values: np.ndarray  # (p,)
+    U: Array  # (n, p) eigenvectors, of falling eigenvalues; zeros where the matrix has no more dimensions
+    values: Array  # (p,)
 
     @abstractmethod
-    def place(self, cross: Cross, others: np.ndarray) -> np.ndarray:
+    def place(self, cross: Cross, others: Array) -> Array:
         """Other entities, by their similarities to these and the other views' places for them a round before."""
 
 
@@ -40,15 +43,16 @@ class Embedding(ABC):
 class First(Embedding):
     """Eigenvectors of D^-1/2 K D^-1/2: what the view says by itself."""
 
-    weighted: np.ndarray  # D^-1/2 U
-    least: float  # degree: who has no more is like nobody
-    lonely: np.ndarray  # (n,) who that is
+    weighted: Array  # D^-1/2 U
+    least: Array  # degree: who has no more is like nobody
+    lonely: Array  # (n,) who that is
     beyond: float  # the eigenvalue after these; it may be larger, not smaller
     settled: bool  # whether the eigenvectors are as exact as they can be
 
-    def place(self, cross: Cross, others: np.ndarray) -> np.ndarray:  # noqa: ARG002
+    def place(self, cross: Cross, others: Array) -> Array:  # noqa: ARG002
         """The Nyström extension: u(x) = sum_j K(x, j) d(x)^-1/2 d_j^-1/2 u_j / value."""
-        found = cross @ np.column_stack([np.ones(len(self.weighted)), self.weighted])
+        xp = namespace(self.weighted)
+        found = cross @ xp.concat([ones(self.weighted, xp.float64), self.weighted], axis=1)
         return extended(found[:, 0], found[:, 1:], self.values, self.least)
 
 
@@ -56,13 +60,14 @@ class First(Embedding):
 class Projected(Embedding):
     """Eigenvectors of D^-1/2 (S - c) D^-1/2: what the view says of what the others say."""
 
-    A: np.ndarray  # (n, m) the others' eigenvectors of the round before
-    least: float
-    into: np.ndarray  # (2m + 1, 1 + p): [a b 1] of an entity times this is its degree and its sums
+    A: Array  # (n, m) the others' eigenvectors of the round before
+    least: Array
+    into: Array  # (2m + 1, 1 + p): [a b 1] of an entity times this is its degree and its sums
 
-    def place(self, cross: Cross, others: np.ndarray) -> np.ndarray:
+    def place(self, cross: Cross, others: Array) -> Array:
         """The Nyström extension: S(x, j) needs the others' place of x and the similarities of x to all."""
-        row = np.column_stack([others, cross @ self.A, np.ones(len(others))])
+        xp = namespace(others)
+        row = xp.concat([others, cross @ self.A, ones(others, xp.float64)], axis=1)
         found = row @ self.into
         return extended(found[:, 0], found[:, 1:], self.values, self.least)
 
@@ -75,26 +80,38 @@ def co_trained_spectral(
     yield views
     while True:
         # every view from the round before, whatever their order
-        U = [view.U[:, :n_projections] for view in views]
+        U = [leading(view.U, n_projections) for view in views]
         views = [project(K, others(U, v), n_vectors, rng) for v, K in enumerate(operators)]
         yield views
 
 
-def others(views: Sequence[np.ndarray], v: int) -> np.ndarray:
+def leading(U: Array, number: int) -> Array:
+    """The first columns, or all where there are fewer."""
+    return U[:, : min(number, U.shape[1])]
+
+
+def others(views: Sequence[Array], v: int) -> Array:
     """What the other views have, side by side."""
-    return np.hstack([views[v][:, :0], *(U for i, U in enumerate(views) if i != v)])
+    return namespace(views[v]).concat([views[v][:, :0], *(U for i, U in enumerate(views) if i != v)], axis=1)
+
+
+def ones(array: Array, dtype: Any) -> Array:
+    """A column of ones as long as a matrix."""
+    return namespace(array).ones((array.shape[0], 1), dtype=dtype, device=device(array))
 
 
 def embed(K: Operator, n_vectors: int, rng: np.random.Generator) -> First:
     """Eigenvectors of the normalised similarities, the algebraically largest first."""
     degree = degrees(K)
+    xp, n = namespace(degree), degree.shape[0]
     least = nobody(degree)
-    root = inverse_root(degree, least).astype(K.dtype)[:, None]
-    start = rng.standard_normal((len(root), min(len(root), n_vectors + SPARE)))
-    for column, part in zip(start.T, largest_parts(K.parts()), strict=False):
-        column[:] = np.sqrt(np.maximum(degree, 0)) * part  # an eigenvector, of the eigenvalue 1
-    found = top_eigenvectors(lambda X: root * (K @ (root * X)), start.astype(K.dtype), min(len(root), n_vectors))
-    values, U = without_nothing(found.values, np.where(root > 0, found.vectors, 0))
+    root = as_type(inverse_root(degree, least), K.dtype)[:, None]
+    start = like(rng.standard_normal((n, min(n, n_vectors + SPARE))), degree)
+    for i, part in enumerate(islice(largest_parts(K.parts()), start.shape[1])):
+        # an eigenvector, of the eigenvalue 1
+        start[:, i] = xp.sqrt(where(degree > 0, degree, 0.0)) * like(part.astype(np.float64), degree)
+    found = top_eigenvectors(lambda X: root * (K @ (root * X)), as_type(start, K.dtype), min(n, n_vectors))
+    values, U = without_nothing(found.values, where(root > 0, found.vectors, 0.0))
     return First(U, values, root * U, least, root[:, 0] == 0, found.beyond, found.settled)
 
 
@@ -104,78 +121,90 @@ def largest_parts(parts: np.ndarray) -> Iterator[np.ndarray]:
         yield parts == label
 
 
-def project(K: Operator, A: np.ndarray, n_vectors: int, rng: np.random.Generator) -> Projected:
+def project(K: Operator, A: Array, n_vectors: int, rng: np.random.Generator) -> Projected:
     """Eigenvectors of the similarities projected onto the others' eigenvectors, exactly and without the matrix."""
-    n, m = A.shape
+    xp, m = namespace(A), A.shape[1]
     B = K @ A
-    shift = min(0.0, least_entry(A, B, K.exact, rng))  # S - min(S), only where it is negative
-    C = np.zeros((2 * m + 1, 2 * m + 1))
-    C[:m, m : 2 * m] = C[m : 2 * m, :m] = np.eye(m) / 2
-    C[-1, -1] = -shift
-    G = np.column_stack([A, B, np.ones(n, A.dtype)])  # S - shift = G C G'
-    sums = C @ G.sum(axis=0, dtype=np.float64)
-    degree = G @ sums
+    shift = least_entry(A, B, K.exact, rng)
+    half = xp.eye(m, dtype=xp.float64, device=device(A)) / 2
+    C = zeros((2 * m + 1, 2 * m + 1), A)
+    C[:m, m : 2 * m] = C[m : 2 * m, :m] = half
+    C[-1, -1] = xp.astype(-where(shift < 0, shift, 0.0), xp.float64)  # S - min(S), only where it is negative
+    G = xp.concat([A, B, ones(A, A.dtype)], axis=1)  # S - shift = G C G'
+    sums = C @ xp.sum(G, axis=0, dtype=xp.float64)
+    degree = xp.astype(G, xp.float64, copy=False) @ sums
     least = nobody(degree)
-    root = inverse_root(degree, least).astype(G.dtype)[:, None]
-    Q, R = scipy.linalg.qr(root * G, mode="economic", check_finite=False)
-    values, Z = scipy.linalg.eigh(R @ C @ R.T)
-    values, Z = values[::-1][:n_vectors], Z[:, ::-1][:, :n_vectors]
-    values, U = without_nothing(values.astype(Q.dtype), np.where(root > 0, Q @ Z.astype(Q.dtype), 0))
-    return Projected(U, values, A, least, np.column_stack([sums, C @ (G.T @ (root * U))]))
+    root = xp.astype(inverse_root(degree, least), G.dtype)[:, None]
+    Q, R = thin_qr(root * G)
+    R = xp.astype(R, xp.float64, copy=False)
+    values, Z = eigh(R @ C @ R.T)
+    values, Z = (xp.astype(leading(own, n_vectors), Q.dtype) for own in (values[None, :], Z))
+    values, U = without_nothing(values[0, :], where(root > 0, Q @ Z, 0.0))
+    into = C @ xp.astype(G.T @ (root * U), xp.float64, copy=False)
+    return Projected(U, values, A, least, xp.concat([sums[:, None], into], axis=1))
 
 
-def least_entry(A: np.ndarray, B: np.ndarray, exact: bool, rng: np.random.Generator) -> float:
+def least_entry(A: Array, B: Array, exact: bool, rng: np.random.Generator) -> Array:
     """The smallest entry of (A B' + B A') / 2: of all entries, or of a sample of rows, some rows at a time."""
-    n = len(A)
-    left, right = np.hstack([A, B]), np.hstack([B, A])
-    if exact:
-        parts = cut(slice(0, n), max(1, min(n, n * n // SEARCHED)))
-        # the matrix is symmetric: what lies left of the block has been seen
-        return min(map_chunks(lambda rows: float((left[rows] @ right[rows.start :].T).min()), parts)) / 2
-    chosen = left[np.sort(rng.choice(n, min(n, SAMPLED), replace=False))]
-    parts = cut(slice(0, n), max(1, min(n, n * len(chosen) // SEARCHED)))
-    return min(map_chunks(lambda rows: float((right[rows] @ chosen.T).min()), parts)) / 2
+    xp, n = namespace(A), A.shape[0]
+    left, right = xp.concat([A, B], axis=1), xp.concat([B, A], axis=1)
+    chosen = None if exact else take_rows(left, like(np.sort(rng.choice(n, min(n, SAMPLED), replace=False)), left))
+
+    def smallest(rows: slice) -> Array:
+        if chosen is not None:
+            return xp.min(right[rows, :] @ chosen.T)
+        return xp.min(left[rows, :] @ right[rows.start :, :].T)  # symmetric: what lies left of the block has been seen
+
+    size = n * (n if chosen is None else chosen.shape[0])
+    parts = cut(slice(0, n), max(1, min(n, size // workspace(A, SEARCHED))))
+    return reduce(xp.minimum, (map_chunks if on_host(A) else map)(smallest, parts)) / 2
 
 
-def nobody(degree: np.ndarray) -> float:
+def nobody(degree: Array) -> Array:
     """The degree of an entity that is like nobody, but for rounding."""
-    return float(np.finfo(degree.dtype).eps * np.max(degree, initial=0))
+    xp = namespace(degree)
+    most = float(xp.finfo(degree.dtype).eps) * xp.max(degree)
+    most = where(most > 0, most, 0.0)
+    return float(most) if on_host(most) else most
 
 
-def inverse_root(degree: np.ndarray, least: float) -> np.ndarray:
+def inverse_root(degree: Array, least: Array) -> Array:
     """``degree ** -1/2``; 0 for entities that are like nobody."""
     there = degree > least
-    return np.where(there, np.where(there, degree, 1.0) ** -0.5, 0.0)
+    return where(there, where(there, degree, 1.0) ** -0.5, 0.0)
 
 
-def without_nothing(values: np.ndarray, U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def without_nothing(values: Array, U: Array) -> tuple[Array, Array]:
     """Zeros in place of the eigenvectors that belong to no dimension of the matrix, and any could be."""
-    share = max(NOTHING, 30 * float(np.finfo(U.dtype).eps))
-    real = np.abs(values) > share * np.abs(values).max()
-    return np.where(real, values, 0.0), np.where(real, U, 0.0)
+    xp = namespace(values)
+    share = max(NOTHING, 30 * float(xp.finfo(U.dtype).eps))
+    real = xp.abs(values) > share * xp.max(xp.abs(values))
+    return where(real, values, 0.0), where(real, U, 0.0)
 
 
-def extended(degree: np.ndarray, sums: np.ndarray, values: np.ndarray, least: float) -> np.ndarray:
+def extended(degree: Array, sums: Array, values: Array, least: Array) -> Array:
     """Others placed among the entities: their sums over these, by the root of their degree and the eigenvalue."""
-    return inverse_root(degree, least)[:, None] * sums / np.where(values != 0, values, np.inf)
+    return inverse_root(degree, least)[:, None] * sums / where(values != 0, values, np.inf)
 
 
-def place(rounds: Sequence[Sequence[Embedding]], crosses: Sequence[Cross], n_projections: int) -> list[np.ndarray]:
+def place(rounds: Sequence[Sequence[Embedding]], crosses: Sequence[Cross], n_projections: int) -> list[Array]:
     """Where each view puts other entities after the last round: round by round, as the entities of the fit went."""
-    found = [np.empty((cross.shape[0], 0)) for cross in crosses]
+    found: list[Array] = [np.empty((cross.shape[0], 0)) for cross in crosses]
     for views in rounds:
-        known = [U[:, :n_projections] for U in found]
+        known = [leading(U, n_projections) for U in found]
         found = [
             view.place(cross, others(known, v)) for v, (view, cross) in enumerate(zip(views, crosses, strict=True))
         ]
     return found
 
 
-def unit_rows(U: np.ndarray) -> np.ndarray:
+def unit_rows(U: Array) -> Array:
     """Rows scaled to unit length; rows of zeros stay."""
-    U = U / np.where((most := np.abs(U).max(axis=1, initial=0, keepdims=True)) > 0, most, 1)  # squares may vanish
-    lengths = np.sqrt(np.sum(U**2, axis=1, keepdims=True))
-    return U / np.where(lengths > 0, lengths, 1)
+    xp = namespace(U)
+    most = xp.max(xp.abs(U), axis=1, keepdims=True)
+    U = U / where(most > 0, most, 1.0)  # squares may vanish
+    lengths = xp.sqrt(xp.sum(U**2, axis=1, keepdims=True))
+    return U / where(lengths > 0, lengths, 1.0)
 
 
 def alignment(views: Sequence[Embedding], n_columns: int) -> float:
@@ -183,6 +212,22 @@ def alignment(views: Sequence[Embedding], n_columns: int) -> float:
 
     The first eigenvectors, which tell no clusters apart, are left out. 1 for one view.
     """
-    spans = [view.U[:, 1:n_columns][:, view.values[1:n_columns] != 0] for view in views]  # columns of unit length
-    pairs = [np.sum((a.T @ b) ** 2) / max(1, min(a.shape[1], b.shape[1])) for a, b in combinations(spans, 2)]
-    return float(np.mean(pairs)) if pairs else 1.0
+    xp = namespace(views[0].U)
+    pairs = [overlap(one, other, n_columns) for one, other in combinations(views, 2)]
+    return float(xp.mean(xp.stack(pairs))) if pairs else 1.0
+
+
+def overlap(one: Embedding, other: Embedding, n_columns: int) -> Array:
+    """Mean squared cosine of the angles between the spaces of two views."""
+    xp = namespace(one.U)
+    (a, n_a), (b, n_b) = (span(view, n_columns) for view in (one, other))
+    rank = xp.astype(xp.minimum(n_a, n_b), a.dtype)
+    return xp.sum(xp.matmul(a.T, b) ** 2) / where(rank > 0, rank, 1.0)
+
+
+def span(view: Embedding, n_columns: int) -> tuple[Array, Array]:
+    """A view's eigenvectors after the first, of unit length, and how many there are; on a device zeros beside them."""
+    U = leading(view.U, n_columns)[:, 1:]
+    real = view.values[1 : U.shape[1] + 1] != 0
+    xp = namespace(U)
+    return U[:, real] if on_host(U) else U, xp.sum(xp.astype(real, xp.int64))

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import Array, dense_rows, like, namespace, to_numpy, where, zeros
+from .._backend import Array, dense_rows, like, namespace, stored, to_numpy, where, zeros
 from ..data import per_view
 from ..divergences import Divergence, Rows
-from .kmeans import NOWHERE, Collector, divergences_to
+from .kmeans import divergences_to
+from .shards import Shard, Shards
+from .statistics import NOWHERE, Collector
 
+MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and k passes over all would be slow
+MOST_VALUES = 1 << 27  # that these may have
 Measure = Callable[[np.ndarray], Array]  # positions of some entities -> divergence of all entities from each
 
 
@@ -129,24 +133,45 @@ def further_seeds(
     return seeds
 
 
+def sampled(shards: Shards, rng: np.random.Generator) -> tuple[dict[str, Any], np.ndarray | None]:
+    """The entities that seeds are chosen from, in memory, and which these are: all (None), or some of very many.
+
+    How many depends on the data's shape alone.
+    """
+    n, n_values = sum(shards.sizes), sum(stored(part.X) for part in shards.parts.values())
+    wanted = min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values))
+    if n <= wanted:
+        return shards.some(None), None
+    rows = np.sort(rng.choice(n, wanted, replace=False))
+    return shards.some(rows), rows
+
+
+def spread_out(labels: np.ndarray, rows: np.ndarray | None, n: int) -> np.ndarray:
+    """Labels of some entities as labels of all: nobody has labelled the others yet."""
+    if rows is None:
+        return labels
+    everyone = np.full(n, NOWHERE)
+    everyone[rows] = labels
+    return everyone
+
+
 STRATEGIES = {"k-means++": plus_plus_seeds, "random": random_seeds}
 
 
-def given_partition(init: Any, views: Mapping[str, Rows], divergence: Divergence, n_clusters: int) -> Array:
+def given_partition(init: Any, shards: Shards, divergence: Divergence, n_clusters: int) -> np.ndarray:
     """The partition that a given `init` stands for: labels, or centres or responsibilities (per view).
 
     Given view by view, the views hand over in their order, so that each entity starts from its last view's word, as in
     Table 1 of the paper, where the last view's parameters start the run. Views may be left out.
     """
-    first = next(iter(views.values()))
-    n = first.own.shape[0]
+    n = sum(shards.sizes)
     partition = np.full(n, NOWHERE)
-    for name, values in view_by_view(init, list(views), n, n_clusters).items():
-        labels = _labels_from(name, values, views[name], divergence, n_clusters)
-        partition = np.where(to_numpy(views[name].present), labels, partition)
+    for name, values in view_by_view(init, list(shards.parts), n, n_clusters).items():
+        labels = _labels_from(name, values, shards, divergence, n_clusters)
+        partition = np.where(to_numpy(shards.parts[name].present), labels, partition)
     if (partition == NOWHERE).all():
-        raise no_start(views)
-    return like(partition, first.own)
+        raise no_start(shards.parts)
+    return partition
 
 
 def view_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int) -> dict[str, Any]:
@@ -184,13 +209,18 @@ def check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
     return labels.astype(np.int64)
 
 
-def _labels_from(name: str, values: Any, view: Rows, divergence: Divergence, n_clusters: int) -> np.ndarray:
+def _labels_from(name: str, values: Any, shards: Shards, divergence: Divergence, n_clusters: int) -> np.ndarray:
     values = np.asarray(values)
     if values.ndim == 1:
         return values
-    if are_centres(name, values, view.X.shape, n_clusters):
-        return nearest_centres(view, divergence, values)
+    if are_centres(name, values, shards.parts[name].X.shape, n_clusters):
+        return np.concatenate(list(shards.map(nearest_rows, name, divergence, values)))
     return values.argmax(axis=1)
+
+
+def nearest_rows(shard: Shard, name: str, divergence: Divergence, values: np.ndarray) -> np.ndarray:
+    """The nearest of some given centres for each row of a shard."""
+    return nearest_centres(shard.parts[name], divergence, values)
 
 
 def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_clusters: int, more: str = "") -> bool:

@@ -90,6 +90,7 @@ def parser() -> argparse.ArgumentParser:
     _report(commands)
     _datasets(commands)
     _reproduce(commands)
+    _bench(commands)
     return top
 
 
@@ -263,6 +264,23 @@ def _reproduce(commands: argparse._SubParsersAction) -> None:
         metavar="FOLDER",
         help="for the page, the tables, the figures, and the finished cells that a later run need not work again "
         "(default: reproduced, or reproduced-quick)",
+    )
+
+
+def _bench(commands: argparse._SubParsersAction) -> None:
+    one = _command(
+        commands,
+        "bench",
+        "time it on this machine beside scikit-learn: in memory, from a file, with dask, and on a GPU if there is one",
+        "  consilience bench\n  consilience bench --rows 1000000 --columns 16 -k 20 --repeats 5",
+    )
+    one.add_argument("--rows", type=_positive, default=100_000, metavar="N", help="of the made data (default: 100000)")
+    one.add_argument(
+        "--columns", type=_positive, default=32, metavar="N", help="of each of the two views (default: %(default)s)"
+    )
+    one.add_argument("-k", type=_positive, default=10, metavar="N", help="number of clusters (default: %(default)s)")
+    one.add_argument(
+        "--repeats", type=_positive, default=3, metavar="N", help="turns that everybody takes (default: %(default)s)"
     )
 
 

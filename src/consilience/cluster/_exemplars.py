@@ -15,14 +15,17 @@ from .._backend import (
     Points,
     as_kind,
     available_memory,
+    device_memory,
     fits_table,
     itemsize,
+    namespace,
     rounding,
     rows_are_same,
     to_numpy,
 )
+from .._backend.pairwise import DEVICE_SHARE
 from ..algorithms.convex_mixture import AllViews, ViewComponents
-from ..algorithms.exemplars import Seen, ViewExemplars, own_terms
+from ..algorithms.exemplars import Seen, ViewExemplars, own_sizes
 from ..data import Views, per_view
 from ..divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ._shared import ready_blocks, warn_of_lost
@@ -97,7 +100,8 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
             measure = divergence.learn(X)
             points, exemplars = measure.points(X), measure.exemplars(X)
         mean = measure.total(points, exemplars) / X.shape[0] ** 2
-        if X.shape[0] > 1 and mean <= NOTHING * rounding(X) * float(np.abs(own_terms(points)).mean()):
+        size = float(namespace(X).mean(own_sizes(points)))
+        if X.shape[0] > 1 and mean <= NOTHING * rounding(X) * size:
             raise ValueError(f"view {name!r} puts no two entities apart: leave the view out")
         found[name] = Measured(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
     warn_of_lost(views, present, LOST)
@@ -108,16 +112,30 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
     return {name: replace(own, entities=np.searchsorted(kept, own.entities)) for name, own in found.items()}, kept
 
 
-def components(found: Mapping[str, Measured], betas: Mapping[str, float], n: int) -> AllViews:
-    """The likelihoods of all entities under each other; tables are held as far as memory goes."""
-    free, views = available_memory(), {}
-    budget = np.inf if free is None else SHARE * free
+def held_tables(found: Mapping[str, Measured]) -> dict[str, bool]:
+    """Which views may have a table of all pairs held, as far as memory goes."""
+    held, budget = {}, memory_for_tables(next(iter(found.values())).points.X)
     for name, own in found.items():
         table = len(own.entities) ** 2 * itemsize(own.points.X)
-        held = fits_table(table) and table <= budget
-        budget -= table if held else 0
-        likelihood = Likelihood(own.measure, betas[name])
-        views[name] = ViewComponents(KernelMatrix(likelihood, own.points, own.exemplars, held), own.entities)
+        held[name] = fits_table(table, own.points.X) and table <= budget
+        budget -= table if held[name] else 0
+    return held
+
+
+def memory_for_tables(X: Array) -> float:
+    """Bytes that tables may take together, where rows like X are."""
+    on_device, here = device_memory(X), available_memory()
+    if on_device is not None:
+        return DEVICE_SHARE * on_device
+    return np.inf if here is None else SHARE * here
+
+
+def components(found: Mapping[str, Measured], betas: Mapping[str, float], n: int) -> AllViews:
+    """The likelihoods of all entities under each other."""
+    held, views = held_tables(found), {}
+    for name, own in found.items():
+        matrix = KernelMatrix(Likelihood(own.measure, betas[name]), own.points, own.exemplars, held[name])
+        views[name] = ViewComponents(matrix, own.entities, n)
     return AllViews(views, n)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import (
@@ -18,24 +19,38 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, like, threads, to_numpy
+from .._backend import generator, like, on_device, threads, to_numpy
 from ..algorithms.combine import consensus_centres, distances_to, vote
-from ..algorithms.kmeans import multi_view_kmeans
+from ..algorithms.kmeans import multi_view_kmeans, view_labels
 from ..algorithms.progress import progress
 from ..algorithms.run import Attempt, best_of, run
-from ..algorithms.start import STRATEGIES, given_partition, seeding
+from ..algorithms.shards import Shards, started
+from ..algorithms.start import STRATEGIES, given_partition, sampled, seeding, spread_out
+from ..algorithms.stepwise import (
+    batch_history,
+    brought,
+    check_same_clusters,
+    joined_labels,
+    kmeans_memories,
+    kmeans_step,
+    remembered_centres,
+    unlabelled,
+)
 from ..data import Table
-from ..divergences import Divergence, Rows
+from ..divergences import Divergence
+from ._shards import TOO_LARGE, kmeans_shards
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
     check_views,
-    prepare,
+    collected,
     remember,
     store_agreement,
     warn_of_empty,
     warn_of_rounds,
 )
+
+T = TypeVar("T")
 
 
 class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -102,64 +117,135 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        ready = prepare(views, self._divergence)
-        with threads(self.n_jobs):
-            best, interrupted = best_of(self._attempts(ready))
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            shards = kmeans_shards(views, self._divergence)
+            best, interrupted = best_of(self._attempts(shards))
+            found = best.run.state.centres
+            by_view = list(shards.map(view_labels, self._divergence, found, views.names))
+            memories = kmeans_memories(shards, self._divergence, found, views.names)
         remember(self, X, views)
         labels, centres = best.result
-        self.labels_ = to_numpy(labels)
+        self.labels_ = labels
         self.cluster_centers_ = centres
         self.cost_ = best.cost
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
-        store_agreement(self, {name: to_numpy(own) for name, own in best.run.state.labels.items()})
+        self.view_centers_, self.statistics_, self.n_steps_ = found.values, memories, 1
+        store_agreement(self, joined_labels(by_view, views.names, len(labels)))
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn()
         return self
 
-    def _attempts(self, ready: dict[str, Rows]) -> Any:
-        """One restart after the other, each from a partition and a child generator of its own."""
-        if isinstance(self.init, str):
-            n_runs, start = (
-                self.n_init,
-                seeding(ready, dict.fromkeys(ready, self._divergence), self.n_clusters, self.init),
-            )
-        else:
-            given = given_partition(self.init, ready, self._divergence, self.n_clusters)
-            n_runs, start = 1, lambda _: given
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Go on with a batch of a stream: one round on its entities, averaged with what was seen before.
+
+        The first batch is fitted as `fit` does it, and later ones move the centres (stepwise EM: Cappé & Moulines 2009,
+        Liang & Klein 2009): of batches of one size the t-th counts ``t ** -0.7``, so that newer ones count more and
+        the model settles. After `fit` it goes on from the fitted model, whose data count as one batch. The attributes
+        of entities, such as `labels_`, are those of the batch. A batch that is refused changes nothing.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+            The estimator.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> views, y = cs.datasets.make_gaussian_views(600, n_clusters=3, separation=8, random_state=0)
+        >>> model = cs.MultiViewKMeans(n_clusters=3, random_state=0)
+        >>> for start in range(0, 600, 100):
+        ...     model = model.partial_fit(views[start : start + 100])
+        >>> model.n_steps_, cs.metrics.normalized_mutual_info_score(y, model.predict(views)) > 0.9
+        (6, True)
+        """
+        if not hasattr(self, "statistics_"):
+            self.fit(X)
+            self.history_ = batch_history(self.history_, 1)
+            return self
+        views = check_views(self, X, reset=False)
+        views = views[[name for name in self.view_columns_ if name in views]]
+        check_same_clusters(self.n_clusters, next(iter(self.view_centers_.values())).shape[0])
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            self._step(unlabelled(kmeans_shards(views, self._divergence, self.cluster_centers_)))
+        return self
+
+    def _step(self, shards: Shards) -> None:
+        """One round on a batch; nothing is stored before all is done."""
+        kind = next(iter(shards.parts.values())).present
+        own, memories = brought(self.view_centers_, kind), brought(self.statistics_, kind)
+        state, memories = kmeans_step(shards, self._divergence, own, memories)
+        centres = remembered_centres(memories, self._divergence, state.centres.values)
+        by_view = list(shards.map(view_labels, self._divergence, state.centres, list(shards.parts)))
+        voted = list(shards.map(vote, self._divergence, centres))
+        self.labels_ = np.concatenate([to_numpy(labels) for labels, _ in voted])
+        self.cost_ = float(sum(cost for _, cost in voted))
+        self.cluster_centers_, self.view_centers_, self.statistics_ = centres, state.centres.values, memories
+        self.history_ = batch_history(self.history_, self.n_steps_, state.record)
+        self.n_steps_ += 1
+        self.n_iter_, self.converged_ = 1, False
+        store_agreement(self, joined_labels(by_view, self.view_columns_, len(self.labels_)))
+
+    def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
+        """How many restarts, and the labels of each, from a child generator of its own."""
+        if not isinstance(self.init, str):
+            return 1, iter([given_partition(self.init, shards, self._divergence, self.n_clusters)])
+        rng = generator(self.random_state)
+        children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
+        rows, chosen = sampled(shards, own)
+        partition = seeding(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
+        n = sum(shards.sizes)
+        return self.n_init, (spread_out(to_numpy(partition(child)), chosen, n) for child in children)
+
+    def _attempts(self, shards: Shards) -> Iterator[Attempt]:
+        """One restart after the other."""
+        n_runs, starts = self._starts(shards)
+        names = list(shards.parts)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
-            for i, rng in enumerate(generator(self.random_state).spawn(n_runs)):
+            for i, labels in enumerate(starts):
                 done = run(
-                    multi_view_kmeans(ready, self._divergence, start(rng), self.n_clusters),
+                    multi_view_kmeans(started(shards, labels), names, self._divergence, self.n_clusters),
                     max_iter=self.max_iter,
                     tol=self.tol,
                     patience=self.patience,
                     report=partial(show, i),
                 )
-                centres = consensus_centres(ready, self._divergence, done.state)
-                labels, cost = vote(ready, self._divergence, centres)
-                yield Attempt(done, (labels, centres), cost)
+                centres = consensus_centres(shards, self._divergence, done.state.centres, names)
+                voted = list(shards.map(vote, self._divergence, centres))
+                labels = np.concatenate([to_numpy(own) for own, _ in voted])
+                yield Attempt(done, (labels, centres), float(sum(cost for _, cost in voted)))
 
     def _warn(self) -> None:
         warn_of_rounds(self)
         warn_of_empty(self.labels_, self.n_clusters)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Give each entity to the nearest cluster, by the views that it has.
 
         Parameters
         ----------
         X : Views, mapping or sequence of blocks, or array-like
             Entities, seen before or not, with any of the fitted views.
+        out : array of shape (n_entities,), optional
+            Where to write the labels, some after the other: anything with slices, such as a ``np.memmap`` or a dataset
+            of an HDF5 file.
 
         Returns
         -------
         ndarray of shape (n_entities,)
-            The cluster of each entity.
+            The cluster of each entity; `out` where it is given.
         """
-        with threads(self.n_jobs):
-            return to_numpy(vote(*self._against(X))[0])
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            return collected((labels for labels, _ in self._over(X, vote)), out)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each entity to each cluster, summed over the views that it has.
@@ -174,8 +260,8 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         ndarray of shape (n_entities, n_clusters)
             The distances.
         """
-        with threads(self.n_jobs):
-            return to_numpy(distances_to(*self._against(X)))
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            return collected(self._over(X, distances_to))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """How well the clusters fit: minus the cost of these entities, so that more is better.
@@ -192,16 +278,16 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         float
             Minus the sum over entities and views of the divergence from the entity's cluster.
         """
-        with threads(self.n_jobs):
-            return -vote(*self._against(X))[1]
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            return -float(sum(cost for _, cost in self._over(X, vote)))
 
-    def _against(self, X: Any) -> tuple[dict[str, Rows], Divergence, dict[str, Any]]:
-        """New entities made ready, and what they are measured against."""
+    def _over(self, X: Any, task: Callable[..., T]) -> Iterator[T]:
+        """A task of new entities and the centres that they are measured against, shard by shard."""
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        ready = prepare(views, self._divergence, self.cluster_centers_)
-        centres = {name: like(to_numpy(self.cluster_centers_[name]), rows.own) for name, rows in ready.items()}
-        return ready, self._divergence, centres
+        shards = kmeans_shards(views, self._divergence, self.cluster_centers_)
+        known = {name: like(to_numpy(self.cluster_centers_[name]), part.present) for name, part in shards.parts.items()}
+        return shards.map(task, self._divergence, known)
 
     @property
     def _n_features_out(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -13,8 +13,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from .._backend import Array, as_rows, largest, like, namespace, only_rows, row_is_finite, to_numpy
+from .._backend import (
+    Array,
+    DeviceCSR,
+    LazyRows,
+    as_rows,
+    available_memory,
+    largest,
+    lazy_blocks,
+    like,
+    map_chunks,
+    namespace,
+    only_rows,
+    row_is_finite,
+    to_numpy,
+)
 from ..data import Views, is_frame, to_block
+from ..data.sources import in_memory, is_stored, lazily
 from ..divergences import Divergence, Rows
 from ..metrics import agreement_matrix, disagreement_bound
 
@@ -29,8 +44,8 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     """
     if holds_views(X):
         views = X if isinstance(X, Views) else _with_fitted_names(estimator, X, reset)
-    elif estimator.views is not None:
-        views = Views.from_columns(X, estimator.views)
+    elif estimator.views is not None or is_elsewhere(X):
+        views = Views([X]) if estimator.views is None else Views.from_columns(X, estimator.views)
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     else:
         if is_frame(X):
@@ -53,6 +68,11 @@ def holds_views(X: Any) -> bool:
         return False
     blocks = [x[1] if isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str) else x for x in X]
     return any(len(getattr(block, "shape", ())) == 2 for block in blocks)
+
+
+def is_elsewhere(X: Any) -> bool:
+    """Whether an array is one that scikit-learn's validation would bring into memory."""
+    return is_stored(X) or hasattr(X, "__dask_graph__")
 
 
 def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
@@ -129,15 +149,24 @@ def name_of(views: Views, entity: int) -> str:
     return str(entity if views.ids is None else views.ids[entity])
 
 
-def ready_blocks(views: Views) -> dict[str, tuple[Array, Array]]:
-    """Each view's rows as numbers that the algorithms can trust, and which are there; missing rows become zeros."""
-    blocks = {name: as_rows(block) for name, block in views.items()}
+def ready_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> dict[str, tuple[Array, Array]]:
+    """Each view's rows as numbers that the algorithms can trust, and which are there; missing rows become zeros.
+
+    Rows on a disk stay there where the algorithm takes them so (`stored`, of all views or view by view).
+    """
+    stay = stored if isinstance(stored, Mapping) else dict.fromkeys(views.names, stored)
+    blocks = {}
+    for name, block in views.items():
+        there = lazily(block, name) if stay[name] else in_memory(name, block, available_memory())
+        blocks[name] = as_rows(there)
+    if stored is not True:
+        refuse_device_sparse(blocks)
     _check_one_library(blocks)
     ready = {}
     for v, name in enumerate(views.names):
         X = blocks[name]
         present = views.present[:, v]
-        finite = to_numpy(row_is_finite(X))
+        finite, most = examined(X)
         if not finite[present].all():
             entity = np.flatnonzero(present & ~finite)[0]
             whose = "" if views.ids is None else f" (entity {views.ids[entity]})"
@@ -146,21 +175,33 @@ def ready_blocks(views: Views) -> dict[str, tuple[Array, Array]]:
                 "the whole row NaN (or give present=) to say that this entity lacks the view"
             )
         X = X if present.all() else only_rows(X, like(present, X))
-        _check_range(name, X)
+        _check_range(name, most, X)
         ready[name] = X, like(present, X)
     return ready
 
 
 def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> dict[str, Rows]:
     """Each view's rows made ready for a divergence; with `centres`, to be measured against those."""
-    ready = {}
-    for name, (X, present) in ready_blocks(views).items():
-        known = None if centres is None else like(to_numpy(centres[name]), X)
-        ready[name] = divergence.prepare(X, present, known)
-        if centres is None and not bool(namespace(ready[name].own).any(ready[name].present)):
-            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-    warn_of_lost(views, {name: rows.present for name, rows in ready.items()})
+    ready = prepared(views, divergence, centres)
+    check_directions(views, {name: rows.present for name, rows in ready.items()}, fitting=centres is None)
     return ready
+
+
+def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, Rows]:
+    """The same, of views that may be a part of all there is: what they lack is not looked at."""
+    ready = {}
+    for name, (X, present) in ready_blocks(views, stored=True).items():
+        known = None if centres is None else like(to_numpy(centres[name]), present)
+        ready[name] = divergence.prepare(X, present, known)
+    return ready
+
+
+def check_directions(views: Views, present: Mapping[str, Array], *, fitting: bool) -> None:
+    """Refuse a view of zeros alone, and say which entities are left without a view."""
+    for name, own in present.items():
+        if fitting and not bool(namespace(own).any(own)):
+            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
+    warn_of_lost(views, present)
 
 
 def warn_of_lost(
@@ -179,6 +220,16 @@ def warn_of_lost(
         )
 
 
+def refuse_device_sparse(blocks: Mapping[str, Array]) -> None:
+    """Say who takes sparse matrices on a device; few do."""
+    for name, X in blocks.items():
+        if isinstance(X, DeviceCSR):
+            raise TypeError(
+                f"view {name!r} is a sparse matrix on a device, which only CoEM and the k-means take: make it dense, "
+                "or give it as a scipy matrix"
+            )
+
+
 def _check_one_library(blocks: Mapping[str, Array]) -> None:
     (first, block), *others = blocks.items()
     library = namespace(block).__name__
@@ -189,13 +240,46 @@ def _check_one_library(blocks: Mapping[str, Array]) -> None:
             )
 
 
-def _check_range(name: str, X: Array) -> None:
+def examined(X: Array) -> tuple[np.ndarray, float]:
+    """Which rows hold neither NaN nor infinity, and the largest absolute value of these: one pass over the rows."""
+    parts = list(map_chunks(lambda rows: _examined_block(X[rows, ...]), in_blocks(X)))
+    finite, most = zip(*parts, strict=True)
+    return np.concatenate(finite), max(most)
+
+
+def _examined_block(X: Array) -> tuple[np.ndarray, float]:
+    finite = row_is_finite(X)
+    there = to_numpy(finite)
+    return there, largest(X if there.all() else only_rows(X, finite))
+
+
+def in_blocks(X: Array) -> list[slice]:
+    """Rows to be looked at at a time: all, but for those that are on a disk."""
+    return lazy_blocks(X) if isinstance(X, LazyRows) else [slice(0, X.shape[0])]
+
+
+def _check_range(name: str, most: float, X: Array) -> None:
     """Squares of the numbers must neither overflow nor vanish."""
-    most, limits = largest(X), namespace(X).finfo(X.dtype)
+    limits = namespace(X).finfo(X.dtype)
     if most and not limits.smallest_normal**0.5 < most < (limits.max / (8 * X.shape[1])) ** 0.5:
         raise ValueError(
             f"view {name!r} has numbers up to {most:.3g}, whose squares do not fit {X.dtype}: rescale the view"
         )
+
+
+def collected(parts: Iterator[Array], out: Any = None) -> Any:
+    """What the shards give, one after the other, as a numpy array, or written to where the user wants it."""
+    if out is None:
+        return np.concatenate([to_numpy(part) for part in parts])
+    start = 0
+    for part in parts:
+        stop = start + part.shape[0]
+        if stop <= len(out):
+            out[start:stop] = to_numpy(part)
+        start = stop
+    if start != len(out):
+        raise ValueError(f"out has {len(out)} rows for {start} entities: give one row each")
+    return out
 
 
 def check_n_clusters(n_clusters: int, n_entities: int) -> None:

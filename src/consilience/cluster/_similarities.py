@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .._backend import Array, available_memory, like, rows_are_same, take_rows, to_numpy
-from ..affinities import AFFINITIES, Affinity, Auto, Cross, Gaussian, NoAffinityError, ViewOperator
+from .._backend import Array, available_memory, device_memory, like, on_host, rows_are_same, take_rows, to_numpy
+from ..affinities import AFFINITIES, EXACT_UP_TO, Affinity, Auto, Cross, Gaussian, NoAffinityError, OnHost, ViewOperator
 from ..algorithms.missing import Similarities
 from ..data import Views, index_columns, per_view
 from ..divergences import NoDivergenceError
@@ -36,11 +36,15 @@ def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) ->
 
 
 def similarities_of(
-    views: Views, asked: Mapping[str, Affinity], rng: np.random.Generator
+    views: Views, asked: Mapping[str, Affinity], rng: np.random.Generator, *, stay: bool = False
 ) -> tuple[dict[str, Affinity], Similarities]:
-    """Compare the entities in each view that they have; also how, with nothing left open."""
+    """Compare the entities in each view that they have; also how, with nothing left open.
+
+    What comes of rows on a device stays there for methods that want it so, and comes as numpy arrays for others.
+    """
     affinities, own, present = {}, [], {}
-    for name, (X, there) in ready_blocks(views).items():
+    in_loads = {name: takes_loads(asked[name], len(views)) for name in views.names}
+    for name, (X, there) in ready_blocks(views, stored=in_loads).items():
         known = only(X, to_numpy(there))
         if known.shape[0] > 1 and rows_are_same(known):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
@@ -50,9 +54,15 @@ def similarities_of(
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
         with named(name):
-            own.append(affinities[name].over(only(X, present[name]), rng))
+            found = affinities[name].over(only(X, present[name]), rng)
+        own.append(found if stay or on_host(X) else OnHost(found))
     warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
     return affinities, Similarities(own, np.column_stack(list(present.values())))
+
+
+def takes_loads(affinity: Affinity, n: int) -> bool:
+    """Whether rows may stay on a disk, and be read some at a time; there are so many."""
+    return bool(getattr(affinity, "in_loads", n > EXACT_UP_TO if isinstance(affinity, Auto) else False))
 
 
 @contextmanager
@@ -66,7 +76,7 @@ def named(view: str) -> Iterator[None]:
 
 def check_memory(view: str, affinity: Affinity, X: Array) -> None:
     """Refuse similarities that would not fit."""
-    needed, free = affinity.nbytes(X), available_memory()
+    needed, free = affinity.nbytes(X), available_memory() if on_host(X) else device_memory(X)
     if free is not None and needed > free:
         raise MemoryError(
             f"view {view!r}: the similarities by {affinity} take {needed / 2**30:.1f} GiB of memory, but "
@@ -96,7 +106,7 @@ def crosses_of(
     fate: str = "is like nobody and gets the cluster nearest to nothing",
 ) -> tuple[list[Cross | None], np.ndarray]:
     """Compare other entities with those of the fit in each view that they have, and which that is: (others, V)."""
-    ready = ready_blocks(views)
+    ready = ready_blocks(views, stored={name: takes_loads(own, 0) for name, own in affinities.items()})
     crosses: list[Cross | None] = []
     present = {}
     for (name, affinity), own in zip(affinities.items(), known, strict=True):

@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, threads
+from .._backend import Array, generator, namespace, on_device, threads, to_numpy
 from ..affinities import AFFINITIES, Cross, Operator, degrees
 from ..algorithms.ending import cluster_qr, nearest_mean
 from ..algorithms.missing import Similarities
 from ..algorithms.progress import announce
-from ..algorithms.spectral import Embedding, unit_rows
+from ..algorithms.spectral import Embedding, leading, unit_rows
 from ..algorithms.start import STRATEGIES
 from ..data import Views
 from ._shared import (
@@ -43,6 +43,8 @@ from .kmeans import MultiViewKMeans
 
 APART = 1e-6  # an eigenvalue this near to 1 belongs to a part of the graph that hardly anything connects to the rest
 
+REMEDY = "use affinity='landmarks', fewer entities at a time (views[rows]), or numbers in float32"
+
 
 class Map(Protocol):
     """Where a method puts the entities."""
@@ -52,15 +54,17 @@ class Map(Protocol):
         """Each view's own embedding."""
 
     @property
-    def joint(self) -> Sequence[np.ndarray]:
+    def joint(self) -> Sequence[Array]:
         """What is clustered, side by side, each part (n, columns)."""
 
-    def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
+    def place(self, crosses: Sequence[Cross]) -> Sequence[Array]:
         """The same of other entities, from their similarities in each view."""
 
 
 class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
     """Everything but how similarities become an embedding."""
+
+    _stays_on_device: ClassVar[bool] = False  # whether embeddings are made where the data is, or by numpy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -125,8 +129,10 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         rng = generator(self.random_state)
         asked = by_name("affinity", self.affinity, self.bandwidth, views.names)
         columns = columns_of(views, asked, chosen=isinstance(X, Views))
-        with threads(self.n_jobs):
-            affinities, similarities = similarities_of(restricted(views, columns), asked, rng)
+        with threads(self.n_jobs), on_device(f"what spectral clustering makes of {len(views):,} entities", REMEDY):
+            affinities, similarities = similarities_of(
+                restricted(views, columns), asked, rng, stay=self._stays_on_device
+            )
             found = self._map(views.names, similarities.operators, rng)
             E = side_by_side(found.joint)
             ending = ENDINGS[self.assign_labels](E, self)
@@ -135,7 +141,7 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         self.affinities_ = affinities
         self.labels_ = labels
         self.embeddings_ = {
-            name: view.U[:, : self.n_clusters] for name, view in zip(views.names, found.views, strict=True)
+            name: leading(view.U, self.n_clusters) for name, view in zip(views.names, found.views, strict=True)
         }
         self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
         self._columns, self._found, self._ending = columns, found, ending
@@ -178,11 +184,12 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
         views = restricted(views, self._columns)
-        with threads(self.n_jobs):
+        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
             own, present = crosses_of(views, self.affinities_, self._similarities.own)
             crosses = self._similarities.against(own, present)
             E = side_by_side(self._found.place(crosses))
-            alike = np.any([degrees(cross) > 0 for cross in crosses], axis=0) & E.any(axis=1)
+            alike = np.any([to_numpy(degrees(cross) > 0) for cross in crosses], axis=0)
+            alike &= to_numpy(namespace(E).any(E != 0, axis=1))
             warn_of_strangers(views, np.any(present, axis=1) & ~alike)
             return self._ending.predict(E)
 
@@ -196,11 +203,11 @@ class Spectrum(Protocol):
     """What is known of an embedding by eigenvectors."""
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> Array:
         """The eigenvalues."""
 
     @property
-    def lonely(self) -> np.ndarray:
+    def lonely(self) -> Array:
         """Who is like nobody, and has no place."""
 
     @property
@@ -215,46 +222,47 @@ class Spectrum(Protocol):
 class Ending(Protocol):
     """How an embedding falls into clusters."""
 
-    def predict(self, E: np.ndarray) -> np.ndarray:
+    def predict(self, E: Array) -> np.ndarray:
         """The cluster of each row."""
 
 
 class Centres:
     """Clusters by the nearest centre."""
 
-    def __init__(self, kmeans: MultiViewKMeans, E: np.ndarray) -> None:
+    def __init__(self, kmeans: MultiViewKMeans, E: Array) -> None:
         self.kmeans = kmeans.fit({"embedding": E})
 
-    def predict(self, E: np.ndarray) -> np.ndarray:
+    def predict(self, E: Array) -> np.ndarray:
         return self.kmeans.predict({"embedding": E})
 
 
-def by_kmeans(E: np.ndarray, estimator: BaseSpectral) -> Ending:
+def by_kmeans(E: Array, estimator: BaseSpectral) -> Ending:
     """Centres in the embedding."""
     options = {"n_init": estimator.n_init, "init": estimator.init, "n_jobs": estimator.n_jobs}
     return Centres(MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options), E)
 
 
-def by_qr(E: np.ndarray, estimator: BaseSpectral) -> Ending:
+def by_qr(E: Array, estimator: BaseSpectral) -> Ending:
     """An axis of the embedding for each cluster."""
     ending = cluster_qr(E, estimator.n_clusters)
     warn_of_empty(ending.predict(E), estimator.n_clusters, "lower n_clusters, or use assign_labels='kmeans'")
     return ending
 
 
-ENDINGS: dict[str, Callable[[np.ndarray, BaseSpectral], Ending]] = {"kmeans": by_kmeans, "cluster_qr": by_qr}
+ENDINGS: dict[str, Callable[[Array, BaseSpectral], Ending]] = {"kmeans": by_kmeans, "cluster_qr": by_qr}
 
 
-def side_by_side(parts: Sequence[np.ndarray]) -> np.ndarray:
+def side_by_side(parts: Sequence[Array]) -> Array:
     """Embeddings with rows of unit length, in one matrix."""
-    return np.hstack([unit_rows(U) for U in parts])
+    return namespace(parts[0]).concat([unit_rows(U) for U in parts], axis=1)
 
 
 def warn_of_embedding(what: str, found: Spectrum, present: np.ndarray, n_clusters: int) -> None:
     """Say what makes an embedding less than it should be, of the entities that are `present` in it."""
-    rank = int(np.count_nonzero(found.values[:n_clusters]))
-    lonely = np.flatnonzero(present & found.lonely)
-    values = np.append(found.values, found.beyond)
+    known = to_numpy(found.values)
+    rank = int(np.count_nonzero(known[:n_clusters]))
+    lonely = np.flatnonzero(present & to_numpy(found.lonely))
+    values = np.append(known, found.beyond)
     problems = []
     if len(lonely):
         problems.append(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import log
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context, clone
@@ -14,30 +14,39 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import Array, generator, like, namespace, threads, to_numpy
-from ..algorithms.assign import ASSIGNMENTS, joint_posterior
-from ..algorithms.coem import Belief, Part, believe, co_em, view_labels
-from ..algorithms.coem_start import Start, chosen_starts, given_start
+from .._backend import Array, generator, like, namespace, on_device, threads, to_numpy
+from ..algorithms.assign import ASSIGNMENTS, log_likelihoods, probabilities, total_likelihood
+from ..algorithms.coem import Model, co_em
+from ..algorithms.coem_start import chosen_starts, given_start
 from ..algorithms.priors import PRIORS
 from ..algorithms.progress import announce, progress
 from ..algorithms.run import Attempt, best_of, run
 from ..algorithms.schedules import SCHEDULES, annealed, fixed
-from ..algorithms.start import STRATEGIES
+from ..algorithms.shards import Shards, gathered
+from ..algorithms.start import STRATEGIES, sampled
+from ..algorithms.stepwise import (
+    batch_history,
+    brought,
+    check_same_clusters,
+    co_em_memories,
+    co_em_step,
+    joined_labels,
+)
 from ..data import Table, Views, per_view
-from ..families import FAMILIES, Family, Multinomial, choose
+from ..families import Family, Multinomial
+from ._shards import TOO_LARGE, concluded, mixture_shards
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
     check_views,
-    ready_blocks,
+    collected,
     remember,
     store_agreement,
     warn_of_empty,
-    warn_of_lost,
     warn_of_rounds,
 )
 
-FATE = "takes no part in the estimates and gets the cluster of the largest prior"  # of an entity without a word
+T = TypeVar("T")
 
 
 class CoEM(ClusterMixin, BaseEstimator):
@@ -119,9 +128,14 @@ class CoEM(ClusterMixin, BaseEstimator):
         Minus the log-likelihood of all entities under the joint model.
     history_ : Table
         One row a round: `q` (the criterion Q^MV at the round's parameters), `delta` (its disagreement term), each
-        view's log-likelihood, agreement, eta.
+        view's log-likelihood, agreement, eta. After `partial_fit` one row a batch.
     n_iter_, converged_ : int, bool
         Rounds taken, and whether they ran out of patience before `max_iter`.
+    n_steps_ : int
+        Batches seen, of which `fit` is one.
+    statistics_ : dict of str to dict
+        What `partial_fit` goes on from: of each view how many entities it had so far ('n_entities'), and per entity the
+        statistics of its family and the sums of its blended and of its own posteriors.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of all views together, and their names where all views came with names.
 
@@ -240,37 +254,109 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         schedule = self._schedule()
-        parts = self._prepare(views)
-        with threads(self.n_jobs):
-            best, interrupted = best_of(self._attempts(parts, schedule))
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            shards = self._prepare(views)
+            best, interrupted = best_of(self._attempts(shards, schedule))
+            state = best.run.state
+            found = concluded(shards, state.model, mean_prior(state.weights), self.assignment)
+            memories = co_em_memories(shards, state.model, state.eta)
         remember(self, X, views)
-        self._store(parts, best)
+        self.families_ = {name: part.family for name, part in shards.parts.items()}
+        self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
+        self.history_ = Table.from_rows(best.run.history)
+        self._store(state.params, state.weights, best.cost, found)
+        self.statistics_, self.n_steps_ = memories, 1
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn()
         return self
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> CoEM:  # noqa: ARG002
+        """Go on with a batch of a stream: one round on its entities, averaged with what was seen before.
+
+        The first batch is fitted as `fit` does it, and later ones move the model (stepwise EM: Cappé & Moulines
+        2009, Liang & Klein 2009): of batches of one size the t-th counts ``t ** -0.7``, so that newer ones count more
+        and the model settles. After `fit` it goes on from the fitted model, whose data count as one batch. The
+        attributes of entities, such as `labels_`, are those of the batch. A batch that is refused changes nothing.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        self
+            The estimator.
+
+        Examples
+        --------
+        >>> import consilience as cs
+        >>> views, y = cs.datasets.make_text_views(600, n_clusters=3, topic_share=0.5, missing=0.2, random_state=0)
+        >>> model = cs.CoEM(n_clusters=3, random_state=0)
+        >>> for start in range(0, 600, 100):
+        ...     model = model.partial_fit(views[start : start + 100])
+        >>> model.n_steps_, cs.metrics.normalized_mutual_info_score(y, model.predict(views)) > 0.9
+        (6, True)
+        """
+        if not hasattr(self, "statistics_"):
+            self.fit(X)
+            self.history_ = batch_history(self.history_, 1)
+            return self
+        views = check_views(self, X, reset=False)
+        views = views[[name for name in self.view_columns_ if name in views]]
+        check_same_clusters(self.n_clusters, self.weights_.shape[0])
+        eta = self._etas()[-1]
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            self._step(mixture_shards(views, self.families_, self.n_clusters, fitting=False)[0], eta)
+        return self
+
+    def _step(self, shards: Shards, eta: float) -> None:
+        """One round on a batch; nothing is stored before all is done."""
+        kind = next(iter(shards.parts.values())).present
+        known = brought(self.params_, kind)
+        weights = {name: own["weights"] for name, own in known.items()}
+        params = {name: without_weights(own) for name, own in known.items()}
+        model = Model.of({name: params[name] for name in shards.parts}, weights)
+        memories = brought(self.statistics_, kind)
+        state, memories = co_em_step(shards, self.families_, model, memories, eta, PRIORS[self.priors])
+        prior = mean_prior(state.weights)
+        found = concluded(shards, state.model, prior, self.assignment)
+        cost = -float(sum(shards.map(total_likelihood, state.model, prior)))
+        self._store(params | state.params, state.weights, cost, found)
+        self.statistics_ = memories
+        self.history_ = batch_history(self.history_, self.n_steps_, state.record)
+        self.n_steps_ += 1
+        self.n_iter_, self.converged_ = 1, False
+
     def _schedule(self) -> Any:
         """A function that gives eta round by round, from the start."""
+        etas = self._etas()
+        return partial(fixed, etas[0]) if self.anneal is None else partial(annealed, etas)
+
+    def _etas(self) -> list[float]:
+        """The weight of the consensus round by round; the last one stays."""
         if self.anneal is None:
-            return partial(fixed, self.eta)
+            return [self.eta]
         etas = np.asarray(SCHEDULES[self.anneal](self.eta) if isinstance(self.anneal, str) else self.anneal)
         if etas.ndim != 1 or not len(etas) or etas.dtype.kind not in "iuf" or not ((etas >= 0) & (etas <= 1)).all():
             raise ValueError(
                 f"anneal must be 'linear', 'geometric' or numbers from 0 to 1, one a round, got {self.anneal!r}"
             )
-        return partial(annealed, etas.tolist())
+        return etas.tolist()
 
-    def _prepare(self, views: Views) -> dict[str, Part]:
+    def _prepare(self, views: Views) -> Shards:
         """Each view's rows with the family that explains them, which has seen them."""
         chosen = per_view("families", self.families, views.names, some=True)
-        parts = {}
-        for name, (X, present) in ready_blocks(views).items():
-            family, reason = find_family(name, chosen.get(name, "auto"), X)
+        wanted = {name: chosen.get(name, "auto") for name in views.names}
+        shards, reasons = mixture_shards(views, wanted, self.n_clusters)
+        for name, reason in reasons.items():
+            family = shards.parts[name].family
             announce(f"CoEM: view {name!r}: family {family.name!r}{reason}", bool(self.verbose))
-            parts[name] = make_part(name, X, present, family, fitting=True)
-        warn_of_lost(views, {name: part.present for name, part in parts.items()}, FATE)
-        return parts
+        return shards
 
     def families_for(self, X: Any) -> dict[str, Family]:
         """The families that `fit` would take for these data.
@@ -285,42 +371,47 @@ class CoEM(ClusterMixin, BaseEstimator):
         dict of str to Family
             One a view, which may be given as `families`, to samples of the data for instance.
         """
-        return {name: part.family for name, part in self._prepare(check_views(clone(self), X, reset=True)).items()}
+        shards = self._prepare(check_views(clone(self), X, reset=True))
+        return {name: part.family for name, part in shards.parts.items()}
 
-    def _attempts(self, parts: dict[str, Part], schedule: Any) -> Iterator[Attempt]:
-        """One restart after the other."""
-        starts: Iterator[Start]
+    def _starts(self, shards: Shards) -> tuple[int, Iterator[Model]]:
+        """How many restarts, and what each starts from."""
         prior = PRIORS[self.priors]
-        if isinstance(self.init, str):
-            n_runs, rngs = self.n_init, generator(self.random_state).spawn(self.n_init)
-            starts = chosen_starts(parts, self.n_clusters, self.init, prior, rngs)
-        else:
-            n_runs, starts = 1, iter([given_start(self.init, parts, self.n_clusters, prior)])
+        if not isinstance(self.init, str):
+            return 1, iter([given_start(self.init, shards, self.n_clusters, prior)])
+        rng = generator(self.random_state)
+        children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
+        parts, _ = sampled(shards, own)
+        return self.n_init, chosen_starts(parts, self.n_clusters, self.init, prior, children)
+
+    def _attempts(self, shards: Shards, schedule: Any) -> Iterator[Attempt]:
+        """One restart after the other."""
+        families = {name: part.family for name, part in shards.parts.items()}
+        n_runs, starts = self._starts(shards)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, start in enumerate(starts):
                 done = run(
-                    co_em(parts, start.params, start.weights, schedule(), prior),
+                    co_em(shards, families, start, schedule(), PRIORS[self.priors]),
                     max_iter=self.max_iter,
                     tol=self.tol,
                     patience=self.patience,
                     report=partial(show, i),
                 )
-                state = done.state
-                beliefs = {name: believe(part, state.params[name], state.weights[name]) for name, part in parts.items()}
-                _, evidence = joint_posterior(parts, beliefs, mean_prior(state.weights))
-                yield Attempt(done, beliefs, -float(namespace(evidence).sum(evidence)))
+                model = done.state.model
+                cost = -float(sum(shards.map(total_likelihood, model, mean_prior(model.weights))))
+                yield Attempt(done, model, cost)
 
-    def _store(self, parts: dict[str, Part], best: Attempt) -> None:
-        state, beliefs = best.run.state, best.result
-        self.families_ = {name: part.family for name, part in parts.items()}
-        self.params_ = {name: {"weights": state.weights[name], **own} for name, own in state.params.items()}
-        self.weights_ = mean_prior(state.weights)
-        self.responsibilities_ = {name: belief.posterior for name, belief in beliefs.items()}
-        self.labels_ = to_numpy(ASSIGNMENTS[self.assignment](parts, beliefs, self.weights_)).argmax(axis=1)
-        self.cost_ = best.cost
-        self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
-        self.history_ = Table.from_rows(best.run.history)
-        store_agreement(self, view_labels(beliefs))
+    def _store(self, params: dict[str, Any], weights: dict[str, Array], cost: float, found: list[Any]) -> None:
+        """The model, and what it says of the entities that it was given."""
+        self.params_ = {name: {"weights": weights[name], **own} for name, own in params.items()}
+        self.weights_ = mean_prior(weights)
+        posteriors = {name: gathered([own["posteriors"][name] for own in found]) for name in found[0]["posteriors"]}
+        some = next(iter(posteriors.values()))
+        self.responsibilities_ = {n: posteriors[n] if n in posteriors else some * 0 for n in self.families_}
+        self.labels_ = np.concatenate([to_numpy(own["labels"]) for own in found])
+        self.cost_ = cost
+        by_view = [own["view_labels"] for own in found]
+        store_agreement(self, joined_labels(by_view, self.families_, len(self.labels_)))
 
     def _warn(self) -> None:
         warn_of_rounds(self)
@@ -329,35 +420,41 @@ class CoEM(ClusterMixin, BaseEstimator):
             remedy += f". Or the views are weak, and agree by knowing nothing: lower eta (now {self.eta}), or anneal it"
         warn_of_empty(self.labels_, self.n_clusters, remedy)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """The cluster of each entity, by the views that it has.
 
         Parameters
         ----------
         X : Views, mapping or sequence of blocks, or array-like
             Entities, seen before or not, with any of the fitted views.
+        out : array of shape (n_entities,), optional
+            Where to write the labels, some after the other: anything with slices, such as a ``np.memmap`` or a dataset
+            of an HDF5 file.
 
         Returns
         -------
         ndarray of shape (n_entities,)
-            The cluster of each entity.
+            The cluster of each entity; `out` where it is given.
         """
-        return self.predict_proba(X).argmax(axis=1)
+        found = self._over(X, probabilities, self.assignment)
+        return collected((namespace(own).argmax(own, axis=1) for own in found), out)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Probability of each cluster for each entity, by the views that it has.
 
         Parameters
         ----------
         X : Views, mapping or sequence of blocks, or array-like
             Entities with any of the fitted views.
+        out : array of shape (n_entities, n_clusters), optional
+            Where to write the probabilities, some after the other, as in `predict`.
 
         Returns
         -------
         ndarray of shape (n_entities, n_clusters)
             The posterior given all views, or the views' mean posterior with ``assignment='average'``.
         """
-        return to_numpy(ASSIGNMENTS[self.assignment](*self._beliefs(X)))
+        return collected(self._over(X, probabilities, self.assignment), out)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of each entity under the joint model, over the views that it has.
@@ -372,13 +469,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities,)
             The log-likelihoods; 0 for an entity whose views are all empty.
         """
-        return to_numpy(joint_posterior(*self._beliefs(X))[1])
+        return collected(own for own, _ in self._over(X, log_likelihoods))
 
     def _informed_scores(self, X: Any) -> np.ndarray:
         """Log-likelihoods of the entities that some view says something of."""
-        parts, beliefs, prior = self._beliefs(X)
-        known = np.any([to_numpy(belief.known) for belief in beliefs.values()], axis=0)
-        return to_numpy(joint_posterior(parts, beliefs, prior)[1])[known]
+        return collected(to_numpy(own)[to_numpy(known)] for own, known in self._over(X, log_likelihoods))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean log-likelihood of the entities under the joint model.
@@ -459,19 +554,17 @@ class CoEM(ClusterMixin, BaseEstimator):
         families = (family.n_parameters(without_weights(self.params_[n])) for n, family in self.families_.items())
         return PRIORS[self.priors].n_free(len(self.params_), self.n_clusters) + sum(families)
 
-    def _beliefs(self, X: Any) -> tuple[dict[str, Part], dict[str, Belief], Array]:
-        """What each view thinks of new entities, and the prior."""
+    def _over(self, X: Any, task: Callable[..., T], *more: Any) -> Iterator[T]:
+        """A task of new entities, the model and the prior, shard by shard."""
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        parts, beliefs = {}, {}
-        with threads(self.n_jobs):
-            for name, (block, present) in ready_blocks(views).items():
-                part = make_part(name, block, present, self.families_[name], fitting=False)
-                known = {key: like(to_numpy(value), block) for key, value in self.params_[name].items()}
-                parts[name], beliefs[name] = part, believe(part, without_weights(known), known["weights"])
-        warn_of_lost(views, {name: part.present for name, part in parts.items()}, FATE)
-        first = next(iter(parts.values())).X
-        return parts, beliefs, like(to_numpy(self.weights_), first)
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            shards, _ = mixture_shards(views, self.families_, self.n_clusters, fitting=False)
+            kinds = {name: part.present for name, part in shards.parts.items()}
+            known = {name: in_library(self.params_[name], kind) for name, kind in kinds.items()}
+            weights = {name: own["weights"] for name, own in known.items()}
+            model = Model.of({name: without_weights(own) for name, own in known.items()}, weights)
+            yield from shards.map(task, model, like(to_numpy(self.weights_), next(iter(kinds.values()))), *more)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -480,32 +573,9 @@ class CoEM(ClusterMixin, BaseEstimator):
         return tags
 
 
-def find_family(name: str, wanted: Any, X: Array) -> tuple[Family, str]:
-    """The family object that a name stands for, and why it was taken where that was not the user's choice."""
-    if isinstance(wanted, Family):
-        return wanted, ""
-    if isinstance(wanted, str) and wanted == "auto":
-        family, why = choose(X)
-        return family, f", since {why}"
-    if not isinstance(wanted, str) or wanted not in FAMILIES:
-        raise ValueError(
-            f"view {name!r}: no family {wanted!r}: give 'auto', one of {', '.join(map(repr, FAMILIES))}, or an object "
-            "of consilience.families"
-        )
-    return FAMILIES[wanted](), ""
-
-
-def make_part(name: str, X: Array, present: Array, family: Family, *, fitting: bool) -> Part:
-    """Rows made ready for a family, refused where it cannot explain them."""
-    complaint = family.complaint(X)
-    if complaint:
-        raise ValueError(f"view {name!r}: family {family.name!r} {complaint}")
-    informative = family.informative(X)
-    present = present if informative is None else namespace(present).logical_and(present, informative)
-    if fitting and not bool(namespace(present).any(present)):
-        raise ValueError(f"view {name!r} is all zeros, of which family {family.name!r} learns nothing: leave it out")
-    family = family.bind(X, present) if fitting else family
-    return Part(X, present, family, family.own_term(X))
+def in_library(params: dict[str, Array], kind: Array) -> dict[str, Array]:
+    """Parameters as arrays of the library, and on the device, of another."""
+    return {key: like(to_numpy(value), kind) for key, value in params.items()}
 
 
 def mean_prior(weights: dict[str, Array]) -> Array:

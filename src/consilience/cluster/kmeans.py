@@ -51,6 +51,8 @@ class MultiViewKMeans(BaseMultiViewKMeans):
     cluster_centers_ : dict of str to array of shape (n_clusters, n_columns)
         The consensus centres of each view, which `predict` uses. A cluster that no entity of the view was agreed on
         keeps the view's own centre.
+    view_centers_ : dict of str to array of shape (n_clusters, n_columns)
+        The centres that each view has by itself.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
     error_bound_ : float
@@ -59,9 +61,15 @@ class MultiViewKMeans(BaseMultiViewKMeans):
     cost_ : float
         Squared distance to the consensus centre, summed over entities and views.
     history_ : Table
-        One row a round: cost in total and by view, agreement.
+        One row a round: cost in total and by view, agreement; after `partial_fit` one row a batch.
     n_iter_, converged_ : int, bool
         Rounds taken, and whether they settled or ran out of patience before `max_iter`.
+    n_steps_ : int
+        Batches seen, of which `fit` is one.
+    statistics_ : dict of str to dict
+        What `partial_fit` goes on from: of each view how many entities it had so far ('n_entities'), and per entity the
+        sums and numbers of the rows that the other views gave to each cluster ('handed') and that all agreed on
+        ('agreed').
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of all views together, and their names where all views came with names.
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._backend import Array
 from ..affinities import Cross, Operator
 from ..algorithms.progress import progress
-from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, place
+from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, leading, place
 from ..data import Table
 from ._spectral import BaseSpectral, chosen_views, warn_of_embedding
 
@@ -76,8 +77,9 @@ class CoTrainedSpectral(BaseSpectral):
     ----------
     labels_ : ndarray of shape (n_entities,)
         The cluster of each entity.
-    embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
-        Where each view puts the entities after the last round: eigenvectors, rows not scaled.
+    embeddings_ : dict of str to array of shape (n_entities, n_clusters)
+        Where each view puts the entities after the last round: eigenvectors, rows not scaled. Of the library, and on
+        the device, of the views.
     affinities_ : dict of str to affinity
         What each view was compared by, nothing left open.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
@@ -109,6 +111,12 @@ class CoTrainedSpectral(BaseSpectral):
     **Memory.** Kernels are held as a table up to 1 GiB a view and computed in blocks, again for each product, beyond;
     the numbers are the same. ``consilience.affinities`` objects tell the memory they need (`nbytes`).
 
+    **Devices.** Arrays of torch or cupy stay where they are: similarities, eigenvectors, rounds and k-means are made
+    there, and the labels are fetched at the end. A round fetches one number, the alignment. Kernels are held as a table
+    as far as the device's memory goes; 'landmarks' are such a table too, of all rows with all landmarks, where it fits.
+    Graphs are the exception: 'nearest-neighbors' are searched, and sparse similarities multiplied, by the processor, to
+    which thin matrices travel for it.
+
     **New entities** are placed by the Nyström extension of every round, which is ours and not the paper's.
 
     Examples
@@ -129,6 +137,7 @@ class CoTrainedSpectral(BaseSpectral):
         "n_projections": [Interval(Integral, 1, None, closed="left"), None],
         "embedding": [str],
     }
+    _stays_on_device = True
 
     def __init__(
         self,
@@ -212,9 +221,9 @@ class CoTrained:
         return self.rounds[-1]
 
     @property
-    def joint(self) -> Sequence[np.ndarray]:
-        return [self.views[v].U[:, : self.n_columns] for v in self.chosen]
+    def joint(self) -> Sequence[Array]:
+        return [leading(self.views[v].U, self.n_columns) for v in self.chosen]
 
-    def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
+    def place(self, crosses: Sequence[Cross]) -> Sequence[Array]:
         found = place(self.rounds, crosses, self.n_projections)
-        return [found[v][:, : self.n_columns] for v in self.chosen]
+        return [leading(found[v], self.n_columns) for v in self.chosen]

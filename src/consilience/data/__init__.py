@@ -6,6 +6,7 @@ from .coerce import is_frame, to_block
 from .constraints import Constraints
 from .links import PAIR_BYTES, Links, both_ways, check_pairs_fit, components, numbered
 from .per_view import per_view
+from .sources import in_memory, open_sparse
 from .table import Table
 from .views import Views
 
@@ -19,9 +20,11 @@ __all__ = [
     "both_ways",
     "check_pairs_fit",
     "components",
+    "in_memory",
     "index_columns",
     "is_frame",
     "numbered",
+    "open_sparse",
     "per_view",
     "take_rows",
     "to_block",

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, like, namespace, to_numpy
+from .._backend import Array, DeviceCSR, LazyRows, is_sparse, lazy_blocks, like, map_chunks, namespace, to_numpy
+from .._backend import take_rows as take_sparse_rows
+from .sources import ColumnsReader, DaskReader, lazily, some_in_memory
+
+GAPS = (
+    "a sparse matrix on a device cannot have gaps: give it rows of zeros where entities lack it, and say which with "
+    "present="
+)
+NOT_IN_ORDER = (
+    "view {name!r} stays on disk, and to join the other views its rows would have to change places or leave gaps: give "
+    "all views the same entities in the same order first, or read this one into memory (.to_memory(), or [:])"
+)
 
 
 def all_nan(block: Array) -> np.ndarray:
     """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
-    if sp.issparse(block) or block.shape[1] == 0:
+    block = lazily(block)
+    if isinstance(block, LazyRows):
+        return _all_nan_on_disk(block)
+    if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
         return np.zeros(block.shape[0], bool)
     xp = namespace(block)
     if not xp.isdtype(block.dtype, "real floating"):
@@ -24,11 +39,26 @@ def all_nan(block: Array) -> np.ndarray:
     return suspects
 
 
+def _all_nan_on_disk(X: LazyRows) -> np.ndarray:
+    """The same, a block after the other; rows that can hold no NaN are not read."""
+    if X.sparse or X.reader.dtype.kind != "f":
+        return np.zeros(X.shape[0], bool)
+    if isinstance(X.reader, DaskReader):
+        return X.reader.all_nan()[X.start : X.stop]
+    return np.concatenate(list(map_chunks(lambda rows: all_nan(X[rows, ...]), lazy_blocks(X))))
+
+
 def take_rows(block: Array, rows: np.ndarray) -> Array:
     """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
+    if np.array_equal(rows, np.arange(block.shape[0])):
+        return block
+    if isinstance(block, LazyRows):
+        raise ValueError(NOT_IN_ORDER.format(name=block.name))
     there = rows >= 0
     if there.all():
-        return block if np.array_equal(rows, np.arange(block.shape[0])) else index_rows(block, rows)
+        return index_rows(block, rows)
+    if isinstance(block, DeviceCSR):
+        raise ValueError(GAPS)
     if sp.issparse(block):
         cells = np.ones(there.sum(), block.dtype), (np.flatnonzero(there), rows[there])
         return sp.csr_array(sp.csr_array(cells, shape=(len(rows), block.shape[0])) @ block)
@@ -39,9 +69,16 @@ def take_rows(block: Array, rows: np.ndarray) -> Array:
 
 
 def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
-    """Rows by slice or by position."""
+    """Rows by slice or by position; of rows on disk a range stays there."""
+    if isinstance(block, LazyRows):
+        start, stop, step = rows.indices(block.shape[0]) if isinstance(rows, slice) else (0, 0, 0)
+        if step == 1:
+            return block.between(start, max(start, stop))
+        return some_in_memory(block, np.arange(block.shape[0])[rows])
     if sp.issparse(block) or isinstance(block, np.ndarray):
         return block[rows]
+    if isinstance(block, DeviceCSR):
+        return take_sparse_rows(block, np.arange(block.shape[0])[rows])
     if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
         return block[rows, ...]
     rows = np.arange(block.shape[0])[rows]  # torch knows no slices that run backwards
@@ -50,6 +87,12 @@ def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
 
 def index_columns(block: Array, columns: slice | list[int]) -> Array:
     """Columns by slice or by position."""
+    if isinstance(block, LazyRows):
+        if block.steps:
+            raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
+        return replace(block, reader=ColumnsReader(block.reader, columns))
+    if isinstance(block, DeviceCSR):
+        raise ValueError("columns of a sparse matrix on a device cannot be chosen: give each group of them as a view")
     if isinstance(columns, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
         return block[:, columns]
     at = np.arange(block.shape[1])[columns]
@@ -66,8 +109,13 @@ def frozen(values: Any) -> Any:
 
 def kind_of(block: Array) -> str:
     """What a person would call it: dense or sparse or of which library, and the type of its numbers."""
+    if isinstance(block, LazyRows):
+        place = "of dask" if isinstance(block.reader, DaskReader) else "on disk"
+        return f"{'sparse' if block.sparse else 'dense'} {block.reader.dtype} {place}"
     if sp.issparse(block):
         return f"sparse {block.dtype}"
+    if isinstance(block, DeviceCSR):
+        return f"sparse {str(block.dtype).rpartition('.')[2]} on a device"
     library = type(block).__module__.partition(".")[0]
     return f"{'dense' if library == 'numpy' else library} {str(block.dtype).rpartition('.')[2]}"
 
@@ -79,6 +127,19 @@ def density_of(block: Array) -> float:
         return 0.0
     if sp.issparse(block):
         return block.nnz / cells
+    if isinstance(block, DeviceCSR):
+        return block.size / cells
+    block = lazily(block)
+    if isinstance(block, LazyRows):
+        if block.sparse:
+            return block.size / cells
+        block = block.take(_few_runs(block.shape[0]))
     some = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
     some = some[~all_nan(some)]
     return float(np.mean(some != 0)) if some.size else 0.0
+
+
+def _few_runs(n: int) -> np.ndarray:
+    """Up to a thousand of n rows in four runs of neighbours, and so in few of the units that are read whole."""
+    starts = np.linspace(0, max(0, n - 250), 4).astype(np.intp)
+    return np.unique(np.minimum(starts[:, None] + np.arange(250), n - 1))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, is_array, namespace
+from .._backend import Array, DeviceCSR, LazyRows, as_rows, is_array, is_device_sparse, namespace
+from .sources import DaskReader, dask_array, is_stored, mapped_array, reader_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,14 @@ def to_block(name: str, data: Any) -> Block:
         raise TypeError(f"view {name!r} is None: give a two-dimensional block of numbers, or leave the view out")
     if hasattr(data, "collect_schema") and not hasattr(data, "to_numpy"):
         raise TypeError(f"view {name!r} is a lazy frame: call .collect() on it first")
+    if isinstance(data, LazyRows):
+        return Block(replace(data, name=name))
+    if is_stored(data):
+        return Block(_stored(name, data))
+    if hasattr(data, "__dask_graph__"):
+        return _of_dask(name, data)
+    if is_device_sparse(data) or isinstance(data, DeviceCSR):
+        return Block(_sparse_on_device(name, data))
     if sp.issparse(data):
         return Block(_sparse(name, data))
     if is_frame(data):
@@ -55,12 +64,40 @@ def some_columns(frame: Any, columns: slice | list[int]) -> Any:
     return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, columns]
 
 
+def _stored(name: str, data: Any) -> LazyRows:
+    shape = tuple(data.shape or ())
+    if len(shape) != 2:
+        raise ValueError(_wants_two_dimensions(name, shape))
+    if data.dtype.kind not in "biuf":
+        raise TypeError(_wants_numbers(name, data.dtype))
+    return LazyRows.over(reader_of(name, data), name)
+
+
+def _of_dask(name: str, data: Any) -> Block:
+    columns = np.asarray([str(label) for label in data.columns], dtype=str) if hasattr(data, "columns") else None
+    array = dask_array(name, data)
+    if array.ndim != 2:
+        raise ValueError(_wants_two_dimensions(name, array.shape))
+    if array.dtype.kind not in "biuf":
+        raise TypeError(_wants_numbers(name, array.dtype))
+    return Block(LazyRows.over(DaskReader(array), name), columns=columns)
+
+
+def _sparse_on_device(name: str, data: Any) -> DeviceCSR:
+    if data.ndim != 2:
+        raise ValueError(_wants_two_dimensions(name, tuple(data.shape)))
+    if "complex" in str(data.dtype):
+        raise TypeError(_wants_numbers(name, data.dtype))
+    return as_rows(data)
+
+
 def _sparse(name: str, data: Any) -> sp.csr_array:
     if data.ndim != 2:
         raise ValueError(_wants_two_dimensions(name, data.shape))
     if data.dtype.kind not in "biuf":
         raise TypeError(_wants_numbers(name, data.dtype))
-    return _narrow(sp.csr_array(data))
+    data = sp.csr_array(data)
+    return data if mapped_array(data.indices) is not None else _narrow(data)  # mapped ones would be read and copied
 
 
 def _narrow(X: sp.csr_array) -> sp.csr_array:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._backend import Array
+from .._backend import Array, available_memory
+from .._backend.lazy import LazyRows
 from .blocks import all_nan, density_of, frozen, index_columns, index_rows, kind_of, take_rows
 from .coerce import Block, column_labels, is_frame, some_columns, to_block
 from .join import check_ids, check_present, check_rows_exist, check_same_length, join, with_ids
+from .sources import ParquetFile, in_memory, parquet_reader
 from .table import Table
 
 
@@ -21,8 +24,9 @@ class Views:
     ----------
     blocks : mapping of str to block, sequence of blocks, or Views
         A block is a two-dimensional numpy array, scipy sparse matrix or array, pandas or polars frame, or an array of
-        another array library (torch, cupy, ...). In a sequence the views are called ``view0``, ``view1``, ...
-        Frames whose index carries names are joined by it: an entity that a frame lacks does not have that view.
+        another array library (torch, cupy, ...); arrays of h5py and zarr stay on disk and are read when needed. In a
+        sequence the views are called ``view0``, ``view1``, ... Frames whose index carries names are joined by it: an
+        entity that a frame lacks does not have that view.
     present : array-like of bool, shape (n_entities, n_views), optional
         Which entity has which view. By default a row that is all NaN is missing, every other is there.
     ids : sequence of n_entities, or mapping of view name to sequence, optional
@@ -87,10 +91,12 @@ class Views:
             values = {name: block.values for name, block in blocks.items()}
         else:
             values = {n: take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
-        found = ~np.stack([all_nan(block) for block in values.values()], axis=1)
-        found = found if rows is None else found & (rows >= 0)
-        if present is not None:
-            found = check_present(present, found.shape)
+        if present is None:
+            found = ~np.stack([all_nan(block) for block in values.values()], axis=1)
+            found = found if rows is None else found & (rows >= 0)
+        else:
+            n_entities = next(iter(values.values())).shape[0]
+            found = check_present(present, (n_entities, len(values)))
             check_rows_exist(found, rows, ids, list(blocks))
         self._hold(values, {name: block.columns for name, block in blocks.items()}, found, ids, rows)
 
@@ -113,6 +119,13 @@ class Views:
         views = object.__new__(cls)
         views._fill(blocks, rows=rows)
         return views
+
+    @classmethod
+    def numbered(cls, blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Views:
+        """Some of many entities, neighbours from number `start` on, so that what is wrong with one names its row."""
+        views = cls(blocks, present=present)
+        rows = np.repeat(np.arange(start, start + len(views))[:, None], views.n_views, axis=1)
+        return views._with(dict(views.items()), views.present, None, rows)
 
     @classmethod
     def from_columns(cls, data: Any, groups: Mapping[str, Any]) -> Views:
@@ -141,6 +154,29 @@ class Views:
         return cls._of({name: Block(index_columns(whole, columns)) for name, columns in asked.items()})
 
     @classmethod
+    def from_parquet(cls, paths: Any, groups: Mapping[str, Any]) -> Views:
+        """Take columns of a Parquet file as views that stay on disk and are read a row group at a time.
+
+        Parameters
+        ----------
+        paths : path or sequence of paths
+            The file, or several of the same columns whose rows follow one another.
+        groups : mapping of str to columns
+            For each view a slice, a list of positions or names, or one position or name. A null is NaN.
+        """
+        paths = [paths] if isinstance(paths, str | PathLike) else list(paths)
+        if not paths:
+            raise ValueError("from_parquet needs at least one file, got none")
+        files = [ParquetFile(path) for path in paths]
+        labels = list(files[0].types)
+        blocks = {}
+        for name, group in _named(groups):
+            columns = np.array(labels, dtype=str)[_column_positions(name, group, labels, len(labels))]
+            reader = parquet_reader(name, files, columns.tolist())
+            blocks[name] = Block(LazyRows.over(reader, name), columns=columns)
+        return cls._of(blocks)
+
+    @classmethod
     def from_mudata(cls, data: Any, use: str | Mapping[str, str] | None = None) -> Views:
         """Take the modalities of a MuData object, or the ``obsm`` entries of an AnnData, as views.
 
@@ -148,6 +184,7 @@ class Views:
         ----------
         data : MuData or AnnData
             In a MuData each modality is a view, joined by ``obs_names``; in an AnnData each ``obsm`` entry is one.
+            What is backed by a file stays there; its modalities must have the same cells in the same order.
         use : str or mapping of modality to str, optional
             For a MuData: the ``obsm`` entry to take instead of ``X``, such as ``"X_pca"``.
         """
@@ -221,7 +258,8 @@ class Views:
         [-1.0, nan, 1.0]
         """
         rows = np.where(self._present, np.arange(len(self))[:, None], -1)
-        seen = {name: take_rows(block, own) for (name, block), own in zip(self.items(), rows.T, strict=True)}
+        whole = {name: in_memory(name, block, available_memory()) for name, block in self.items()}
+        seen = {name: take_rows(block, own) for (name, block), own in zip(whole.items(), rows.T, strict=True)}
         blocks = {name: to_block(name, function(block)).values for name, block in seen.items()}
         for name, block in blocks.items():
             if block.shape[0] != len(self):

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from .._backend import Array
+import numpy as np
+
+from .._backend import Array, LazyRows, like, namespace, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +22,19 @@ class Rows:
     present: Array  # (n,) which rows count
     own: Array  # (n,) the row's own term
     origin: Array | None = None  # (columns,) the point that rows and centres are measured from, if not zero
+    complete: bool = False  # whether all rows are known to count
+
+    def at(self, rows: slice) -> Rows:
+        """Some of the rows."""
+        X = self.X.between(rows.start, rows.stop) if isinstance(self.X, LazyRows) else self.X[rows, ...]
+        present = self.present[rows]
+        return Rows(X, present, self.own[rows], self.origin, complete=bool(namespace(present).all(present)))
+
+    def some(self, rows: np.ndarray) -> Rows:
+        """A few of the rows by position, in memory."""
+        at = like(rows, self.own)
+        present, own = (namespace(x).take(x, at) for x in (self.present, self.own))
+        return Rows(take_rows(self.X, like(rows, self.X)), present, own, self.origin)
 
 
 class Divergence(Protocol):

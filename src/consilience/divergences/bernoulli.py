@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._backend import Array, Points, map_values, namespace, row_sums, stored_values
+from .._backend import Array, Points, like, map_values, namespace, row_sums, stored_values
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant, no_normalizer, precise
 
 
@@ -61,7 +61,7 @@ class LogisticLoss(ProductMeasure):
         def entropy(x: Array) -> Array:
             return -(x * xp.log(x) + (1 - x) * xp.log(1 - x))
 
-        nothing = entropy(xp.full(1, self.margin, dtype=X.dtype))
+        nothing = entropy(like(np.full(1, self.margin), X))
         above = map_values(X, lambda x: self.clipped(x) - self.margin)
         entropies = map_values(X, lambda x: entropy(self.clipped(x)) - nothing)
         per_row = X.shape[1] * (float(nothing[0]) - self.margin * self.odds)

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._backend import Array, Points, like, namespace, to_numpy
+from .._backend import Array, Points, largest, like, namespace, to_numpy
+from .._backend.pairwise import fetched
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
-from .precomputed import ROUNDING, asymmetry, columns, positions, square
+from .precomputed import ROUNDING, asymmetry, columns, positions, some_at_a_time, square
 
 
 @dataclass(frozen=True)
@@ -27,23 +28,27 @@ class Kernel(BasePairs):
 
     def learn(self, X: Array) -> InnerProducts:
         K = square(X, "similarities")
-        slack = ROUNDING * np.abs(K).max()
+        slack = ROUNDING * largest(K)
         if asymmetry(K) > slack:
             raise NoDivergenceError(
                 "divergence='kernel' needs a symmetric matrix: average it with its transpose, or give distances and "
                 "divergence='precomputed'"
             )
-        selves = K.diagonal().astype(np.float64)
-        for i in range(0, len(K), 256):
-            apart = selves[i : i + 256, None] + selves - 2 * K[i : i + 256]
-            if apart.min() < -4 * slack:
-                a, b = divmod(int(apart.argmin()), len(K))
+        xp = namespace(K)
+        selves = xp.astype(xp.linalg.diagonal(K), xp.float64)
+
+        def apart(rows: slice) -> Array:
+            return selves[rows][:, None] + selves - 2 * K[rows, :]
+
+        for rows, least in zip(parts := some_at_a_time(K), fetched(xp.min(apart(own)) for own in parts), strict=True):
+            if least < -4 * slack:
+                a, b = divmod(int(xp.argmin(apart(rows))), K.shape[1])
                 raise NoDivergenceError(
-                    f"divergence='kernel' needs a positive semidefinite matrix, and entities {i + a} and {b} are more "
-                    "similar to each other than to themselves: give the kernel's own diagonal, or distances and "
-                    "divergence='precomputed'"
+                    f"divergence='kernel' needs a positive semidefinite matrix, and entities {rows.start + a} and {b} "
+                    "are more similar to each other than to themselves: give the kernel's own diagonal, or distances "
+                    "and divergence='precomputed'"
                 )
-        return InnerProducts(selves, caveat(K, slack))
+        return InnerProducts(to_numpy(selves), caveat(to_numpy(K), slack))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +64,14 @@ class InnerProducts:
     def others(self, X: Array) -> Points:
         if np.ptp(self.selves) <= ROUNDING * np.abs(self.selves).max():
             return Points(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
-        least = to_numpy(X).astype(np.float64) ** 2 / np.where(self.selves > 0, self.selves, np.inf)
-        return Points(X, self.own(X, least.max(axis=1, initial=0.0)))  # by Cauchy and Schwarz
+        xp = namespace(X)
+        selves = like(np.where(self.selves > 0, self.selves, np.inf), X)
+        return Points(X, self.own(X, xp.max(xp.astype(X, xp.float64) ** 2 / selves, axis=1)))  # by Cauchy and Schwarz
 
     def exemplars(self, X: Array) -> Points:
         return Points(positions(X).X, self.own(X, self.selves))
 
-    def own(self, X: Array, selves: np.ndarray) -> Array:
+    def own(self, X: Array, selves: Array) -> Array:
         return namespace(X).astype(like(-selves, X), X.dtype)
 
     def tile(self, points: Points, exemplars: Points) -> Array:

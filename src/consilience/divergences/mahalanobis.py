@@ -40,7 +40,7 @@ class Mahalanobis(BasePairs):
                     f"{X.shape[0]} entities do not tell the covariance of {d} columns: reduce the view first (PCA), or "
                     "use divergence 'squared-euclidean'"
                 )
-            C = np.atleast_2d(np.cov(to_numpy(X).astype(np.float64), rowvar=False))
+            C = covariance_of(X)
         else:
             C = np.asarray(self.covariance, dtype=np.float64)
             if C.shape != (d, d) or not np.allclose(C, C.T):
@@ -54,8 +54,23 @@ class Mahalanobis(BasePairs):
             raise NoDivergenceError("no column varies: leave the view out")
         whiten = vectors[:, kept] / sizes[:, None] / np.sqrt(values[kept])
         axes = vectors[:, kept] * sizes[:, None] * np.sqrt(values[kept])  # C is axes axes'
-        middle = to_numpy(X).astype(np.float64).mean(axis=0)
-        return Whitened(whiten, middle, -float(np.log(np.linalg.svd(axes, compute_uv=False)).sum()))
+        return Whitened(whiten, middle_of(X), -float(np.log(np.linalg.svd(axes, compute_uv=False)).sum()))
+
+
+def middle_of(X: Array) -> np.ndarray:
+    """Mean of each column."""
+    xp = namespace(X)
+    return to_numpy(xp.mean(xp.astype(X, xp.float64, copy=False), axis=0))
+
+
+def covariance_of(X: Array) -> np.ndarray:
+    """Of the columns: what is fetched from a device is no more than that."""
+    xp = namespace(X)
+    X = xp.astype(X, xp.float64, copy=False)
+    if isinstance(X, np.ndarray):
+        return np.atleast_2d(np.cov(X, rowvar=False))
+    moved = X - xp.mean(X, axis=0)
+    return to_numpy(moved.T @ moved) / (X.shape[0] - 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,19 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from .._backend import Array, Points, decay, map_values, namespace, products, squared_norms, to_numpy, weighted_sums
+from .._backend import (
+    Array,
+    Points,
+    decay,
+    itemsize,
+    like,
+    map_values,
+    namespace,
+    products,
+    squared_norms,
+    to_numpy,
+    weighted_sums,
+)
 
 
 class Measure(Protocol):
@@ -119,8 +131,8 @@ class Likelihood:
 
 def column_sums(X: Array) -> np.ndarray:
     """Sum of each column, in float64."""
-    xp = namespace(X)
-    return to_numpy(weighted_sums(X, xp.ones((X.shape[0], 1), dtype=X.dtype)))[0]
+    ones = like(np.ones((X.shape[0], 1), dtype=f"f{itemsize(X)}"), X)
+    return to_numpy(weighted_sums(X, ones))[0]
 
 
 def own_sum(side: Points) -> float:

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import CSR, Array, Points, like, namespace, to_numpy
+from .._backend import CSR, Array, Points, cut, largest, like, namespace, to_numpy
+from .._backend.pairwise import fetched
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
 
 ROUNDING = 1e-5  # errors in given numbers, as a share of the largest, that are let pass
@@ -26,9 +27,10 @@ class Precomputed(BasePairs):
 
     def learn(self, X: Array) -> Given:
         D = square(X, "distances")
-        slack = ROUNDING * np.abs(D).max()
-        if np.abs(D.diagonal()).max() > slack:
-            at = int(np.abs(D.diagonal()).argmax())
+        slack = ROUNDING * largest(D)
+        own = np.abs(to_numpy(namespace(D).linalg.diagonal(D)))
+        if own.max() > slack:
+            at = int(own.argmax())
             raise NoDivergenceError(
                 f"divergence='precomputed' needs distances, and entity {at} is at a distance from itself: turn "
                 "similarities into distances (such as 1 - s), or give divergence='kernel' for a kernel matrix"
@@ -53,7 +55,7 @@ class Given:
         return Points(X)
 
     def others(self, X: Array) -> Points:
-        refuse_negative(to_numpy(X), ROUNDING * float(np.abs(to_numpy(X)).max(initial=0.0)))
+        refuse_negative(X, ROUNDING * largest(X))
         return Points(X)
 
     def exemplars(self, X: Array) -> Points:
@@ -70,28 +72,34 @@ class Given:
         raise no_normalizer("the number of columns behind given distances is not known")
 
 
-def square(X: Array, what: str) -> np.ndarray:
+def square(X: Array, what: str) -> Array:
     """The matrix itself, if it is dense and square."""
     if isinstance(X, CSR):
         raise NoDivergenceError(f"all {what} are needed, got a sparse matrix: give toarray() of it")
-    D = to_numpy(X)
-    if D.shape[0] != D.shape[1]:
-        raise NoDivergenceError(f"a square matrix of {what} is needed, got shape {D.shape}")
-    return D
+    if X.shape[0] != X.shape[1]:
+        raise NoDivergenceError(f"a square matrix of {what} is needed, got shape {X.shape}")
+    return X
 
 
-def refuse_negative(D: np.ndarray, slack: float) -> None:
+def refuse_negative(D: Array, slack: float) -> None:
     """A divergence is not negative."""
-    if D.size and D.min() < -slack:
+    least = float(namespace(D).min(D)) if D.shape[0] else 0.0
+    if least < -slack:
         raise NoDivergenceError(
-            f"divergence='precomputed' needs distances, and one is negative, {D.min():.3g}: turn similarities into "
+            f"divergence='precomputed' needs distances, and one is negative, {least:.3g}: turn similarities into "
             "distances (such as 1 - s), or give divergence='kernel' for a kernel matrix"
         )
 
 
-def asymmetry(D: np.ndarray) -> float:
+def asymmetry(D: Array) -> float:
     """The largest difference of an entry and its mirror image, a few rows at a time."""
-    return max(float(np.abs(D[i : i + 256] - D[:, i : i + 256].T).max()) for i in range(0, len(D), 256))
+    xp = namespace(D)
+    return max(fetched(xp.max(xp.abs(D[rows, :] - D[:, rows].T)) for rows in some_at_a_time(D)))
+
+
+def some_at_a_time(D: Array) -> list[slice]:
+    """Its rows, a few of them at a time."""
+    return cut(slice(0, D.shape[0]), -(-D.shape[0] // 256))
 
 
 def positions(X: Array) -> Points:

@@ -8,10 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from .._backend import (
-    CSR,
     Array,
+    LazyRows,
     Points,
     blocks,
+    is_sparse,
+    lazy_blocks,
+    map_chunks,
     measured_from,
     middle,
     namespace,
@@ -31,13 +34,16 @@ class SquaredEuclidean(BasePairs):
     has_kernel: ClassVar[bool] = True
 
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
-        if isinstance(X, CSR):
+        if is_sparse(X):
             return Rows(X, present, squared_norms(X))
         xp = namespace(X)
         origin = middle(some_rows(X, present) if centres is None else centres, X.dtype)
-        parts = [X[block, ...] for block in blocks(X, slice(0, X.shape[0]))]
-        moved = parts if origin is None else (part - origin[None, :] for part in parts)
-        return Rows(X, present, xp.concat([squared_norms(part) for part in moved]), origin)
+
+        def own(rows: slice) -> Array:
+            return squared_norms(X[rows, ...] if origin is None else X[rows, ...] - origin[None, :])
+
+        parts = lazy_blocks(X) if isinstance(X, LazyRows) else blocks(X, slice(0, X.shape[0]))
+        return Rows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
 
     def centres(self, sums: Array, counts: Array) -> Array:
         xp = namespace(sums)

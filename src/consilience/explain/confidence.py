@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 
+from .._backend import to_numpy
 from ..data import Views
 
 
@@ -69,7 +70,7 @@ def _nearer(distance: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def _from_means(embeddings: Mapping[str, np.ndarray], labels: np.ndarray) -> np.ndarray:
     """Distances to the clusters' means where the embeddings, rows of unit length, lie side by side."""
-    joint = normalize(np.hstack([normalize(np.nan_to_num(own)) for own in embeddings.values()]))
+    joint = normalize(np.hstack([normalize(np.nan_to_num(to_numpy(own))) for own in embeddings.values()]))
     member = labels == np.arange(labels.max() + 1)[:, None]
     return euclidean_distances(joint, member @ joint / np.maximum(member.sum(axis=1, keepdims=True), 1))
 

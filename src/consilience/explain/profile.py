@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import to_numpy
-from ..data import Views
+from .._backend import available_memory, to_numpy
+from ..data import Views, in_memory
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
         raise ValueError(f"labels must have one cluster an entity, shape ({len(views)},), got {labels.shape}")
     n_clusters = int(labels.max(initial=-1)) + 1
     return {
-        name: _marks(block, present, labels, n_clusters, n_top, views.feature_names(name))
+        name: _marks(
+            in_memory(name, block, available_memory()), present, labels, n_clusters, n_top, views.feature_names(name)
+        )
         for (name, block), present in zip(views.items(), views.present.T, strict=True)
     }
 

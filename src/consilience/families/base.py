@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from array_api_compat import size
 
 from .._backend import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums, where
 
@@ -62,6 +63,10 @@ class Family(ABC):
     def bind(self, X: Array, present: Array) -> Family:  # noqa: ARG002
         """The family with whatever it must see of the data before the first round."""
         return self
+
+    def extremes(self, X: Array) -> Array | None:  # noqa: ARG002
+        """A few rows that tell of all of these what `bind` must know beyond a sample of them; None: nothing."""
+        return None
 
     def informative(self, X: Array) -> Array | None:  # noqa: ARG002
         """Which rows say anything; the others count as missing. None: all do."""
@@ -134,10 +139,20 @@ def check_smoothing(smoothing: float) -> None:
 
 def negative_count(X: Array) -> str | None:
     """The complaint of a family of counts."""
-    least = float(np.min(to_numpy(stored_values(X)), initial=0))
+    values = stored_values(X)
+    least = float(namespace(values).min(values)) if size(values) else 0.0
     if least < 0:
         return f"needs counts, none of them negative, got {least:.6g}. Use family 'gaussian' for real numbers"
     return None
+
+
+def first_of(values: Array, wrong: Array) -> float | None:
+    """The first value that is wrong, None if none is; looked for where the values lie."""
+    xp = namespace(values)
+    if not bool(xp.any(wrong)):
+        return None
+    at = int(xp.argmax(xp.astype(xp.reshape(wrong, (-1,)), xp.int8)))
+    return float(xp.reshape(values, (-1,))[at])
 
 
 def never(dtype: Any) -> float:
@@ -161,7 +176,8 @@ def safe_log(probabilities: Array, dtype: Any) -> Array:
 
 def in_kind(params: Params, X: Array) -> Params:
     """Parameters as float64 arrays of the library, and on the device, of X."""
-    return {name: like(to_numpy(value).astype(np.float64), X) for name, value in params.items()}
+    xp = namespace(X)
+    return {name: xp.astype(like(value, X), xp.float64, copy=False) for name, value in params.items()}
 
 
 def pool_dead(values: Array, counts: Array) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._backend import Array, namespace, scorer, scores_of, stored_values, to_numpy
-from .base import CountingFamily, Density, Params, Statistics, in_kind, pool_dead
+from .base import CountingFamily, Density, Params, Statistics, first_of, in_kind, pool_dead
 
 CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end
 
@@ -54,10 +54,10 @@ class Bernoulli(CountingFamily):
         return "'probabilities' must be from 0 to 1" if (p < 0).any() or (p > 1).any() else None
 
     def complaint(self, X: Array) -> str | None:
-        values = to_numpy(stored_values(X))
-        wrong = values[(values != 0) & (values != 1)]
-        if wrong.size:
-            return f"needs zeros and ones, got {wrong[0]:.6g}. Use 'multinomial' or 'poisson' for counts"
+        values = stored_values(X)
+        wrong = first_of(values, (values != 0) & (values != 1))
+        if wrong is not None:
+            return f"needs zeros and ones, got {wrong:.6g}. Use 'multinomial' or 'poisson' for counts"
         return None
 
     def n_parameters(self, params: Params) -> int:

@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from array_api_compat import device
 
-from .._backend import CSR, Array, as_rows, like, namespace, to_numpy
+from .._backend import Array, as_rows, namespace, to_numpy
+from .._backend.rows import is_sparse
 from .base import (
     Density,
     LaidOutFamily,
     Params,
     Statistics,
     check_smoothing,
+    first_of,
     in_kind,
     no_distribution,
     pool_dead,
@@ -59,7 +62,7 @@ class Categorical(LaidOutFamily):
         X = as_rows(X)
         xp = namespace(X)
         weights = xp.astype(responsibilities, xp.float64).T
-        codes = like(np.arange(max(self.n_levels or levels_of(X)), dtype=np.float64), X)
+        codes = xp.arange(max(self.n_levels or levels_of(X)), dtype=X.dtype, device=device(X))
         columns = [weights @ xp.astype(X[:, c][:, None] == codes[None, :], xp.float64) for c in range(X.shape[1])]
         return {"counts": xp.sum(weights, axis=1), "sums": xp.stack(columns, axis=1)}
 
@@ -67,9 +70,9 @@ class Categorical(LaidOutFamily):
         xp = namespace(statistics["sums"])
         sums, _ = pool_dead(statistics["sums"], statistics["counts"])
         n_codes = sums.shape[2]
-        levels = np.array(self.n_levels or (n_codes,) * sums.shape[1])
-        possible = like((np.arange(n_codes)[None, :] < levels[:, None]).astype(np.float64), sums)
-        sums = sums + self.smoothing * possible[None, ...]
+        codes = xp.arange(n_codes, device=device(sums))
+        possible = xp.stack([codes < levels for levels in self.n_levels or (n_codes,) * sums.shape[1]])
+        sums = sums + self.smoothing * xp.astype(possible, sums.dtype)[None, ...]
         return {"probabilities": sums / xp.sum(sums, axis=2)[..., None]}
 
     def density(self, X: Array, params: Params) -> Density:
@@ -92,21 +95,24 @@ class Categorical(LaidOutFamily):
         return no_distribution(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
-        if isinstance(X, CSR):
+        if is_sparse(X):
             return "needs codes 0, 1, 2, ... in a dense array, got a sparse one. Use 'bernoulli' for 0/1 columns"
-        values = to_numpy(X)
-        wrong = values[(values < 0) | (values != np.floor(values))]
-        if wrong.size:
-            return f"needs codes 0, 1, 2, ..., got {wrong[0]:.6g}. scikit-learn's OrdinalEncoder makes codes"
-        if values.max(initial=0) > max(1000, len(values)):
-            return f"needs codes 0, 1, 2, ..., got {values.max():.6g} in {len(values)} rows. OrdinalEncoder makes codes"
+        wrong = first_of(X, (X < 0) | (namespace(X).floor(X) != X))
+        if wrong is not None:
+            return f"needs codes 0, 1, 2, ..., got {wrong:.6g}. scikit-learn's OrdinalEncoder makes codes"
+        largest = largest_codes(X)
+        if largest.max(initial=0) > max(1000, X.shape[0]):
+            return f"needs codes 0, 1, 2, ..., got {largest.max():.6g} in {X.shape[0]} rows. OrdinalEncoder makes codes"
         if self.n_levels is not None:
-            if len(self.n_levels) != values.shape[1]:
-                return f"was given n_levels for {len(self.n_levels)} columns, got {values.shape[1]}"
-            for c, (most, levels) in enumerate(zip(values.max(axis=0, initial=0), self.n_levels, strict=True)):
+            if len(self.n_levels) != len(largest):
+                return f"was given n_levels for {len(self.n_levels)} columns, got {len(largest)}"
+            for c, (most, levels) in enumerate(zip(largest, self.n_levels, strict=True)):
                 if most >= levels:
                     return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Give n_levels= first"
         return None
+
+    def extremes(self, X: Array) -> Array:
+        return namespace(X).max(X, axis=0)[None, :]
 
     def n_parameters(self, params: Params) -> int:
         k, d, n_codes = params["probabilities"].shape
@@ -120,4 +126,9 @@ class Categorical(LaidOutFamily):
 
 def levels_of(X: Array) -> tuple[int, ...]:
     """Number of codes of each column: one more than the largest."""
-    return tuple(int(most) + 1 for most in to_numpy(X).max(axis=0, initial=0))
+    return tuple(int(most) + 1 for most in largest_codes(X))
+
+
+def largest_codes(X: Array) -> np.ndarray:
+    """The largest code of each column; 0 where there are no rows."""
+    return to_numpy(namespace(X).max(X, axis=0)) if X.shape[0] else np.zeros(X.shape[1])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
+from array_api_compat import size
 
-from .._backend import Array, stored_values, to_numpy
+from .._backend import Array, namespace, stored_values
 from .base import Family
 from .bernoulli import Bernoulli
 from .categorical import Categorical
@@ -32,9 +32,10 @@ FAMILIES: dict[str, type[Family]] = {
 
 def choose(X: Array) -> tuple[Family, str]:
     """What ``families="auto"`` takes for these rows, and why."""
-    values = to_numpy(stored_values(X))
-    if not values.size or (np.all(values >= 0) and np.all(values == np.floor(values))):
-        if values.max(initial=0) <= 1:
+    values = stored_values(X)
+    xp = namespace(values)
+    if not size(values) or bool(xp.all((values >= 0) & (values == xp.floor(values)))):
+        if not size(values) or bool(xp.max(values) <= 1):
             return Bernoulli(), "all values are 0 or 1"
         return Multinomial(), "all values are counts: whole numbers, none negative"
     return Gaussian(), "the values are real numbers"

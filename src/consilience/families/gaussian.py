@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._backend import (
-    CSR,
     Array,
     as_rows,
     like,
     map_values,
     middle,
     namespace,
+    on_host,
     scorer,
     scores_of,
     some_rows,
@@ -26,6 +26,8 @@ from .._backend import (
     to_numpy,
     weighted_sums,
 )
+from .._backend.host import could_be
+from .._backend.rows import is_sparse
 from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
 
 
@@ -47,7 +49,7 @@ class BaseGaussian(LaidOutFamily):
 
     def bind(self, X: Array, present: Array) -> BaseGaussian:
         precision = float(namespace(X).finfo(X.dtype).eps)
-        if isinstance(X, CSR):
+        if is_sparse(X):
             return replace(self, origin=None, spread=None, precision=precision)
         some = some_rows(X, present)
         low, high = np.quantile(to_numpy(some), [0.25, 0.75], axis=0)
@@ -85,7 +87,7 @@ class BaseGaussian(LaidOutFamily):
         mean = xp.sum(statistics["sums"], axis=0) / xp.sum(statistics["counts"])
         variance = all_squares - mean * mean
         if self.spread is not None:
-            spread = like(to_numpy(self.spread), variance)
+            spread = like(self.spread, variance)
             variance = xp.where(spread > 0, xp.minimum(spread, variance), variance)
         least = xp.maximum(self.floor * variance, 100 * self.precision * own_squares)
         return xp.where(least > 0, least, xp.full_like(least, self.floor))
@@ -95,8 +97,10 @@ class BaseGaussian(LaidOutFamily):
         return "'covariances' must be above 0" if (to_numpy(params["covariances"]) <= 0).any() else None
 
     def width(self, X: Array, n_clusters: int) -> int:
-        # a fifteenth of a row's multiplications: blocks of up to a million of them have a short cut in OpenBLAS
         columns = stored(X) // max(1, X.shape[0])
+        if not on_host(X):
+            return 2 * columns + n_clusters
+        # a fifteenth of a row's multiplications: blocks of up to a million of them have a short cut in OpenBLAS
         return max((columns + n_clusters) // 2, columns * n_clusters // 15)
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -234,11 +238,14 @@ def centred(X: Array, origin: Array | None) -> Array:
 
 
 def origin_of(means: Array, least: Array, X: Any) -> Array | None:
-    """Where to measure rows from when they are compared with these means; None where zero serves as well."""
-    if isinstance(X, CSR):
+    """Where to measure rows from when they are compared with these means; None where zero serves as well.
+
+    On a device it is not asked whether zero would serve: the answer would have to be waited for.
+    """
+    if is_sparse(X):
         return None
     xp = namespace(X)
     centre = xp.sort(means, axis=0)[means.shape[0] // 2, :]  # the median: one cluster may be far away
-    if float(xp.max(centre * centre / least)) <= float(xp.finfo(X.dtype).eps) ** -0.3:
+    if not could_be(~(xp.max(centre * centre / least) <= float(xp.finfo(X.dtype).eps) ** -0.3)):
         return None
     return xp.astype(xp.astype(centre, X.dtype), xp.float64)

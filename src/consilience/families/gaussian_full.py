@@ -7,10 +7,12 @@ from math import log, pi
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from array_api_compat import device
 
-from .._backend import CSR, Array, like, namespace, to_numpy
-from .base import Density, Params, Statistics, pool_dead
+from .._backend import Array, namespace, on_host, scorer, scores_of, to_numpy
+from .._backend.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
+from .._backend.rows import is_sparse
+from .base import Density, Params, Statistics, in_kind, pool_dead
 from .gaussian import BaseGaussian, centred, origin_of
 
 
@@ -19,7 +21,7 @@ class BaseCovariance(BaseGaussian):
     """Gaussians whose covariances are matrices: never narrower, in any direction, than the floor allows."""
 
     def complaint(self, X: Array) -> str | None:
-        if isinstance(X, CSR):
+        if is_sparse(X):
             return (
                 f"needs dense rows, got a sparse matrix {X.shape}. Use family 'gaussian', 'multinomial' or "
                 "'von-mises-fisher', or reduce the view first (scikit-learn's TruncatedSVD)"
@@ -37,20 +39,20 @@ class BaseCovariance(BaseGaussian):
             return "'covariances' must be positive definite"
         return None
 
-    def raised(self, covariances: np.ndarray, least: np.ndarray) -> np.ndarray:
+    def raised(self, covariances: Array, least: Array) -> Array:
         """Covariances (..., d, d) with no direction below the floor: the largest likelihood within that bound.
 
         `least` (..., d) holds the smallest variance of each column, which is also the scale of its directions.
         """
-        scale = np.sqrt(least)
+        xp = namespace(covariances)
+        scale = xp.sqrt(least)
         scales = scale[..., :, None] * scale[..., None, :]
         scaled = covariances / scales
-        try:
-            np.linalg.cholesky(scaled - np.eye(scaled.shape[-1]))  # succeeds where all directions are above
-        except np.linalg.LinAlgError:
-            values, directions = np.linalg.eigh(scaled)
-            return (directions * np.maximum(values, 1.0)[..., None, :]) @ np.swapaxes(directions, -1, -2) * scales
-        return covariances
+        if surely_definite(scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))):
+            return covariances
+        values, directions = xp.linalg.eigh(scaled)
+        stretched = directions * xp.clip(values, 1.0, None)[..., None, :]
+        return xp.where(xp.any(values < 1), stretched @ xp.matrix_transpose(directions) * scales, covariances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,37 +68,34 @@ class GaussianFull(BaseCovariance):
     name: ClassVar[str] = "gaussian-full"
 
     def scatter(self, X: Array, responsibilities: Array) -> Statistics:
-        xp = namespace(X)
-        roots = xp.sqrt(xp.astype(responsibilities, X.dtype, copy=False))
-        return {"products": xp.stack([products(X * roots[:, j][:, None]) for j in range(roots.shape[1])])}
+        return {"products": weighted_products(X, responsibilities)}
 
     def maximise(self, statistics: Statistics) -> Params:
+        xp = namespace(statistics["sums"])
         means, counts = self.means(statistics)
-        pooled, _ = pool_dead(statistics["products"], statistics["counts"])
-        m, products = to_numpy(means), to_numpy(pooled) / to_numpy(counts)[:, None, None]
-        small = {name: to_numpy(statistics[name]) for name in ("counts", "sums")}
-        all_squares = np.einsum("jcc->c", to_numpy(statistics["products"])) / small["counts"].sum()
-        least = self.least(small, all_squares, np.einsum("jcc->jc", products))
-        covariances = products - m[:, :, None] * m[:, None, :]
-        return {"means": self.absolute(means), "covariances": like(self.raised(covariances, least), means)}
+        products = pool_dead(statistics["products"], statistics["counts"])[0] / counts[:, None, None]
+        all_squares = xp.sum(xp.linalg.diagonal(statistics["products"]), axis=0) / xp.sum(statistics["counts"])
+        least = self.least(statistics, all_squares, xp.linalg.diagonal(products))
+        covariances = products - means[:, :, None] * means[:, None, :]
+        return {"means": self.absolute(means), "covariances": self.raised(covariances, least)}
 
     def density(self, X: Array, params: Params) -> Density:
-        means, covariances = (to_numpy(params[name]).astype(np.float64) for name in ("means", "covariances"))
+        means, covariances = (in_kind(params, X)[name] for name in ("means", "covariances"))
         k, d = means.shape
-        whitening = np.stack([whitener(own) for own in covariances])
-        least = np.einsum("jcc->jc", covariances).min(axis=0)
-        origin = origin_of(like(means, X), like(least, X), X)
-        moved = means if origin is None else means - to_numpy(origin)
         xp = namespace(X)
+        whitening = whitener(covariances)
+        origin = origin_of(means, xp.min(xp.linalg.diagonal(covariances), axis=0), X)
+        moved = means if origin is None else means - origin[None, :]
         # all clusters' whiteners side by side: one product for all of them
-        table = xp.astype(like(whitening.transpose(1, 0, 2).reshape(d, k * d), X), X.dtype)
-        shift = xp.astype(like(np.einsum("jc,jce->je", moved, whitening), X), X.dtype)
-        constant = np.log(np.einsum("jcc->jc", whitening)).sum(axis=1) - d / 2 * log(2 * pi)
-        constant = xp.astype(like(constant, X), X.dtype)
+        table = xp.astype(xp.reshape(xp.permute_dims(whitening, (1, 0, 2)), (d, k * d)), X.dtype)
+        shift = xp.astype((moved[:, None, :] @ whitening)[:, 0, :], X.dtype)
+        constant = xp.sum(xp.log(xp.linalg.diagonal(whitening)), axis=1) - d / 2 * log(2 * pi)
+        constant = xp.astype(constant, X.dtype)
 
         def log_prob(rows: Array) -> Array:
-            white = xp.reshape(centred(rows, origin) @ table, (rows.shape[0], k, d)) - shift[None, ...]
-            return constant[None, :] - xp.vecdot(white, white) / 2
+            white = xp.reshape(centred(rows, origin) @ table, (rows.shape[0], k, d))
+            white -= shift[None, ...]
+            return constant[None, :] - sum_of_squares(white) / 2
 
         return log_prob
 
@@ -104,7 +103,8 @@ class GaussianFull(BaseCovariance):
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
     def width(self, X: Array, n_clusters: int) -> int:
-        return max(1, n_clusters // 10) * X.shape[1]  # the product is large: it pays to let it leave the cache
+        copies = n_clusters // 10 if on_host(X) else n_clusters  # on a host it pays to let them leave the cache
+        return max(1, copies) * X.shape[1]
 
     def work(self, X: Array, n_clusters: int) -> int:
         return max(1, n_clusters * X.shape[1] // 8)
@@ -130,33 +130,31 @@ class GaussianTied(BaseCovariance):
     name: ClassVar[str] = "gaussian-tied"
 
     def scatter(self, X: Array, responsibilities: Array) -> Statistics:
-        xp = namespace(X)
-        weights = xp.astype(xp.sum(responsibilities, axis=1), X.dtype, copy=False)
-        return {"products": products(X * xp.sqrt(weights)[:, None])}
+        everyone = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
+        return {"products": weighted_products(X, everyone)[0, ...]}
 
     def maximise(self, statistics: Statistics) -> Params:
+        xp = namespace(statistics["sums"])
         means, _ = self.means(statistics)
-        small = {name: to_numpy(statistics[name]) for name in ("counts", "sums")}
-        m, n, products = to_numpy(means), small["counts"], to_numpy(statistics["products"])
-        squares = np.diag(products) / n.sum()
-        covariance = (products - (n[:, None] * m).T @ m) / n.sum()
-        raised = self.raised(covariance, self.least(small, squares, squares))
-        return {"means": self.absolute(means), "covariances": like(raised, means)}
+        counts, products = statistics["counts"], statistics["products"]
+        squares = xp.linalg.diagonal(products) / xp.sum(counts)
+        covariance = (products - (counts[:, None] * means).T @ means) / xp.sum(counts)
+        raised = self.raised(covariance, self.least(statistics, squares, squares))
+        return {"means": self.absolute(means), "covariances": raised}
 
     def density(self, X: Array, params: Params) -> Density:
-        means, covariance = (to_numpy(params[name]).astype(np.float64) for name in ("means", "covariances"))
+        means, covariance = (in_kind(params, X)[name] for name in ("means", "covariances"))
         d = means.shape[1]
-        whitening = whitener(covariance)
-        origin = origin_of(like(means, X), like(np.diag(covariance), X), X)
-        moved = (means if origin is None else means - to_numpy(origin)) @ whitening
         xp = namespace(X)
-        table, centres = (xp.astype(like(values, X), X.dtype) for values in (whitening, np.ascontiguousarray(moved.T)))
-        constant = np.log(np.diag(whitening)).sum() - d / 2 * log(2 * pi) - (moved * moved).sum(axis=1) / 2
-        constant = xp.astype(like(constant, X), X.dtype)
+        whitening = whitener(covariance)
+        origin = origin_of(means, xp.linalg.diagonal(covariance), X)
+        moved = (means if origin is None else means - origin[None, :]) @ whitening
+        constant = xp.sum(xp.log(xp.linalg.diagonal(whitening))) - d / 2 * log(2 * pi)
+        table, linear = xp.astype(whitening, X.dtype), scorer(X, moved, xp.sum(moved * moved, axis=1) / 2 - constant)
 
         def log_prob(rows: Array) -> Array:
             white = centred(rows, origin) @ table
-            return white @ centres + constant[None, :] - xp.vecdot(white, white)[:, None] / 2
+            return scores_of(white, linear) - sum_of_squares(white)[:, None] / 2
 
         return log_prob
 
@@ -177,12 +175,6 @@ class GaussianTied(BaseCovariance):
         return noise @ np.linalg.cholesky(covariances).T
 
 
-def products(rows: Array) -> Array:
-    """``rows.T @ rows`` as float64, multiplied in the type of the rows."""
-    xp = namespace(rows)
-    return xp.astype(rows.T @ rows, xp.float64, copy=False)
-
-
-def whitener(covariance: np.ndarray) -> np.ndarray:
-    """The upper triangular matrix W with ``|(x - m) W|`` the Mahalanobis length of x - m."""
-    return solve_triangular(np.linalg.cholesky(covariance), np.eye(len(covariance)), lower=True).T
+def whitener(covariances: Array) -> Array:
+    """The upper triangular matrices W with ``|(x - m) W|`` the Mahalanobis length of x - m: (..., d, d)."""
+    return namespace(covariances).matrix_transpose(inverse_root(covariances))

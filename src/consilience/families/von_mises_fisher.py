@@ -7,6 +7,7 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from array_api_compat import device
 from scipy.stats import vonmises_fisher
 
 from .._backend import (
@@ -31,6 +32,7 @@ class VonMisesFisher(LaidOutFamily):
     """Von Mises-Fisher on unit rows, for tf-idf, embeddings, profiles; sparse rows stay sparse.
 
     Rows are divided by their length on the way, without a copy. A row of zeros has no direction and counts as missing.
+    From a device one number a cluster is fetched each round, to solve for the concentrations.
 
     Parameters
     ----------
@@ -65,22 +67,22 @@ class VonMisesFisher(LaidOutFamily):
         }
 
     def maximise(self, statistics: Statistics) -> Params:
-        sums, counts = (to_numpy(part) for part in pool_dead(statistics["sums"], statistics["counts"]))
-        lengths = np.linalg.norm(sums, axis=1)
-        directions = (
-            np.where(lengths[:, None] > 0, sums, np.eye(1, sums.shape[1])) / np.where(lengths > 0, lengths, 1)[:, None]
-        )
-        resultant = np.minimum(lengths / counts, 1 - self.floor)
-        found = concentration(resultant, sums.shape[1])
-        return {"directions": like(directions, statistics["sums"]), "concentrations": like(found, statistics["sums"])}
+        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+        xp = namespace(sums)
+        lengths = xp.linalg.vector_norm(sums, axis=1)
+        anywhere = xp.eye(1, sums.shape[1], dtype=sums.dtype, device=device(sums))
+        directions = xp.where(lengths[:, None] > 0, sums, anywhere) / where(lengths > 0, lengths, 1.0)[:, None]
+        resultant = xp.clip(lengths / counts, None, 1 - self.floor)
+        # many steps on a few numbers: a device would take ten times as long as the way to the host and back
+        found = concentration(to_numpy(resultant), sums.shape[1])
+        return {"directions": directions, "concentrations": like(found, sums)}
 
     def density(self, X: Array, params: Params) -> Density:
         known = in_kind(params, X)
         d = X.shape[1]
-        constant = log_sphere_integral(to_numpy(known["concentrations"]), d)
         score = scorer(X, known["directions"] * known["concentrations"][:, None])
         xp = namespace(X)
-        own = xp.astype(like(constant, X), X.dtype)
+        own = xp.astype(log_sphere_integral(known["concentrations"], d), X.dtype)
 
         def log_prob(rows: Array) -> Array:
             return scores_of(rows, score) * xp.astype(inverse_lengths(rows), rows.dtype)[:, None] - own[None, :]

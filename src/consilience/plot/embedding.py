@@ -219,7 +219,7 @@ def _by_eigenvectors(model: Any, views: Views, rows: np.ndarray, random_state: i
     if unknown := [name for name in own if name not in views.names]:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in own])
-    shown = Views({name: unit_rows(np.asarray(U)[rows]) for name, U in own.items()}, present=present)
+    shown = Views({name: unit_rows(to_numpy(U)[rows]) for name, U in own.items()}, present=present)
     return {name: _components(shown, name, random_state) for name in own}
 
 

@@ -1,0 +1,209 @@
+"""What a GPU makes of the same code: ``python -m benchmarks.device [name ...] [--n N]``, with torch.
+
+On a machine without a GPU torch takes the CPU, to see that everything runs (with a small N).
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.linalg import subspace_angles
+
+from consilience import Table, Views
+from consilience._backend import threads, to_numpy
+from consilience.affinities import Gaussian
+from consilience.algorithms.coem import co_em
+from consilience.algorithms.coem_start import given_start
+from consilience.algorithms.priors import PRIORS
+from consilience.algorithms.schedules import fixed
+from consilience.algorithms.spectral import others, project
+from consilience.cluster._exemplars import by_name, components, measured
+from consilience.cluster._shards import mixture_shards
+
+REPEATS = 7
+
+
+def convex_update(n: int = 100_000) -> Table:
+    """One update of a convex mixture's shares, ``q_j <- q_j sum_i w_i A_ij / Q_i`` with ``Q = A q``, in float32.
+
+    It reads the table of likelihoods twice and should do nothing else that counts: a copy of the table on the device,
+    which reads and writes it once, moves as many bytes and is the measure. *plain* is the update by two products of
+    torch in float32 throughout. `error` is the largest relative one of the gradient.
+    """
+    rng = np.random.default_rng(0)
+    X = 3 * rng.standard_normal((20, 10))[rng.integers(20, size=n)] + rng.standard_normal((n, 10))
+    rows = torch.asarray(X.astype(np.float32), device=device())
+    found, _ = measured(Views({"rows": rows}), by_name("squared-euclidean", ["rows"]))
+    A = components(found, {"rows": found["rows"].reference}, n)
+    w = torch.full((n,), 1 / n, dtype=torch.float64, device=device())
+    q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=device())
+    matrix = A.views["rows"].matrix
+    tiles = [(rows, tile) for rows, tile in matrix.over_tiles(lambda rows, tile: (rows, tile))]
+    whole = torch.empty((n, n), dtype=torch.float32, device=device())
+
+    def copy() -> None:
+        for rows, tile in tiles:
+            whole[rows] = tile
+
+    def ours() -> torch.Tensor:
+        return A.T @ (w / (A @ q))
+
+    def plain() -> torch.Tensor:
+        return whole.T @ (w.float() / (whole @ q.float()))
+
+    seconds = {contestant.__name__: median_seconds(contestant) for contestant in (copy, plain, ours)}
+    Q = torch.cat([tile.double() @ q for _, tile in tiles])
+    exact = sum((tile.double().T @ (w / Q)[rows] for rows, tile in tiles), torch.zeros_like(q))
+    error = {own.__name__: float(((own() - exact) / exact).abs().max()) for own in (plain, ours)}
+    return Table.from_rows(
+        {
+            "contestant": name,
+            "ms": f"{1e3 * own:.2f}",
+            "TB/s": f"{2 * 4 * n**2 / own / 1e12:.2f}",
+            "of a copy": f"{seconds['copy'] / own:.0%}",
+            "error": f"{error[name]:.1g}" if name in error else "",
+            "held": str(matrix.held),
+        }
+        for name, own in seconds.items()
+    )
+
+
+def co_training(n: int = 50_000) -> Table:
+    """One round of co-trained spectral clustering, exact Gaussian kernel: two views of 32 columns, k = 10, float32.
+
+    A round reads each view's kernel once, where it is held; numpy holds up to 1 GiB and computes larger ones anew. It
+    also looks at each entry of the projected similarities, half of them, which are made of twice the others' columns:
+    multiplications of both count. `apart` is the largest sine between the spaces that the two find from one start.
+    """
+    k, rng = 10, np.random.default_rng(0)
+    clusters = rng.integers(k, size=n)
+    blocks = [3 * rng.standard_normal((k, 32))[clusters] + 2 * rng.standard_normal((n, 32)) for _ in range(2)]
+    blocks = [X.astype(np.float32) for X in blocks]
+    U = [np.linalg.qr(rng.standard_normal((n, k)).astype(np.float32))[0] for _ in blocks]
+    times, found, held = {}, {}, {}
+    for name, to_kind in (("numpy", np.asarray), (device(), lambda X: torch.asarray(X, device=device()))):
+        operators = [Gaussian(16.0).over(to_kind(X), rng) for X in blocks]
+        start = [to_kind(own) for own in U]
+
+        def one_round(operators: Any = operators, start: Any = start) -> list[Any]:
+            return [project(K, others(start, v), k, np.random.default_rng(0)).U for v, K in enumerate(operators)]
+
+        with threads(None):
+            found[name] = [to_numpy(own) for own in one_round()]
+            times[name] = median_seconds(one_round, REPEATS if name == "cuda" or n < 10_000 else 1)
+        held[name] = operators[0].held
+    apart = [np.sin(subspace_angles(a, b)).max() for a, b in zip(found["numpy"], found[device()], strict=True)]
+    numbers = {"bytes": 2 * 4 * n**2, "operations": 2 * n**2 * (2 * k + 2 * k)}
+    return Table.from_rows(
+        {
+            "contestant": name,
+            "ms a round": f"{1e3 * own:.1f}",
+            "ratio": f"{times['numpy'] / own:.1f}",
+            "TB/s of kernels": f"{numbers['bytes'] / own / 1e12:.3f}",
+            "TFLOP/s": f"{numbers['operations'] / own / 1e12:.3f}",
+            "held": str(held[name]),
+            "apart": "" if name == "numpy" else f"{max(apart):.1g}",
+        }
+        for name, own in times.items()
+    )
+
+
+def co_em_rounds(n: int = 10_000_000) -> Table:
+    """One round of co-EM with full covariances: two views of 32 columns, k = 8, float32.
+
+    `TFLOP/s` counts the multiplications that whiten the rows (E-step) and that make the products of columns (M-step);
+    `of a product` is that rate as a part of what a square product of torch in float32 reaches on the same device.
+    `waits` is how often a round waits for the device, to fetch a few numbers.
+    """
+    k, d, generator = 8, 32, torch.Generator(device()).manual_seed(0)
+    y = torch.randint(k, (n,), generator=generator, device=device())
+    centres = [2 * torch.randn((k, d), generator=generator, device=device()) for _ in range(2)]
+    blocks = [own[y] + torch.randn((n, d), generator=generator, device=device()) for own in centres]
+    times, likelihoods, waits = {}, {}, {}
+    for name, to_kind in ((device(), lambda X: X), ("numpy", to_numpy)):
+        views = Views([to_kind(X) for X in blocks], present=np.ones((n, 2), bool))
+        with threads(None):
+            shards, _ = mixture_shards(views, dict.fromkeys(views.names, "gaussian-full"), k)
+            families = {own: part.family for own, part in shards.parts.items()}
+            start = given_start(to_numpy(y), shards, k, PRIORS["global"])
+            rounds = co_em(shards, families, start, fixed(1.0), PRIORS["global"])
+            likelihoods[name] = sum(next(rounds).log_likelihoods.values())
+            waits[name] = waits_in(partial(next, rounds)) if name == "cuda" else 0
+            times[name] = median_seconds(partial(next, rounds), REPEATS if name == "cuda" or n < 100_000 else 2)
+    operations = 2 * 4 * n * k * d**2
+    return Table.from_rows(
+        {
+            "contestant": name,
+            "ms a round": f"{1e3 * own:.1f}",
+            "ratio": f"{times['numpy'] / own:.1f}",
+            "TFLOP/s": f"{operations / own / 1e12:.2f}",
+            "of a product": "" if name == "numpy" else f"{operations / own / product_rate():.0%}",
+            "log-likelihood": f"{likelihoods[name] / n:.6f}",
+            "waits": str(waits[name]),
+        }
+        for name, own in times.items()
+    )
+
+
+def waits_in(work: Callable[[], Any]) -> int:
+    """How often a call waits for the device, as torch counts it."""
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            work()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return sum("synchronizing" in str(warning.message) for warning in caught)
+
+
+def product_rate(n: int = 8192) -> float:
+    """Operations a second of a square product in float32."""
+    n = n if device() == "cuda" else 1024
+    A = torch.ones((n, n), device=device())
+    return 2 * n**3 / median_seconds(lambda: A @ A)
+
+
+def device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def median_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+    """Of one call, once it is warm and the device has done all it was told to."""
+    found = []
+    for _ in range(repeats + 1):
+        started = time.perf_counter()
+        work()
+        if device() == "cuda":
+            torch.cuda.synchronize()
+        found.append(time.perf_counter() - started)
+    return float(np.median(found[1:]))
+
+
+BENCHMARKS: dict[str, Callable[..., Table]] = {
+    "convex_update": convex_update,
+    "co_em_rounds": co_em_rounds,
+    "co_training": co_training,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description="Time consilience on a GPU.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--n", type=int, help="entities, where the default is too many")
+    args = parser.parse_args()
+    for name in args.names or BENCHMARKS:
+        sizes = {} if args.n is None else {"n": args.n}
+        print(f"{name} on {torch.cuda.get_device_name() if device() == 'cuda' else 'the CPU'}", flush=True)
+        print(f"{BENCHMARKS[name](**sizes)!r}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The verbs on sparse rows that lie on a device: products of its library, or a line on the stored values.
+
+`scorer`, `nearest` and `scores_of` are those of any array: they need no more than ``X @ weights``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from .device_csr import DeviceCSR
+from .namespace import Array, namespace, to_numpy, where
+from .verbs import (
+    add_label_sums,
+    dense_rows,
+    largest,
+    map_values,
+    only_rows,
+    row_is_finite,
+    row_sums,
+    rows_are_same,
+    scale_rows,
+    squared_norms,
+    stored_values,
+    take_rows,
+    weighted_sums,
+)
+
+
+@stored_values.register
+def _(X: DeviceCSR) -> Array:
+    return X.data[X.stored]
+
+
+@map_values.register
+def _(X: DeviceCSR, function: Callable[[Array], Array]) -> DeviceCSR:
+    return X.with_data(function(stored_values(X)))
+
+
+@weighted_sums.register
+def _(X: DeviceCSR, weights: Array) -> Array:
+    xp = namespace(X)
+    return xp.astype(X.column_sums(xp.astype(weights, X.dtype, copy=False)).T, xp.float64, copy=False)
+
+
+@add_label_sums.register
+def _(X: DeviceCSR, labels: Array, sums: Array) -> Array:
+    xp = namespace(X)
+    clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=X.device)
+    members = labels[:, None] == clusters[None, :]
+    sums += _wide(X).column_sums(xp.astype(members, sums.dtype)).T
+    return sums
+
+
+def _wide(X: DeviceCSR) -> DeviceCSR:
+    """The same rows in float64."""
+    return map_values(X, lambda values: namespace(values).astype(values, namespace(values).float64, copy=False))
+
+
+@row_sums.register
+def _(X: DeviceCSR) -> Array:
+    xp = namespace(X)
+    return (_wide(X) @ xp.ones((X.n_columns, 1), dtype=xp.float64, device=X.device))[:, 0]
+
+
+@squared_norms.register
+def _(X: DeviceCSR) -> Array:
+    return row_sums(map_values(_wide(X), lambda values: values * values))
+
+
+@row_is_finite.register
+def _(X: DeviceCSR) -> Array:
+    xp = namespace(X)
+    return row_sums(map_values(X, lambda values: xp.astype(~xp.isfinite(values), X.dtype))) == 0
+
+
+@scale_rows.register
+def _(X: DeviceCSR, factors: Array) -> DeviceCSR:
+    xp = namespace(X)
+    return X.with_data(stored_values(X) * xp.take(xp.astype(factors, X.dtype), X.row_of_each(), axis=0))
+
+
+@only_rows.register
+def _(X: DeviceCSR, kept: Array) -> DeviceCSR:
+    xp = namespace(X)
+    return X.with_data(where(xp.take(kept, X.row_of_each(), axis=0), stored_values(X), 0.0))
+
+
+@take_rows.register
+def _(X: DeviceCSR, rows: Array) -> DeviceCSR:
+    xp = namespace(X)
+    begin, end = (xp.take(part, rows, axis=0) for part in (X.indptr[:-1], X.indptr[1:]))
+    ends = xp.astype(xp.cumulative_sum(end - begin, include_initial=True), X.indptr.dtype)
+    taken = replace(X, indptr=ends, starts=to_numpy(ends), first=0, sorted_columns={})
+    row = taken.row_of_each()
+    cells = xp.arange(taken.size, dtype=ends.dtype, device=X.device) + xp.take(begin - ends[:-1], row, axis=0)
+    return replace(taken, indices=xp.take(X.indices, cells, axis=0), data=xp.take(X.data, cells, axis=0))
+
+
+@dense_rows.register
+def _(X: DeviceCSR, rows: Array) -> Array:
+    return _wide(take_rows(X, rows)).to_dense()
+
+
+@largest.register
+def _(X: DeviceCSR) -> float:
+    return float(namespace(X).max(abs(stored_values(X)))) if X.size else 0.0
+
+
+@rows_are_same.register
+def _(X: DeviceCSR) -> bool:
+    counts = np.diff(X.starts)
+    if np.ptp(counts):
+        return False
+    cells = (namespace(X).reshape(part[X.stored], (len(counts), int(counts[0]))) for part in (X.indices, X.data))
+    return all(bool(namespace(own).all(own == own[:1, :])) for own in cells)

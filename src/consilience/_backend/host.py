@@ -1,0 +1,24 @@
+"""Whether numbers can be looked at for nothing, or only by waiting for a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .csr import CSR
+from .lazy import LazyRows
+from .namespace import Array
+
+
+def on_host(array: Array) -> bool:
+    """Whether an array is, or is read, into the memory of this process, in numpy's hands; others are on a device."""
+    return isinstance(array, np.ndarray | np.generic | CSR | LazyRows)
+
+
+def could_be(condition: Any) -> bool:
+    """Whether a condition may hold: on a device it may, for to look would be to wait.
+
+    What follows must be right, if perhaps for nothing, where the condition does not hold.
+    """
+    return bool(condition) if on_host(condition) or isinstance(condition, bool) else True

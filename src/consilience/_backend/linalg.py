@@ -1,0 +1,86 @@
+"""Linear algebra that array libraries differ in: small symmetric matrices, many at a time, and sums of squares."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+from array_api_compat import device, is_cupy_array, is_torch_array
+from scipy.linalg import solve_triangular
+
+from .namespace import Array, namespace
+
+
+@singledispatch
+def inverse_root(matrices: Array) -> Array:
+    """The inverse of the lower triangular L with ``L @ L.T`` the matrix: (..., d, d).
+
+    A matrix that is not positive definite gives NaN on torch and cupy, which do not look, and an error elsewhere.
+    """
+    xp = namespace(matrices)
+    if is_torch_array(matrices):  # its plain cholesky and inverse wait for the device
+        root, failed = xp.linalg.cholesky_ex(matrices)
+        root = xp.where((failed == 0)[..., None, None], root, xp.full_like(root, xp.nan))
+        unit = xp.eye(root.shape[-1], dtype=root.dtype, device=device(root))
+        return xp.linalg.solve_triangular(root, xp.broadcast_to(unit, root.shape), upper=False)
+    return xp.tril(xp.linalg.inv(xp.linalg.cholesky(matrices)))
+
+
+@inverse_root.register
+def _(matrices: np.ndarray) -> np.ndarray:
+    d = matrices.shape[-1]
+    roots = np.linalg.cholesky(matrices).reshape(-1, d, d)
+    return np.stack([solve_triangular(own, np.eye(d), lower=True) for own in roots]).reshape(matrices.shape)
+
+
+@singledispatch
+def surely_definite(matrices: Array) -> bool:
+    """Whether all are positive definite, where to ask is cheap; False where it is not known.
+
+    On torch and cupy this one number is waited for: so is `eigh`, and of many columns it takes fifty times as long.
+    """
+    xp = namespace(matrices)
+    if is_torch_array(matrices):
+        return not bool(xp.any(xp.linalg.cholesky_ex(matrices).info != 0))
+    if is_cupy_array(matrices):
+        return bool(xp.all(xp.isfinite(xp.linalg.cholesky(matrices))))
+    return False
+
+
+@surely_definite.register
+def _(matrices: np.ndarray) -> bool:
+    try:
+        np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+@singledispatch
+def weighted_products(X: Array, weights: Array) -> Array:
+    """``X.T @ diag(w) @ X`` for each column w of the weights, as float64, multiplied in the type of X: (k, d, d)."""
+    xp = namespace(X)
+    n, d = X.shape
+    k = weights.shape[1]
+    # one product for all clusters: it takes room for as many copies of the rows
+    wide = xp.reshape(xp.astype(weights, X.dtype, copy=False)[:, :, None] * X[:, None, :], (n, k * d))
+    found = xp.astype(xp.reshape(wide.T @ X, (k, d, d)), xp.float64)
+    return (found + xp.matrix_transpose(found)) / 2  # symmetric to the last digit
+
+
+@weighted_products.register
+def _(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    roots = np.sqrt(weights.astype(X.dtype, copy=False))
+    scaled = (X * roots[:, j][:, None] for j in range(roots.shape[1]))
+    return np.stack([(own.T @ own).astype(np.float64, copy=False) for own in scaled])
+
+
+@singledispatch
+def sum_of_squares(values: Array) -> Array:
+    """Along the last axis, in the type of the values; `vecdot` is a matrix product a row elsewhere, and slow."""
+    return namespace(values).sum(values * values, axis=-1)
+
+
+@sum_of_squares.register
+def _(values: np.ndarray) -> np.ndarray:
+    return np.vecdot(values, values)

@@ -1,0 +1,20 @@
+"""Room for what is worked out along the way: memory, or a file where there is too much of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from math import prod
+from typing import Any
+
+import numpy as np
+
+
+def scratch(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array in a file that nobody else sees, and that is gone with the array."""
+    with tempfile.TemporaryFile(prefix="consilience-") as file:
+        n_bytes = max(1, prod(shape)) * np.dtype(dtype).itemsize
+        file.truncate(n_bytes)
+        if hasattr(os, "posix_fallocate"):  # a disk that is full says so now, and not by ending the process later
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        return np.memmap(file, dtype, "r+", shape=shape)

@@ -1,0 +1,103 @@
+"""Columns of Parquet files, by pyarrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+class ParquetReader:
+    """Some columns of one or several Parquet files, one after the other; row groups are read whole."""
+
+    sparse = False
+
+    def __init__(self, files: Sequence[ParquetFile], columns: Sequence[str], dtype: np.dtype) -> None:
+        self.files, self.columns, self.dtype = tuple(files), tuple(columns), dtype
+        lengths = [length for file in files for length in file.group_rows]
+        self.edges = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        self.n_rows, self.n_columns = int(self.edges[-1]), len(columns)
+        self.size = self.n_rows * self.n_columns
+        self.source = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
+        self.places = [(file, i) for file in files for i in range(len(file.group_rows))]
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        first, last = np.searchsorted(self.edges, [start, stop - 1], side="right") - 1
+        out = np.empty((stop - start, self.n_columns), self.dtype)
+        for group in range(first, last + 1):
+            begin, end = (int(edge) for edge in self.edges[group : group + 2])
+            part = slice(max(start, begin) - begin, min(stop, end) - begin)
+            self._read_group(group, part, out[max(start, begin) - start : min(stop, end) - start])
+        return out
+
+    def _read_group(self, group: int, part: slice, out: np.ndarray) -> None:
+        """Write rows of one row group where they belong."""
+        file, i = self.places[group]
+        table = file.read(i, self.columns)
+        for j, name in enumerate(self.columns):
+            out[:, j] = _numbers(table.column(name).slice(part.start, part.stop - part.start))
+
+
+class ParquetFile:
+    """A Parquet file as it was when it was first looked at."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.path.abspath(path)
+        try:
+            file = self.open()
+        except ImportError as error:
+            raise ImportError(f"{self.path}: Parquet files need pyarrow: pip install 'consilience[parquet]'") from error
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # pyarrow's
+            what = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ValueError(f"{self.path} cannot be read as a Parquet file: {what}") from error
+        self.types = {field.name: field.type for field in file.schema_arrow}
+        self.group_rows = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+
+    def open(self) -> Any:
+        """Anew each time: several threads may read."""
+        import pyarrow.parquet
+
+        return pyarrow.parquet.ParquetFile(self.path)
+
+    def read(self, group: int, columns: Sequence[str]) -> Any:
+        """Columns of a row group."""
+        try:
+            with self.open() as file:
+                table = file.read_row_group(group, columns=list(columns))
+        except Exception as error:  # pyarrow's, which do not always say of which file
+            raise OSError(f"{self.path}: {error}") from error
+        if table.num_rows != self.group_rows[group]:
+            raise OSError(f"{self.path}: row group {group} had {self.group_rows[group]} rows, now {table.num_rows}")
+        return table
+
+
+def parquet_reader(name: str, files: Sequence[ParquetFile], columns: Sequence[str]) -> ParquetReader:
+    """Columns of a view, which all files must have, as numbers."""
+    for file in files:
+        for column in columns:
+            if column not in file.types:
+                raise ValueError(f"view {name!r} asks for column {column!r}, which {file.path} does not have")
+            if not _is_number(file.types[column]):
+                raise TypeError(
+                    f"view {name!r}: column {column!r} of {file.path} holds no numbers ({file.types[column]}): encode "
+                    "it first, or leave it out"
+                )
+    single = all(str(file.types[column]) == "float" for file in files for column in columns)
+    return ParquetReader(files, columns, np.dtype(np.float32 if single and columns else np.float64))
+
+
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+
+
+def _numbers(column: Any) -> np.ndarray:
+    """Numbers of a column; a null is NaN."""
+    from pyarrow import types
+
+    return (column if types.is_floating(column.type) else column.cast("float64", safe=False)).to_numpy()

@@ -1,0 +1,91 @@
+"""Sparse rows whose numbers are stored in three arrays, as scipy's CSR has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._backend.lazy import LazyRows
+from .memmap import mapped_array
+from .stored import StoredArray
+
+
+class SparseReader:
+    """Rows ``indptr[i]:indptr[i + 1]`` of stored `indices` and `data`; where each row begins is kept in memory."""
+
+    sparse = True
+    edges: np.ndarray | None = None  # chunks of the values end anywhere in a row
+
+    def __init__(self, data: StoredArray, indices: StoredArray, indptr: np.ndarray, shape: tuple[int, int]) -> None:
+        self.data, self.indices, self.indptr = data, indices, np.array(indptr)
+        self.n_rows, self.n_columns = (int(length) for length in shape)
+        self.dtype, self.source = data.dtype, data.source
+        self._check()
+        self.size = int(self.indptr[-1] - self.indptr[0])
+
+    def _check(self) -> None:
+        """What the rows' ends say must fit the rest; the indices are looked at when they are read."""
+        if self.indptr.shape != (self.n_rows + 1,) or self.indptr.dtype.kind not in "iu":
+            raise ValueError(
+                f"wants {self.n_rows + 1} whole numbers in indptr for {self.n_rows} rows, one more than rows"
+            )
+        if self.data.shape != self.indices.shape or len(self.data.shape) != 1 or self.indices.dtype.kind not in "iu":
+            raise ValueError(f"wants data and indices of one length, got {self.data.shape} and {self.indices.shape}")
+        if self.indptr[0] < 0 or self.indptr[-1] > self.data.shape[0] or np.any(self.indptr[1:] < self.indptr[:-1]):
+            raise ValueError(f"indptr must rise from 0 to no more than the {self.data.shape[0]} values there are")
+
+    def read(self, start: int, stop: int) -> sp.csr_array:
+        ends = self.indptr[start : stop + 1]
+        cells = int(ends[0]), int(ends[-1])
+        columns = self.indices.read(*cells)
+        if len(columns) and not 0 <= columns.min() <= columns.max() < self.n_columns:
+            raise ValueError(f"an index goes beyond the {self.n_columns} columns")
+        narrow = sp.get_index_dtype(maxval=max(cells[1] - cells[0], self.n_columns))
+        parts = self.data.read(*cells), columns.astype(narrow, copy=False), (ends - ends[0]).astype(narrow, copy=False)
+        return sp.csr_array(parts, shape=(stop - start, self.n_columns))
+
+
+def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> LazyRows:
+    """Open sparse rows in three ``.npy`` files, which stay on disk, as a view.
+
+    Up to two thousand million values ``scipy.sparse.csr_array((data, indices, indptr), shape=shape)`` of mapped arrays
+    does as well; beyond, scipy wants indices of 64 bits, and copies others into memory.
+
+    Parameters
+    ----------
+    data, indices : path, or array mapped from a file
+        What a CSR matrix stores: its values and their columns.
+    indptr : path or array
+        Where each row starts, and the end; it is kept in memory.
+    shape : tuple of (int, int)
+        Rows and columns.
+
+    Returns
+    -------
+    LazyRows
+        Rows that are read when they are needed, to be given to `Views`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> import consilience as cs
+    >>> X = sp.random_array((500, 40), density=0.1, format="csr", rng=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = [f"{folder}/{part}.npy" for part in ("data", "indices", "indptr")]
+    ...     for path, part in zip(paths, (X.data, X.indices, X.indptr)):
+    ...         np.save(path, part)
+    ...     words = cs.open_sparse(*paths, shape=X.shape)
+    ...     cs.Views({"words": words})["words"].shape
+    (500, 40)
+    """
+    opened = [np.load(own, mmap_mode="r") if isinstance(own, str | Path) else own for own in (data, indices)]
+    arrays = [mapped_array(own) for own in opened]
+    if arrays[0] is None or arrays[1] is None:
+        raise TypeError("data and indices must be .npy files, or arrays mapped from them: np.load(path, mmap_mode='r')")
+    ends = np.load(indptr) if isinstance(indptr, str | Path) else indptr
+    return LazyRows.over(SparseReader(arrays[0], arrays[1], ends, shape))

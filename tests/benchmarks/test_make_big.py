@@ -1,0 +1,61 @@
+"""Views of any size for benchmarks: well formed, seeded, and a set in which there is something to find."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.naive_bayes import MultinomialNB
+
+from consilience._backend.lazy import LazyRows
+from consilience.data.sources import lazily
+
+make_big = pytest.importorskip("benchmarks.make_big")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("big")
+    make_big.make(folder, gb=0.04)
+    return folder
+
+
+def test_it_has_the_size_asked_for(folder):
+    total = sum(path.stat().st_size for path in folder.iterdir())
+    assert 40e6 <= total < 40e6 + make_big.BLOCK * 800
+
+
+def test_both_views_stay_on_disk(folder):
+    views, y = make_big.load(folder)
+    assert views.names == ("counts", "dense")
+    assert views.present.all()
+    assert isinstance(views["counts"], LazyRows)
+    assert isinstance(lazily(views["dense"]), LazyRows)
+    assert len(views) == len(y)
+    assert np.bincount(y, minlength=10).min() > 0.09 * len(y)
+
+
+def test_counts_are_those_of_words(folder):
+    views, _ = make_big.load(folder)
+    counts = views["counts"][:2000].to_scipy()
+    assert counts.has_canonical_format
+    assert counts.indices.dtype == np.int32
+    assert (counts.data >= 1).all()
+    assert (counts.sum(axis=1) == make_big.N_DRAWN).all()
+    assert 55 < counts.nnz / 2000 <= make_big.N_DRAWN
+
+
+def test_each_view_tells_the_clusters_apart_but_not_quite(folder):
+    views, y = make_big.load(folder)
+    dense = KMeans(10, n_init=3, random_state=0).fit_predict(views["dense"][:5000])
+    assert 0.5 < adjusted_rand_score(y[:5000], dense) < 0.999
+    counts = views["counts"][:10_000].to_scipy()
+    known = MultinomialNB().fit(counts[:5000], y[:5000])
+    assert 0.8 < known.score(counts[5000:], y[5000:10_000]) < 0.999
+
+
+def test_the_same_seed_writes_the_same_and_another_does_not(folder, tmp_path):
+    for seed in (0, 1):
+        make_big.make(tmp_path / str(seed), gb=0.04, seed=seed)
+    names = [path.name for path in folder.iterdir()]
+    assert all((tmp_path / "0" / name).read_bytes() == (folder / name).read_bytes() for name in names)
+    assert any((tmp_path / "1" / name).read_bytes() != (folder / name).read_bytes() for name in names)

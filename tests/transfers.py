@@ -1,0 +1,54 @@
+"""What leaves a device, counted on a pretended one: array_api_strict has devices that are not the CPU."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from unittest.mock import patch
+
+import array_api_strict
+import numpy as np
+
+DEVICE = array_api_strict.Device("device1")
+CPU = array_api_strict.Device("CPU_DEVICE")
+WAYS_OUT = ("__bool__", "__float__", "__int__", "__index__", "__complex__", "__dlpack__", "to_device")
+
+
+@dataclass
+class Fetched:
+    """Shapes of the arrays that left the device, and of the numbers."""
+
+    arrays: list[tuple[int, ...]] = field(default_factory=list)
+    single: list[tuple[int, ...]] = field(default_factory=list)  # a list, for threads append and do not count
+
+    @property
+    def numbers(self) -> int:
+        return len(self.single)
+
+
+def on_device(values):
+    """A numpy array as one on the pretended device."""
+    return array_api_strict.asarray(np.ascontiguousarray(values), device=DEVICE)
+
+
+@contextmanager
+def transfers() -> Iterator[Fetched]:
+    """Count what leaves the device within: `.arrays` holds shapes, `.numbers` says how many single numbers.
+
+    Arrays on the CPU device count as being at home already. `numpy.asarray` of an array on a device raises by itself.
+    """
+    fetched = Fetched()
+    with ExitStack() as restored:
+        for name in WAYS_OUT:
+            restored.enter_context(patch.object(type(on_device(0.0)), name, _counted(name, fetched)))
+        yield fetched
+
+
+def _counted(name, fetched):
+    original = getattr(type(on_device(0.0)), name)
+
+    def way_out(self, *args, **kwargs):
+        if self.device != CPU and (name != "to_device" or args[0] == CPU):
+            (fetched.single if self.size == 1 else fetched.arrays).append(self.shape)
+        return original(self, *args, **kwargs)
+
+    return way_out
