@@ -1,10 +1,18 @@
 """The same model on the same data, stored in other places; and how its time grows with the rows.
 
 Overheads: one round of co-EM on a made-up set of about a gigabyte (`make_big`: sparse counts, dense measurements), in
-memory, mapped from files, as dask arrays on threads, and on a `LocalCluster` of two processes, whose workers hold the
-chunks. A round is timed as (time of many rounds - time of few) / (many - few). Files are read before, so that they are
-in the cache of the operating system: what is measured is what blocks cost, not the disk. `labels` says whether they are
-those of the run in memory.
+memory, mapped from files, as dask arrays on threads, and on a `LocalCluster` of two processes, whose workers read the
+chunks from the files and hold them. A round is timed as (time of many rounds - time of few) / (many - few), in turns,
+and `range` is that of the ratios within a turn. Files are in the cache of the operating system: what is measured is
+what blocks cost, not the disk. `labels` says whether they are those of the run in memory.
+
+Lost workers: the same fit on the cluster, with a worker killed in the middle of a pass: what it costs, and that nothing
+else changes. Tasks: how many the scheduler keeps at the end of each round; where they grew, a long fit would slow down.
+
+The disk (Linux only): a fit in a process of its own, whose files are dropped from the cache before each pass, beside a
+plain read of the same files; and the memory of that process, with what it had before in its own line.
+
+Landmarks: co-trained spectral clustering from files beside memory.
 
 Growth: one round of co-EM and of k-means at growing numbers of rows. `exponent` is the slope of the logarithm of the
 time from the line before: 1.00 is linear.
@@ -12,86 +20,319 @@ time from the line before: 1.00 is linear.
 
 from __future__ import annotations
 
+import logging
+import os
+import re
+import signal
+import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
+from sklearn.exceptions import ConvergenceWarning
 
-from consilience import CoEM, MultiViewKMeans, Table, Views
+from consilience import CoEM, CoTrainedSpectral, MultiViewKMeans, Table, Views
+from consilience.algorithms import coem
 from consilience.data.sources import in_memory, lazily
 
 from . import make_big
-from .harness import Contestant, clock, compare
+from .harness import clock
 
 N_CLUSTERS = 10
-CHUNK = 100_000  # rows
+N_CHUNKS = 12
+FEW, MANY = 1, 5  # rounds
+LONG = 12  # rounds of a fit in which a worker is killed
+READ = ("data.npy", "indices.npy", "dense.npy")  # what each pass reads
+Fit = Callable[[int], Any]  # from a number of rounds to a fitted model
 
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
-    with tempfile.TemporaryDirectory() as folder:
-        make_big.make(Path(folder), gb=0.02 if small else 1.0, seed=0)
-        yield f"one round of co-EM, {size(folder) / 1e9:.2f} GB in two views", overheads(folder, min(repeats, 3))
+    turns = min(repeats, 1 if small else 3)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_big.make(folder, gb=0.02 if small else 1.0)
+        mapped, y = make_big.load(folder)
+        held = Views({name: in_memory(name, lazily(block), None) for name, block in mapped.items()})
+        size = f"{sum((folder / file).stat().st_size for file in READ) / 1e9:.2f} GB in two views"
+        with workers() as client:
+            with client.as_current():
+                remote = Views({name: from_files(folder, name, block).persist() for name, block in held.items()})
+            there = partial(on_client, client, partial(rounds, remote, y))
+            fits = {
+                "memory": partial(rounds, held, y),
+                "memmap": partial(rounds, mapped, y),
+                "dask, threads": partial(rounds, Views({name: chunks_of(X) for name, X in held.items()}), y),
+                "dask, LocalCluster": there,
+            }
+            yield f"one round of co-EM, {size}", overheads(fits, turns)
+            yield f"a worker killed in a fit of {LONG} rounds, {size}", losses(client, there)
+            yield f"tasks on the scheduler at the end of each of {LONG} rounds", tasks_by_round(client, there)
+        if sys.platform == "linux":
+            yield f"a pass over files that are not in the cache, {size}", disk(folder)
+        few = slice(0, 20_000 if small else 200_000)
+        places = {"memory": held[few], "memmap": mapped[few]}
+        yield f"co-trained spectral clustering by landmarks, {few.stop:,} entities", landmarks(places, turns)
     sizes = (10_000, 100_000) if small else (100_000, 1_000_000, 10_000_000)
     yield "growth in rows: one round, two dense views of 8 columns, float32, 10 clusters", growth(sizes)
 
 
-def size(folder: str) -> int:
-    """Bytes of all files."""
-    return sum(path.stat().st_size for path in Path(folder).iterdir())
-
-
-def overheads(folder: str, repeats: int) -> Table:
-    """The same rounds from memory, disk, dask threads and a cluster."""
-    mapped, y = make_big.load(Path(folder))
-    held = Views({name: in_memory(name, lazily(block), None) for name, block in mapped.items()})
-    chunked = Views({name: chunks_of(block) for name, block in held.items()})
-    with ExitStack() as opened:
-        cluster = opened.enter_context(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
-        client = opened.enter_context(Client(cluster, set_as_default=False))
-        with client.as_current():
-            remote = Views({name: chunks_of(block).persist() for name, block in held.items()})
-        contestants = {
-            "memory": partial(rounds, held, y),
-            "memmap": partial(rounds, mapped, y),
-            "dask, threads": partial(rounds, chunked, y),
-            "dask, LocalCluster": partial(on_client, client, remote, y),
-        }
-        labels = rounds(held, y, 4).labels_
-        per_round = [Contestant.per_round(name, own, 2, 8) for name, own in contestants.items()]
-        return compare(per_round, repeats, partial(same_labels, labels=labels))
+@contextmanager
+def workers() -> Iterator[Client]:
+    """A cluster of two processes, which says nothing of those that are killed."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
 
 
 def rounds(views: Views, y: np.ndarray, n_rounds: int) -> Any:
     return CoEM(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds).fit(views)
 
 
-def on_client(client: Client, views: Views, y: np.ndarray, n_rounds: int) -> Any:
+def on_client(client: Client, fit: Fit, n_rounds: int) -> Any:
     with client.as_current():
-        return rounds(views, y, n_rounds)
-
-
-def same_labels(model: Any, labels: np.ndarray) -> dict[str, str]:
-    return {"labels": f"{np.mean(model.labels_ == labels):.1%} the same"}
+        return fit(n_rounds)
 
 
 def chunks_of(block: Any) -> Any:
-    """A block as a dask array in chunks of rows."""
+    """A block in memory as a dask array in chunks of rows."""
+    return joined(block, lambda start, stop: dask.delayed(block[start:stop]))
+
+
+def from_files(folder: Path, name: str, block: Any) -> Any:
+    """The same, but whoever computes a chunk reads it from the files."""
+    return joined(block, lambda start, stop: dask.delayed(rows_of)(folder, name, start, stop))
+
+
+def joined(block: Any, chunk: Callable[[int, int], Any]) -> Any:
+    """A dask array in the form of a block, from its chunks of rows."""
     n, d = block.shape
-    if not sp.issparse(block):
-        return da.from_array(block, chunks=(CHUNK, d))
-    meta = sp.csr_array((0, d), dtype=block.dtype)
-    parts = [block[i : i + CHUNK] for i in range(0, n, CHUNK)]
-    return da.concatenate(
-        [da.from_delayed(dask.delayed(part), part.shape, dtype=block.dtype, meta=meta) for part in parts]
+    meta = (sp.csr_array if sp.issparse(block) else np.empty)((0, d), dtype=block.dtype)
+    step = -(-n // N_CHUNKS)
+    edges = [(start, min(n, start + step)) for start in range(0, n, step)]
+    parts = [da.from_delayed(chunk(i, j), (j - i, d), dtype=block.dtype, meta=meta) for i, j in edges]
+    return da.concatenate(parts)
+
+
+def rows_of(folder: Path, name: str, start: int, stop: int) -> Any:
+    """Some rows of a view of `make_big`."""
+    if name == "dense":
+        return np.array(np.load(folder / "dense.npy", mmap_mode="r")[start:stop])
+    data, indices, indptr = (np.load(folder / f"{part}.npy", mmap_mode="r") for part in ("data", "indices", "indptr"))
+    ends = np.array(indptr[start : stop + 1])
+    inside = slice(ends[0], ends[-1])
+    parts = np.array(data[inside]), np.array(indices[inside]), ends - ends[0]
+    return sp.csr_array(parts, shape=(stop - start, make_big.N_WORDS))
+
+
+def overheads(fits: Mapping[str, Fit], turns: int) -> Table:
+    """The same rounds from memory, disk, dask threads and a cluster."""
+    labels = [fit(MANY).labels_ for fit in fits.values()]
+    return compared({name: partial(per_round, fit) for name, fit in fits.items()}, labels, turns)
+
+
+def per_round(fit: Fit) -> float:
+    few, many = (clock(partial(fit, n_rounds)) for n_rounds in (FEW, MANY))
+    return (many - few) / (MANY - FEW)
+
+
+def compared(timers: Mapping[str, Callable[[], float]], labels: list[np.ndarray], turns: int) -> Table:
+    """Seconds in turns, as ratios to the first, and how many labels are the first's."""
+    seconds = np.array([[timer() for timer in timers.values()] for _ in range(turns)])
+    ratios = seconds / seconds[:, :1]
+    return Table.from_rows(
+        {
+            "contestant": name,
+            "seconds": f"{np.median(own):.3g}",
+            "ratio": f"{np.median(ratio):.2f}",
+            "range": f"{ratio.min():.2f} to {ratio.max():.2f}",
+            "labels": f"{np.mean(found == labels[0]):.1%} the same",
+        }
+        for name, own, ratio, found in zip(timers, seconds.T, ratios.T, labels, strict=True)
     )
+
+
+def losses(client: Client, fit: Fit) -> Table:
+    """What it costs that a worker dies early, in the middle or late, beside the median of two fits in peace."""
+    calm, usual = zip(*(timed(partial(fit, LONG)) for _ in range(2)), strict=True)
+    peace = float(np.median(calm))
+    rows = [{"killed": "nobody", "seconds": f"{peace:.2f}", "lost": "", **equal(*usual)}]
+    for at in (LONG // 4, LONG // 2, 3 * LONG // 4):
+        with killer(client, at, delay=peace / LONG / 2):
+            seconds, model = timed(partial(fit, LONG))
+        client.wait_for_workers(2)
+        lost = f"{seconds - peace:+.2f}"
+        rows.append(
+            {"killed": f"after round {at}", "seconds": f"{seconds:.2f}", "lost": lost, **equal(usual[0], model)}
+        )
+    return Table.from_rows(rows)
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds that a call takes, and what it returns."""
+    start = time.perf_counter()
+    found = work()
+    return time.perf_counter() - start, found
+
+
+def equal(one: Any, other: Any) -> dict[str, str]:
+    """Whether two models are the same, to the bit."""
+    labels, cost = np.array_equal(one.labels_, other.labels_), one.cost_ == other.cost_
+    return {"labels": "equal" if labels else "DIFFER", "cost": "equal" if cost else "DIFFERS"}
+
+
+@contextmanager
+def killer(client: Client, at: int, delay: float) -> Iterator[None]:
+    """Kill a worker within a round: some seconds after another has ended, so that it is at work."""
+    victim = min(client.run(os.getpid).values())
+    timer = threading.Timer(delay, os.kill, (victim, signal.SIGKILL))
+    with at_each_round(lambda n_rounds: timer.start() if n_rounds == at else None):
+        yield
+    timer.join()
+
+
+@contextmanager
+def at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
+    """Have something done at the end of each round of co-EM, given how many there were."""
+    count, state_of = iter(range(1, sys.maxsize)), coem.state_of
+
+    def watched(*arguments: Any) -> Any:
+        act(next(count))
+        return state_of(*arguments)
+
+    with mock.patch.object(coem, "state_of", watched):
+        yield
+
+
+def tasks_by_round(client: Client, fit: Fit) -> Table:
+    """The smallest and the largest number of tasks that the scheduler knows."""
+    counts: list[int] = []
+    with at_each_round(lambda _: counts.append(client.run_on_scheduler(n_tasks))):
+        fit(LONG)
+    return Table.from_rows([{"fewest": min(counts), "most": max(counts), "last less first": counts[-1] - counts[0]}])
+
+
+def n_tasks(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
+
+
+def disk(folder: Path) -> Table:
+    """How fast a plain read is, and the passes of a fit that has a process to itself; and the memory of that one."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        plain, passes, memory = alone.submit(cold_fit, folder).result()
+    return Table.from_rows(
+        [
+            {"what": "plain read", **speed(*plain, plain), "anonymous MiB": memory["before"], "resident MiB": ""},
+            {
+                "what": "pass of co-EM",
+                **speed(*np.median(passes, axis=0), plain),
+                "anonymous MiB": memory["anonymous"],
+                "resident MiB": memory["resident"],
+            },
+        ]
+    )
+
+
+def speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[str, str]:
+    """Bytes that came from the disk, by the second and as a share of the plain read's."""
+    rate = n_bytes / seconds / 1e9
+    share = rate / (plain[0] / plain[1] / 1e9) if plain[0] else float("nan")
+    return {
+        "GB from disk": f"{n_bytes / 1e9:.3f}",
+        "seconds": f"{seconds:.3g}",
+        "GB/s": f"{rate:.2f}",
+        "ratio": f"{share:.2f}",
+    }
+
+
+def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float]], dict[str, str]]:
+    """Bytes from the disk and seconds, of a plain read and of each pass; and the most memory at one time."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    plain = cold(folder, partial(read, folder))[:2]
+    views, y = make_big.load(folder)
+    passes: list[tuple[float, float]] = []
+    expected = coem.expected
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        n_bytes, seconds, found = cold(folder, partial(expected, *arguments, **options))
+        passes.append((n_bytes, seconds))
+        return found
+
+    before = memory("RssAnon")
+    with mock.patch.object(coem, "expected", watched), highest(partial(memory, "RssAnon")) as seen:
+        rounds(views, y, 3)
+    peaks = {"before": before, "anonymous": max(seen), "resident": memory("VmHWM")}
+    return plain, passes, {name: f"{value / 2**20:.0f}" for name, value in peaks.items()}
+
+
+def cold(folder: Path, work: Callable[[], Any]) -> tuple[float, float, Any]:
+    """Bytes that a call has from the disk, its seconds, and what it returns; nothing is in the cache before."""
+    for name in READ:
+        with (folder / name).open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    before = of_system("io", "read_bytes")
+    seconds, found = timed(work)
+    return of_system("io", "read_bytes") - before, seconds, found
+
+
+def read(folder: Path) -> None:
+    """Read files from beginning to end."""
+    buffer = bytearray(1 << 24)
+    for name in READ:
+        with (folder / name).open("rb", buffering=0) as file:
+            while file.readinto(buffer):
+                pass
+
+
+def memory(kind: str) -> int:
+    """Bytes of this process: RssAnon now, VmHWM the most ever, with the pages of files that are mapped."""
+    return 1024 * of_system("status", kind)
+
+
+def of_system(file: str, key: str) -> int:
+    """A number that Linux keeps of this process."""
+    found = re.search(rf"^{key}:\s+(\d+)", Path("/proc/self", file).read_text(), flags=re.MULTILINE)
+    assert found is not None, f"/proc/self/{file} has no {key}"
+    return int(found.group(1))
+
+
+@contextmanager
+def highest(value: Callable[[], int]) -> Iterator[list[int]]:
+    """What a number was, every few milliseconds."""
+    seen, over = [value()], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.01):
+            seen.append(value())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        watcher.join()
+
+
+def landmarks(places: Mapping[str, Views], turns: int) -> Table:
+    """The same landmarks wherever the rows lie."""
+    model = CoTrainedSpectral(N_CLUSTERS, affinity="landmarks", n_iter=2, random_state=0)
+    labels = [model.fit(views).labels_ for views in places.values()]
+    return compared({name: partial(clock, partial(model.fit, views)) for name, views in places.items()}, labels, turns)
 
 
 def growth(sizes: tuple[int, ...]) -> Table:
@@ -104,9 +345,8 @@ def growth(sizes: tuple[int, ...]) -> Table:
         line = {"n": n}
         for name, model in (("CoEM", partial(CoEM, families="gaussian")), ("MultiViewKMeans", MultiViewKMeans)):
             fit = partial(n_rounds_of, model, views, y)
-            fit(2)
-            few, many = (min(clock(partial(fit, n_rounds)) for _ in range(3)) for n_rounds in (2, 6))
-            line[name] = (many - few) / 4
+            fit(FEW)
+            line[name] = min(per_round(fit) for _ in range(2))
         lines.append(line)
     return Table.from_rows(with_exponent(line, before) for line, before in zip(lines, [None, *lines], strict=False))
 

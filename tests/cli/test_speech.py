@@ -7,7 +7,7 @@ import sys
 import pytest
 from stage import done, read_labels, run
 
-COMMANDS = ["cluster", "compare", "predict", "report", "datasets"]
+COMMANDS = ["cluster", "compare", "predict", "report", "datasets", "reproduce", "bench"]
 
 
 def test_quiet_says_nothing_where_all_goes_well(data, ab, clustered, tmp_path):

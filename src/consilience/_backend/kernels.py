@@ -192,3 +192,13 @@ def label_sums(indptr, indices, data, labels, sums):
             # unsigned, or numba asks each index whether it counts from the end
             for p in range(np.uintp(indptr[i]), np.uintp(indptr[i + 1])):
                 row[np.uintp(indices[p])] += data[p]
+
+
+@njit(nogil=True, cache=True)
+def dense_label_sums(X, labels, sums):
+    """sums[j] += the rows labelled j, in their order; a negative label belongs nowhere."""
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            row = sums[labels[i]]
+            for c in range(X.shape[1]):
+                row[c] += X[i, c]

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from .csr import CSR
 from .cuts import cut
 from .namespace import Array
 from .rows import as_plain, as_rows
@@ -23,7 +24,12 @@ GAP_BYTES = 1 << 16  # reading what lies between two rows so near costs less tha
 
 
 class Reader(Protocol):
-    """Where rows come from. It can be pickled where the storage can be opened again by name."""
+    """Where rows come from. It can be pickled where the storage can be opened again by name.
+
+    One that can give rows where they are, without a copy, has besides `lends` (True), `lend` (as `read`), `release` of
+    rows that were lent, and `hasten`, to have rows read that will be wanted soon. One of sparse rows may have `sound`,
+    (n_rows,), to remember which of them are as the kernels want them.
+    """
 
     n_rows: int
     n_columns: int
@@ -126,10 +132,29 @@ class LazyRows:
         start, stop, step = rows.indices(self.shape[0])
         if step != 1:
             raise ValueError(f"rows that are not in memory are read in their order, got {rows}: use take for positions")
-        stop = max(start, stop)
-        block = self._read(start, stop) if stop > start else self._nothing()
+        return self._changed(slice(start, max(start, stop)), self.reader.read)
+
+    @property
+    def lends(self) -> bool:
+        """Whether rows can be had without a copy."""
+        return getattr(self.reader, "lends", False)
+
+    def lend(self, rows: slice) -> Array:
+        """Rows without a copy, not to be used any more once they are released."""
+        return self._changed(rows, self.reader.lend)  # type: ignore[attr-defined]
+
+    def hasten(self, rows: slice) -> None:
+        """Have rows read that will be wanted soon."""
+        self.reader.hasten(self.start + rows.start, self.start + rows.stop)  # type: ignore[attr-defined]
+
+    def release(self, rows: slice) -> None:
+        """Let go of rows that were lent."""
+        self.reader.release(self.start + rows.start, self.start + rows.stop)  # type: ignore[attr-defined]
+
+    def _changed(self, rows: slice, read: Callable[[int, int], Any]) -> Array:
+        block = self._read(rows.start, rows.stop, read) if rows.stop > rows.start else self._nothing()
         for change in self.steps:
-            block = change(block, slice(start, stop))
+            block = change(block, rows)
         return block
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
@@ -138,11 +163,11 @@ class LazyRows:
             f"the rows{whose} are not in memory ({self.reader.source}): read some with X[start:stop], or X.take(rows)"
         )
 
-    def _read(self, start: int, stop: int) -> Array:
+    def _read(self, start: int, stop: int, read: Callable[[int, int], Any]) -> Array:
         start, stop = self.start + start, self.start + stop
         wanted = stop - start, self.reader.n_columns
         try:
-            block = as_rows(self.reader.read(start, stop))
+            block = as_rows(self._sound(read(start, stop), slice(start, stop)))
             if block.shape != wanted:
                 raise ValueError(f"wanted {wanted} numbers, got {block.shape}")
         except Exception as error:  # of any library that reads
@@ -153,6 +178,17 @@ class LazyRows:
                 "it is, and open if you opened it, for as long as it is worked on"
             ) from error
         return block
+
+    def _sound(self, found: Any, rows: slice) -> Any:
+        """Sparse rows are checked when they come for the first time; what was sound then is taken to be so still."""
+        known = getattr(self.reader, "sound", None)
+        if not self.sparse or known is None:
+            return found
+        if known[rows].all():
+            return CSR(found.indptr, found.indices, found.data, self.reader.n_columns)
+        checked = CSR.from_scipy(found)
+        known[rows] = checked.data is found.data  # or duplicates had to be added up
+        return checked
 
     def _nothing(self) -> Array:
         """No rows, of the right kind."""
@@ -215,14 +251,28 @@ def _cut_to(X: LazyRows, rows: slice, most: int) -> list[slice]:
     return cut(rows, max(1, min(n, -(-n_bytes // most))))
 
 
+def _lent(rows: Sequence[Array], blocks: Sequence[slice]) -> Iterator[list[Array]]:
+    """Blocks of rows that are in memory, or lent: the system reads the next meanwhile."""
+    lazy = [X for X in rows if isinstance(X, LazyRows)]
+    for block, following in zip(blocks, [*blocks[1:], slice(0, 0)], strict=True):
+        for X in lazy:
+            X.hasten(following)
+        yield [X.lend(block) if isinstance(X, LazyRows) else X[block, ...] for X in rows]
+        for X in lazy:
+            X.release(block)
+
+
 def ahead(rows: Sequence[Array], blocks: Sequence[slice], n: int = 1) -> Iterator[list[Array]]:
-    """``[X[block, ...] for X in rows]`` of each block; a thread reads the next `n` while the caller works on one."""
+    """``[X[block, ...] for X in rows]`` of each block; a thread reads the next `n` while the caller works on one.
+
+    What a block holds may be lent: it is not to be used any more when the next is asked for.
+    """
 
     def read(block: slice) -> list[Array]:
         return [X[block, ...] for X in rows]
 
-    if not any(isinstance(X, LazyRows) for X in rows):
-        yield from map(read, blocks)
+    if all(X.lends for X in rows if isinstance(X, LazyRows)):
+        yield from _lent(rows, blocks)
         return
     rest, pool = iter(blocks), ThreadPoolExecutor(1)
     try:

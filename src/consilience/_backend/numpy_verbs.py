@@ -7,6 +7,8 @@ import scipy.sparse as sp
 
 from .verbs import Scorer, add_label_sums, count_labels, decay, scorer
 
+WORTH_COMPILED = 1 << 17  # numbers from which on compiled code pays, which lets other threads work meanwhile
+
 
 @scorer.register
 def _(X: np.ndarray, weights, bias=None, origin=None):
@@ -18,6 +20,13 @@ def _(X: np.ndarray, weights, bias=None, origin=None):
 
 @add_label_sums.register
 def _(X: np.ndarray, labels, sums):
+    if X.size >= WORTH_COMPILED:
+        from . import kernels
+
+        found = np.zeros_like(sums)
+        kernels.dense_label_sums(X, labels, found)
+        sums += found
+        return sums
     # the product with a sparse indicator reads X once; a dense indicator would cost n x k x d multiplications
     kept = labels >= 0
     ends = np.concatenate([[0], np.cumsum(kept)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 from math import prod
@@ -11,10 +12,20 @@ import numpy as np
 
 
 def scratch(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """An array in a file that nobody else sees, and that is gone with the array."""
+    """An array in a file that nobody else sees, and that is gone with the array.
+
+    It is no ``np.memmap``: joblib sends those to its processes by the name of the file, and there is none.
+    """
     with tempfile.TemporaryFile(prefix="consilience-") as file:
         n_bytes = max(1, prod(shape)) * np.dtype(dtype).itemsize
         file.truncate(n_bytes)
         if hasattr(os, "posix_fallocate"):  # a disk that is full says so now, and not by ending the process later
             os.posix_fallocate(file.fileno(), 0, n_bytes)
-        return np.memmap(file, dtype, "r+", shape=shape)
+        return np.ndarray(shape, dtype, memoryview(mmap.mmap(file.fileno(), n_bytes)))
+
+
+def in_scratch(array: Any) -> bool:
+    """Whether an array, or what it is a part of, was made by `scratch`."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, memoryview) and isinstance(array.obj, mmap.mmap)

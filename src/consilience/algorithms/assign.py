@@ -44,8 +44,10 @@ def joint_posterior(beliefs: Beliefs, prior: Array) -> tuple[Array, Array]:
 
 
 def probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
-    """A shard's entities: the probability of each cluster (n, k)."""
-    return gathered([ASSIGNMENTS[assignment](beliefs, prior) for _, _, beliefs in e_step(shard, model)])
+    """A shard's entities: the probability of each cluster (n, k). What the shard keeps is of no more use."""
+    found = gathered([ASSIGNMENTS[assignment](beliefs, prior) for _, _, beliefs in e_step(shard, model)])
+    shard.kept.clear()
+    return found
 
 
 def log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Array]:

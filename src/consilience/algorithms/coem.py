@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
-from itertools import pairwise
+from itertools import pairwise, starmap
 from math import inf, log
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 WORKSPACE = 1 << 16  # numbers of a block: they stay in the cache from one step to the next
 PIECE = 1 << 17  # posteriors that a thread takes at a time
+LOAD = 1 << 22  # stored numbers that are read at a time
 ROOMY = 4  # times as many of both, in shards so large that many threads are at work
 Weights = dict[str, Array]  # the prior of each cluster, view by view
 Share = float | Array  # of a posterior in a blend: of everybody's, or (n,)
@@ -197,19 +198,24 @@ def expected(shards: Shards, model: Model, target: str, eta: float, *, judged: b
 
 def expect(shard: Shard, model: Model, target: str, eta: float, judged: bool) -> Sums:
     """The same for the entities of a shard."""
-    part, found = shard.parts[target], []
-    for rows, X, beliefs in e_step(shard, model, target):
+    part = shard.parts[target]
+
+    def some(rows: slice, X: Mapping[str, Array], beliefs: Mapping[str, Belief]) -> Sums:
         blend = blended(shard, beliefs, target, eta, rows)  # Eq 13
-        xp = namespace(blend)
-        found.append(
-            Sums(
-                collect(part, X[target], blend),
-                xp.astype(xp.sum(blend, axis=0), xp.float64),
-                {name: xp.astype(xp.sum(own.posterior, axis=0), xp.float64) for name, own in beliefs.items()},
-                quality(shard, beliefs, model.weights, rows) if judged else {},
-            )
+        return Sums(
+            collect(part, X[target], blend),
+            summed(blend),
+            {name: summed(own.posterior) for name, own in beliefs.items()},
+            quality(shard, beliefs, model.weights, rows) if judged else {},
         )
-    return reduce(add, found)
+
+    return reduce(add, starmap(some, e_step(shard, model, target)))
+
+
+def summed(posteriors: Array) -> Array:
+    """The total of each cluster."""
+    xp = namespace(posteriors)
+    return xp.astype(xp.sum(posteriors, axis=0), xp.float64)
 
 
 def e_step(shard: Shard, model: Model, *read: str) -> Iterator[tuple[slice, Mapping[str, Array], Mapping[str, Belief]]]:
@@ -230,13 +236,15 @@ def e_step(shard: Shard, model: Model, *read: str) -> Iterator[tuple[slice, Mapp
 
 
 def rows_at_a_time(shard: Shard, n_clusters: int) -> int:
-    """So many that their posteriors stay in the cache, and that sums of their own are worth it."""
-    wanted = roomier(PIECE, shard.n * n_clusters) // n_clusters
+    """So many that their posteriors stay in the cache and they are soon read, but sums of their own are worth it."""
+    wanted, worth = roomier(PIECE, shard.n * n_clusters) // n_clusters, 1
     for part in shard.parts.values():
         if not on_host(part.X):
             return shard.n
-        wanted = max(wanted, 16 * part.X.shape[1] * shard.n // max(1, stored(part.X)))
-    return wanted
+        per_row = max(1, stored(part.X) // max(1, shard.n))
+        wanted = min(wanted, LOAD // per_row)
+        worth = max(worth, 16 * part.X.shape[1] // per_row)
+    return max(wanted, worth)
 
 
 def roomier(numbers: int, total: int) -> int:

@@ -49,8 +49,9 @@ def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 def from_labels(shards: Shards, labels: np.ndarray, n_clusters: int, prior: Prior) -> Model:
     """One M-step a view."""
     params, totals = {}, {}
-    for name in shards.parts:
-        params[name], totals[name] = _m_step(shards, name, labels, n_clusters)
+    for name, part in shards.parts.items():
+        if bool(namespace(part.present).any(part.present)):  # others speak for a view that nobody of a sample has
+            params[name], totals[name] = _m_step(shards, name, labels, n_clusters)
     return Model.of(params, prior.first(list(shards.parts), totals))
 
 

@@ -46,17 +46,13 @@ class Remote:
         """Partial sums are added up by the workers, neighbours first, so that little travels."""
         found = self._submitted(task, common, [()] * len(self.futures))
         with self._working(found):
-            while len(found) > 1:
+            while len(found) > TOGETHER:
                 groups = [found[i : i + TOGETHER] for i in range(0, len(found), TOGETHER)]
-                found = [self.client.submit(total, group, key=_key("total"), pure=False) for group in groups]
-            return found[0].result()
+                found = self.client.map(total, groups, key=_keys("total", len(groups)), pure=False)
+            return total(self.client.gather(found))
 
     def starting(self, labels: Sequence[np.ndarray]) -> Remote:
-        futures = [
-            self.client.submit(starting, shard, own, key=_key("starting"), pure=False)
-            for shard, own in zip(self.futures, labels, strict=True)
-        ]
-        return replace(self, futures=futures)
+        return replace(self, futures=self._submitted(starting, (), [(own,) for own in labels]))
 
     def some(self, rows: np.ndarray | None) -> dict[str, Any]:
         ends = np.cumsum(self.sizes)
@@ -80,12 +76,9 @@ class Remote:
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-            shared = self.client.submit(held, common, key=_key("common"), pure=False)
-            name = getattr(task, "__name__", "task")
-            return [
-                self.client.submit(work, task, shard, shared, *one, key=_key(name), pure=False)
-                for shard, one in zip(self.futures, own, strict=True)
-            ]
+            (shared,) = self.client.map(held, [common], key=_keys("common", 1), pure=False)
+            keys = _keys(getattr(task, "__name__", "task"), len(own))
+            return self.client.map(work, self.futures, own, task=task, common=shared, key=keys, pure=False)
 
     @contextmanager
     def _working(self, futures: list[Any]) -> Iterator[list[Any]]:
@@ -104,7 +97,7 @@ def given_up(client: Any, futures: Sequence[Any], after: type[BaseException] = B
         raise
 
 
-def work(task: Callable[..., T], shard: Shard, common: tuple[Any, ...], *own: Any) -> T:
+def work(shard: Shard, own: tuple[Any, ...], task: Callable[..., T], common: tuple[Any, ...]) -> T:
     """A task on a worker."""
     with shard.turn:
         return task(shard, *common, *own)
@@ -141,6 +134,6 @@ def vertical(blocks: Sequence[Array]) -> Array:
     return np.concatenate(blocks)
 
 
-def _key(name: str) -> str:
-    """A name that no other task has."""
-    return f"consilience-{name}-{next(_numbers)}-{np.random.default_rng().integers(1 << 62):x}"
+def _keys(name: str, n: int) -> list[str]:
+    """Names that no other tasks have."""
+    return [f"consilience-{name}-{next(_numbers)}-{np.random.default_rng().integers(1 << 62):x}" for _ in range(n)]

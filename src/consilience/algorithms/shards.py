@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._backend import Array, LazyRows, ahead, cut, lazy_blocks, like, map_chunks, namespace, scratch, shard_rows
+from .._backend.scratch import in_scratch
 
 T = TypeVar("T")
 
@@ -145,7 +146,7 @@ def at_units(cuts: Sequence[slice], blocks: Sequence[Array]) -> list[slice]:
         return list(cuts)
     _, edges = max(known, key=lambda own: own[0])
     ends = edges[np.searchsorted(edges, [rows.stop for rows in cuts])]
-    return [slice(int(a), int(b)) for a, b in pairwise(np.unique([0, *ends]))]
+    return [slice(int(a), int(b)) for a, b in pairwise([0, *np.unique(ends)])]  # no rows are one shard
 
 
 def reading(blocks: Mapping[str, Array], n: int, n_rows: int) -> Iterator[tuple[slice, dict[str, Array]]]:
@@ -190,7 +191,7 @@ def gathered(parts: Sequence[Array]) -> Array:
     """What the shards gave, one after the other; what lies in files goes to a file."""
     if len(parts) == 1:
         return parts[0]
-    if not isinstance(parts[0], np.memmap):
+    if not in_scratch(parts[0]):
         return namespace(parts[0]).concat(list(parts))
     whole = scratch((sum(len(part) for part in parts), *parts[0].shape[1:]), parts[0].dtype)
     return np.concatenate(parts, out=whole)

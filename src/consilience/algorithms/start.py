@@ -18,6 +18,7 @@ from .statistics import NOWHERE, Collector
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and k passes over all would be slow
 MOST_VALUES = 1 << 27  # that these may have
+LEAST_SAMPLED = 10  # entities a cluster, however wide they are
 Measure = Callable[[np.ndarray], Array]  # positions of some entities -> divergence of all entities from each
 
 
@@ -133,13 +134,13 @@ def further_seeds(
     return seeds
 
 
-def sampled(shards: Shards, rng: np.random.Generator) -> tuple[dict[str, Any], np.ndarray | None]:
+def sampled(shards: Shards, n_clusters: int, rng: np.random.Generator) -> tuple[dict[str, Any], np.ndarray | None]:
     """The entities that seeds are chosen from, in memory, and which these are: all (None), or some of very many.
 
     How many depends on the data's shape alone.
     """
     n, n_values = sum(shards.sizes), sum(stored(part.X) for part in shards.parts.values())
-    wanted = min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values))
+    wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
     if n <= wanted:
         return shards.some(None), None
     rows = np.sort(rng.choice(n, wanted, replace=False))

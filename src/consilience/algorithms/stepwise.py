@@ -44,6 +44,8 @@ def brought(tree: Any, kind: Array) -> Any:
 
 def counted(shards: Shards) -> dict[str, int]:
     """How many entities have each view, of the views that somebody has."""
+    if not sum(shards.sizes):
+        raise ValueError("this batch has no entities: leave it out")
     present = [part.present for part in shards.parts.values()]
     xp = namespace(present[0])
     numbers = fetched([xp.sum(xp.astype(own, xp.float64)) for own in present])

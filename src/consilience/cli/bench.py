@@ -36,9 +36,8 @@ views go into a history. The file is in the system's cache: what is timed is rea
 column says how many labels are those of the run in memory."""
 
 Fit = Callable[[int], Any]  # from a number of rounds to a fitted model
-Group = dict[
-    str, Fit
-]  # who does the same, by name: scikit-learn's, ours in memory, ours elsewhere; the first is the measure
+# who does the same, by name: scikit-learn's, ours in memory, ours elsewhere; the first is the measure
+Group = dict[str, Fit]
 
 
 def bench(options: argparse.Namespace, say: Say) -> None:

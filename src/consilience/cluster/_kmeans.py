@@ -17,7 +17,6 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._backend import generator, like, on_device, threads, to_numpy
 from ..algorithms.combine import consensus_centres, distances_to, vote
@@ -42,8 +41,10 @@ from ._shards import TOO_LARGE, kmeans_shards
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
+    check_out,
     check_views,
     collected,
+    known_views,
     remember,
     store_agreement,
     warn_of_empty,
@@ -201,7 +202,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
             return 1, iter([given_partition(self.init, shards, self._divergence, self.n_clusters)])
         rng = generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        rows, chosen = sampled(shards, own)
+        rows, chosen = sampled(shards, self.n_clusters, own)
         partition = seeding(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
         n = sum(shards.sizes)
         return self.n_init, (spread_out(to_numpy(partition(child)), chosen, n) for child in children)
@@ -244,8 +245,10 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         ndarray of shape (n_entities,)
             The cluster of each entity; `out` where it is given.
         """
+        views = known_views(self, X)
+        check_out(out, (len(views),), next(iter(self.cluster_centers_.values())).shape[0] - 1)
         with threads(self.n_jobs), on_device(*TOO_LARGE):
-            return collected((labels for labels, _ in self._over(X, vote)), out)
+            return collected((labels for labels, _ in self._over(views, vote)), out)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each entity to each cluster, summed over the views that it has.
@@ -283,8 +286,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
 
     def _over(self, X: Any, task: Callable[..., T]) -> Iterator[T]:
         """A task of new entities and the centres that they are measured against, shard by shard."""
-        check_is_fitted(self)
-        views = check_views(self, X, reset=False)
+        views = known_views(self, X)
         shards = kmeans_shards(views, self._divergence, self.cluster_centers_)
         known = {name: like(to_numpy(self.cluster_centers_[name]), part.present) for name, part in shards.parts.items()}
         return shards.map(task, self._divergence, known)

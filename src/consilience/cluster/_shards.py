@@ -286,7 +286,7 @@ def aligned(blocks: Mapping[str, Any]) -> dict[str, Any]:
     """Arrays of dask in chunks at the same rows: those of the one that has most to move."""
     arrays = {name: block.reader.array[block.start : block.stop] for name, block in blocks.items()}
     largest = max(blocks, key=lambda name: blocks[name].nbytes)
-    lengths = tuple(length for length in arrays[largest].chunks[0] if length)
+    lengths = tuple(length for length in arrays[largest].chunks[0] if length) or (0,)
     return {name: array.rechunk({0: lengths}) for name, array in arrays.items()}
 
 

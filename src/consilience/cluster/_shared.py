@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Integral
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._backend import (
     Array,
@@ -73,6 +75,12 @@ def holds_views(X: Any) -> bool:
 def is_elsewhere(X: Any) -> bool:
     """Whether an array is one that scikit-learn's validation would bring into memory."""
     return is_stored(X) or hasattr(X, "__dask_graph__")
+
+
+def known_views(estimator: Any, X: Any) -> Views:
+    """What was handed to `predict`, as Views that the estimator was fitted for."""
+    check_is_fitted(estimator)
+    return check_views(estimator, X, reset=False)
 
 
 def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
@@ -204,6 +212,19 @@ def check_directions(views: Views, present: Mapping[str, Array], *, fitting: boo
     warn_of_lost(views, present)
 
 
+def users_line() -> int:
+    """How many frames up, from whoever asks, the first line is that is neither ours nor scikit-learn's."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and package_of(frame) in ("consilience", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def package_of(frame: FrameType) -> str:
+    """Whose code runs there."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 def warn_of_lost(
     views: Views,
     present: Mapping[str, Array],
@@ -216,7 +237,7 @@ def warn_of_lost(
             f"entity {name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
             "such rows with views[keep]",
             UserWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 
@@ -274,12 +295,19 @@ def collected(parts: Iterator[Array], out: Any = None) -> Any:
     start = 0
     for part in parts:
         stop = start + part.shape[0]
-        if stop <= len(out):
-            out[start:stop] = to_numpy(part)
+        out[start:stop] = to_numpy(part)
         start = stop
-    if start != len(out):
-        raise ValueError(f"out has {len(out)} rows for {start} entities: give one row each")
     return out
+
+
+def check_out(out: Any, shape: tuple[int, ...], number: float) -> None:
+    """Refuse what is no place for results of this shape, among which are numbers such as this, before it is written."""
+    if out is None:
+        return
+    if (came := tuple(getattr(out, "shape", ()))) != shape:
+        raise ValueError(f"out must be an array of shape {shape} for {shape[0]} entities, got shape {came}")
+    if np.asarray(number).astype(out.dtype) != number:
+        raise ValueError(f"out has to hold numbers such as {number}, which do not fit {out.dtype}: give a wider type")
 
 
 def check_n_clusters(n_clusters: int, n_entities: int) -> None:
@@ -303,7 +331,7 @@ def warn_of_rounds(estimator: Any) -> None:
         warnings.warn(
             f"no convergence in {estimator.max_iter} rounds: raise max_iter, or tol (now {estimator.tol})",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 
@@ -317,5 +345,5 @@ def warn_of_empty(
             f"{n_clusters - n_found} of {n_clusters} clusters are empty{where}: there may be fewer distinct entities "
             f"than clusters; {remedy}",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )

@@ -9,10 +9,22 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .._backend import Array, available_memory, device_memory, like, on_host, rows_are_same, take_rows, to_numpy
+from .._backend import (
+    Array,
+    LazyRows,
+    as_rows,
+    available_memory,
+    device_memory,
+    like,
+    on_host,
+    rows_are_same,
+    take_rows,
+    to_numpy,
+)
 from ..affinities import AFFINITIES, EXACT_UP_TO, Affinity, Auto, Cross, Gaussian, NoAffinityError, OnHost, ViewOperator
 from ..algorithms.missing import Similarities
 from ..data import Views, index_columns, per_view
+from ..data.sources import some_in_memory
 from ..divergences import NoDivergenceError
 from ._shared import name_of, ready_blocks, warn_of_lost
 
@@ -133,8 +145,12 @@ def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
 
 
 def only(X: Array, chosen: np.ndarray) -> Array:
-    """The rows that are chosen."""
-    return X if chosen.all() else take_rows(X, like(np.flatnonzero(chosen), X))
+    """The rows that are chosen; of rows on a disk they are read, where they fit."""
+    if chosen.all():
+        return X
+    if isinstance(X, LazyRows):
+        return as_rows(some_in_memory(X, np.flatnonzero(chosen)))
+    return take_rows(X, like(np.flatnonzero(chosen), X))
 
 
 class Comparing(Protocol):

@@ -38,8 +38,10 @@ from ._shards import TOO_LARGE, concluded, mixture_shards
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
+    check_out,
     check_views,
     collected,
+    known_views,
     remember,
     store_agreement,
     warn_of_empty,
@@ -381,7 +383,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             return 1, iter([given_start(self.init, shards, self.n_clusters, prior)])
         rng = generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        parts, _ = sampled(shards, own)
+        parts, _ = sampled(shards, self.n_clusters, own)
         return self.n_init, chosen_starts(parts, self.n_clusters, self.init, prior, children)
 
     def _attempts(self, shards: Shards, schedule: Any) -> Iterator[Attempt]:
@@ -436,8 +438,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities,)
             The cluster of each entity; `out` where it is given.
         """
-        found = self._over(X, probabilities, self.assignment)
-        return collected((namespace(own).argmax(own, axis=1) for own in found), out)
+        views = known_views(self, X)
+        check_out(out, (len(views),), self.weights_.shape[0] - 1)
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            found = self._over(views, probabilities, self.assignment)
+            return collected((namespace(own).argmax(own, axis=1) for own in found), out)
 
     def predict_proba(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Probability of each cluster for each entity, by the views that it has.
@@ -454,7 +459,10 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities, n_clusters)
             The posterior given all views, or the views' mean posterior with ``assignment='average'``.
         """
-        return collected(self._over(X, probabilities, self.assignment), out)
+        views = known_views(self, X)
+        check_out(out, (len(views), self.weights_.shape[0]), 0.5)
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            return collected(self._over(views, probabilities, self.assignment), out)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of each entity under the joint model, over the views that it has.
@@ -469,11 +477,14 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities,)
             The log-likelihoods; 0 for an entity whose views are all empty.
         """
-        return collected(own for own, _ in self._over(X, log_likelihoods))
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            return collected(own for own, _ in self._over(X, log_likelihoods))
 
     def _informed_scores(self, X: Any) -> np.ndarray:
         """Log-likelihoods of the entities that some view says something of."""
-        return collected(to_numpy(own)[to_numpy(known)] for own, known in self._over(X, log_likelihoods))
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            found = self._over(X, log_likelihoods)
+            return collected(to_numpy(own)[to_numpy(known)] for own, known in found)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean log-likelihood of the entities under the joint model.
@@ -556,26 +567,19 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     def _over(self, X: Any, task: Callable[..., T], *more: Any) -> Iterator[T]:
         """A task of new entities, the model and the prior, shard by shard."""
-        check_is_fitted(self)
-        views = check_views(self, X, reset=False)
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
-            shards, _ = mixture_shards(views, self.families_, self.n_clusters, fitting=False)
-            kinds = {name: part.present for name, part in shards.parts.items()}
-            known = {name: in_library(self.params_[name], kind) for name, kind in kinds.items()}
-            weights = {name: own["weights"] for name, own in known.items()}
-            model = Model.of({name: without_weights(own) for name, own in known.items()}, weights)
-            yield from shards.map(task, model, like(to_numpy(self.weights_), next(iter(kinds.values()))), *more)
+        views = known_views(self, X)
+        shards, _ = mixture_shards(views, self.families_, self.n_clusters, fitting=False)
+        kind = next(iter(shards.parts.values())).present
+        known = brought({name: self.params_[name] for name in shards.parts}, kind)
+        weights = {name: own["weights"] for name, own in known.items()}
+        model = Model.of({name: without_weights(own) for name, own in known.items()}, weights)
+        return shards.map(task, model, like(to_numpy(self.weights_), kind), *more)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags = ClassifierTags()  # scikit-learn's checks ask it of all that predict_proba sparse rows
         return tags
-
-
-def in_library(params: dict[str, Array], kind: Array) -> dict[str, Array]:
-    """Parameters as arrays of the library, and on the device, of another."""
-    return {key: like(to_numpy(value), kind) for key, value in params.items()}
 
 
 def mean_prior(weights: dict[str, Array]) -> Array:

@@ -90,6 +90,8 @@ def index_columns(block: Array, columns: slice | list[int]) -> Array:
     if isinstance(block, LazyRows):
         if block.steps:
             raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
+        if isinstance(block.reader, DaskReader):  # the columns too are of dask, so that a cluster can have them
+            return replace(block, reader=DaskReader(block.reader.array[:, columns]))
         return replace(block, reader=ColumnsReader(block.reader, columns))
     if isinstance(block, DeviceCSR):
         raise ValueError("columns of a sparse matrix on a device cannot be chosen: give each group of them as a view")

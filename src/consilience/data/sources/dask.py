@@ -44,6 +44,7 @@ class DaskReader:
         self.edges = np.concatenate([[0], np.cumsum(self.array.chunks[0])])
         self.client = current_client()  # threads that read ahead do not know who is around whom they read for
         self.size = self._n_stored() if self.sparse else self.n_rows * self.n_columns
+        self.sound = np.zeros(self.n_rows, bool)
 
     def _n_stored(self) -> int:
         """How many numbers sparse chunks hold, counted where they are: the choice of starts depends on it."""
@@ -54,9 +55,10 @@ class DaskReader:
     def read(self, start: int, stop: int) -> Any:
         first, last = np.searchsorted(self.edges, [start, stop - 1], side="right") - 1
         computed = self._computed(self.chunks[first : last + 1])
+        whole = (sp.csr_array(part) if self.sparse else part for part in computed)
         parts = [
-            (sp.csr_array(part) if self.sparse else part)[max(0, start - edge) : stop - edge]
-            for part, edge in zip(computed, self.edges[first : last + 1], strict=True)
+            part if start <= edge and edge + part.shape[0] <= stop else part[max(0, start - edge) : stop - edge]
+            for part, edge in zip(whole, self.edges[first : last + 1], strict=True)
         ]
         if self.sparse:
             return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
@@ -102,7 +104,20 @@ def dask_array(name: str, data: Any) -> Any:
             f"view {name!r} is a dask array that does not know how many rows its chunks have: call "
             ".compute_chunk_sizes() on it first"
         )
+    if not sp.issparse(data._meta) and _starts_sparse(data):
+        raise TypeError(
+            f"view {name!r} is a dask array that takes its chunks for dense, but the first is sparse: say so with "
+            f"dask.array.from_delayed(..., meta=scipy.sparse.csr_array((0, {data.shape[-1]})))"
+        )
     return data
+
+
+def _starts_sparse(array: Any) -> bool:
+    """Whether the first chunk is sparse, asked where it is."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    return compute(delayed(sp.issparse)(array.to_delayed().flat[0]))[0]
 
 
 def _of_frame(name: str, frame: Any) -> Any:

@@ -13,7 +13,7 @@ SURROUNDINGS = 1 << 21  # bytes that Linux may map at once, around one that is l
 
 
 class MappedArray:
-    """An array whose numbers lie in a mapped file: rows are copied out, and the file's pages let go of.
+    """An array whose numbers lie in a mapped file: rows are copied out, or lent, and the file's pages let go of.
 
     Pages that were looked at otherwise count as this process's memory until the system wants them back.
     """
@@ -27,17 +27,41 @@ class MappedArray:
         self.source = str(mapped.filename or "a mapped file without a name")
 
     def read(self, start: int, stop: int) -> np.ndarray:
+        copy = np.array(self.lend(start, stop), order="C", subok=False)
+        self.release(start, stop)
+        return copy
+
+    def lend(self, start: int, stop: int) -> np.ndarray:
+        """The rows where they are, until they are released."""
+        values, mapped = self._open()
+        if _pages(mapped).size() < _file_offset(mapped) + self._range(start, stop)[1]:
+            raise OSError("the file has become shorter")  # to look at what is not there any more would end the process
+        return values[start:stop]
+
+    def hasten(self, start: int, stop: int) -> None:
+        """Have the system read rows that will be wanted soon."""
+        pages = _pages(self._open()[1])
+        if hasattr(mmap, "MADV_WILLNEED") and stop > start:
+            first, last = self._range(start, stop)
+            first -= first % mmap.PAGESIZE
+            pages.madvise(mmap.MADV_WILLNEED, first, min(last, len(pages)) - first)
+
+    def release(self, start: int, stop: int) -> None:
+        """Let go of the pages of rows, which count as memory of this process otherwise."""
+        mapped = self._open()[1]
+        if mapped.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):  # a mapping with changes of its own would lose them
+            _let_go(_pages(mapped), *self._range(start, stop))
+
+    def _open(self) -> tuple[np.ndarray, np.memmap]:
         if self.opened is None:
             self.opened = self.place.opened()
-        values, mapped = self.opened
-        rows, pages = values[start:stop], _pages(mapped)
-        first, last = (end - _address(pages) for end in byte_bounds(rows))
-        if pages.size() < _file_offset(mapped) + last:  # looking at what is not there any more would end the process
-            raise OSError("the file has become shorter")
-        copy = np.array(rows, order="C", subok=False)
-        if mapped.mode != "c" and hasattr(pages, "madvise"):  # a mapping with changes of its own would lose them
-            _let_go(pages, first, last)
-        return copy
+        return self.opened
+
+    def _range(self, start: int, stop: int) -> tuple[int, int]:
+        """The bytes of the mapping that rows lie in."""
+        values, mapped = self._open()
+        first, last = byte_bounds(values[start:stop])
+        return first - _address(_pages(mapped)), last - _address(_pages(mapped))
 
     def __getstate__(self) -> dict[str, Any]:
         """A file to be opened again when it is read."""

@@ -20,11 +20,14 @@ class SparseReader:
     edges: np.ndarray | None = None  # chunks of the values end anywhere in a row
 
     def __init__(self, data: StoredArray, indices: StoredArray, indptr: np.ndarray, shape: tuple[int, int]) -> None:
-        self.data, self.indices, self.indptr = data, indices, np.array(indptr)
+        self.data: Any = data  # some lend, too
+        self.indices: Any = indices
+        self.indptr = np.array(indptr)
         self.n_rows, self.n_columns = (int(length) for length in shape)
         self.dtype, self.source = data.dtype, data.source
         self._check()
         self.size = int(self.indptr[-1] - self.indptr[0])
+        self.sound = np.zeros(self.n_rows, bool)
 
     def _check(self) -> None:
         """What the rows' ends say must fit the rest; the indices are looked at when they are read."""
@@ -38,13 +41,36 @@ class SparseReader:
             raise ValueError(f"indptr must rise from 0 to no more than the {self.data.shape[0]} values there are")
 
     def read(self, start: int, stop: int) -> sp.csr_array:
-        ends = self.indptr[start : stop + 1]
-        cells = int(ends[0]), int(ends[-1])
-        columns = self.indices.read(*cells)
-        if len(columns) and not 0 <= columns.min() <= columns.max() < self.n_columns:
+        cells = self._cells(start, stop)
+        return self._rows(start, stop, self.data.read(*cells), self.indices.read(*cells))
+
+    @property
+    def lends(self) -> bool:
+        return hasattr(self.data, "lend") and hasattr(self.indices, "lend")
+
+    def lend(self, start: int, stop: int) -> sp.csr_array:
+        cells = self._cells(start, stop)
+        return self._rows(start, stop, self.data.lend(*cells), self.indices.lend(*cells))
+
+    def hasten(self, start: int, stop: int) -> None:
+        for array in (self.data, self.indices):
+            array.hasten(*self._cells(start, stop))
+
+    def release(self, start: int, stop: int) -> None:
+        for array in (self.data, self.indices):
+            array.release(*self._cells(start, stop))
+
+    def _cells(self, start: int, stop: int) -> tuple[int, int]:
+        """Where in the stored arrays rows begin and end."""
+        return int(self.indptr[start]), int(self.indptr[stop])
+
+    def _rows(self, start: int, stop: int, data: np.ndarray, columns: np.ndarray) -> sp.csr_array:
+        known = self.sound[start:stop].all()
+        if not known and len(columns) and not 0 <= columns.min() <= columns.max() < self.n_columns:
             raise ValueError(f"an index goes beyond the {self.n_columns} columns")
-        narrow = sp.get_index_dtype(maxval=max(cells[1] - cells[0], self.n_columns))
-        parts = self.data.read(*cells), columns.astype(narrow, copy=False), (ends - ends[0]).astype(narrow, copy=False)
+        narrow = sp.get_index_dtype(maxval=max(len(columns), self.n_columns))
+        ends = self.indptr[start : stop + 1]
+        parts = data, columns.astype(narrow, copy=False), (ends - ends[0]).astype(narrow, copy=False)
         return sp.csr_array(parts, shape=(stop - start, self.n_columns))
 
 

@@ -40,7 +40,7 @@ class DenseReader:
     sparse = False
 
     def __init__(self, array: StoredArray) -> None:
-        self.array = array
+        self.array: Any = array  # some lend, too
         self.n_rows, self.n_columns = (int(length) for length in array.shape)
         self.dtype, self.source = array.dtype, array.source
         self.size = self.n_rows * self.n_columns
@@ -51,3 +51,16 @@ class DenseReader:
 
     def read(self, start: int, stop: int) -> np.ndarray:
         return self.array.read(start, stop)
+
+    @property
+    def lends(self) -> bool:
+        return hasattr(self.array, "lend")
+
+    def lend(self, start: int, stop: int) -> np.ndarray:
+        return self.array.lend(start, stop)
+
+    def hasten(self, start: int, stop: int) -> None:
+        self.array.hasten(start, stop)
+
+    def release(self, start: int, stop: int) -> None:
+        self.array.release(start, stop)
