@@ -6,11 +6,12 @@ chunks from the files and hold them. A round is timed as (time of many rounds - 
 and `range` is that of the ratios within a turn. Files are in the cache of the operating system: what is measured is
 what blocks cost, not the disk. `labels` says whether they are those of the run in memory.
 
-Lost workers: the same fit on the cluster, with a worker killed in the middle of a pass: what it costs, and that nothing
-else changes. Tasks: how many the scheduler keeps at the end of each round; where they grew, a long fit would slow down.
+Lost workers: the same fit on the cluster, three times, with a worker killed in the middle of a round: what it costs
+beside the median of the fits before and after, and that nothing else changes. Tasks: how many the scheduler keeps at
+the end of each round; where they grew, a long fit would slow down.
 
 The disk (Linux only): a fit in a process of its own, whose files are dropped from the cache before each pass, beside a
-plain read of the same files; and the memory of that process, with what it had before in its own line.
+plain read of the same files; and the most memory that the process ever had, in the first line before the fit.
 
 Landmarks: co-trained spectral clustering from files beside memory.
 
@@ -42,7 +43,7 @@ import dask
 import dask.array as da
 import numpy as np
 import scipy.sparse as sp
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience import CoEM, CoTrainedSpectral, MultiViewKMeans, Table, Views
@@ -53,9 +54,9 @@ from . import make_big
 from .harness import clock
 
 N_CLUSTERS = 10
-N_CHUNKS = 12
+N_CHUNKS = 6
 FEW, MANY = 1, 5  # rounds
-LONG = 12  # rounds of a fit in which a worker is killed
+LONG = 6  # rounds of a fit in which a worker is killed
 READ = ("data.npy", "indices.npy", "dense.npy")  # what each pass reads
 Fit = Callable[[int], Any]  # from a number of rounds to a fitted model
 
@@ -69,9 +70,8 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         held = Views({name: in_memory(name, lazily(block), None) for name, block in mapped.items()})
         size = f"{sum((folder / file).stat().st_size for file in READ) / 1e9:.2f} GB in two views"
         with workers() as client:
-            with client.as_current():
-                remote = Views({name: from_files(folder, name, block).persist() for name, block in held.items()})
-            there = partial(on_client, client, partial(rounds, remote, y))
+            settled = partial(on_workers, client, folder, held, y)
+            there = settled()
             fits = {
                 "memory": partial(rounds, held, y),
                 "memmap": partial(rounds, mapped, y),
@@ -79,11 +79,11 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
                 "dask, LocalCluster": there,
             }
             yield f"one round of co-EM, {size}", overheads(fits, turns)
-            yield f"a worker killed in a fit of {LONG} rounds, {size}", losses(client, there)
+            yield f"a worker killed in a fit of {LONG} rounds, {size}", losses(client, settled)
             yield f"tasks on the scheduler at the end of each of {LONG} rounds", tasks_by_round(client, there)
         if sys.platform == "linux":
             yield f"a pass over files that are not in the cache, {size}", disk(folder)
-        few = slice(0, 20_000 if small else 200_000)
+        few = slice(0, 10_000 if small else 200_000)
         places = {"memory": held[few], "memmap": mapped[few]}
         yield f"co-trained spectral clustering by landmarks, {few.stop:,} entities", landmarks(places, turns)
     sizes = (10_000, 100_000) if small else (100_000, 1_000_000, 10_000_000)
@@ -100,6 +100,14 @@ def workers() -> Iterator[Client]:
 
 def rounds(views: Views, y: np.ndarray, n_rounds: int) -> Any:
     return CoEM(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds).fit(views)
+
+
+def on_workers(client: Client, folder: Path, held: Views, y: np.ndarray) -> Fit:
+    """The same, once the workers have read the chunks, and share them evenly: who was killed has lost its own."""
+    with client.as_current():
+        remote = {name: from_files(folder, name, block).persist() for name, block in held.items()}
+        wait(list(remote.values()))
+        return partial(on_client, client, partial(rounds, Views(remote), y))
 
 
 def on_client(client: Client, fit: Fit, n_rounds: int) -> Any:
@@ -165,20 +173,31 @@ def compared(timers: Mapping[str, Callable[[], float]], labels: list[np.ndarray]
     )
 
 
-def losses(client: Client, fit: Fit) -> Table:
-    """What it costs that a worker dies early, in the middle or late, beside the median of two fits in peace."""
-    calm, usual = zip(*(timed(partial(fit, LONG)) for _ in range(2)), strict=True)
-    peace = float(np.median(calm))
-    rows = [{"killed": "nobody", "seconds": f"{peace:.2f}", "lost": "", **equal(*usual)}]
-    for at in (LONG // 4, LONG // 2, 3 * LONG // 4):
-        with killer(client, at, delay=peace / LONG / 2):
-            seconds, model = timed(partial(fit, LONG))
+def losses(client: Client, settled: Callable[[], Fit]) -> Table:
+    """What it costs that a worker dies early, in the middle or late, beside the fits before and after all that."""
+    before, usual = timed(partial(settled(), LONG))
+    killed = {}
+    for at in (LONG // 3, LONG // 2, 2 * LONG // 3):
+        fit = settled()
+        with killer(client, at):
+            killed[at] = timed(partial(fit, LONG))
         client.wait_for_workers(2)
-        lost = f"{seconds - peace:+.2f}"
-        rows.append(
-            {"killed": f"after round {at}", "seconds": f"{seconds:.2f}", "lost": lost, **equal(usual[0], model)}
-        )
-    return Table.from_rows(rows)
+    calm = [before, clock(partial(settled(), LONG))]
+    return Table.from_rows(
+        {"killed": f"after round {at}", **lost(seconds, calm), **equal(usual, model)}
+        for at, (seconds, model) in killed.items()
+    )
+
+
+def lost(seconds: float, calm: list[float]) -> dict[str, str]:
+    """A fit beside the median of others, which are shown: where they differ by more than is lost, it is noise."""
+    peace = float(np.median(calm))
+    return {
+        "seconds": f"{seconds:.2f}",
+        "in peace": " and ".join(f"{own:.2f}" for own in calm),
+        "lost": f"{seconds - peace:+.2f}",
+        "ratio": f"{seconds / peace:.2f}",
+    }
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -195,13 +214,22 @@ def equal(one: Any, other: Any) -> dict[str, str]:
 
 
 @contextmanager
-def killer(client: Client, at: int, delay: float) -> Iterator[None]:
-    """Kill a worker within a round: some seconds after another has ended, so that it is at work."""
+def killer(client: Client, at: int) -> Iterator[None]:
+    """Kill a worker in the middle of the round after another, so that it is at work."""
     victim = min(client.run(os.getpid).values())
-    timer = threading.Timer(delay, os.kill, (victim, signal.SIGKILL))
-    with at_each_round(lambda n_rounds: timer.start() if n_rounds == at else None):
+    ends: list[float] = []
+    timers: list[threading.Timer] = []
+
+    def act(n_rounds: int) -> None:
+        ends.append(time.perf_counter())
+        if n_rounds == at:
+            timers.append(threading.Timer((ends[-1] - ends[-2]) / 2, os.kill, (victim, signal.SIGKILL)))
+            timers[0].start()
+
+    with at_each_round(act):
         yield
-    timer.join()
+    if not timers or timers[0].is_alive():
+        raise RuntimeError("the fit ended before its worker was killed")
 
 
 @contextmanager
@@ -233,16 +261,9 @@ def disk(folder: Path) -> Table:
     """How fast a plain read is, and the passes of a fit that has a process to itself; and the memory of that one."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         plain, passes, memory = alone.submit(cold_fit, folder).result()
+    each = {"plain read": plain, "pass of co-EM": np.median(passes, axis=0)}
     return Table.from_rows(
-        [
-            {"what": "plain read", **speed(*plain, plain), "anonymous MiB": memory["before"], "resident MiB": ""},
-            {
-                "what": "pass of co-EM",
-                **speed(*np.median(passes, axis=0), plain),
-                "anonymous MiB": memory["anonymous"],
-                "resident MiB": memory["resident"],
-            },
-        ]
+        {"what": what, **speed(*own, plain), **used} for (what, own), used in zip(each.items(), memory, strict=True)
     )
 
 
@@ -258,10 +279,11 @@ def speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[st
     }
 
 
-def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float]], dict[str, str]]:
-    """Bytes from the disk and seconds, of a plain read and of each pass; and the most memory at one time."""
+def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float]], list[dict[str, str]]]:
+    """Bytes from the disk and seconds, of a plain read and of each pass; and the most memory before and after."""
     warnings.simplefilter("ignore", ConvergenceWarning)
-    plain = cold(folder, partial(read, folder))[:2]
+    n_bytes, seconds, _ = cold(folder, partial(read, folder))
+    plain = n_bytes, seconds
     views, y = make_big.load(folder)
     passes: list[tuple[float, float]] = []
     expected = coem.expected
@@ -271,11 +293,15 @@ def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float
         passes.append((n_bytes, seconds))
         return found
 
-    before = memory("RssAnon")
+    before = memory_used([memory("RssAnon")])
     with mock.patch.object(coem, "expected", watched), highest(partial(memory, "RssAnon")) as seen:
         rounds(views, y, 3)
-    peaks = {"before": before, "anonymous": max(seen), "resident": memory("VmHWM")}
-    return plain, passes, {name: f"{value / 2**20:.0f}" for name, value in peaks.items()}
+    return plain, passes, [before, memory_used(seen)]
+
+
+def memory_used(anonymous: list[int]) -> dict[str, str]:
+    """The most of its own that the process had, and the most with the pages of files."""
+    return {"anonymous MiB": f"{max(anonymous) / 2**20:.0f}", "resident MiB": f"{memory('VmHWM') / 2**20:.0f}"}
 
 
 def cold(folder: Path, work: Callable[[], Any]) -> tuple[float, float, Any]:

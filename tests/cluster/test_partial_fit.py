@@ -121,6 +121,18 @@ def test_what_is_stored_is_of_the_batch(make):
 
 
 @every_estimator
+def test_an_empty_batch_is_refused_and_changes_nothing(make):
+    views, _ = blobs()
+    with pytest.raises(ValueError, match="there are no entities to learn from: give some"):
+        make().partial_fit(views[:0])
+    model = make().partial_fit(views)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="this batch has no entities: leave it out"):
+        model.partial_fit(views[:0])
+    assert pickle.dumps(model) == before
+
+
+@every_estimator
 def test_goes_on_from_a_fit(make):
     views, _ = blobs(0.2)
     one, other = make().fit(views[:100]), make().partial_fit(views[:100])

@@ -183,6 +183,18 @@ class TestWhatItMayLookLike:
         elsewhere = {"numbers": chunked(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
         assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
 
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
+    def test_columns_of_one_array_stay_with_dask(self, kind):
+        blocks, _ = made("complete")
+        X = blocks["counts"]
+        whole = chunked(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
+        groups = {"a": slice(0, 4), "b": [7, 4, -1]}
+        views = cs.Views.from_columns(whole, groups)
+        assert (Cluster.of(views) is None) == (current_client() is None)
+        make = ESTIMATORS["k-means"](views=groups)
+        assert_as_in_memory(make, whole, X)
+        assert_as_in_memory(ESTIMATORS["k-means"](), views[30:200], cs.Views.from_columns(X[30:200], groups))
+
     @every_estimator
     def test_predictions_of_new_entities(self, make):
         blocks, _ = made("complete")
@@ -213,6 +225,14 @@ class TestWhatIsRefused:
     def test_what_is_no_array(self):
         with pytest.raises(TypeError, match="view 'v' is a Bag of dask: give an array or a frame"):
             cs.Views({"v": db.from_sequence([1, 2])})
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.int64])
+    def test_sparse_chunks_that_dask_takes_for_dense(self, dtype):
+        chunk = dask.delayed(sp.eye_array(6, 9, dtype=dtype, format="csr"))
+        array = da.concatenate([da.from_delayed(chunk, (6, 9), dtype=dtype)] * 2)
+        for present in (None, np.ones((12, 1), bool)):
+            with pytest.raises(TypeError, match=r"view 'v' .* dense, .* meta=scipy\.sparse\.csr_array\(\(0, 9\)\)"):
+                cs.Views({"v": array}, present=present)
 
     def test_views_of_other_lengths(self):
         with pytest.raises(ValueError, match="'b' has 5"):

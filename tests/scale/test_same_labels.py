@@ -1,5 +1,6 @@
 """The same seed gives the same labels, wherever the rows are and however they are cut."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -128,24 +129,100 @@ def test_every_family_and_eta(family, store, tmp_path):
         assert_same(one, fitted(make(**options), elsewhere), blocks, elsewhere, "missing")
 
 
+def room_mapped(folder, shape, dtype):
+    return np.lib.format.open_memmap(folder / "out.npy", "w+", dtype, shape)
+
+
+def room_in_hdf5(folder, shape, dtype):
+    return pytest.importorskip("h5py").File(folder / "out.h5", "w").create_dataset("out", shape, dtype)
+
+
+def room_in_zarr(folder, shape, dtype):
+    return pytest.importorskip("zarr").create_array(folder / "out", shape=shape, dtype=dtype)
+
+
+every_room = pytest.mark.parametrize("room", [room_mapped, room_in_hdf5, room_in_zarr])
+
+
 @every_estimator
+@every_room
 @pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
-def test_predictions_are_written_as_they_are_made(make, store, tmp_path):
+def test_predictions_are_written_as_they_are_made(make, room, store, tmp_path):
     blocks, _ = made("complete")
     model = fitted(make(), blocks)
     with many_pieces():
         elsewhere = STORES[store](tmp_path, blocks)
-        out = np.lib.format.open_memmap(tmp_path / "labels.npy", "w+", np.int64, (240,))
+        out = room(tmp_path, (240,), np.int64)
         assert model.predict(elsewhere, out=out) is out
-    assert np.array_equal(out, model.labels_)
+        assert np.array_equal(out[:], model.labels_)
+
+
+@every_room
+def test_probabilities_are_written_as_they_are_made(room, tmp_path):
+    blocks, _ = made("complete")
+    model = fitted(ESTIMATORS["co-em"](), blocks)
+    out = room(tmp_path, (240, K), np.float64)
+    with many_pieces():
+        assert model.predict_proba(blocks, out=out) is out
+    assert np.allclose(out[:], model.predict_proba(blocks))
 
 
 @every_estimator
-@pytest.mark.parametrize("length", [100, 300])
-def test_room_for_more_or_fewer_predictions_is_refused(make, length):
+@every_room
+@pytest.mark.parametrize("shape", [(100,), (300,), (240, 1), (240, K)])
+def test_room_of_another_shape_is_refused_before_it_is_written(make, room, shape, tmp_path):
     blocks, _ = made("complete")
-    with many_pieces(), pytest.raises(ValueError, match=f"out has {length} rows for 240 entities: give one row each"):
-        fitted(make(), blocks).predict(blocks, out=np.zeros(length, int))
+    out = room(tmp_path, shape, np.int64)
+    out[...] = -7
+    wanted = re.escape(f"out must be an array of shape (240,) for 240 entities, got shape {shape}")
+    with many_pieces(), pytest.raises(ValueError, match=wanted):
+        fitted(make(), blocks).predict(blocks, out=out)
+    assert (out[...] == -7).all()
+
+
+@every_estimator
+def test_room_that_is_too_narrow_for_the_labels_is_refused_before_it_is_written(make):
+    blocks, _ = made("complete")
+    out = np.full(240, True)
+    with pytest.raises(ValueError, match="out has to hold numbers such as 2, which do not fit bool: give a wider type"):
+        fitted(make(), blocks).predict(blocks, out=out)
+    assert out.all()
+
+
+def test_room_for_probabilities_has_a_column_a_cluster_and_fractions():
+    blocks, _ = made("complete")
+    model = fitted(ESTIMATORS["co-em"](), blocks)
+    with pytest.raises(ValueError, match=r"shape \(240, 3\) for 240 entities, got shape \(240,\)"):
+        model.predict_proba(blocks, out=np.zeros(240))
+    with pytest.raises(ValueError, match=r"out has to hold numbers such as 0\.5, which do not fit int64"):
+        model.predict_proba(blocks, out=np.zeros((240, K), np.int64))
+
+
+def assert_nobody_is_predicted(model, nobody):
+    assert model.predict(nobody).shape == (0,)
+    for method in ("predict_proba", "transform", "score_samples"):
+        if hasattr(model, method):
+            assert len(getattr(model, method)(nobody)) == 0
+    with pytest.raises(ValueError, match="this batch has no entities: leave it out"):
+        model.partial_fit(nobody)
+
+
+@every_estimator
+@pytest.mark.parametrize("case", ["complete", "sparse"])
+@every_store
+def test_no_entities(make, case, store, tmp_path):
+    blocks, _ = made(case)
+    model = fitted(make(), blocks)
+    assert_nobody_is_predicted(model, cs.Views(STORES[store](tmp_path, blocks))[:0])
+
+
+@every_estimator
+@pytest.mark.parametrize("case", ["complete", "sparse"])
+def test_no_entities_of_a_cluster(make, case, in_process):
+    blocks, _ = made(case)
+    model, elsewhere = fitted(make(), blocks), in_dask(None, blocks)
+    assert_nobody_is_predicted(model, cs.Views(elsewhere)[:0])
+    assert_nobody_is_predicted(model, {name: array[:0] for name, array in elsewhere.items()})
 
 
 @every_estimator

@@ -21,7 +21,8 @@ def scratch(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         file.truncate(n_bytes)
         if hasattr(os, "posix_fallocate"):  # a disk that is full says so now, and not by ending the process later
             os.posix_fallocate(file.fileno(), 0, n_bytes)
-        return np.ndarray(shape, dtype, memoryview(mmap.mmap(file.fileno(), n_bytes)))
+        pages = memoryview(mmap.mmap(file.fileno(), n_bytes))
+        return np.frombuffer(pages, dtype, prod(shape)).reshape(shape)
 
 
 def in_scratch(array: Any) -> bool:

@@ -140,6 +140,8 @@ def _check_fitted_views(estimator: Any, views: Views) -> None:
 
 
 def _check_entities(views: Views, *, fitting: bool) -> None:
+    if fitting and not len(views):
+        raise ValueError("there are no entities to learn from: give some")
     for v, name in enumerate(views.names):
         if views[name].shape[1] == 0:
             raise ValueError(f"view {name!r} has 0 columns: leave it out, or give it at least one feature")
