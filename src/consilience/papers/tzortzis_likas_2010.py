@@ -8,6 +8,7 @@ should be.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
@@ -192,10 +193,10 @@ def synthetic(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> It
     """Tables I and III: every method on one draw; entropies in nats."""
     views, y = corrupted(run, n_views, n_noisy, in_line)
     column = str(n_views)
-    yield from (Score(row, column, value) for row, value in every_method(views, y, 3, np.e, run).items())
+    yield from (Score(row, column, value) for row, value in every_method(views, y, 3, math.e, run).items())
     if n_noisy:
         without = convex(corrupted(run, n_views, 0, in_line)[0], 3)
-        yield Score(NOISELESS, column, without.entropies(y, np.e)[0])
+        yield Score(NOISELESS, column, without.entropies(y, math.e)[0])
 
 
 def every_method(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
@@ -271,7 +272,7 @@ def sharpness(run: int, data: str, n_clusters: int, method: str, factor: float, 
     """Table V: one method with beta = factor * beta_0, in nats."""
     views, y = documents(data, sample)
     for row, found in METHODS[method](views, n_clusters, factor).items():
-        plain, fine = found.entropies(y, np.e)
+        plain, fine = found.entropies(y, math.e)
         yield Score(row, f"{factor:g}", plain)
         yield Score(row + REFINED, f"{factor:g}", fine)
 
@@ -293,7 +294,7 @@ def projections(run: int, data: str, n_clusters: int, sample: int = 0) -> Iterat
     """Table V: kernel CCA, which knows no beta: in the column of beta_0."""
     views, y = documents(data, sample)
     for name, labels in kernel_cca(views, n_clusters, run).items():
-        yield Score(f"Kernel CCA, {title(name).lower()}", "1", average_entropy(y, labels, np.e))
+        yield Score(f"Kernel CCA, {title(name).lower()}", "1", average_entropy(y, labels, math.e))
 
 
 def webkb(run: int, method: str, **settings: Any) -> Iterable[Score]:
@@ -362,7 +363,7 @@ def advertisement_weights(run: int, data: str, sample: int = 0, empty: bool = Fa
 def bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG001
     """An entropy that is known in nats and in bits, beside the printed number."""
     row, printed, y, labels = BASES[case]()
-    for column, base in (("nats", np.e), ("bits", 2)):
+    for column, base in (("nats", math.e), ("bits", 2)):
         yield Score(row, column, average_entropy(y, labels, base))
     yield Score(row, "printed", printed)
 
@@ -397,7 +398,7 @@ def stopping(run: int, n_views: int, rounds: tuple[int, ...]) -> Iterator[Score]
         found = convex(views, 3, max_iter=most)
         yield Score("View 1", column, found.weights["view0"])
         yield Score("Noisy view 1", column, found.weights["noisy0"])
-        yield Score("average entropy", column, found.entropies(y, np.e)[0])
+        yield Score("average entropy", column, found.entropies(y, math.e)[0])
 
 
 AS_PRINTED, AS_IT_SHOULD = "as printed, (β/2π)^(d/2)", "as it should be, (β/π)^(d/2)"
