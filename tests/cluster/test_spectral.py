@@ -415,7 +415,7 @@ def test_a_row_of_zeros_everywhere_is_told_of():
 
 def test_select_n_clusters_takes_it():
     views, _ = some_views(separation=7)
-    found = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7))
+    found = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7), random_state=0)
     assert found.n_clusters == 4
 
 

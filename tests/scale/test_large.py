@@ -69,7 +69,7 @@ def test_warnings_point_at_the_users_line(estimator):
 def test_a_refused_prediction_leaves_no_threads_behind():
     views, _ = make_gaussian_views(500, n_clusters=3, n_features=(3,), random_state=0)
     model = cs.CoEM(3, families="gaussian", random_state=0).fit(views)
-    with pytest.raises(ValueError) as kept:
+    with pytest.raises(ValueError, match="out") as kept:
         model.predict_proba(views, out=np.zeros((500, 2)))
     assert kept.value is not None
     assert _crew.get() is None
