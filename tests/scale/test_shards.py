@@ -179,8 +179,8 @@ def test_a_pass_that_was_broken_off_leaves_nothing_to_be_mistaken_for_the_last_o
         before = [{n: belief.posterior.copy() for n, belief in own.items()} for own in before]
         broken = e_step(shard, new)
         next(broken)
-        with pytest.raises(Stopped):
-            broken.throw(Stopped)
+        with pytest.raises(Stopped, match="in the middle"):
+            broken.throw(Stopped("in the middle"))
         after = [beliefs for _, _, beliefs in e_step(shard, old)]
     for one, other in zip(before, after, strict=True):
         assert all(np.array_equal(one[name], other[name].posterior) for name in one)
@@ -271,12 +271,12 @@ def test_posteriors_in_a_scratch_file_can_be_handed_to_other_processes(tmp_path)
         assert one == other == own.sum()
 
 
-@pytest.mark.parametrize("error", [ValueError("in the middle"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [ValueError("in the middle"), KeyboardInterrupt("in the middle")])
 def test_the_thread_that_reads_ahead_ends_when_the_work_breaks_off(error):
     before = set(threading.enumerate())
     with many_pieces():
         rows = LazyRows.over(Counted(np.zeros((240, 40)), unit=20))
-        with pytest.raises(type(error)):  # noqa: PT012
+        with pytest.raises(type(error), match="in the middle"):  # noqa: PT012
             for _ in reading({"a": rows}, 240, 10):
                 raise error
     assert set(threading.enumerate()) <= before
