@@ -31,7 +31,8 @@ class NearestNeighbors:
         How many nearest rows, the row itself included. If not given, the square root of their number, at most 30.
     metric : {'euclidean', 'cosine'}, optional
         If not given, the one whose graph has fewer hubs, rows that are among the nearest of far too many others: cosine
-        for most text, Euclidean for most measurements. By cosine a row of zeros has no direction, so it is missing.
+        for most text, Euclidean for most measurements. Rows of zeros count as missing by
+        cosine; rows without entries in sparse views count as missing by either metric.
     approximate : bool, default=False
         Search with pynndescent (an extra: ``pip install consilience[neighbors]``), which finds nearly all nearest rows
         in a fraction of the time; worth it from some 50,000 rows on.
@@ -55,8 +56,9 @@ class NearestNeighbors:
         return min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
 
     def settle(self, X: Array) -> NearestNeighbors:
-        number = self.n_neighbors or usual_number(X.shape[0])
-        return replace(self, n_neighbors=number, metric=settled_metric(self.metric, X))
+        metric = settled_metric(self.metric, X)
+        n_comparable = int(np.count_nonzero(to_numpy(comparable(metric, X))))
+        return replace(self, n_neighbors=self.n_neighbors or usual_number(max(n_comparable, 1)), metric=metric)
 
     def comparable(self, X: Array) -> Array:
         return comparable(self.metric, X)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from .._backend import Array, Points, like, origin_of, squared_norms, take_rows, to_numpy
+from .._backend import Array, Points, is_sparse, like, origin_of, squared_norms, take_rows, to_numpy
 from .base import NoAffinityError
 from .cosine import unit_rows
 from .gaussian import SquaredDistances
@@ -24,27 +24,20 @@ def check_metric(metric: str | None) -> None:
 
 
 def settled_metric(metric: str | None, X: Array) -> str:
-    """The metric to compare these rows by: if none was asked for, the one whose graph has fewer hubs.
+    """Choose the metric whose nearest-neighbour graph has fewer hubs, unless one is given.
 
     Hubs are rows that are among the nearest of far too many others; they join what does not belong together. Short
-    documents are such hubs by Euclidean distance, and not by cosine. A graph with hubs has many rows that few find
-    near and a few that many do: the skewness of these numbers tells (Radovanović et al. 2010).
+    documents are such hubs by Euclidean distance, and not by cosine. In a graph with hubs, many rows are neighbours of
+    few others and a few rows of many: the skewness of these numbers measures it (Radovanović et al. 2010). Rows of
+    zeros are left out: identical rows are each other's neighbours by either metric.
     """
     if metric is not None:
         return metric
-    sample = some(X, LOOKED_AT)
-    there = np.flatnonzero(to_numpy(squared_norms(X) > 0))
-    directed = take_rows(X, like(there[:: max(1, -(-len(there) // LOOKED_AT))], X))
-    if directed.shape[0] < 2:
+    nonzero = np.flatnonzero(to_numpy(squared_norms(X) > 0))
+    sample = take_rows(X, like(nonzero[:: max(1, -(-len(nonzero) // LOOKED_AT))], X))
+    if sample.shape[0] < 2:
         return "euclidean"
-    hubs = hubness(unit_rows(directed))
-    return "cosine" if hubness(sample) > 2 * max(hubs, 1.0) else "euclidean"
-
-
-def some(X: Array, number: int) -> Array:
-    """So many of the rows, evenly spread."""
-    step = -(-X.shape[0] // number)
-    return take_rows(X, like(np.arange(0, X.shape[0], step), X)) if step > 1 else X
+    return "cosine" if hubness(sample) > 2 * max(hubness(unit_rows(sample)), 1.0) else "euclidean"
 
 
 def hubness(X: Array) -> float:
@@ -60,9 +53,12 @@ def usual_number(n_rows: int) -> int:
 
 
 def comparable(metric: str | None, X: Array) -> Array:
-    """Which rows the metric can compare: by cosine, rows of zeros have no direction."""
+    """Which rows have neighbours: not rows of zeros by cosine, nor rows without entries in sparse views.
+
+    Rows without entries are identical, so that they would be joined to each other and to nothing else.
+    """
     lengths = squared_norms(X)
-    return lengths > 0 if metric == "cosine" else lengths >= 0
+    return lengths > 0 if metric == "cosine" or is_sparse(X) else lengths >= 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from numbers import Integral
 from types import FrameType
 from typing import Any
@@ -21,6 +22,7 @@ from .._backend import (
     LazyRows,
     as_rows,
     available_memory,
+    is_sparse,
     largest,
     lazy_blocks,
     like,
@@ -198,12 +200,30 @@ def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] |
 
 
 def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, Rows]:
-    """The same, of views that may be a part of all there is: what they lack is not looked at."""
-    ready = {}
+    """Lay out the rows of each view for a divergence, without checking that every view has usable rows."""
+    rows = {}
     for name, (X, present) in ready_blocks(views, stored=True).items():
-        known = None if centres is None else like(to_numpy(centres[name]), present)
-        ready[name] = divergence.prepare(X, present, known)
-    return ready
+        view_centres = None if centres is None else like(to_numpy(centres[name]), present)
+        rows[name] = divergence.prepare(X, present, view_centres)
+    return ignore_empty_rows(rows)
+
+
+def ignore_empty_rows(rows: Mapping[str, Rows]) -> dict[str, Rows]:
+    """Treat rows without entries in sparse views as missing where the entity has another view.
+
+    An empty bag of words says nothing about its entity, but by Euclidean distance it lies near the cluster of the
+    shortest documents. An entity without any other view keeps its row of zeros, which is then all that describes it.
+    """
+    filled = {name: view.own > 0 if is_sparse(view.X) else view.present for name, view in rows.items()}
+    if all(filled[name] is view.present for name, view in rows.items()):
+        return dict(rows)
+    xp = namespace(next(iter(rows.values())).present)
+    usable = {name: xp.logical_and(view.present, filled[name]) for name, view in rows.items()}
+    only_empty = ~xp.any(xp.stack(list(usable.values())), axis=0)
+    return {
+        name: replace(view, present=xp.logical_or(usable[name], xp.logical_and(view.present, only_empty)))
+        for name, view in rows.items()
+    }
 
 
 def check_directions(views: Views, present: Mapping[str, Array], *, fitting: bool) -> None:
