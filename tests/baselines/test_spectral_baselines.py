@@ -346,3 +346,16 @@ def test_similarities_may_be_given_sparse():
         whole = kind(3, affinity="precomputed", random_state=0).fit({n: G.toarray() for n, G in graphs.items()})
         assert adjusted_rand_score(y, sparse.labels_) == 1
         assert adjusted_rand_score(sparse.labels_, whole.labels_) == 1
+
+
+@pytest.mark.parametrize("affinity", ["gaussian", "linear"])
+@pytest.mark.parametrize("kind", ["pairwise", "centroid"])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the embeddings have fewer dimensions than clusters
+def test_co_regularized_predicts_with_a_cluster_per_entity(kind, affinity):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        views = [rng.normal(size=(10, 3)), rng.normal(size=(10, 1))]
+        model = CoRegularizedSpectral(10, kind=kind, affinity=affinity, random_state=0).fit(views)
+        labels = model.predict(views)
+        assert labels.shape == (10,)
+        assert set(labels) <= set(range(10))

@@ -238,7 +238,8 @@ class Placed:
             normalised(cross, own, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
             for w, (cross, own) in enumerate(zip(crosses, self.normalised, strict=True))
         )
-        return np.split(found, len(self.clustered), axis=1)
+        ends = np.cumsum([vectors.U.shape[1] for vectors in self.clustered])  # a view may have fewer than n_clusters
+        return np.split(found, ends[:-1], axis=1)
 
 
 def normalised(cross: Cross, known: Normalised, recipe: np.ndarray) -> np.ndarray:
