@@ -374,6 +374,7 @@ BAD_IDS = {
     "too many in a view": ({"a": DENSE}, {"a": range(5)}, r"view 'a' has 4 rows but 5 ids"),
     "one number": ({"a": DENSE}, 4, r"ids of view 'a' must be a flat sequence, one id a row, got shape \(\)"),
     "text": ({"a": DENSE}, "wxyz", r"ids of view 'a' must be a flat sequence, one id a row, got shape \(\)"),
+    "ragged lists": ({"a": DENSE}, [[1], [2, 3], [4], [5]], "must be a flat sequence, one id per row, got sequences"),
     "a column": ({"a": DENSE}, [[1], [2], [3], [4]], r"must be a flat sequence, one id a row, got shape \(4, 1\)"),
     "an unknown view": ({"a": DENSE}, {"b": [1]}, r"ids names view 'b'; the views are 'a'"),
     "one twice": ({"a": DENSE}, [1, 2, 1, 3], r"view 'a' has the id 1 more than once: aggregate or drop the repeated"),
@@ -804,3 +805,12 @@ def test_html_shows_the_same_and_escapes_names():
     assert "<td>&lt;b&gt;bold&lt;/b&gt;</td><td>dense float64</td><td>3</td><td>91.7%</td><td>100.0%</td>" in html
     assert "<td>a &amp; b</td><td>sparse int64</td>" in html
     assert "<b>bold" not in html
+
+
+@pytest.mark.parametrize("unhashable", [[1], {"a": 1}, {2}])
+def test_unhashable_ids_are_refused_by_row(unhashable):
+    ids = np.array(["x", None, "y", "z"], dtype=object)
+    ids[1] = unhashable
+    message = rf"view 'a' has the id .* in row 1, a {type(unhashable).__name__}: ids must be hashable"
+    with pytest.raises(TypeError, match=message):
+        Views({"a": DENSE}, ids=ids)

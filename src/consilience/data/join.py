@@ -29,8 +29,13 @@ def with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
 
 
 def check_ids(name: str, values: Any, n: int) -> np.ndarray:
-    """One id a row."""
-    ids = np.asarray(values)
+    """Check that there is one hashable, unique id per row."""
+    try:
+        ids = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"ids of view {name!r} must be a flat sequence, one id per row, got sequences that differ in length"
+        ) from error
     if ids.ndim != 1:
         raise ValueError(f"ids of view {name!r} must be a flat sequence, one id a row, got shape {ids.shape}")
     if len(ids) != n:
@@ -83,13 +88,18 @@ def _check_overlap(named: dict[str, np.ndarray], rows: np.ndarray) -> None:
 
 def _check_unique(name: str, ids: np.ndarray) -> None:
     values = ids.tolist()
-    lost = next((i for i, one in enumerate(values) if one is None or repr(one) == "<NA>" or one != one), None)
-    if lost is not None:
-        raise ValueError(f"view {name!r} has no id in row {lost} ({values[lost]}): give the row an id, or drop it")
+    for row, value in enumerate(values):
+        if not isinstance(value, Hashable):
+            raise TypeError(
+                f"view {name!r} has the id {value!r} in row {row}, a {type(value).__name__}: ids must be hashable, "
+                "such as strings, numbers or tuples"
+            )
+        if value is None or repr(value) == "<NA>" or value != value:
+            raise ValueError(f"view {name!r} has no id in row {row} ({value}): give the row an id, or drop it")
     if len(set(values)) < len(values):
         seen: set[Hashable] = set()
-        twice = next(one for one in values if one in seen or seen.add(one))  # type: ignore[func-returns-value]
-        raise ValueError(f"view {name!r} has the id {twice!r} more than once: aggregate or drop the repeated rows")
+        repeated = next(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]
+        raise ValueError(f"view {name!r} has the id {repeated!r} more than once: aggregate or drop the repeated rows")
 
 
 def check_same_length(blocks: dict[str, Block]) -> None:
