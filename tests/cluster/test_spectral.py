@@ -477,3 +477,26 @@ def test_tables_that_do_not_fit(monkeypatch):
     monkeypatch.setattr("consilience.cluster._similarities.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"view 'view0': the similarities by Gaussian\(.* take 0.0 GiB .*landmarks"):
         fitted(some_views()[0], affinity="gaussian")
+
+
+@pytest.mark.parametrize("exponent", [330, 400, 500])
+def test_linear_affinity_fills_in_missing_views_of_huge_numbers(exponent):
+    views, _ = some_views(missing=0.2, separation=8)
+    scaled = cs.Views({name: np.ldexp(block, exponent) for name, block in views.items()}, present=views.present)
+    expected = fitted(views, affinity="linear").labels_
+    assert np.array_equal(fitted(scaled, affinity="linear").labels_, expected)
+
+
+def test_linear_affinity_refuses_numbers_whose_products_overflow():
+    views, _ = some_views(missing=0.2)
+    huge = {**dict(views.items()), "view1": views["view1"] * 1e152}
+    with pytest.raises(ValueError, match=r"view 'view1': rows up to length .* do not fit float64: rescale the view"):
+        fitted(cs.Views(huge, present=views.present), affinity="linear")
+
+
+def test_views_whose_similarities_differ_too_much_in_size_are_refused():
+    views, _ = some_views(missing=0.2)
+    sizes = {"view0": 1e120, "view1": 1e-120, "view2": 1.0}
+    scaled = cs.Views({name: block * sizes[name] for name, block in views.items()}, present=views.present)
+    with pytest.raises(ValueError, match="of view 'view0' are too large compared with those of view 'view1'"):
+        fitted(scaled, affinity="linear")

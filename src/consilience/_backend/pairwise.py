@@ -162,7 +162,11 @@ class KernelMatrix:
 
     @cached_property
     def _norm(self) -> float:
-        return float(np.sqrt(sum(fetched(self.over_tiles(lambda _, tile: namespace(tile).sum(tile * tile))))))
+        largest = max(fetched(self.over_tiles(lambda _, tile: namespace(tile).max(namespace(tile).abs(tile)))))
+        if not largest:
+            return 0.0
+        squares = self.over_tiles(lambda _, tile: namespace(tile).sum((tile / largest) ** 2))  # must not overflow
+        return largest * float(np.sqrt(sum(fetched(squares))))
 
     def parts(self) -> np.ndarray:
         return np.zeros(self.shape[0], np.int64)

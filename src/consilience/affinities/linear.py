@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, Points, products
+from .._backend import Array, Kernel, Points, namespace, products, squared_norms
+from .base import NoAffinityError
 from .kernel import KernelAffinity, has_negative
 
 
@@ -13,7 +14,14 @@ from .kernel import KernelAffinity, has_negative
 class Linear(KernelAffinity):
     """Inner product of two rows. Where it is negative for some, the smallest is taken off all."""
 
-    def learn(self, X: Array) -> Kernel:  # noqa: ARG002
+    def learn(self, X: Array) -> Kernel:
+        xp = namespace(X)
+        most = float(xp.max(squared_norms(X)))
+        if 4 * X.shape[0] * most > float(xp.finfo(X.dtype).max):
+            raise NoAffinityError(
+                f"rows up to length {most**0.5:.3g} have inner products whose sums do not fit {X.dtype}: rescale the "
+                "view"
+            )
         return Product()
 
     def negative(self, X: Array) -> bool:

@@ -69,7 +69,23 @@ def similarities_of(
             found = affinities[name].over(only(X, present[name]), rng)
         own.append(found if stay or on_host(X) else OnHost(found))
     warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
-    return affinities, Similarities(own, np.column_stack(list(present.values())))
+    similarities = Similarities(own, np.column_stack(list(present.values())))
+    check_scales(views.names, similarities)
+    return affinities, similarities
+
+
+def check_scales(names: Sequence[str], similarities: Similarities) -> None:
+    """Refuse views whose similarities differ so much in size that one cannot be expressed in the unit of another."""
+    if similarities.present.all():
+        return  # nothing is filled in from other views
+    with np.errstate(over="ignore"):
+        too_far = np.argwhere(~np.isfinite(similarities.scales))
+    if len(too_far):
+        larger, smaller = (names[v] for v in too_far[0])
+        raise ValueError(
+            f"the similarities of view {larger!r} are too large compared with those of view {smaller!r} for missing "
+            "ones to be filled in: rescale the views, or use affinity='cosine' or 'nearest-neighbors'"
+        )
 
 
 def takes_loads(affinity: Affinity, n: int) -> bool:
