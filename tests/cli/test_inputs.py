@@ -93,3 +93,21 @@ def test_classes_without_ids_say_nothing_about_the_ends_of_links(folder):
         "cluster", "--view", folder / "links.csv", "--labels", folder / "known.npy", "-k", 3, "--out", folder / "out"
     )
     assert_refused(ran, "known.npy (--labels) has no ids, but the views are joined by theirs: add them")
+
+
+@pytest.mark.parametrize("scale", ["1e200", "1e-200"])
+def test_clusters_do_not_depend_on_the_unit_of_the_numbers(folder, tmp_path, scale):
+    with (folder / "numbers.csv").open() as file:
+        header, *rows = csv.reader(file)
+    _write(folder / "scaled.csv", header, [(name, *(float(x) * float(scale) for x in xs)) for name, *xs in rows])
+    done("cluster", "--view", f"x={folder / 'numbers.csv'}", "-k", 3, "--out", tmp_path / "plain")
+    done("cluster", "--view", f"x={folder / 'scaled.csv'}", "-k", 3, "--out", tmp_path / "scaled")
+    assert (tmp_path / "scaled" / "labels.csv").read_text() == (tmp_path / "plain" / "labels.csv").read_text()
+    assert summary(tmp_path / "scaled")["clusters"] == 3
+
+
+def test_infinite_numbers_are_refused(folder, tmp_path):
+    _write(folder / "infinite.csv", ["id", "x"], [("p0", 1), ("p1", "inf"), ("p2", 3)])
+    ran = run("cluster", "--view", f"x={folder / 'infinite.csv'}", "-k", 2, "--out", tmp_path / "out")
+    assert_refused(ran, "view 'x' has an infinite number in row 2, column 'x' (1 such): correct the cell")
+    assert not (tmp_path / "out").exists()

@@ -68,12 +68,15 @@ def test_empty_cells_get_the_median():
     assert np.isnan(found[4]).all()
 
 
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinities_are_empty_cells(value):
+@pytest.mark.parametrize("exponent", [-1040, -700, -300, 300, 500, 700, 1020])
+def test_numbers_are_standardised_whatever_their_unit(exponent):
     X = RNG.normal(size=(9, 2))
-    X[4, 1] = value
-    other = np.where(np.isinf(X), np.nan, X)
-    np.testing.assert_array_equal(encoded(X), encoded(other))
+    np.testing.assert_allclose(encoded(np.ldexp(X, exponent)), encoded(X), rtol=1e-2 if exponent < -1000 else 1e-14)
+
+
+def test_numbers_near_the_largest_are_standardised():
+    X = np.array([[1.7e308], [-1.7e308], [1e308], [0.0]])
+    np.testing.assert_allclose(encoded(X), encoded(X / 1e308), rtol=1e-14)
 
 
 def test_a_column_without_any_cell_is_zero():
@@ -206,17 +209,10 @@ def test_an_unknown_count_is_none():
 COUNTED = np.eye(9) - np.diag([1, 0, 0, 0, 0, 0, 0, 0, 0])
 
 
-def test_an_infinite_count_is_none():
-    X = COUNTED.copy()
-    X[0, 8] = np.inf
-    np.testing.assert_array_equal(CountsEncoder(False).fit((X, None)).transform((X, None)), COUNTED)
-
-
-@pytest.mark.parametrize("value", [np.inf, np.nan])
 @pytest.mark.parametrize("rare", [False, True])
-def test_sparse_counts_are_as_dense_ones(value, rare):
+def test_sparse_counts_are_as_dense_ones(rare):
     X = COUNTED.copy()
-    X[0, 8] = value
+    X[0, 8] = np.nan
     encoder = CountsEncoder(rare)
     found = encoder.fit((sp.csr_array(X), None)).transform((sp.csr_array(X), None))
     np.testing.assert_allclose(found.toarray(), CountsEncoder(rare).fit((COUNTED, None)).transform((COUNTED, None)))

@@ -155,7 +155,7 @@ def test_a_view_of_nothing_but_empty_cells_says_nothing(put, read):
 
 
 def test_empty_cells_are_counted(put, read):
-    found = prepare(read(put("a.csv", "x,y\n1,2\n,3\n4,inf\n,\n")).contents, rare=False)
+    found = prepare(read(put("a.csv", "x,y\n1,2\n,3\n4,?\n,\n")).contents, rare=False)
     assert found.filled == {"a": 2}
 
 

@@ -42,7 +42,7 @@ class CountsEncoder:
     def _matrix(self, data: Any) -> Any:
         if isinstance(data, np.ndarray):
             return bags_to_counts(data, self.features)
-        return _only_finite(in_order(data, self.features))
+        return _without_nan(in_order(data, self.features))
 
 
 def terms_of(bags: np.ndarray) -> np.ndarray:
@@ -64,10 +64,10 @@ def bags_to_counts(bags: np.ndarray, terms: np.ndarray) -> sp.csr_array:
     return sp.csr_array((values, (rows.astype(int), columns.astype(int))), shape=(len(bags), len(terms)))
 
 
-def _only_finite(X: Any) -> Any:
-    """Counts as they are; what is no number is 0."""
+def _without_nan(X: Any) -> Any:
+    """Replace NaN by 0: an empty cell counts nothing."""
     if sp.issparse(X):
         X = sp.csr_array(X)
-        return sp.csr_array((np.where(np.isfinite(X.data), X.data, 0), X.indices, X.indptr), shape=X.shape)
+        return sp.csr_array((np.where(np.isnan(X.data), 0, X.data), X.indices, X.indptr), shape=X.shape)
     X = np.asarray(X, dtype=np.float64)
-    return np.where(np.isfinite(X), X, 0.0)
+    return np.where(np.isnan(X), 0.0, X)

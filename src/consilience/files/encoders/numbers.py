@@ -27,7 +27,7 @@ class NumbersEncoder:
         if sp.issparse(X):
             self.fill = self.mean = self.scale = None
             return self
-        X = _finite(X)
+        X = np.asarray(X, dtype=np.float64)
         rows = X[~np.isnan(X).all(axis=1)]
         empty = np.isnan(rows).all(axis=0)
         self.fill = np.zeros(X.shape[1])
@@ -35,8 +35,11 @@ class NumbersEncoder:
         filled = np.where(np.isnan(rows), self.fill, rows)
         if not len(rows):
             raise ValueError("every cell is empty")
-        self.mean, deviation = filled.mean(axis=0), filled.std(axis=0)
-        self.scale = np.where(deviation > 1e-12 * np.abs(self.mean), deviation, 1.0)
+        _, exponents = np.frexp(np.abs(filled).max(axis=0))
+        scaled = np.ldexp(filled, -exponents)  # squares of huge or tiny numbers would overflow or vanish
+        mean, deviation = scaled.mean(axis=0), scaled.std(axis=0)
+        self.mean = np.ldexp(mean, exponents)
+        self.scale = np.where(deviation > 1e-12 * np.abs(mean), np.ldexp(deviation, exponents), 1.0)
         return self
 
     def transform(self, data: Any) -> Any:
@@ -45,10 +48,11 @@ class NumbersEncoder:
         check_width(X, self.n_columns)
         if self.fill is None:
             return sp.csr_array(X)
-        X = _finite(X.toarray() if sp.issparse(X) else X)
-        lost = np.isnan(X).all(axis=1)
+        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        missing = np.isnan(X).all(axis=1)
         filled = np.where(np.isnan(X), self.fill, X)
-        return np.where(lost[:, None], np.nan, (filled - self.mean) / self.scale)
+        standardised = (filled / 2 - self.mean / 2) / (self.scale / 2)  # a difference of huge numbers may overflow
+        return np.where(missing[:, None], np.nan, standardised)
 
 
 def in_order(data: Any, features: np.ndarray | None) -> Any:
@@ -68,9 +72,3 @@ def check_width(X: Any, n_columns: int) -> None:
     """New entities come with the columns of the fit."""
     if X.shape[1] != n_columns:
         raise ValueError(f"{X.shape[1]} columns, but {n_columns} in the model: give the same columns in the same order")
-
-
-def _finite(X: Any) -> np.ndarray:
-    """Infinities are no measurements: they count as empty cells."""
-    X = np.asarray(X, dtype=np.float64)
-    return np.where(np.isfinite(X), X, np.nan)
