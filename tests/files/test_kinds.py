@@ -1,6 +1,7 @@
 """What a view is: found where it is clear, as the user says where it is not, refused where it cannot be."""
 
 import gzip
+import warnings
 
 import numpy as np
 import pytest
@@ -90,6 +91,8 @@ ALIKE = np.exp(-((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2))
     ],
 )
 def test_clear_matrices_are_known(tmp_path, content, make, X, kind):
+    if make is sp.csr_array and kind == "numbers" and (X >= 0).all() and np.array_equal(X, np.floor(X)):
+        kind = "counts"  # whole numbers that are stored sparse, however many of them are not 0
     if make is sp.csr_array:
         sp.save_npz(tmp_path / "X.npz", make(X))
     else:
@@ -306,3 +309,68 @@ def test_links_are_two_columns_or_three(put, content, header):
     path = put("t.csv", header + "\n" + ",".join("1" * len(header.split(","))) + "\n")
     with pytest.raises(ValueError, match=r"links are two columns of ids and perhaps a weight, not \d"):
         content(path, "links")
+
+
+def test_sparse_matrix_of_joint_papers_is_counts(tmp_path, content):
+    papers = sp.csr_array(RNG.random((60, 90)) < 0.03, dtype=float)
+    authors = sp.csr_array(papers @ papers.T + sp.eye_array(60))  # symmetric, and largest on the diagonal
+    sp.save_npz(tmp_path / "authors.npz", authors)
+    view = content(tmp_path / "authors.npz")
+    assert view.kind == "counts"
+    assert "--kind view=similarities if they compare the entities" in view.why
+
+
+@pytest.mark.parametrize("storage", ["matrix", "table"])
+def test_dense_table_of_histograms_is_numbers(tmp_path, put, content, storage):
+    X = RNG.poisson(0.16, size=(60, 30))  # 15% not 0
+    if storage == "matrix":
+        np.save(tmp_path / "X.npy", X)
+        view = content(tmp_path / "X.npy")
+    else:
+        view = content(put("X.csv", table(*X.T)))
+    assert view.kind == "numbers"
+    assert "of them not 0; --kind view=counts if they count words or events" in view.why
+
+
+def test_dense_table_of_large_whole_numbers_is_numbers(tmp_path, content):
+    pixels = np.where(RNG.random((60, 30)) < 0.05, RNG.integers(20, 255, size=(60, 30)), 0)
+    np.save(tmp_path / "X.npy", pixels)
+    assert content(tmp_path / "X.npy").kind == "numbers"
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_raw_expression_of_single_cell_files_is_counts(tmp_path, content, make):
+    ad = pytest.importorskip("anndata")
+    counts = RNG.poisson(2.0, size=(30, 8)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ad.AnnData(make(counts)).write(tmp_path / "cells.h5ad")
+        ad.AnnData(np.log1p(counts)).write(tmp_path / "logged.h5ad")
+    assert content(f"{tmp_path / 'cells.h5ad'}:X").kind == "counts"
+    assert content(f"{tmp_path / 'logged.h5ad'}:X").kind == "numbers"
+
+
+@pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity"])
+def test_infinite_cells_are_refused_by_row_and_column(put, content, cell):
+    told = r"view 'view' has an infinite number in row 3, column 'b' \(1 such\): correct the cell, or leave it empty"
+    with pytest.raises(ValueError, match=told):
+        content(put("t.csv", f"a,b\n1,2\n3,4\n5,{cell}\n"))
+
+
+@pytest.mark.parametrize("kind", [None, "counts", "numbers"])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_infinities_in_a_matrix_are_refused(tmp_path, content, make, kind):
+    X = COUNTS.astype(float)
+    X[4, 7] = np.inf
+    if make is sp.csr_array:
+        sp.save_npz(tmp_path / "X.npz", make(X))
+    else:
+        np.savez(tmp_path / "X.npz", X)
+    with pytest.raises(ValueError, match=r"view 'view' has an infinite number in row 5, column 8 \(1 such\)"):
+        content(tmp_path / "X.npz", kind)
+
+
+def test_infinity_among_categories_is_refused(put, content):
+    rows = "".join(f"{level},{i}\n" for i, level in enumerate(LEVELS))
+    with pytest.raises(ValueError, match="view 'view' has an infinite number in row 41, column 'size'"):
+        content(put("t.csv", f"colour,size\n{rows}red,inf\n"))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .amounts import convert_amounts
 from .content import KINDS, Content
 from .formats import Matrix, is_missing, is_number, spoken
 
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
-FEW_ZEROS = 0.2  # a matrix of whole numbers of which fewer than so many are not 0 is one of counts
+FEW = 0.1  # share of cells that are not 0 below which a dense table of whole numbers is taken for counts
+SMALL = 2  # median of the cells that are not 0 up to which it is: most words occur once or twice, pixels are brighter
+UNSURE = 0.3  # share below which the user is told that whole numbers could be counts
+SINGLE_CELL = (".h5ad", ".h5mu")
 MOSTLY = 0.9  # a column of which so many cells are numbers was meant to be one
 HOLDERS = {"ids": "rows", "features": "columns"}
 SHORT = 3.5  # words; strings shorter than that on average are names
@@ -27,7 +31,8 @@ def content_of_matrix(name: str, where: str, matrix: Matrix, forced: str | None)
         raise ValueError(f"view {name!r} ({where}) must have rows and columns, got shape {shape}")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"view {name!r} ({where}) must hold real numbers, got {X.dtype}")
-    kind, why = (forced, "as you said") if forced else _kind_of_matrix(X)
+    is_expression = matrix.path.suffix.lower() in SINGLE_CELL and matrix.features is not None
+    kind, why = (forced, "as you said") if forced else _kind_of_matrix(name, X, is_expression)
     if kind not in ("numbers", "counts", "similarities"):
         raise ValueError(f"view {name!r} ({where}) is a matrix: it can be numbers, counts or similarities, not {kind}")
     check_matrix(name, kind, X)
@@ -51,24 +56,51 @@ def check_ids(where: str, column: np.ndarray) -> np.ndarray:
 
 
 def check_matrix(name: str, kind: str, X: Any) -> None:
-    """Refuse a matrix that cannot be what it is said to be."""
+    """Refuse a matrix that cannot be of this kind."""
     values = X.data if sp.issparse(X) else X
+    if kind == "similarities" and not np.isfinite(values).all():
+        raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
+    _check_finite(name, X)
     least = np.fmin.reduce(values, axis=None, initial=0.0)
     if kind == "counts" and least < 0:
         raise ValueError(f"view {name!r} has {least:g} in it, which is no count: --kind {name}=numbers")
-    if kind == "similarities" and not np.isfinite(values).all():
-        raise ValueError(f"view {name!r} has similarities that are NaN or infinite: fill them in, or 0 for none")
 
 
-def _kind_of_matrix(X: Any) -> tuple[str, str]:
+def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> None:
+    """Refuse infinities: they are no measurements, and an empty cell says that a value is missing."""
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind != "f" or not np.isinf(values).any():
+        return
+    cells = sp.coo_array(X) if sp.issparse(X) else None
+    rows, places = np.nonzero(np.isinf(X)) if cells is None else (c[np.isinf(cells.data)] for c in cells.coords)
+    column = repr(columns[places[0]]) if columns is not None else places[0] + 1
+    raise ValueError(
+        f"view {name!r} has an infinite number in row {rows[0] + 1}, column {column} ({len(rows)} such): correct the "
+        "cell, or leave it empty if the value is not known"
+    )
+
+
+def _kind_of_matrix(name: str, X: Any, is_expression: bool = False) -> tuple[str, str]:
+    """Guess the kind of a matrix, and say why.
+
+    How whole numbers are stored tells what they are: matrices of words, tags and links are stored sparse, pixels and
+    histograms dense. Raw counts of single-cell files are counts however they are stored.
+    """
+    values = X.data if sp.issparse(X) else X
+    known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    whole = known.size > 0 and known.min() >= 0 and np.array_equal(known, np.floor(known))
+    share = np.count_nonzero(known) / max(X.shape[0] * X.shape[1], 1)
+    described = f"whole numbers, {share:.1%} of them not 0"
+    if whole and (is_expression or sp.issparse(X)):
+        square = X.shape[0] == X.shape[1] and not is_expression
+        return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if square else "")
     if _like_similarities(X):
         return "similarities", "square, symmetric and largest on the diagonal"
-    values = X.data if sp.issparse(X) else X
-    there = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    whole = there.size > 0 and there.min() >= 0 and np.array_equal(there, np.floor(there))
-    share = np.count_nonzero(values) / max(X.shape[0] * X.shape[1], 1)
-    if whole and share < FEW_ZEROS:
-        return "counts", f"whole numbers, {share:.1%} of them not 0"
+    nonzero = known[known > 0]
+    if whole and share < FEW and (not nonzero.size or np.median(nonzero) <= SMALL):
+        return "counts", described
+    if whole and share < UNSURE:
+        return "numbers", f"{described}; --kind {name}=counts if they count words or events"
     return "numbers", "measurements"
 
 
@@ -92,9 +124,19 @@ def content_of_columns(
         raise ValueError(f"view {name!r} ({where}) has no columns left beside the id and the labels: name some")
     if forced == "links" or (forced is None and edge_columns(columns)):
         return _links(name, where, columns, forced)
-    kind, why = (forced, "as you said") if forced else _kind_of_columns(name, columns)
     n_rows = len(next(iter(columns.values())))
+    columns, reading = _convert_amounts(name, columns) if forced in (None, "numbers") else (columns, "")
+    kind, why = (forced, "as you said") if forced else _kind_of_columns(name, columns)
+    why += f"; {reading}" if reading else ""
     return Content(name, where, kind, MAKERS[kind](name, columns), n_rows, ids, why, tuple(columns))
+
+
+def _convert_amounts(name: str, columns: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], str]:
+    """Convert columns of prices and the like to numbers; also say how the first of them was read."""
+    converted = {column: convert_amounts(name, column, values) for column, values in columns.items()}
+    readings = [f"{column}: {result[1]}" for column, result in converted.items() if result is not None]
+    numbers = {column: result[0] for column, result in converted.items() if result is not None}
+    return columns | numbers, readings[0] if readings else ""
 
 
 def edge_columns(columns: Any) -> bool:
@@ -109,7 +151,8 @@ def _kind_of_columns(name: str, columns: dict[str, np.ndarray]) -> tuple[str, st
     if found == {"bags"}:
         return "counts", "lists of terms"
     if found <= {"numbers", "vectors"}:
-        return _kind_of_matrix(_numbers(name, columns)[0])[0].replace("similarities", "numbers"), "columns of numbers"
+        kind, why = _kind_of_matrix(name, _numbers(name, columns)[0])
+        return ("numbers", "columns of numbers") if kind == "similarities" or why == "measurements" else (kind, why)
     if found <= {"text", "names"}:
         kind = "text" if "text" in found or len(columns) > 1 else "names"
         return kind, "sentences" if kind == "text" else "short strings that hardly repeat"
@@ -169,7 +212,9 @@ def _numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.
         block = values[:, None] if values.ndim == 1 else values
         blocks.append(block)
         features += [column] if values.ndim == 1 else [f"{column}[{i}]" for i in range(block.shape[1])]
-    return np.hstack(blocks), np.array(features, dtype=object)
+    X = np.hstack(blocks)
+    _check_finite(name, X, features)
+    return X, np.array(features, dtype=object)
 
 
 def _like_number(cell: Any) -> bool:
@@ -206,8 +251,11 @@ def _as_texts(values: np.ndarray) -> np.ndarray:
     return np.array([None if np.isnan(one) else spoken(float(one)) for one in values], dtype=object)
 
 
-def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG001
+def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Strings as they are; of numbers that came with no strings, each value is a category."""
+    for column, values in columns.items():
+        if values.dtype != object:
+            _check_finite(name, values.reshape(len(values), -1), [column] * values[:1].size)
     mixed = any(values.dtype == object for values in columns.values())
     return {column: values if mixed else _as_texts(values) for column, values in columns.items()}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..amounts import parse_amount
 from ..formats import is_number
 from .numbers import NumbersEncoder
 from .presence import measured
@@ -64,5 +65,12 @@ def _as_numbers(column: np.ndarray) -> np.ndarray:
     if column.dtype != object:
         return column.astype(np.float64)
     truth = {"true": "1", "false": "0"}
-    spoken = [truth.get(one.lower(), one) if isinstance(one, str) else "nan" for one in column]
-    return np.array([one if is_number(one) else "nan" for one in spoken], dtype=np.float64)
+    cells = [truth.get(cell.lower(), cell) if isinstance(cell, str) else "nan" for cell in column]
+    return np.array([_as_number(cell) for cell in cells])
+
+
+def _as_number(cell: str) -> float:
+    if is_number(cell):
+        return float(cell)
+    amount = parse_amount(cell)  # a price among categories
+    return np.nan if amount is None else amount.value

@@ -1,0 +1,105 @@
+"""Prices, percentages and numbers with separators are read as numbers."""
+
+import numpy as np
+import pytest
+
+from consilience.files import encode, prepare
+from consilience.files.amounts import parse_amount
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$5", 5.0),
+        ("$1,299.00", 1299.0),
+        (" $ 1,299 ", 1299.0),
+        ("-$5.50", -5.5),
+        ("$-5.50", -5.5),
+        ("($5.50)", -5.5),
+        ("€12,50", 12.5),
+        ("12,50 €", 12.5),
+        ("1.234,56 €", 1234.56),
+        ("£.99", 0.99),
+        ("¥1,000,000", 1e6),
+        ("USD 7", 7.0),
+        ("7 EUR", 7.0),
+        ("12%", 12.0),
+        ("12.5 %", 12.5),
+        ("1,234", 1234.0),
+        ("3,5", 3.5),
+        ("42", 42.0),
+    ],
+)
+def test_amounts_are_parsed(text, value):
+    assert parse_amount(text).value == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "$", "free", "p12", "12 kg", "1,23,456", "1,2,3", "12.05.2020", "$5-$7", "1_000", "5$6", "--5", "%5"]
+)
+def test_other_cells_are_no_amounts(text):
+    assert parse_amount(text) is None
+
+
+def write_prices(put, prices, name="t.csv"):
+    return put(name, "price\n" + "".join(f'"{price}"\n' for price in prices))
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [("${:,.2f}", "'$1,000.50' read as 1000.5"), ("{:.1f}%", "'1000.5%' read as 1000.5")],
+)
+def test_column_of_amounts_is_numbers(put, content, template, shown):
+    prices = np.arange(40) + 1000.5
+    view = content(write_prices(put, [template.format(price) for price in prices]))
+    assert view.kind == "numbers"
+    assert shown in view.why
+    assert view.data[0].ravel().tolist() == prices.tolist()
+
+
+def test_empty_amounts_are_empty_cells(put, content):
+    view = content(write_prices(put, ["$5", "", "n/a", "$7"]))
+    np.testing.assert_array_equal(view.data[0].ravel(), [5, np.nan, np.nan, 7])
+
+
+def test_decimal_commas_are_read(put, content):
+    view = content(write_prices(put, ["12,50 €", "1.234,56 €", "7 €"]))
+    assert view.data[0].ravel().tolist() == [12.5, 1234.56, 7.0]
+
+
+def test_amounts_stay_text_if_the_user_says_so(put, content):
+    view = content(write_prices(put, ["$5", "$6", "$7"]), "names")
+    assert (view.kind, view.data.tolist()) == ("names", ["$5", "$6", "$7"])
+
+
+def test_a_few_other_cells_among_amounts_are_refused(put, content):
+    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 such\)\. Correct or empty these cells, or say"
+    with pytest.raises(ValueError, match=told):
+        content(write_prices(put, [f"${i}" for i in range(30)] + ["call us"]))
+
+
+@pytest.mark.parametrize(
+    ("prices", "told"),
+    [
+        (["$5", "€6", "$7"], "column 'price' mixes '€' and '\\$': convert its numbers to one unit"),
+        (["5%", "0.06", "7%"], "column 'price' mixes '%' and no unit: convert its numbers to one unit"),
+        (["12,5", "1,234", "7,5"], "column 'price' has ',' both before decimals and before thousands"),
+        (["12,5 €", "12.5 €"], "column 'price' has ',' both before decimals and before thousands"),
+    ],
+)
+def test_ambiguous_amounts_are_refused(put, content, prices, told):
+    with pytest.raises(ValueError, match=told):
+        content(write_prices(put, prices))
+
+
+@pytest.mark.parametrize("beside", ["", "colour"])
+def test_new_amounts_are_encoded_as_those_of_the_fit(put, read, beside):
+    colours = ["red", "green"] * 10
+    rows = [f'"${1000 + i:,}"' + (f",{colour}" if beside else "") for i, colour in enumerate(colours)]
+    header = f"price,{beside}".rstrip(",")
+    contents = read(put("t.csv", "\n".join([header, *rows]))).contents
+    prepared = prepare(contents, rare=True)
+    again = read(put("t.csv", "\n".join([header, *rows[:3]])), kinds={"t": contents[0].kind}).contents
+    new = encode(again, prepared.parts, None)
+    np.testing.assert_allclose(new.views["t"], prepared.views["t"][:3])
+    assert np.ptp(new.views["t"][:, -1]) > 0
