@@ -10,8 +10,30 @@ import numpy as np
 
 from .formats import is_missing
 
-CODES = ("AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "INR", "JPY", "KRW", "MXN", "NOK")
-CODES += ("NZD", "PLN", "SEK", "SGD", "TRY", "USD", "ZAR")
+CODES = {
+    "AUD",
+    "BRL",
+    "CAD",
+    "CHF",
+    "CNY",
+    "CZK",
+    "DKK",
+    "EUR",
+    "GBP",
+    "HKD",
+    "INR",
+    "JPY",
+    "KRW",
+    "MXN",
+    "NOK",
+    "NZD",
+    "PLN",
+    "SEK",
+    "SGD",
+    "TRY",
+    "USD",
+    "ZAR",
+}
 PLAIN = re.compile(r"\d+|\d*\.\d+|\d+\.")
 COMMA_GROUPS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
 DECIMAL_COMMA = re.compile(r"(\d+|\d{1,3}(\.\d{3})+),\d+")  # 12,5 or 1.234,5

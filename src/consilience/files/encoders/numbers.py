@@ -18,7 +18,9 @@ class NumbersEncoder:
 
     kind = "numbers"
     present = staticmethod(measured)
-    fill: Any  # one a column; None for a sparse matrix
+    fill: Any  # per column, as mean and scale; None for a sparse matrix
+    mean: Any
+    scale: Any
 
     def fit(self, data: Any) -> NumbersEncoder:
         """Learn median, mean and deviation of each column."""
