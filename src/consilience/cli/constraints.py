@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from ..data import Constraints
-from ..files import Prepared
-from ..files.formats import Frame, read_source
+from ..files import InputFiles, Prepared
+from ..files.formats import Frame, path_of, read_source
 
 USUAL = ("first", "second", "type", "weight")
 
 
-def read_constraints(text: str, prepared: Prepared) -> Constraints:
-    """The constraints in a table whose columns are, in this order or by name, first, second, type and weight."""
-    path = Path(text)
-    source = read_source(path, frozenset(_all_columns(path)))
+def read_constraints(text: str, prepared: Prepared, inputs: InputFiles) -> Constraints:
+    """Read a table whose columns are, in this order or by name, first, second, type and weight."""
+    path = path_of(text)
+    source = read_source(path, frozenset(_all_columns(path, inputs)), inputs=inputs)
     if not isinstance(source, Frame):
         raise ValueError(f"{path} (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
     table = {name: source.columns[own].tolist() for name, own in _named(path, list(source.columns)).items()}
@@ -30,9 +30,9 @@ def read_constraints(text: str, prepared: Prepared) -> Constraints:
     return Constraints.from_table(table, by="position" if by_row else "id")
 
 
-def _all_columns(path: Path) -> list[str]:
-    """Ids and types are texts, even where they look like numbers."""
-    source = read_source(path)
+def _all_columns(path: Path, inputs: InputFiles) -> list[str]:
+    """Names of the columns to read as text: ids and types are texts, even where they look like numbers."""
+    source = read_source(path, inputs=inputs)
     return list(source.columns)[:4] if isinstance(source, Frame) else []
 
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from ..cluster import SpectralFeatures, select_n_clusters
 from ..cluster.select import Selection
 from ..data import Constraints, Views
-from ..files import Content, Prepared, Reading, classes_for, parse_view, prepare, read_files
+from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from ..files.spec import is_file, split_columns
 from .constraints import read_constraints
 from .methods import METHODS, Setting, chosen_method
@@ -66,6 +66,11 @@ def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *oth
 
 def load(options: argparse.Namespace, say: Say) -> Data:
     """Read and prepare what the options name, and say what was found."""
+    with InputFiles() as inputs:
+        return _load(options, say, inputs)
+
+
+def _load(options: argparse.Namespace, say: Say, inputs: InputFiles) -> Data:
     kinds = dict(_pair(text) for text in options.kind)
     with say.step("reading the files", "read the files"):
         reading = read_files(
@@ -74,6 +79,7 @@ def load(options: argparse.Namespace, say: Say) -> Data:
             labels=options.labels,
             kinds=kinds,
             delimiter=options.delimiter,
+            inputs=inputs,
         )
     for note in reading.notes:
         say.note(note)
@@ -85,7 +91,7 @@ def load(options: argparse.Namespace, say: Say) -> Data:
     if reading.known is not None:
         _check_order(reading)
         classes = classes_for(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
-    given = None if options.constraints is None else read_constraints(options.constraints, prepared)
+    given = None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
     return Data(reading, prepared, classes, given, method, why)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..files import check_free, encode, entities, parse_view, read_files, whole_file
-from ..files.formats import is_table
+from ..files import InputFiles, check_free, encode, entities, parse_view, read_files, whole_file
+from ..files.formats import is_table, path_of
 from ..persist import load as load_model
 from .job import check_inputs_stay, reduced, say_left_out
 from .methods import METHODS
@@ -22,10 +23,12 @@ from .say import Say, printable
 def predict(options: argparse.Namespace, say: Say) -> None:
     """Read the model and the files, say which cluster each entity belongs to."""
     out = None if options.out is None else Path(options.out)
+    model = path_of(options.model)
     if out is not None:
         check_free(out, options.force)
-        check_inputs_stay([out], options, model_file(Path(options.model)))
-    held = open_model(Path(options.model))
+        check_inputs_stay([out], options, model_file(model))
+    check_pipe_is_read_once(model, options.view)
+    held = open_model(model)
     if not METHODS[held["method"]].predicts:
         raise ValueError(f"{options.model}: --method {held['method']} has no way to place new entities")
     with say.step("reading the files", "read the files"):
@@ -45,6 +48,13 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     say.result(f"{len(labels):,} entities placed, written to {out}")
 
 
+def check_pipe_is_read_once(model: Path, views: Sequence[str]) -> None:
+    """Refuse a pipe that is both the model and a view: its content comes out only once."""
+    paths = [parse_view(text).path for text in views]
+    if model.is_fifo() and any(path.exists() and path.samefile(model) for path in paths):
+        raise ValueError(f"{model} is a pipe, and cannot be both the model and a view: use two pipes or a file")
+
+
 def model_file(path: Path) -> Path:
     """The file itself, where the folder that it lies in was named."""
     return path / "model.zip" if path.is_dir() else path
@@ -61,11 +71,13 @@ def open_model(path: Path) -> dict[str, Any]:
 
 def read_for(held: dict[str, Any], options: argparse.Namespace, say: Say) -> tuple[Any, Any]:
     """The files as the model's views, and the names of the entities."""
-    specs = [parse_view(text) for text in options.view]
-    specs = [_with_columns(spec, held) for spec in specs]
-    kinds = {name: kind for name, kind in held["kinds"].items() if name in {spec.name for spec in specs}}
     usual = () if held["id"] is None else (held["id"],)
-    reading = read_files(specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual)
+    with InputFiles() as inputs:
+        specs = [_with_columns(parse_view(text), held, inputs) for text in options.view]
+        kinds = {name: kind for name, kind in held["kinds"].items() if name in {spec.name for spec in specs}}
+        reading = read_files(
+            specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual, inputs=inputs
+        )
     unknown = next((one.name for one in reading.contents if one.name not in held["kinds"]), None)
     if unknown is not None:
         raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, held['kinds']))}")
@@ -75,12 +87,12 @@ def read_for(held: dict[str, Any], options: argparse.Namespace, say: Say) -> tup
     return reduced(prepared.views, held["features"]), prepared.names
 
 
-def _with_columns(spec: Any, held: dict[str, Any]) -> Any:
+def _with_columns(spec: Any, held: dict[str, Any], inputs: InputFiles) -> Any:
     """The columns that the model was fitted on, where the user names none."""
     if spec.name is None and spec.called not in held["kinds"]:
         return spec  # a file of several blocks, each with its own name
     spec = replace(spec, name=spec.called)
     known = held["columns"].get(spec.called)
-    if spec.columns is not None or not known or not is_table(spec.path):
+    if spec.columns is not None or not known or not is_table(spec.path, inputs):
         return spec
     return replace(spec, columns=tuple(known))

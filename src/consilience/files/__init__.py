@@ -10,6 +10,7 @@ from .encoders import (
     TextEncoder,
     Weighting,
 )
+from .formats import InputFiles
 from .prepare import Part, Prepared, classes_for, encode, entities, prepare
 from .read import Reading, read_files
 from .spec import ViewSpec, parse_view
@@ -20,6 +21,7 @@ __all__ = [
     "CategoriesEncoder",
     "Content",
     "CountsEncoder",
+    "InputFiles",
     "LinksEncoder",
     "NumbersEncoder",
     "Part",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .content import KINDS, Content
-from .formats import Collection, Frame, Matrix, Source, read_source
+from .formats import Collection, Frame, InputFiles, Matrix, Source, read_source
 from .kinds import check_ids, content_of_columns, content_of_matrix, edge_columns
 from .spec import ViewSpec, chosen_columns, is_file, split_columns
 
@@ -44,13 +44,28 @@ def read_files(
     kinds: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     usual_ids: Sequence[str] = USUAL_IDS,
+    inputs: InputFiles | None = None,
 ) -> Reading:
-    """Read each file once and find out what its views are; without `id_column` one of the usual ones is taken."""
+    """Read each file once and find out what its views are; without `id_column` one of the usual ones is taken.
+
+    `inputs` keeps the content of pipes that other options name as well.
+    """
+    if inputs is None:
+        with InputFiles() as inputs:
+            return read_files(
+                specs,
+                id_column=id_column,
+                labels=labels,
+                kinds=kinds,
+                delimiter=delimiter,
+                usual_ids=usual_ids,
+                inputs=inputs,
+            )
     forced = dict(kinds or {})
     wrong = next((kind for kind in forced.values() if kind not in KINDS), None)
     if wrong is not None:
         raise ValueError(f"there is no kind {wrong!r}: choose among {', '.join(KINDS)}")
-    shelf = Shelf(_as_text(specs, (*usual_ids, id_column), labels, forced), spoken_delimiter(delimiter))
+    shelf = Shelf(_as_text(specs, (*usual_ids, id_column), labels, forced), spoken_delimiter(delimiter), inputs)
     id_column, notes = _id_column(specs, shelf, forced, id_column, usual_ids)
     apart = {name for name in (id_column, _label_column(labels)) if name is not None}
     contents = [one for spec in specs for one in _contents(spec, shelf, id_column, apart, forced)]
@@ -61,14 +76,14 @@ def read_files(
 class Shelf:
     """Files that were read, so that each is read once."""
 
-    def __init__(self, as_text: frozenset[str], delimiter: str | None) -> None:
-        self._as_text, self._delimiter = as_text, delimiter
+    def __init__(self, as_text: frozenset[str], delimiter: str | None, inputs: InputFiles) -> None:
+        self._as_text, self._delimiter, self._inputs = as_text, delimiter, inputs
         self._held: dict[tuple[Path, frozenset[str]], Source] = {}
 
     def __call__(self, path: Path, as_text: frozenset[str] = frozenset()) -> Source:
         key = path, as_text
         if key not in self._held:
-            self._held[key] = read_source(path, self._as_text | as_text, self._delimiter)
+            self._held[key] = read_source(path, self._as_text | as_text, self._delimiter, self._inputs)
         return self._held[key]
 
 

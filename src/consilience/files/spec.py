@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .formats import path_of
+
 
 @dataclass(frozen=True)
 class ViewSpec:
@@ -27,7 +29,7 @@ class ViewSpec:
 
 
 def parse_view(text: str) -> ViewSpec:
-    """Read ``NAME=FILE``, ``NAME=FILE:COLUMN``, ``NAME=FILE:COLUMN,COLUMN``, or a file alone.
+    """Read ``NAME=FILE``, ``NAME=FILE:COLUMN``, ``NAME=FILE:COLUMN,COLUMN``, or a file alone; - is standard input.
 
     Examples
     --------
@@ -47,21 +49,21 @@ def parse_view(text: str) -> ViewSpec:
 
 
 def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
-    """A file, and the columns after its last colon, where that is no part of the file's name."""
+    """Split an argument into a file and the columns after the last colon, unless that is part of the file's name."""
     before, colon, after = text.rpartition(":")
     drive = len(before) == 1 and after.startswith(("\\", "/"))
     if not colon or not before or drive or is_file(Path(text)):
-        return Path(text), None
+        return path_of(text), None
     columns = tuple(one.strip() for one in after.split(",") if one.strip())
     if not columns:
         raise ValueError(f"{text!r} ends in a colon: name the columns after it, or leave it out")
-    return Path(before), columns
+    return path_of(before), columns
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; not if the name is too long to be one."""
+    """Whether there is such a file, pipe or device; not if the name is too long to be one."""
     try:
-        return path.is_file()
+        return path.exists() and not path.is_dir()
     except OSError:
         return False
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..files.formats import InputFile
 from .arrays import Described, read_array, write_array
 
 FORMAT = "consilience model"
@@ -48,12 +48,12 @@ def write_archive(path: Path, tree: Any, arrays: Sequence[np.ndarray]) -> None:
         archive.writestr(zipfile.ZipInfo(DIGEST, LONG_AGO), hashlib.sha256(text).hexdigest())
 
 
-def read_archive(path: Path) -> tuple[dict[str, Any], list[np.ndarray]]:
+def read_archive(path: InputFile) -> tuple[dict[str, Any], list[np.ndarray]]:
     """What was written: the JSON, and the arrays, none of which has a byte that was changed."""
     _check_start(path)
     with zipfile.ZipFile(path) as archive:
-        _check_members(archive, os.path.getsize(path))
-        content = _read_json(archive)
+        _check_members(path, archive)
+        content = _read_json(path, archive)
         described = [Described.of_json(node) for node in content["arrays"]]
         strange = set(archive.namelist()) - {JSON, DIGEST, *(_member(i) for i in range(len(described)))}
         if strange:
@@ -65,9 +65,9 @@ def _member(i: int) -> str:
     return f"arrays/{i}.npy"
 
 
-def _check_start(path: Path) -> None:
+def _check_start(path: InputFile) -> None:
     """Refuse what is no zip file at all."""
-    with path.open("rb") as file:
+    with path.open() as file:
         start = file.read(4)
     if start.startswith(b"\x80"):
         raise UnreadableError(
@@ -78,12 +78,12 @@ def _check_start(path: Path) -> None:
         raise UnreadableError(f"{path} is no file of consilience.persist.save: give one that save has written")
 
 
-def _check_members(archive: zipfile.ZipFile, size: int) -> None:
+def _check_members(path: InputFile, archive: zipfile.ZipFile) -> None:
     """Refuse members that are squeezed, repeated or overlapping, before any is read."""
     members = archive.infolist()
     if JSON not in archive.namelist():
         raise UnreadableError(
-            f"{archive.filename} is a zip file without {JSON}: give one that consilience.persist.save has written"
+            f"{path} is a zip file without {JSON}: give one that consilience.persist.save has written"
         )
     name, times = Counter(archive.namelist()).most_common(1)[0]
     if times > 1:
@@ -91,11 +91,11 @@ def _check_members(archive: zipfile.ZipFile, size: int) -> None:
     for member in members:
         if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
             raise ValueError(f"{member.filename!r} is compressed, which save never does")
-    if sum(member.file_size for member in members) > size:
+    if sum(member.file_size for member in members) > path.n_bytes:
         raise ValueError("its members claim to be larger than the file")
 
 
-def _read_json(archive: zipfile.ZipFile) -> dict[str, Any]:
+def _read_json(path: InputFile, archive: zipfile.ZipFile) -> dict[str, Any]:
     text = archive.read(JSON)
     if hashlib.sha256(text).hexdigest().encode() != archive.read(DIGEST):
         raise ValueError(f"{JSON} is not what was written")
@@ -104,7 +104,7 @@ def _read_json(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise ValueError(f"{JSON} does not describe a model")
     if content["version"] > VERSION:
         raise UnreadableError(
-            f"{archive.filename} has format {content['version']}, written by consilience {content.get('consilience')}; "
+            f"{path} has format {content['version']}, written by consilience {content.get('consilience')}; "
             f"this is consilience {library_version()}, which reads formats up to {VERSION}: upgrade consilience"
         )
     return content

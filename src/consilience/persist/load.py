@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from ..files.formats import InputFile, InputFiles
 from .archive import UnreadableError, read_archive
 from .decode import Decoder
 
@@ -21,7 +22,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
-        The file.
+        The file, or a pipe that gives its content.
 
     Returns
     -------
@@ -42,8 +43,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(f"{folder}/settings.zip")
     {'n_clusters': 3, 'scale': (1.0, inf)}
     """
+    os.stat(path)  # raises the usual error if there is no such file
+    with InputFiles() as inputs:
+        return _load(inputs.locate(Path(path)))
+
+
+def _load(path: InputFile) -> Any:
     try:
-        content, arrays = read_archive(Path(path))
+        content, arrays = read_archive(path)
         origin = f"{path}, which consilience {content.get('consilience')} has written,"
         return Decoder(arrays, origin).decode(content["tree"])
     except (MemoryError, UnreadableError):

@@ -1,4 +1,4 @@
-"""Which file is read how: by the ending of its name."""
+"""Readers of file formats, chosen by the suffix of the file name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .annotated import read_h5ad, read_h5mu
 from .arrays import read_npy, read_npz
 from .cells import is_missing, is_number, spoken
 from .delimited import read_delimited
+from .inputs import InputFile, InputFiles, path_of
 from .jsonl import read_jsonl
 from .market import read_market, read_svmlight
 from .parquet import read_parquet
@@ -24,7 +25,7 @@ TABLES: dict[str, Callable[..., Frame]] = {
     ".parquet": read_parquet,
     ".pq": read_parquet,
 }
-MATRICES: dict[str, Callable[[Path], Any]] = {
+MATRICES: dict[str, Callable[[InputFile], Any]] = {
     ".npy": read_npy,
     ".npz": read_npz,
     ".mtx": read_market,
@@ -36,34 +37,51 @@ MATRICES: dict[str, Callable[[Path], Any]] = {
 }
 
 
-def read_source(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Source:
-    """What a file holds; columns named in `as_text` are never taken for numbers."""
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file in it")
-    if not path.stat().st_size:
+def read_source(
+    path: Path,
+    as_text: frozenset[str] = frozenset(),
+    delimiter: str | None = None,
+    inputs: InputFiles | None = None,
+) -> Source:
+    """Read a file; columns named in `as_text` are never taken for numbers.
+
+    `inputs` keeps the content of pipes that are read more than once.
+    """
+    if inputs is None:
+        with InputFiles() as inputs:
+            return read_source(path, as_text, delimiter, inputs)
+    file = inputs.locate(path)
+    if not file.n_bytes:
         raise ValueError(f"{path} is empty")
-    ending = _ending(path)
-    if ending in TABLES:
-        return TABLES[ending](path, as_text, delimiter)
-    return MATRICES[ending](path)
+    suffix = _check_suffix(file)
+    if suffix in TABLES:
+        return TABLES[suffix](file, as_text, delimiter)
+    return MATRICES[suffix](file)
 
 
-def is_table(path: Path) -> bool:
+def is_table(path: Path, inputs: InputFiles) -> bool:
     """Whether the file has named columns."""
-    return _ending(path) in TABLES
+    return _check_suffix(inputs.locate(path)) in TABLES
 
 
-def _ending(path: Path) -> str:
-    endings = [one.lower() for one in path.suffixes]
-    if endings and endings[-1] == ".gz":
-        endings.pop()
-    ending = endings[-1] if endings else ""
-    if ending not in TABLES and ending not in MATRICES:
-        known = ", ".join([*TABLES, *MATRICES])
-        raise ValueError(f"{path}: files are known by their ending, which must be one of {known}")
-    return ending
+def _check_suffix(file: InputFile) -> str:
+    if file.suffix not in TABLES and file.suffix not in MATRICES:
+        suffixes = ", ".join([*TABLES, *MATRICES])
+        raise ValueError(f"{file}: files are known by their ending, which must be one of {suffixes}")
+    return file.suffix
 
 
-__all__ = ["Collection", "Frame", "Matrix", "Source", "is_missing", "is_number", "is_table", "read_source", "spoken"]
+__all__ = [
+    "Collection",
+    "Frame",
+    "InputFile",
+    "InputFiles",
+    "Matrix",
+    "Source",
+    "is_missing",
+    "is_number",
+    "is_table",
+    "path_of",
+    "read_source",
+    "spoken",
+]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .inputs import InputFile
 from .source import Collection, Matrix
 
 
-def read_h5mu(path: Path) -> Collection:
+def read_h5mu(path: InputFile) -> Collection:
     """Each modality is a block; what describes the cells is about all of them."""
     data = _read(path, "mudata", "read_h5mu")
     blocks = {
@@ -24,7 +24,7 @@ def read_h5mu(path: Path) -> Collection:
     return Collection(path, blocks, about, _texts(data.obs_names))
 
 
-def read_h5ad(path: Path) -> Collection:
+def read_h5ad(path: InputFile) -> Collection:
     """X and each entry of obsm is a block."""
     data = _read(path, "anndata", "read_h5ad")
     ids = _texts(data.obs_names)
@@ -35,7 +35,7 @@ def read_h5ad(path: Path) -> Collection:
     return Collection(path, blocks, _about(data.obs), ids)
 
 
-def _read(path: Path, package: str, function: str) -> Any:
+def _read(path: InputFile, package: str, function: str) -> Any:
     """The file's content, by the package that knows it."""
     import warnings
 
@@ -49,7 +49,7 @@ def _read(path: Path, package: str, function: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of their own defaults to come
         try:
-            return getattr(reader, function)(path)
+            return getattr(reader, function)(path.location)
         except Exception as error:  # HDF5's and theirs
             what = (str(error).splitlines() or [type(error).__name__])[0]
             raise ValueError(f"{path} cannot be read as {path.suffix}: {what}") from error

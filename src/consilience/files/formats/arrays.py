@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .cells import spoken
+from .inputs import InputFile
 from .source import Matrix
 
 NAMES = ("ids", "features")
 
 
-def read_npy(path: Path) -> Matrix:
+def read_npy(path: InputFile) -> Matrix:
     """One array; never one of Python objects, which could run code."""
     held = _loaded(path)
     if isinstance(held, dict):
@@ -22,7 +22,7 @@ def read_npy(path: Path) -> Matrix:
     return Matrix(path, held)
 
 
-def read_npz(path: Path) -> Matrix:
+def read_npz(path: InputFile) -> Matrix:
     """A scipy sparse matrix, or one array; `ids` and `features` beside it name the rows and columns."""
     arrays = _loaded(path)
     if not isinstance(arrays, dict):
@@ -40,9 +40,9 @@ def read_npz(path: Path) -> Matrix:
     return Matrix(path, values, _texts(ids), _texts(features))
 
 
-def _loaded(path: Path) -> Any:
+def _loaded(path: InputFile) -> Any:
     """An array, or all arrays of an archive by name."""
-    with path.open("rb") as file:
+    with path.open() as file:
         try:
             held = np.load(file, allow_pickle=False)
             return {name: held[name] for name in held.files} if hasattr(held, "files") else held
@@ -52,13 +52,13 @@ def _loaded(path: Path) -> Any:
             raise ValueError(_refusal(path, error)) from error
 
 
-def _refusal(path: Path, error: Exception) -> str:
+def _refusal(path: InputFile, error: Exception) -> str:
     if "pickle" in str(error).lower():
         return f"{path} holds Python objects, or is no numpy file: only numbers are read. Save it with numpy.save"
     return f"{path} cannot be read as a numpy file: {error}"
 
 
-def _sparse(path: Path, arrays: dict[str, np.ndarray]) -> sp.csr_array:
+def _sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_array:
     try:
         kind = spoken(np.asarray(arrays.get("format", "csr")).item())
         shape = tuple(int(n) for n in np.ravel(arrays["shape"]))

@@ -6,12 +6,12 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
-from pathlib import Path
 from typing import IO
 
 import numpy as np
 
 from .cells import is_missing, is_number
+from .inputs import InputFile
 from .source import Frame
 from .text import LONGEST, lines, opened
 
@@ -19,7 +19,7 @@ DELIMITERS = (",", "\t", ";", "|")
 ROWS_AT_A_TIME = 5000
 
 
-def read_delimited(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:
+def read_delimited(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:
     """A table with a header; columns that hold numbers alone become numbers, but those named in `as_text` do not."""
     words = set(as_text)
     while True:
@@ -29,7 +29,7 @@ def read_delimited(path: Path, as_text: frozenset[str] = frozenset(), delimiter:
         words |= failed  # looked like numbers in the first rows: read the file again, these as text
 
 
-def _pass(path: Path, words: set[str], delimiter: str | None) -> tuple[dict[str, np.ndarray], set[str]]:
+def _pass(path: InputFile, words: set[str], delimiter: str | None) -> tuple[dict[str, np.ndarray], set[str]]:
     """Read the whole file once; also the columns that turned out not to be numbers after all."""
     failed: set[str] = set()
     before = csv.field_size_limit(LONGEST)
@@ -55,7 +55,7 @@ def _pass(path: Path, words: set[str], delimiter: str | None) -> tuple[dict[str,
     return {name: np.concatenate(own) for name, own in parts.items() if name not in failed}, failed
 
 
-def _rows(path: Path, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:
+def _rows(path: InputFile, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:
     """Rows of cells, all as long as the header."""
     source = lines(path, text)
     first = next((line for line in source if line.strip()), None)
@@ -85,10 +85,9 @@ def _rows(path: Path, text: IO[str], delimiter: str | None) -> Iterator[list[str
         raise ValueError(f"{path}: line {reader.line_num} cannot be read as a table: {what}") from error
 
 
-def _delimiter(path: Path, header: str) -> str:
-    """The mark that the header holds most of; in a .tsv file a tab, if there is any."""
-    endings = [one.lower() for one in path.suffixes if one.lower() != ".gz"]
-    if endings and endings[-1] == ".tsv" and "\t" in header:
+def _delimiter(path: InputFile, header: str) -> str:
+    """Delimiter that occurs most often in the header; in a .tsv file a tab, if it has any."""
+    if path.suffix == ".tsv" and "\t" in header:
         return "\t"
     return max(DELIMITERS, key=header.count)
 
@@ -97,7 +96,7 @@ def _named(mark: str) -> str:
     return "a tab" if mark == "\t" else repr(mark)
 
 
-def _header(path: Path, names: list[str]) -> list[str]:
+def _header(path: InputFile, names: list[str]) -> list[str]:
     if all(is_number(word) for name in names for word in name.split() or [""]):
         raise ValueError(f"{path}: the first line holds numbers, not the names of the columns: add a header")
     names = [name.strip() or f"column {i + 1}" for i, name in enumerate(names)]

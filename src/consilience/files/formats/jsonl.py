@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from .inputs import InputFile
 from .source import Frame
 from .text import lines, opened
 from .values import column_of
 
 
-def read_jsonl(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
+def read_jsonl(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
     """Fields become columns: numbers, texts, lists of numbers (vectors), lists of words and counts by word (bags)."""
     records = []
     with opened(path) as text:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from .inputs import InputFile
 from .source import Matrix
 from .text import BROKEN, lines, opened
 
@@ -16,7 +17,7 @@ SHAPES, FIELDS = ("coordinate", "array"), ("real", "integer", "pattern", "double
 SYMMETRIES = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
 
 
-def read_market(path: Path) -> Matrix:
+def read_market(path: InputFile) -> Matrix:
     """Matrix Market, read by numpy: scipy's own reader ends the whole program on files that break off."""
     with opened(path) as text:
         source = (line for line in lines(path, text))
@@ -57,10 +58,10 @@ def _dense(sizes: list[int], cells: np.ndarray, pattern: bool, symmetry: int) ->
     return cells.reshape(m, n).T
 
 
-def read_svmlight(path: Path) -> Matrix:
+def read_svmlight(path: InputFile) -> Matrix:
     """SVMlight: the numbers alone; the labels that it starts lines with are not looked at."""
     try:
-        values, _ = load_svmlight_file(str(path), zero_based="auto")
+        values, _ = load_svmlight_file(os.fspath(path), zero_based="auto")
     except (ValueError, OverflowError, *BROKEN) as error:
         raise ValueError(f"{path} cannot be read as an SVMlight file: {error}") from error
     return Matrix(path, sp.csr_array(values))

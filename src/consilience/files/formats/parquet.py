@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .cells import spoken
+from .inputs import InputFile
 from .source import Frame
 from .values import column_of
 
 
-def read_parquet(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
+def read_parquet(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
     """Columns as they are typed in the file."""
     try:
         import polars as pl
     except ImportError as error:
         raise ImportError(f"{path}: Parquet files need polars: pip install 'consilience[frames]'") from error
     try:
-        frame = pl.read_parquet(path, glob=False)
+        frame = pl.read_parquet(path.location, glob=False)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # polars panics at damaged files, which is no Exception

@@ -1,19 +1,20 @@
-"""What a file held, before anybody asks what it means."""
+"""The content of a file, before its meaning is decided."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .inputs import InputFile
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
     """Named columns of one length: numbers (NaN where empty), texts (None where empty), bags of terms, or vectors."""
 
-    path: Path
+    path: InputFile
     columns: dict[str, np.ndarray]
 
 
@@ -21,7 +22,7 @@ class Frame:
 class Matrix:
     """One block of numbers, dense or sparse, and names of its rows and columns where the file had any."""
 
-    path: Path
+    path: InputFile
     values: Any
     ids: np.ndarray | None = None
     features: np.ndarray | None = None
@@ -31,7 +32,7 @@ class Matrix:
 class Collection:
     """Several blocks in one file, over entities with ids; `about` holds columns that describe the entities."""
 
-    path: Path
+    path: InputFile
     blocks: dict[str, Matrix]
     about: dict[str, np.ndarray] = field(default_factory=dict)
     ids: np.ndarray | None = None

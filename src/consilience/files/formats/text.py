@@ -7,8 +7,9 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO
+
+from .inputs import InputFile
 
 LONGEST = 64 * 2**20  # characters in a line; more is a file without line ends
 BROKEN = (EOFError, OSError, zlib.error)  # what a compressed file that is cut or damaged raises
@@ -25,10 +26,9 @@ SIGNATURES = {
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[str]]:
-    """The file as text, unpacked where its name ends in .gz."""
-    packed = path.suffix.lower() == ".gz"
-    with gzip.open(path, "rb") if packed else path.open("rb") as raw:
+def opened(path: InputFile) -> Iterator[IO[str]]:
+    """Open a file as text, decompressed if its name ends in .gz."""
+    with gzip.open(path, "rb") if path.is_gzip else path.open() as raw:
         try:
             start = raw.peek(4096)[:4096]
         except gzip.BadGzipFile as error:
@@ -40,13 +40,13 @@ def opened(path: Path) -> Iterator[IO[str]]:
             yield text
 
 
-def _check_text(path: Path, start: bytes) -> None:
+def _check_text(path: InputFile, start: bytes) -> None:
     known = next((what for signature, what in SIGNATURES.items() if start.startswith(signature)), None)
     if known is not None or b"\x00" in start:
         raise ValueError(f"{path} is not text but {known or 'binary'}")
 
 
-def lines(path: Path, text: IO[str]) -> Iterator[str]:
+def lines(path: InputFile, text: IO[str]) -> Iterator[str]:
     """One line after the other, never more than a line can be; bytes that are no UTF-8 are told of by their line."""
     number = 0
     while True:

@@ -1,0 +1,221 @@
+"""Pipes and devices in place of files."""
+
+import gzip
+import io
+import os
+import tempfile
+import threading
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from consilience import persist
+from consilience.files.formats import MATRICES, TABLES, InputFiles, inputs, read_source
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+
+NUMBERS = np.arange(1.0, 13.0).reshape(4, 3)
+CSV = b"id,x,y\n" + b"".join(b"%d,%d,%d\n" % (i, i * i, -i) for i in range(4))
+
+
+def to_bytes(write, *arguments, **options):
+    file = io.BytesIO()
+    write(file, *arguments, **options)
+    return file.getvalue()
+
+
+def to_parquet():
+    polars = pytest.importorskip("polars")
+    file = io.BytesIO()
+    polars.DataFrame({"x": NUMBERS[:, 0], "y": NUMBERS[:, 1]}).write_parquet(file)
+    return file.getvalue()
+
+
+def to_single_cell(folder, suffix):
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    data = anndata.AnnData(NUMBERS)
+    path = folder / f"written{suffix}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MuData announces new defaults
+        (data if suffix == ".h5ad" else mudata.MuData({"rna": data})).write(path)
+    return path.read_bytes()
+
+
+MAKE = {
+    ".csv": lambda _: CSV,
+    ".csv.gz": lambda _: gzip.compress(CSV, mtime=0),
+    ".tsv": lambda _: CSV.replace(b",", b"\t"),
+    ".jsonl": lambda _: b'{"x": 1, "y": 2}\n{"x": 3, "y": 4}\n',
+    ".npy": lambda _: to_bytes(np.save, NUMBERS),
+    ".npz": lambda _: to_bytes(np.savez, NUMBERS),
+    ".mtx": lambda _: to_bytes(scipy.io.mmwrite, sp.csr_array(NUMBERS)),
+    ".mtx.gz": lambda _: gzip.compress(to_bytes(scipy.io.mmwrite, sp.csr_array(NUMBERS)), mtime=0),
+    ".svm": lambda _: to_bytes(lambda file: dump_svmlight_file(NUMBERS, np.arange(4), file)),
+    ".svm.gz": lambda _: gzip.compress(to_bytes(lambda file: dump_svmlight_file(NUMBERS, np.zeros(4), file)), mtime=0),
+    ".parquet": lambda _: to_parquet(),
+    ".h5ad": lambda folder: to_single_cell(folder, ".h5ad"),
+    ".h5mu": lambda folder: to_single_cell(folder, ".h5mu"),
+}
+
+
+@contextmanager
+def pipe_of(content, path=None):
+    """Path of a pipe with this content: a named pipe, or one like those of <(...) in a shell."""
+    if path is not None:
+        os.mkfifo(path)
+        writer = threading.Thread(target=path.write_bytes, args=(content,))
+        writer.start()
+        yield path
+        writer.join()
+        return
+    reading, writing = os.pipe()
+
+    def write():
+        with os.fdopen(writing, "wb") as file:
+            file.write(content)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    yield Path(f"/dev/fd/{reading}")
+    writer.join()
+    os.close(reading)
+
+
+def assert_equal_sources(source, expected):
+    assert type(source) is type(expected)
+    if hasattr(expected, "columns"):
+        assert list(source.columns) == list(expected.columns)
+        for name, column in expected.columns.items():
+            np.testing.assert_array_equal(source.columns[name], column)
+        return
+    blocks = {"": (source, expected)}
+    if hasattr(expected, "blocks"):
+        assert list(source.blocks) == list(expected.blocks)
+        blocks = {name: (source.blocks[name], expected.blocks[name]) for name in expected.blocks}
+    for block, wanted in blocks.values():
+        assert sp.issparse(block.values) == sp.issparse(wanted.values)
+        dense = [matrix.toarray() if sp.issparse(matrix) else matrix for matrix in (block.values, wanted.values)]
+        np.testing.assert_array_equal(*dense)
+
+
+@pytest.mark.parametrize("suffix", MAKE)
+@pytest.mark.parametrize("name", [None, "pipe", "pipe{}"], ids=["unnamed", "without suffix", "with suffix"])
+def test_pipe_is_read_like_the_file(tmp_path, put, suffix, name):
+    if name is not None and suffix.startswith(".h5"):
+        pytest.skip("each of these files starts a process: the unnamed pipe is enough")
+    content = MAKE[suffix](tmp_path)
+    expected = read_source(put(f"file{suffix}", content))
+    with pipe_of(content, None if name is None else tmp_path / name.format(suffix)) as path:
+        assert_equal_sources(read_source(path), expected)
+
+
+def test_known_suffixes_are_those_of_the_readers():
+    assert list(inputs.TABLE_SUFFIXES) == list(TABLES)
+    assert list(inputs.MATRIX_SUFFIXES) == list(MATRICES)
+
+
+@pytest.mark.parametrize(
+    ("start", "suffix"),
+    [
+        (b"", ".csv"),
+        (b"\xef\xbb\xbf{}", ".jsonl"),
+        (b"\n\n  {}", ".jsonl"),
+        (b"# comment\n-1 1:0.5 7:2e-3 # info\n", ".svm"),
+        (b"+1.5e3 qid:2 1:4\r\n", ".svm"),
+        (b"1:2,3:4\n", ".csv"),
+        (b"time 10:30\n", ".csv"),
+        (b"\x1f\x8bbroken", ".csv.gz"),
+    ],
+)
+def test_format_is_detected_from_the_content(start, suffix):
+    assert inputs.detect_suffix(start) == suffix
+
+
+def test_pipe_of_several_views_and_labels_is_read_once(read):
+    with pipe_of(CSV) as path:
+        reading = read(f"a={path}:x", f"b={path}:y", labels=f"{path}:id")
+    assert [content.name for content in reading.contents] == ["a", "b"]
+    assert reading.known.classes.tolist() == ["0", "1", "2", "3"]
+
+
+def test_pipe_of_links_is_read_once(read):
+    with pipe_of(b"source,target\n01,02\n02,03\n03,01\n") as path:
+        (content,) = read(f"links={path}").contents
+    assert content.kind == "links"
+    assert content.data[0].tolist() == ["01", "02", "03"]
+
+
+def test_pipe_of_labels_is_a_file_of_its_own(read, put):
+    with pipe_of(b"id,class\n" + b"".join(b"%d,c%d\n" % (i, i % 2) for i in range(4))) as path:
+        reading = read(put("t.csv", CSV), labels=str(path))
+    assert reading.known.classes.tolist() == ["c0", "c1", "c0", "c1"]
+
+
+def test_two_names_of_one_pipe_are_read_once(tmp_path):
+    link = tmp_path / "link.csv"
+    with pipe_of(CSV, tmp_path / "pipe.csv") as path, InputFiles() as files:
+        link.symlink_to(path)
+        assert_equal_sources(read_source(path, inputs=files), read_source(link, inputs=files))
+
+
+def test_copies_of_pipes_are_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pipe_of(CSV) as path:
+        read_source(path)
+    with pipe_of(b"x,y\n1\n") as path, pytest.raises(ValueError, match="line 2 has 1 cells where the header has 2"):
+        read_source(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_error_in_a_pipe_names_the_pipe():
+    with pipe_of(b"x,y\n1\n") as path, pytest.raises(ValueError, match=rf"^{path}: line 2 has 1 cells"):
+        read_source(path)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/random", "/dev/full"])
+def test_device_is_refused(path):
+    with pytest.raises(ValueError, match=rf"{path} is a device or a socket, which may never end: name a file"):
+        read_source(Path(path))
+    with pytest.raises(ValueError, match=rf"{path} is a device or a socket, which may never end"):
+        persist.load(path)
+
+
+def test_terminal_is_refused():
+    pty = pytest.importorskip("pty")
+    ends = pty.openpty()
+    name = os.ttyname(ends[1])
+    with pytest.raises(ValueError, match=rf"{name} is a device or a socket"):
+        read_source(Path(name))
+    for end in ends:
+        os.close(end)
+
+
+def test_null_device_and_empty_pipe_are_empty_files():
+    with pytest.raises(ValueError, match="/dev/null is empty"):
+        read_source(Path("/dev/null"))
+    with pipe_of(b"") as path, pytest.raises(ValueError, match=rf"{path} is empty"):
+        read_source(path)
+
+
+def test_unnamed_regular_file_is_read(put):
+    with put("t.data", CSV).open("rb") as file:
+        assert list(read_source(Path(f"/dev/fd/{file.fileno()}")).columns) == ["id", "x", "y"]
+
+
+def test_model_is_loaded_from_a_pipe(tmp_path):
+    persist.save({"n_clusters": 3}, tmp_path / "model.zip")
+    with pipe_of((tmp_path / "model.zip").read_bytes(), tmp_path / "pipe") as path:
+        assert persist.load(path) == {"n_clusters": 3}
+
+
+def test_damaged_model_in_a_pipe_is_named_by_the_pipe():
+    with pipe_of(b"no model") as path, pytest.raises(ValueError, match=rf"^{path} is no file of consilience"):
+        persist.load(path)
+    with pipe_of(to_bytes(np.savez, NUMBERS)) as path, pytest.raises(ValueError, match=rf"^{path} is a zip file"):
+        persist.load(path)
