@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from .cells import spoken
 from .inputs import InputFile
+from .plausible import check_sparse_shape
 from .source import Matrix
 
 NAMES = ("ids", "features")
@@ -59,19 +60,23 @@ def _refusal(path: InputFile, error: Exception) -> str:
 
 
 def _sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_array:
+    """Build the matrix that scipy.sparse.save_npz has written."""
+    n_bytes = sum(array.nbytes for array in arrays.values())
     try:
         kind = spoken(np.asarray(arrays.get("format", "csr")).item())
         shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
+        if len(shape) == 2:
+            check_sparse_shape(path, *shape, n_bytes)
         if kind == "coo":
-            made: Any = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
+            matrix: Any = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
         elif kind == "dia":
-            made = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
+            matrix = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
         else:
-            made = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](
+            matrix = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](
                 (arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape
             )
-            made.check_format(full_check=True)
-        return sp.csr_array(made)
+            matrix.check_format(full_check=True)
+        return sp.csr_array(matrix)
     except (KeyError, ValueError, IndexError, TypeError, OverflowError) as error:
         raise ValueError(f"{path} is no sound sparse matrix: {error}") from error
 

@@ -1,0 +1,33 @@
+"""Check the sizes that a file announces against its length, before memory is allocated for them."""
+
+from __future__ import annotations
+
+from .inputs import InputFile
+
+# Sizes of a sparse matrix that a file of any length may announce. Hashed features have many empty columns.
+ALWAYS_ALLOWED = {"rows": 2**22, "columns": 2**25}
+DEFLATE_RATIO = 1032  # the most that gzip and zip can compress by
+
+
+def longest_content(path: InputFile) -> int:
+    """Largest number of bytes that a file can hold, decompressed if its name ends in .gz."""
+    return path.n_bytes * (DEFLATE_RATIO if path.is_gzip else 1)
+
+
+def check_sparse_shape(path: InputFile, n_rows: int, n_columns: int, n_bytes: int) -> None:
+    """Refuse a sparse matrix with more rows or columns than bytes, unless they are few enough to allocate anyway.
+
+    Empty rows and columns take no bytes in a sparse file, but memory in every later step.
+    """
+    for size, axis in ((n_rows, "rows"), (n_columns, "columns")):
+        if not 0 <= size <= max(ALWAYS_ALLOWED[axis], n_bytes):
+            raise ValueError(
+                f"{size:,} {axis} are announced, which is not plausible for a file of {path.n_bytes:,} bytes. It is "
+                f"probably damaged; if it is not, leave out empty {axis}"
+            )
+
+
+def check_n_values(path: InputFile, n_values: int, bytes_per_value: int, what: str) -> None:
+    """Refuse a text file that is too short for the values that it announces; the last one may lack its line end."""
+    if n_values * bytes_per_value - 1 > longest_content(path):
+        raise ValueError(f"{n_values:,} {what} are announced, which is too many for a file of {path.n_bytes:,} bytes")

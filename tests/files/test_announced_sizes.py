@@ -1,0 +1,121 @@
+"""Files that announce more than they hold are refused before memory is allocated for it."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+from consilience.files.formats import read_source
+
+MANY = 200_000_000
+COORDINATES = "%%MatrixMarket matrix coordinate real general\n"
+MEASURE = """
+import json, resource, sys
+from pathlib import Path
+import numpy, scipy.sparse, sklearn.datasets
+from consilience.files.formats import read_source
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+results = {}
+for path in map(Path, sys.argv[1:]):
+    before = peak()
+    try:
+        read_source(path)
+        message = None
+    except ValueError as error:
+        message = str(error)
+    results[path.name] = message, (peak() - before) * 1024
+print(json.dumps(results))
+"""
+
+
+def save(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def array_of(n_rows):
+    """Bytes of a .npy file that announces three columns and holds 12 numbers."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (n_rows, 3)})
+    return file.getvalue() + bytes(96)
+
+
+def zip_of(content):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", content)
+    return file.getvalue()
+
+
+SPARSE = {"data": np.ones(2), "indices": [0, 1], "indptr": [0, 1, 2]}
+POINTS = {"data": np.ones(2), "row": [0, 1], "col": [0, 1]}
+NOT_PLAUSIBLE = "are announced, which is not plausible for a file of"
+FILES = {
+    "rows.mtx": (f"{COORDINATES}{MANY} 3 2\n1 1 1\n2 2 1\n", f"200,000,000 rows {NOT_PLAUSIBLE} 72 bytes"),
+    "columns.mtx": (f"{COORDINATES}3 {MANY} 2\n1 1 1\n2 2 1\n", f"200,000,000 columns {NOT_PLAUSIBLE} 72 bytes"),
+    "empty.mtx": (f"{COORDINATES}{MANY} 3 0\n", f"200,000,000 rows {NOT_PLAUSIBLE}"),
+    "negative.mtx": (f"{COORDINATES}-3 3 0\n", f"-3 rows {NOT_PLAUSIBLE}"),
+    "packed.mtx.gz": (
+        gzip.compress(f"{COORDINATES}{MANY} 3 1\n1 1 1\n".encode(), mtime=0),
+        f"200,000,000 rows {NOT_PLAUSIBLE}",
+    ),
+    "entries.mtx": (f"{COORDINATES}3 3 {MANY}\n1 1 1\n", "200,000,000 entries are announced, which is too many"),
+    "dense.mtx": (
+        f"%%MatrixMarket matrix array real general\n{MANY} 3\n1\n",
+        "600,000,000 numbers are announced, which is too many",
+    ),
+    "index.svm": (f"1 1:1\n1 {MANY}:1\n", f"200,000,000 columns {NOT_PLAUSIBLE}"),
+    "packed.svm.gz": (gzip.compress(f"1 1:1\n1 {MANY}:1\n".encode(), mtime=0), f"columns {NOT_PLAUSIBLE}"),
+    "coo.npz": (save(**POINTS, shape=(MANY, 3), format="coo"), f"200,000,000 rows {NOT_PLAUSIBLE}"),
+    "csc.npz": (save(**SPARSE, shape=(MANY, 2), format="csc"), f"200,000,000 rows {NOT_PLAUSIBLE}"),
+    "csr.npz": (save(**SPARSE, shape=(2, MANY), format="csr"), f"200,000,000 columns {NOT_PLAUSIBLE}"),
+    "dia.npz": (
+        save(data=np.ones((1, 2)), offsets=[0], shape=(MANY, MANY), format="dia"),
+        f"200,000,000 rows {NOT_PLAUSIBLE}",
+    ),
+    "array.npy": (array_of(MANY), "cannot be read as a numpy file: "),
+    "packed.npz": (zip_of(array_of(MANY)), "cannot be read as a numpy file: "),
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("announced")
+    for name, (content, _) in FILES.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    command = [sys.executable, "-c", MEASURE, *(str(folder / name) for name in FILES)]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_announced_size_is_refused_without_memory(results, name):
+    pytest.importorskip("resource")
+    message, n_bytes = results[name]
+    assert message is not None
+    assert name in message
+    assert FILES[name][1] in message
+    assert n_bytes < 200 * 2**20  # the offsets of 2e8 rows alone take 1,600 MB
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shape"), [("4000000 3 1", (4_000_000, 3)), ("1 30000000 1", (1, 30_000_000)), ("0 0 0", (0, 0))]
+)
+def test_short_file_may_have_many_empty_rows_or_columns(put, sizes, shape):
+    entries = "" if sizes == "0 0 0" else "1 1 1\n"
+    assert read_source(put("x.mtx", f"{COORDINATES}{sizes}\n{entries}")).values.shape == shape
+
+
+def test_shortest_entries_are_not_too_many_for_their_file(put):
+    pattern = "%%MatrixMarket matrix coordinate pattern general\n9 9 2\n1 1\n2 2"
+    assert read_source(put("x.mtx", pattern)).values.nnz == 2
+    dense = "%%MatrixMarket matrix array integer general\n9 1\n" + "\n".join("123456789")
+    assert read_source(put("y.mtx", dense)).values.ravel().tolist() == list(range(1, 10))
