@@ -1,8 +1,19 @@
-"""Single-cell files: AnnData (.h5ad) and MuData (.h5mu)."""
+"""Single-cell files: AnnData (.h5ad) and MuData (.h5mu), read in a child process.
+
+HDF5 can loop or crash on a damaged file. In a child process it can be interrupted and limited, and a crash becomes an
+error message.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,65 +21,122 @@ import scipy.sparse as sp
 from .inputs import InputFile
 from .source import Collection, Matrix
 
+PIPE_BYTES = 2**20  # the most that Linux allows every user
+CHILD = Path(__file__).with_name("hdf5_child.py")
+START_SECONDS = 120  # processor time that reading a file of any length may take
+BYTES_PER_SECOND = 10**6  # slowest reading that is still allowed; honest files are read at 50 times this speed or more
+
 
 def read_h5mu(path: InputFile) -> Collection:
-    """Each modality is a block; what describes the cells is about all of them."""
-    data = _read(path, "mudata", "read_h5mu")
-    blocks = {
-        name: Matrix(path, _values(own.X), _texts(own.obs_names), _texts(own.var_names))
-        for name, own in data.mod.items()
-    }
-    about = _about(data.obs)
-    if len(blocks) == 0:
+    """Read each modality as a block; the columns of `obs` describe all cells."""
+    collection = _read(path, "mudata")
+    if not collection.blocks:
         raise ValueError(f"{path} holds no modalities")
-    return Collection(path, blocks, about, _texts(data.obs_names))
+    return collection
 
 
 def read_h5ad(path: InputFile) -> Collection:
-    """X and each entry of obsm is a block."""
-    data = _read(path, "anndata", "read_h5ad")
-    ids = _texts(data.obs_names)
-    blocks = {} if data.X is None else {"X": Matrix(path, _values(data.X), ids, _texts(data.var_names))}
-    blocks |= {name: Matrix(path, _values(own), ids) for name, own in data.obsm.items()}
-    if not blocks:
+    """Read X and each entry of obsm as a block."""
+    collection = _read(path, "anndata")
+    if not collection.blocks:
         raise ValueError(f"{path} holds neither X nor entries in obsm")
-    return Collection(path, blocks, _about(data.obs), ids)
+    return collection
 
 
-def _read(path: InputFile, package: str, function: str) -> Any:
-    """The file's content, by the package that knows it."""
-    import warnings
-
-    try:
-        if package == "mudata":
-            import mudata as reader
-        else:
-            import anndata as reader
-    except ImportError as error:
-        raise ImportError(f"{path}: such files need {package}: pip install 'consilience[mudata]'") from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of their own defaults to come
+def _read(path: InputFile, package: str) -> Collection:
+    """Let a child process read the file, and take over the arrays that it sends through a pipe."""
+    seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
+    job = {
+        "path": os.fspath(path),
+        "package": package,
+        "seconds": seconds,
+        "parent": os.getpid(),
+        "sys_path": sys.path,
+    }
+    # -P keeps the folder of the script, whose modules have common names, out of the child's sys.path.
+    command = [sys.executable, "-P", str(CHILD), json.dumps(job)]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # reading needs no threads
+    devnull = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=devnull, stdout=subprocess.PIPE, stderr=devnull, env=environment) as child:
+        assert child.stdout is not None
+        _enlarge_pipe(child.stdout)
         try:
-            return getattr(reader, function)(path.location)
-        except Exception as error:  # HDF5's and theirs
-            what = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ValueError(f"{path} cannot be read as {path.suffix}: {what}") from error
+            header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
+            if "error" not in header:
+                return _build_collection(path, header, child.stdout)
+        except EOFError:
+            code = child.wait()
+            if -code in (signal.SIGINT, signal.SIGTERM):  # the signal was meant for this process too
+                raise KeyboardInterrupt from None
+            raise ValueError(f"{path}: {_explain_end(code, seconds)}") from None
+        finally:
+            child.kill()
+    if header["error"] == "import":
+        raise ImportError(f"{path}: such files need {package}: pip install 'consilience[mudata]'")
+    if header["error"] == "memory":
+        raise MemoryError(f"{path} does not fit into memory, or is damaged")
+    raise ValueError(f"{path} cannot be read as {path.suffix}: {header['message']}")
 
 
-def _values(block: Any) -> Any:
-    return sp.csr_array(block) if sp.issparse(block) else np.asarray(block)
+def _enlarge_pipe(pipe: IO[bytes]) -> None:
+    """Enlarge a pipe where the system allows it, so that the processes change turns less often."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
-def _texts(names: Any) -> np.ndarray:
-    return np.array([str(name) for name in names], dtype=object)
+def _explain_end(code: int, seconds: int) -> str:
+    """Say why the child ended before it had sent everything."""
+    if code >= 0:
+        return f"took longer than {seconds} s to read, or the reader failed: it is probably damaged"
+    name = signal.Signals(-code).name
+    if name == "SIGXCPU":
+        return f"took longer than {seconds} s to read: it is probably damaged"
+    if name == "SIGKILL":
+        return "the reader was killed (SIGKILL), most likely because memory ran out: it is too large or damaged"
+    return f"the reader crashed ({name}): it is probably damaged"
 
 
-def _about(frame: Any) -> dict[str, np.ndarray]:
-    """Columns as text: they are only ever labels."""
-    columns = {}
-    for name in frame.columns:
-        values = frame[name]
-        column = np.empty(len(values), dtype=object)
-        column[:] = [None if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
-        columns[str(name)] = column
-    return columns
+def _build_collection(path: InputFile, header: dict[str, Any], stream: IO[bytes]) -> Collection:
+    ids = _as_objects(header["ids"])
+    blocks = {}
+    for name, block in header["blocks"].items():
+        parts = [_receive_array(stream, dtype, tuple(shape)) for dtype, shape in block["parts"]]
+        if block["sparse_shape"] is None:
+            values: Any = parts[0]
+        else:
+            values = sp.csr_array(tuple(parts), shape=tuple(block["sparse_shape"]))
+        block_ids = _as_objects(block["ids"]) if "ids" in block else ids
+        features = _as_objects(block["features"]) if "features" in block else None
+        blocks[name] = Matrix(path, values, block_ids, features)
+    return Collection(path, blocks, {name: _as_objects(column) for name, column in header["columns"].items()}, ids)
+
+
+def _receive_array(stream: IO[bytes], dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.empty(shape, dtype=dtype)
+    _fill(stream, array.reshape(-1).view(np.uint8).data)
+    return array
+
+
+def _receive(stream: IO[bytes], n_bytes: int) -> bytearray:
+    buffer = bytearray(n_bytes)
+    _fill(stream, memoryview(buffer))
+    return buffer
+
+
+def _fill(stream: IO[bytes], buffer: memoryview) -> None:
+    """Read exactly as many bytes as the buffer takes."""
+    start = 0
+    while start < len(buffer):
+        n_bytes = stream.readinto(buffer[start:])  # type: ignore[attr-defined]
+        if not n_bytes:
+            raise EOFError
+        start += n_bytes
+
+
+def _as_objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

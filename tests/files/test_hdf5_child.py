@@ -1,0 +1,168 @@
+"""Damaged H5AD files on which HDF5 loops or crashes, and the child process that reads them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consilience.files.formats import annotated, read_source
+
+ad = pytest.importorskip("anndata")
+h5py = pytest.importorskip("h5py")
+pd = pytest.importorskip("pandas")
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at other processes through /proc")
+
+X = np.random.default_rng(0).normal(size=(8, 5))
+CELLS = [f"cell{i}" for i in range(8)]
+
+
+def write(path, **fields):
+    data = ad.AnnData(X, obs=pd.DataFrame({"kind": ["a", "b"] * 4}, index=CELLS), **fields)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data.write(path)
+    return path
+
+
+def make_hdf5_loop(path):
+    """Shorten the free space at the end of the first global heap, so that zeros follow it.
+
+    HDF5 takes the zeros for a heap object of length 0, and never gets past it.
+    """
+    content = bytearray(path.read_bytes())
+
+    def number(start, n_bytes):
+        return int.from_bytes(content[start : start + n_bytes], "little")
+
+    position = content.index(b"GCOL") + 16
+    while number(position, 2):  # index of the object; 0 is the free space
+        position += 16 + -(-number(position + 8, 8) // 8) * 8
+    assert number(position + 8, 8) > 64
+    content[position + 8 : position + 16] = (32).to_bytes(8, "little")
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture
+def looping(tmp_path):
+    return make_hdf5_loop(write(tmp_path / "loop.h5ad"))
+
+
+def test_time_limit_ends_a_looping_reader(looping, monkeypatch):
+    monkeypatch.setattr(annotated, "START_SECONDS", 4)
+    with pytest.raises(ValueError, match=r"loop\.h5ad: took longer than 4 s to read: it is probably damaged"):
+        read_source(looping)
+
+
+def find_reader(parent, path):
+    """Wait until a child of the process has the file open, and return its id."""
+    while True:
+        assert parent.poll() is None, parent.communicate()
+        for child in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split():
+            try:
+                targets = [os.readlink(link) for link in Path(f"/proc/{child}/fd").iterdir()]
+            except OSError:
+                continue  # a file was closed meanwhile
+            if str(path) in targets:
+                return int(child)
+        time.sleep(0.05)
+
+
+def has_ended(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def start_command(path):
+    command = [sys.executable, "-m", "consilience", "cluster", "--view", str(path), "-k", "2"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=path.parent)
+
+
+@needs_proc
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_the_command_and_its_looping_reader(looping, number):
+    with start_command(looping) as command:
+        reader = find_reader(command, looping)
+        command.send_signal(number)
+        _, stderr = command.communicate()
+    assert command.returncode == 130
+    assert stderr.splitlines()[-1].startswith("consilience: stopped before anything was done")
+    assert "Traceback" not in stderr
+    assert has_ended(reader)
+
+
+@needs_proc
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels cannot end a process with its parent")
+def test_looping_reader_ends_with_its_parent(looping):
+    with start_command(looping) as command:
+        reader = find_reader(command, looping)
+        command.kill()
+    while not has_ended(reader):
+        time.sleep(0.05)
+    assert command.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (signal.SIGSEGV, r"the reader crashed \(SIGSEGV\): it is probably damaged"),
+        (signal.SIGABRT, r"the reader crashed \(SIGABRT\): it is probably damaged"),
+        (signal.SIGKILL, r"the reader was killed \(SIGKILL\), most likely because memory ran out"),
+    ],
+)
+def test_crash_of_the_reader_is_a_message(tmp_path, monkeypatch, number, message):
+    child = tmp_path / "child.py"
+    child.write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
+    monkeypatch.setattr(annotated, "CHILD", child)
+    with pytest.raises(ValueError, match=rf"t\.h5ad: {message}"):
+        read_source(write(tmp_path / "t.h5ad"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_to_the_reader_interrupts_its_parent(tmp_path, monkeypatch, number):
+    child = tmp_path / "child.py"
+    child.write_text(f"import os, signal\nsignal.signal(2, signal.SIG_DFL)\nos.kill(os.getpid(), {int(number)})\n")
+    monkeypatch.setattr(annotated, "CHILD", child)
+    with pytest.raises(KeyboardInterrupt):
+        read_source(write(tmp_path / "t.h5ad"))
+
+
+def test_data_set_that_is_larger_than_its_file_is_refused(tmp_path):
+    path = write(tmp_path / "t.h5ad")
+    with h5py.File(path, "a") as file:
+        attributes = dict(file["X"].attrs)
+        del file["X"]
+        file.create_dataset("X", shape=(10**9, 100), dtype="f8", chunks=(100, 100)).attrs.update(attributes)
+    with pytest.raises(
+        ValueError, match=r"t\.h5ad cannot be read as \.h5ad: X announces 800,000,000,000 bytes, too many for a file of"
+    ):
+        read_source(path)
+
+
+def test_blocks_of_any_layout_come_back(tmp_path):
+    frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8)}, index=CELLS)
+    texts = pd.DataFrame({"c": list("abcdefgh")}, index=CELLS)
+    blocks = {"fortran": np.asfortranarray(X), "empty": X[:, :0], "bool": X > 0, "frame": frame, "texts": texts}
+    collection = read_source(write(tmp_path / "t.h5ad", obsm=blocks))
+    for name in ("fortran", "empty", "bool", "frame"):
+        np.testing.assert_array_equal(collection.blocks[name].values, np.asarray(blocks[name]))
+        assert collection.blocks[name].values.dtype == np.asarray(blocks[name]).dtype
+    assert collection.blocks["texts"].values.ravel().tolist() == list("abcdefgh")
+
+
+def test_missing_package_is_named(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.h5ad")
+    (tmp_path / "shadow").mkdir()
+    (tmp_path / "shadow" / "anndata.py").write_text("raise ImportError('no module')\n")
+    monkeypatch.syspath_prepend(tmp_path / "shadow")
+    with pytest.raises(ImportError, match=r"t\.h5ad: such files need anndata: pip install 'consilience\[mudata\]'"):
+        read_source(path)
