@@ -62,9 +62,14 @@ METRICS = {
 }
 
 
+def gamma_of(X):
+    """The paper's gamma of 1e-6 in units of the mean variance of the columns."""
+    return 1e-6 * X.var(axis=0).mean()
+
+
 def sigmas_of(X, labels, centres, metric):
     """The literal covariances."""
-    own = literal.covariances(X, labels, centres)
+    own = literal.covariances(X, labels, centres, gamma_of(X))
     if isinstance(metric, Identity):
         return own
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
@@ -122,7 +127,7 @@ def test_a_cluster_of_one_row_is_a_bell_of_variance_gamma(kind):
     metric = METRICS[kind](rng, 2, 2)
     shapes = cluster_shapes(X, labels, centres, metric)
     sigmas = sigmas_of(X, labels, centres, metric)
-    assert sigmas[1].max() < 2e-6
+    assert sigmas[1].max() < 2 * gamma_of(X)
     targets = np.arange(10)
     must, cannot = [(0, 6, 1.0)], [(6, 9, 1.5)]
     found = propagate(X, labels, shapes, links_of(must), links_of(cannot), targets, 0.3)
@@ -282,7 +287,7 @@ def test_transfers_by_name():
 def test_propagate_hands_on_what_reaches_targets():
     turn = a_turn()
     found = TRANSFERS["propagate"](turn)
-    sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centres)
+    sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centres, gamma_of(turn.X))
     own = [triples_of(as_dict(links)) for links in (turn.given.must, turn.given.cannot)]
     wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centres, sigmas, *own, turn.targets, 0.4)
     assert len(wanted[0]) > 5
@@ -590,7 +595,7 @@ def algorithm_1(blocks, own, mapping, centres, threshold, most_rounds=30, tol=1e
             X, order = blocks[name], range(len(blocks[name]))
             labels[name], means, cost = literal.pck_means(X, centres[name], *unified, order)  # Step 10
             J[name].append(cost)
-            sigmas = literal.covariances(X, labels[name], means)
+            sigmas = literal.covariances(X, labels[name], means, gamma_of(X))
             given_links = [triples_of(pairs) for pairs in closed[name]]
             handed[name] = literal.propagate(X, labels[name], means, sigmas, *given_links, targets[name], threshold)
         if all(len(own) > 1 and abs(own[-1] - own[-2]) <= tol * max(1, abs(own[-1])) for own in J.values()):

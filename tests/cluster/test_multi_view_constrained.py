@@ -508,6 +508,29 @@ def test_scale_of_a_view_does_not_matter_to_who_decides():
     np.testing.assert_allclose(other.transform(large), one.transform(views))
 
 
+@pytest.mark.parametrize("scale", [2.0**-40, 1e-9, 1e-3, 1e3, 1e9, 2.0**40])
+@pytest.mark.parametrize("base", ["mpck", "mpck full"])
+def test_units_of_one_view_do_not_matter_to_learned_metrics(base, scale):
+    views, _, constraints = quadrants()
+    plain = fitted(views, constraints, **BASES[base])
+    small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
+    scaled = fitted(small, constraints, **BASES[base])
+    assert np.array_equal(scaled.labels_, plain.labels_)
+    assert scaled.n_iter_ == plain.n_iter_
+    assert scaled.propagated_["a"].must_link.tolist() == plain.propagated_["a"].must_link.tolist()
+    np.testing.assert_allclose(scaled.propagated_["a"].must_weights, plain.propagated_["a"].must_weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_units_of_one_view_do_not_matter_to_pck_if_weights_follow(scale):
+    views, _, constraints = quadrants()
+    plain = fitted(views, constraints, transfer="none")
+    small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
+    scaled = fitted(small, {"a": scale**2 * constraints["a"], "b": constraints["b"]}, transfer="none")
+    assert np.array_equal(scaled.labels_, plain.labels_)
+    assert scaled.n_iter_ == plain.n_iter_
+
+
 def test_not_fitted():
     with pytest.raises(NotFittedError, match="This MultiViewConstrainedKMeans instance is not fitted yet"):
         cs.MultiViewConstrainedKMeans(2).predict(np.eye(2))

@@ -757,6 +757,38 @@ def test_units_do_not_matter(estimator, scale):
     assert np.array_equal(scaled.labels_, plain.labels_)
 
 
+@pytest.mark.parametrize("scale", [2.0**-40, 1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12, 2.0**40])
+@pytest.mark.parametrize("name", ["mpck", "shared", "full", "full, shared", "identity", "unit"])
+def test_learned_metrics_and_starts_follow_the_units(name, scale):
+    X, _, constraints = places()
+    plain, scaled = (with_options(MODELS[name]).fit(s * X, constraints=constraints) for s in (1.0, scale))
+    assert len(set(plain.labels_)) == 3
+    assert np.array_equal(scaled.labels_, plain.labels_)
+    np.testing.assert_allclose(scaled.cluster_centers_, scale * plain.cluster_centers_, rtol=1e-6)
+    if name != "identity":
+        np.testing.assert_allclose(scaled.metrics_ * scale**2, plain.metrics_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+def test_the_metric_of_a_single_entity_follows_the_units(metric):
+    X, y, _ = places(seed=2)
+    X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
+    plain, scaled = (cs.MPCKMeans(3, metric=metric, init=y, order="index").fit(s * X) for s in (1.0, 1e-9))
+    assert np.bincount(plain.labels_)[2] == 1
+    np.testing.assert_allclose(scaled.metrics_[2] * 1e-18, plain.metrics_[2], rtol=1e-6)
+    assert np.array_equal(scaled.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_tol_is_a_share_of_the_objective_in_standard_units(scale):
+    X, _, constraints = places(n=600, seed=5)
+    plain, scaled = (
+        cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, scale)
+    )
+    assert scaled.n_iter_ == plain.n_iter_
+    assert plain.n_iter_ < cs.MPCKMeans(8, random_state=0).fit(X, constraints=constraints).n_iter_
+
+
 @every_estimator
 def test_a_place_far_off_does_not_matter(estimator):
     X, y, constraints = places()

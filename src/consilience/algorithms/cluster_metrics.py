@@ -2,6 +2,11 @@
 
 A metric M_h is the inverse of a covariance: ``||x - mu_h||^2 - log det M_h`` is, but for a constant, minus twice the
 log-density of a Gaussian. Rows are numpy's or sparse.
+
+Learned metrics start from the identity in units in which the data have variance 1, that is from the identity divided by
+the mean variance of the columns. In exact arithmetic the first assignment is the same from either start, but the
+identity itself fails on small numbers: squared distances of 1e-18 are lost when the log-determinant is added to them,
+and a cluster that keeps its first metric is compared with others whose log-determinants are 40 per column larger.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from ..divergences import Rows, SquaredEuclidean
 from ..families import Gaussian, GaussianFull, GaussianTied
 from .farthest import Farthest, farthest_pair
 from .kmeans import measuring
+from .start import spread
 
 Pairs = Sequence[tuple[int, int]]  # of rows
 Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
@@ -87,6 +93,10 @@ class Metric(ABC):
         """What makes one unit of variance, if rows cost so much in their clusters; metrics that are learned have it."""
 
     @abstractmethod
+    def standardise(self, objective: float, n_rows: int, variance: float) -> float:
+        """Objective of these rows in units in which the mean variance of their columns, `variance`, is 1."""
+
+    @abstractmethod
     def reordered(self, order: np.ndarray) -> Metric:
         """The same metrics for clusters in another order."""
 
@@ -137,6 +147,9 @@ class Identity(Metric):
     def variance(self, costs: np.ndarray) -> float:
         return float(costs.mean()) / self.n_columns or 1.0
 
+    def standardise(self, objective: float, n_rows: int, variance: float) -> float:  # noqa: ARG002
+        return objective / variance
+
     def reordered(self, order: np.ndarray) -> Metric:  # noqa: ARG002
         return self
 
@@ -155,6 +168,10 @@ class LearnedMetric(Metric):
 
     def variance(self, costs: np.ndarray) -> float:  # noqa: ARG002
         return 1.0
+
+    def standardise(self, objective: float, n_rows: int, variance: float) -> float:
+        # Squared distances have no units under a learned metric; only its log-determinant depends on those of the data.
+        return objective - n_rows * self.values.shape[1] * log(variance)
 
     @abstractmethod
     def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -177,8 +194,9 @@ class Diagonal(LearnedMetric):
     shared: bool = False
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool) -> Diagonal:
-        return cls(np.ones((n_clusters, n_columns)), shared)
+    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Diagonal:
+        """Return the identity in units in which `variance` is 1."""
+        return cls(np.full((n_clusters, n_columns), 1 / variance), shared)
 
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
         density = Gaussian().density(precise(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights})
@@ -226,8 +244,9 @@ class Full(LearnedMetric):
     shared: bool = False
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool) -> Full:
-        return cls(np.broadcast_to(np.eye(n_columns), (n_clusters, n_columns, n_columns)), shared)
+    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Full:
+        """Return the identity in units in which `variance` is 1."""
+        return cls(np.broadcast_to(np.eye(n_columns) / variance, (n_clusters, n_columns, n_columns)), shared)
 
     def measure(self, view: Rows, centres: np.ndarray) -> Measure:
         covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
@@ -273,7 +292,22 @@ class Full(LearnedMetric):
         return self.matrices
 
 
-METRICS = {"diagonal": Diagonal.first, "full": Full.first, "identity": lambda k, d, _: Identity(k, d)}
+def fixed_identity(n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Identity:  # noqa: ARG001
+    """Return the metric that is never learned, with the signature of those that are."""
+    return Identity(n_clusters, n_columns)
+
+
+METRICS: dict[str, Callable[..., Metric]] = {
+    "diagonal": Diagonal.first,
+    "full": Full.first,
+    "identity": fixed_identity,
+}
+
+
+def mean_variance(view: Rows) -> float:
+    """Mean variance of a view's columns; 1 for rows that are all equal."""
+    variance = spread(view, SquaredEuclidean()) / view.X.shape[1]
+    return variance if variance > 0 else 1.0
 
 
 def minus_twice(density: Callable[[Any], np.ndarray], view: Rows, rows: slice) -> np.ndarray:

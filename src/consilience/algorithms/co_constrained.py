@@ -22,7 +22,6 @@ from .cluster_metrics import Metric
 from .constrained import ConstrainedState, constrained_kmeans, run_to_rest
 from .linked import Linked, Order
 from .neighbourhoods import first_centres
-from .run import total
 from .transfer import Infer, Turn
 
 MOST_ROUNDS = 300  # of the constrained k-means of a view
@@ -162,7 +161,7 @@ class Base:
     """The constrained k-means that clusters each view."""
 
     n_clusters: int
-    metric: Callable[[int], Metric]  # number of columns -> the first metric
+    metric: Callable[[Linked], Metric]  # the first metric of a view
     measured: bool
     start: str
     order: Mapping[str, Order]  # in which order each view's rows are visited, the same in every round
@@ -176,7 +175,7 @@ class Base:
         if centres is None:
             rng = np.random.default_rng(self.seeds[name])
             centres = first_centres(view, given, links, self.n_clusters, self.start, rng)
-        states = constrained_kmeans(problem, self.metric(view.X.shape[1]), centres, self.order[name])
+        states = constrained_kmeans(problem, self.metric(problem), centres, self.order[name])
         done = run_to_rest(problem, states, self.order[name], MOST_ROUNDS, 0.0, lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
@@ -194,8 +193,13 @@ class CoConstrainedState:
     comparable: bool = True
 
     @property
+    def objective(self) -> float:
+        """Sum of the objectives of the views."""
+        return float(sum(state.cost for state in self.views.values()))
+
+    @property
     def costs(self) -> dict[str, float]:
-        return {name: own.cost for name, own in self.views.items()}
+        return {name: state.standard_cost for name, state in self.views.items()}
 
     @property
     def record(self) -> dict[str, float]:
@@ -204,7 +208,7 @@ class CoConstrainedState:
             "violations": sum(own.n_violations for own in self.views.values()),
             "propagated": sum(own.size for own in self.handed.values()),
         }
-        return {"objective": total(self), **by_view, **counts}
+        return {"objective": self.objective, **by_view, **counts}
 
 
 def co_constrained(
@@ -215,12 +219,15 @@ def co_constrained(
     thresholds: Mapping[str, float],
     tol: float,
 ) -> Iterator[CoConstrainedState]:
-    """One state a round; settled when no view's objective has changed by more than tol, or that share of itself."""
+    """Yield one state per round, until no view's objective changes by more than `tol` or that share of itself.
+
+    Objectives are compared in units in which each view has variance 1.
+    """
     states: dict[str, ConstrainedState] = {}
     links: dict[str, Constraints] = {}
     handed = {name: Constraints() for name in mapped.views}
     while True:
-        before = {name: own.cost for name, own in states.items()}
+        before = {name: state.standard_cost for name, state in states.items()}
         for name, view in mapped.views.items():
             others = (other for other in mapped.views if other != name)
             received = (handed[other].transfer(mapped.mappings[other, name]) for other in others)
@@ -229,6 +236,7 @@ def co_constrained(
             turn = Turn(view.view.X, states[name], given[name].sound, mapped.targets[name], thresholds[name])
             handed[name] = infer(turn)  # Step 11, the E-step
         settled = bool(before) and all(
-            abs(own.cost - before[name]) <= tol * max(1.0, abs(own.cost)) for name, own in states.items()
+            abs(state.standard_cost - before[name]) <= tol * max(1.0, abs(state.standard_cost))
+            for name, state in states.items()
         )
         yield CoConstrainedState(dict(states), dict(links), dict(handed), settled)

@@ -36,8 +36,13 @@ class ConstrainedState:
     comparable: bool = True
 
     @property
+    def standard_cost(self) -> float:
+        """Objective in units in which the data have variance 1, so that tolerances do not depend on their units."""
+        return self.metric.standardise(self.cost, len(self.labels), self.prices.problem.variance)
+
+    @property
     def costs(self) -> dict[str, float]:
-        return {"objective": self.cost}
+        return {"objective": self.standard_cost}
 
     @property
     def record(self) -> dict[str, float]:

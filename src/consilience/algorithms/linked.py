@@ -12,7 +12,7 @@ import numpy as np
 from .._backend import CSR, take_rows
 from ..data import Links, both_ways, numbered
 from ..divergences import Rows
-from .cluster_metrics import Metric
+from .cluster_metrics import Metric, mean_variance
 from .farthest import Farthest
 
 Order = Callable[[int], np.ndarray]  # number of linked rows -> the order in which they are visited
@@ -40,6 +40,11 @@ class Linked:
     @property
     def n_rows(self) -> int:
         return self.view.X.shape[0]
+
+    @cached_property
+    def variance(self) -> float:
+        """Mean variance of the columns: the unit of squared distances."""
+        return mean_variance(self.view)
 
     @cached_property
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,9 @@ from ..data import PAIR_BYTES, Links, both_ways, numbered
 from ..families.gaussian_full import whitener
 from .cluster_metrics import Metric
 
-GAMMA = 1e-6  # added to the variances of a cluster, so that none is zero (Eq 2)
+# Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns:
+# the paper standardises its data.
+GAMMA = 1e-6
 ROWS = 64  # rows whose pairs a thread looks for in one go
 
 
@@ -39,20 +41,19 @@ class Heights(NamedTuple):
 
 
 def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: Metric) -> Shapes:
-    """The covariance of each cluster: that of its rows, or the inverse of its metric, brought to the same scale."""
-    gamma = min(GAMMA, 1e-3 * float(X.var(axis=0).mean()))  # data of tiny numbers has tiny variances
+    """Return the covariance of each cluster: that of its rows, or its inverted metric rescaled to the same size."""
+    gamma = GAMMA * (float(X.var(axis=0, dtype=np.float64).mean()) or 1.0)
     learned = metric.covariances()
-    found = []
+    whiteners = []
     for h, centre in enumerate(centres):
-        moved = X[labels == h] - centre
-        covariance = moved.T @ moved / max(1, len(moved))
-        least = max(gamma, 1e-12 * float(np.trace(covariance)))  # and of large numbers, what rounding leaves
-        covariance += (least or 1.0) * np.eye(X.shape[1])
+        deviations = X[labels == h] - centre
+        covariance = deviations.T @ deviations / max(1, len(deviations))
+        covariance += gamma * np.eye(X.shape[1])
         if learned is not None:
             scale = np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned[h])[-1]
             covariance = learned[h] * scale
-        found.append(whitener(covariance))
-    return Shapes(centres, np.stack(found))
+        whiteners.append(whitener(covariance))
+    return Shapes(centres, np.stack(whiteners))
 
 
 def propagate(

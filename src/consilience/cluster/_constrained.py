@@ -68,8 +68,8 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     verbose: bool
 
     @abstractmethod
-    def _first_metric(self, X: Any) -> Metric:
-        """How clusters measure before anything is learned."""
+    def _first_metric(self, problem: Linked) -> Metric:
+        """Metric of all clusters before anything is learned."""
 
     @property
     @abstractmethod
@@ -126,7 +126,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     def _attempts(self, problem: Linked, given: Constraints) -> Any:
         """One restart after the other, each from centres and a child generator of its own."""
         n_runs = self.n_init if isinstance(self.init, str) else 1
-        metric = self._first_metric(problem.view.X)
+        metric = self._first_metric(problem)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, rng in enumerate(generator(self.random_state).spawn(n_runs)):
                 centres, labels = self._start(problem, given, rng)

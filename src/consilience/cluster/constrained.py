@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._backend import CSR, generator, take_rows, threads
 from ..algorithms.cluster_metrics import METRICS, Identity, Metric
 from ..algorithms.co_constrained import Base, Closed, CoConstrainedState, Instances, Mapped, co_constrained
-from ..algorithms.linked import Order
+from ..algorithms.linked import Linked, Order
 from ..algorithms.match import joint, matching, renumbered
 from ..algorithms.neighbourhoods import CHOICES
 from ..algorithms.progress import announce, progress
@@ -331,10 +331,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 starts[name] = np.asarray(own)[view.entity]
         return starts
 
-    def _first_metric(self, n_columns: int) -> Metric:
+    def _first_metric(self, problem: Linked) -> Metric:
+        n_columns = problem.view.X.shape[1]
         if self.base == "pck":
             return Identity(self.n_clusters, n_columns)
-        return METRICS[self.metric](self.n_clusters, n_columns, False)
+        return METRICS[self.metric](self.n_clusters, n_columns, False, problem.variance)
 
     def _thresholds(
         self,
@@ -387,7 +388,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.labels_ = joint(found, self._costs(views))
         self.propagated_ = {name: own.renumbered(mapped.views[name].entity) for name, own in state.handed.items()}
         self.constraints_ = {name: own.renumbered(mapped.views[name].entity) for name, own in state.links.items()}
-        self.objective_ = float(sum(state.costs.values()))
+        self.objective_ = state.objective
         self.n_violations_ = sum(own.n_violations for own in state.views.values())
         self.n_iter_, self.converged_ = done.n_iter, done.converged
         self.history_ = Table.from_rows(done.history)

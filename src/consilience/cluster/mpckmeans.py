@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._backend import CSR
 from ..algorithms.cluster_metrics import METRICS, Metric
+from ..algorithms.linked import Linked
 from ._constrained import BaseConstrainedKMeans
 
 
@@ -39,7 +40,8 @@ class MPCKMeans(BaseConstrainedKMeans):
     max_iter : int, default=300
         Most rounds a start may take.
     tol : float, default=0.0
-        Stop when for ten rounds the objective has not fallen by more than this share of itself.
+        Stop when for ten rounds the objective, in units in which the data have variance 1, has not fallen by more than
+        this share of itself.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts and of the order.
     n_jobs : int, default=None
@@ -70,6 +72,12 @@ class MPCKMeans(BaseConstrainedKMeans):
 
     Notes
     -----
+    The result does not depend on the units of the data. The paper starts from the identity as the metric of every
+    cluster; here it is the identity in units in which the columns have a mean variance of 1. The first assignment is
+    the same from both. A difference remains where a cluster of one entity keeps its first metric, and with
+    ``penalty='unit'``, where weights are in units of that variance in the first round. With ``metric='identity'`` and
+    ``penalty='unit'`` nothing is learned, and weights are in the units of squared distances, as in `PCKMeans`.
+
     Cannot-links are paid for by the distance of the two entities farthest apart under the metric. These are found
     exactly, by a search that looks only at entities far out; should even that be too long, a warning says how far off
     the distance may be. Where the scatter of a cluster has next to no extent in some direction, a little is added in
@@ -128,13 +136,14 @@ class MPCKMeans(BaseConstrainedKMeans):
             raise AttributeError("this MPCKMeans is not fitted yet: call fit first")
         return self._metric.values
 
-    def _first_metric(self, X: Any) -> Metric:
+    def _first_metric(self, problem: Linked) -> Metric:
+        X = problem.view.X
         if self.metric == "full" and isinstance(X, CSR):
             raise ValueError(
                 f"metric='full' needs dense rows, got a sparse matrix {X.shape}: use metric='diagonal', or reduce the "
                 "data first (scikit-learn's TruncatedSVD)"
             )
-        return METRICS[self.metric](self.n_clusters, X.shape[1], self.shared_metric)
+        return METRICS[self.metric](self.n_clusters, X.shape[1], self.shared_metric, problem.variance)
 
     @property
     def _measured(self) -> bool:

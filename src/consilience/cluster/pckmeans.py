@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algorithms.cluster_metrics import Identity, Metric
+from ..algorithms.linked import Linked
 from ._constrained import BaseConstrainedKMeans
 
 
@@ -68,8 +69,10 @@ class PCKMeans(BaseConstrainedKMeans):
 
     Notes
     -----
-    Weights are in the units of squared distances: scale the columns (scikit-learn's StandardScaler), or the weights
-    (``10 * constraints``). In a pipeline: ``pipeline.fit(X, pckmeans__constraints=constraints)``, or with
+    Weights are in the units of squared distances, as in the paper, so the result depends on the units of the data:
+    divided by 1000, the data give constraints a million times as much weight. Scale the columns (scikit-learn's
+    StandardScaler), or the weights (``10 * constraints``). Without constraints the units do not matter, and with
+    `MPCKMeans` they never do. In a pipeline: ``pipeline.fit(X, pckmeans__constraints=constraints)``, or with
     scikit-learn's metadata routing ``PCKMeans().set_fit_request(constraints=True)`` and
     ``pipeline.fit(X, constraints=constraints)``.
 
@@ -108,8 +111,8 @@ class PCKMeans(BaseConstrainedKMeans):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _first_metric(self, X: Any) -> Metric:
-        return Identity(self.n_clusters, X.shape[1])
+    def _first_metric(self, problem: Linked) -> Metric:
+        return Identity(self.n_clusters, problem.view.X.shape[1])
 
     @property
     def _measured(self) -> bool:
