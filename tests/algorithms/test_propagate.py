@@ -620,7 +620,8 @@ def test_rounds_are_those_of_algorithm_1(seed, threshold):
     labels, handed, J = algorithm_1(blocks, own, mapping, centres, threshold)
     rounds = len(J["a"])
     views = cs.align(blocks, {("b", "a"): mapping})
-    model = cs.MultiViewConstrainedKMeans(2, init=centres, order="index", threshold=threshold, max_iter=max(2, rounds))
+    options = {"order": "index", "view_order": "given", "threshold": threshold, "max_iter": max(2, rounds)}
+    model = cs.MultiViewConstrainedKMeans(2, init=centres, **options)
     by_row = {
         name: Constraints(
             links.must_link,

@@ -389,6 +389,129 @@ def test_rows_permuted():
     assert np.array_equal(other.labels_, one.labels_[order])
 
 
+def three_views(separation, seed=0, missing=0.3):
+    views, y = make_gaussian_views(
+        80, n_clusters=4, n_features=(4, 5, 3), separation=separation, missing=missing, random_state=seed
+    )
+    return views, y
+
+
+def permuted(views, constraints, order):
+    """Rows in another order, with constraints between the same entities."""
+    return views[order], {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
+
+
+def assert_same_clusters(model, other, order=None):
+    """Equality of the labels, the objectives and the number of rounds, to the bit."""
+    order = np.arange(len(model.labels_)) if order is None else order
+    assert np.array_equal(other.labels_, model.labels_[order])
+    for name, labels in model.view_labels_.items():
+        assert np.array_equal(other.view_labels_[name], labels[order])
+        assert np.array_equal(other.history_[f"objective_{name}"], model.history_[f"objective_{name}"])
+    assert other.objective_ == model.objective_
+    assert other.n_iter_ == model.n_iter_
+
+
+@pytest.mark.parametrize("separation", [10, 3])
+@pytest.mark.parametrize("n_constraints", [0, 6, 24])
+@every_base
+def test_order_of_views_does_not_matter(base, n_constraints, separation):
+    views, y = three_views(separation)
+    constraints = sampled(views, y, n_constraints) if n_constraints else None
+    model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
+    for names in (["view2", "view0", "view1"], ["view1", "view0", "view2"]):
+        other = quietly(views[names], constraints, 4, max_iter=5, **BASES[base])
+        assert list(other.view_labels_) == list(other.propagated_) == list(other.cluster_centers_) == names
+        assert list(other.history_)[2:5] == [f"objective_{name}" for name in names]
+        assert_same_clusters(model, other)
+
+
+@pytest.mark.parametrize("separation", [10, 3])
+@pytest.mark.parametrize("n_constraints", [0, 6, 24])
+@every_base
+def test_order_of_rows_does_not_matter(base, n_constraints, separation):
+    views, y = three_views(separation)
+    constraints = sampled(views, y, n_constraints) if n_constraints else {}
+    model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(len(y))
+        assert_same_clusters(model, quietly(*permuted(views, constraints, order), 4, max_iter=5, **BASES[base]), order)
+
+
+@every_transfer
+def test_orders_do_not_matter_whatever_is_transferred(transfer):
+    views, y = three_views(5, missing=0.5)
+    constraints = sampled(views, y, 10)
+    model = quietly(views, constraints, 4, transfer=transfer)
+    order = np.random.default_rng(0).permutation(len(y))
+    turned, links = permuted(views, constraints, order)
+    assert_same_clusters(model, quietly(turned[["view1", "view2", "view0"]], links, 4, transfer=transfer), order)
+
+
+def test_orders_do_not_matter_to_the_automatic_threshold():
+    views, _, constraints = quadrants(mapped=1.0, n_samples=80)
+    order = np.random.default_rng(0).permutation(len(views))
+    turned, links = permuted(views, constraints, order)
+    model, other = (
+        quietly(own, given_links, threshold="auto", max_iter=5)
+        for own, given_links in ((views, constraints), (turned[["b", "a"]], links))
+    )
+    assert other.thresholds_ == model.thresholds_
+    assert_same_clusters(model, other, order)
+
+
+def test_order_of_rows_does_not_matter_where_rows_of_a_view_are_equal():
+    views, y = three_views(4, missing=0.0)
+    rounded = cs.Views({name: X.round() if name == "view2" else X for name, X in views.items()})
+    assert len(np.unique(rounded["view2"], axis=0)) < len(y)
+    constraints = sampled(rounded, y, 40)
+    order = np.random.default_rng(0).permutation(len(y))
+    model = quietly(rounded, constraints, 4)
+    assert_same_clusters(model, quietly(*permuted(rounded, constraints, order), 4), order)
+
+
+def test_order_of_sparse_rows_does_not_matter():
+    sparse, _, y = sparse_views()
+    constraints = {"a": cs.Constraints.sample(y, 10, random_state=0)}
+    order = np.random.default_rng(0).permutation(len(y))
+    model = quietly(sparse, constraints, transfer="direct")
+    assert_same_clusters(model, quietly(*permuted(sparse, constraints, order), transfer="direct"), order)
+
+
+def clustered_views(monkeypatch, views, constraints, **options):
+    """Names of the views in the order in which they were clustered."""
+    names, cluster = [], Base.cluster
+
+    def record(self, name, *args):
+        names.append(name)
+        return cluster(self, name, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Base, "cluster", record)
+        quietly(views, constraints, **options)
+    return names
+
+
+def test_view_order(monkeypatch):
+    views, _, constraints = quadrants(mapped=1.0)
+    blurred = np.random.default_rng(0).standard_normal(views["a"].shape)
+    views = cs.Views({"a": views["a"] + blurred, "b": views["b"]})
+    for names in (["a", "b"], ["b", "a"]):
+        given_order = clustered_views(monkeypatch, views[names], constraints, view_order="given")
+        assert given_order[:4] == [*names, *names]
+        auto = clustered_views(monkeypatch, views[names], constraints)
+        assert auto[:2] == names, "each view alone"
+        assert auto[2:4] == ["a", "b"], "view b has the more compact clusters; its first turn is the one alone"
+
+
+def test_views_take_turns_in_the_order_given_if_asked_to():
+    views, y = three_views(3, seed=1)
+    constraints = sampled(views, y, 6)
+    reordered = views[["view2", "view0", "view1"]]
+    one, other = (quietly(own, constraints, 4, view_order="given") for own in (views, reordered))
+    assert not np.array_equal(one.labels_, other.labels_)
+
+
 def test_what_lies_in_a_missing_row_does_not_matter():
     views, _, constraints = quadrants()
     filled = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)

@@ -164,8 +164,8 @@ class Base:
     metric: Callable[[Linked], Metric]  # the first metric of a view
     measured: bool
     start: str
-    order: Mapping[str, Order]  # in which order each view's rows are visited, the same in every round
-    seeds: Mapping[str, int]  # what each view's start is drawn from, the same in every round
+    order: Order  # order in which the linked rows of a view are visited, the same in every round
+    seed: int  # seed of the start, the same in every view and round, so that views may come in any order
     centres: Mapping[str, np.ndarray]  # given starts
 
     def cluster(self, name: str, view: Rows, given: Constraints, links: Constraints) -> ConstrainedState:
@@ -173,13 +173,26 @@ class Base:
         problem = Linked(view, links.must, links.cannot, self.measured)
         centres = self.centres.get(name)
         if centres is None:
-            rng = np.random.default_rng(self.seeds[name])
+            rng = np.random.default_rng(self.seed)
             centres = first_centres(view, given, links, self.n_clusters, self.start, rng)
-        states = constrained_kmeans(problem, self.metric(problem), centres, self.order[name])
-        done = run_to_rest(problem, states, self.order[name], MOST_ROUNDS, 0.0, lambda *_: None)
+        states = constrained_kmeans(problem, self.metric(problem), centres, self.order)
+        done = run_to_rest(problem, states, self.order, MOST_ROUNDS, 0.0, lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
         return done.state
+
+
+def cluster_alone(mapped: Mapped, base: Base, given: Mapping[str, Closed]) -> dict[str, ConstrainedState]:
+    """Cluster each view under its own constraints; the views with the most compact clusters come first.
+
+    Algorithm 1 of the paper visits the views in turn and does not say which comes first. The objective per row and
+    column, in units in which the view has variance 1, depends neither on the order of the views nor on their units.
+    """
+    states, objectives = {}, {}
+    for name, instances in mapped.views.items():
+        states[name] = base.cluster(name, instances.view, given[name].all, given[name].all)
+        objectives[name] = states[name].standard_cost / (instances.n_rows * instances.view.X.shape[1])
+    return {name: states[name] for name in sorted(objectives, key=objectives.__getitem__)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +231,12 @@ def co_constrained(
     infer: Infer,
     thresholds: Mapping[str, float],
     tol: float,
+    alone: Mapping[str, ConstrainedState],
 ) -> Iterator[CoConstrainedState]:
     """Yield one state per round, until no view's objective changes by more than `tol` or that share of itself.
 
-    Objectives are compared in units in which each view has variance 1.
+    Objectives are compared in units in which each view has variance 1. `alone` holds the clusterings of views under
+    their own constraints that are known already; they are used where a view receives no constraints.
     """
     states: dict[str, ConstrainedState] = {}
     links: dict[str, Constraints] = {}
@@ -230,9 +245,13 @@ def co_constrained(
         before = {name: state.standard_cost for name, state in states.items()}
         for name, view in mapped.views.items():
             others = (other for other in mapped.views if other != name)
-            received = (handed[other].transfer(mapped.mappings[other, name]) for other in others)
-            links[name] = reduce(or_, received, given[name].all)  # Step 9
-            states[name] = base.cluster(name, view.view, given[name].all, links[name])  # Step 10, the M-step
+            transferred = (handed[other].transfer(mapped.mappings[other, name]) for other in others)
+            received = reduce(or_, transferred, Constraints())
+            links[name] = given[name].all | received  # Step 9
+            if name in alone and not received.size:
+                states[name] = alone[name]
+            else:
+                states[name] = base.cluster(name, view.view, given[name].all, links[name])  # Step 10, the M-step
             turn = Turn(view.view.X, states[name], given[name].sound, mapped.targets[name], thresholds[name])
             handed[name] = infer(turn)  # Step 11, the E-step
         settled = bool(before) and all(

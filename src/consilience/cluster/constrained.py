@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -23,7 +23,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._backend import CSR, generator, take_rows, threads
 from ..algorithms.cluster_metrics import METRICS, Identity, Metric
-from ..algorithms.co_constrained import Base, Closed, CoConstrainedState, Instances, Mapped, co_constrained
+from ..algorithms.co_constrained import (
+    Base,
+    Closed,
+    CoConstrainedState,
+    Instances,
+    Mapped,
+    cluster_alone,
+    co_constrained,
+)
+from ..algorithms.constrained import ConstrainedState
 from ..algorithms.linked import Linked, Order
 from ..algorithms.match import joint, matching, renumbered
 from ..algorithms.neighbourhoods import CHOICES
@@ -84,12 +93,18 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         (n_clusters, n_columns) or responsibilities (n_entities, n_clusters) view by view in a dict, every round starts
         from these.
     order : {'random', 'index'}, default='random'
-        In which order entities are visited.
+        Order in which the entities of a view are visited. ``'random'`` draws it from `random_state` and the values of
+        the rows, so that the result does not depend on where they stand; ``'index'`` takes them as they stand.
+    view_order : {'auto', 'given'}, default='auto'
+        Order in which the views take turns. The paper does not say which comes first. ``'auto'`` starts with the view
+        whose clusters are most compact when each is clustered alone, whatever the order of the views; ``'given'`` takes
+        them as they come.
     max_iter : int, default=30
         Most rounds; a round clusters every view once. Some runs go to and fro for ever: of the later rounds that of
         lowest objective is then kept.
     tol : float, default=1e-6
-        Stop when no view's objective has changed by more than this, or this share of itself.
+        Stop when no view's objective, in units in which the view has variance 1, has changed by more than this, or
+        this share of itself.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
     random_state : int, Generator, RandomState or None, default=None
@@ -137,7 +152,20 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     -----
     In many dimensions everything is far from everything, and nothing is propagated: reduce views first, for instance
     by ``PerView(SpectralFeatures(5))``. Entities that share a row of a view, as `align` makes of a mapping that is not
-    one to one, are one point in that view; so are those that ``views[rows]`` takes twice. Where many rows lie close
+    one to one, are one point in that view; so are those that ``views[rows]`` takes twice.
+
+    The result does not depend on the order of the views or the rows. Each step of the algorithm depends on an order:
+    the views take turns, entities with constraints are visited one after the other, and starts are drawn at random. So
+    views are sorted by how compact their clusters are, and the rows of each view by their values; random draws refer
+    to these sorted rows and are the same in each view. Two exceptions remain: ``order='index'`` and
+    ``view_order='given'`` take rows and views as they stand, and where entities are equal in all their views, the one
+    that stands first is visited first. Another seed gives another order of visits and other starts, and so may find
+    other clusters.
+
+    With ``base='mpck'`` the units of a view do not matter. With ``base='pck'`` they do, because the weights of
+    constraints are in units of squared distances (see `PCKMeans`): standardise the views.
+
+    Where many rows lie close
     together, in two or three columns, constraints propagate to a share of all pairs of mapped rows, and time and
     memory grow with the square of their number.
 
@@ -164,6 +192,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "metric": [StrOptions({"diagonal", "full"})],
         "init": [StrOptions(set(CHOICES)), dict, "array-like", None],
         "order": [StrOptions({"random", "index"})],
+        "view_order": [StrOptions({"auto", "given"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "views": [dict, None],
@@ -182,6 +211,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         metric: str = "diagonal",
         init: Any = None,
         order: str = "random",
+        view_order: str = "auto",
         max_iter: int = 30,
         tol: float = 1e-6,
         views: dict[str, Any] | None = None,
@@ -196,6 +226,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.metric = metric
         self.init = init
         self.order = order
+        self.view_order = view_order
         self.max_iter = max_iter
         self.tol = tol
         self.views = views
@@ -235,8 +266,13 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             closed = self._closed(mapped, known, common)
             self._check_sparse(mapped, closed)
             base = self._base(mapped, rng)
+            alone = {}
+            if self.view_order == "auto" and len(mapped.views) > 1:
+                alone = cluster_alone(mapped, base, closed)
+                mapped = Mapped({name: mapped.views[name] for name in alone})
+                known = {name: known[name] for name in alone}
             thresholds = self._thresholds(mapped, base, known, rng)
-            done = self._run(mapped, base, closed, thresholds)
+            done = self._run(mapped, base, closed, thresholds, alone)
         remember(self, X, views)
         self.thresholds_ = thresholds
         self.given_ = mapped.joined(known, common).renumbered(mapped.entities)
@@ -252,19 +288,18 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _mapped(self, views: Views) -> Mapped:
         """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
-        found = {}
-        for (name, X), row, there in zip(present_rows(views).items(), views.rows.T, views.present.T, strict=True):
-            _, first, place = np.unique(row[there], return_index=True, return_inverse=True)
-            number = np.full(len(views), -1)
-            number[there] = np.argsort(np.argsort(first))[place]  # rows in the order of their first entities
-            own = Instances(ready_rows(X if len(first) == len(place) else take_rows(X, np.sort(first))), number)
-            if own.n_rows < self.n_clusters:
+        blocks = present_rows(views)
+        keys = content_keys(blocks, views.present) if self.order == "random" else {}
+        instances = {}
+        for (name, X), row, present in zip(blocks.items(), views.rows.T, views.present.T, strict=True):
+            instances[name] = distinct_rows(X, row, present, keys.get(name))
+            n_rows = instances[name].n_rows
+            if n_rows < self.n_clusters:
                 raise ValueError(
-                    f"view {name!r} has {own.n_rows} entities (n_samples={own.n_rows}), fewer than "
+                    f"view {name!r} has {n_rows} entities (n_samples={n_rows}), fewer than "
                     f"n_clusters={self.n_clusters}: ask for fewer clusters, or leave the view out"
                 )
-            found[name] = own
-        mapped = Mapped(found)
+        mapped = Mapped(instances)
         if views.n_views > 1 and self._transfer.across and not any(map(len, mapped.targets.values())):
             raise ValueError(
                 "no entity has two views, so nothing can be transferred between them: give consilience.align a "
@@ -300,22 +335,20 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return mapped.conflicts(known, common)
 
     def _base(self, mapped: Mapped, rng: np.random.Generator) -> Base:
-        """What clusters each view, from the same draws whenever it does."""
-        seeds = dict(zip(mapped.views, rng.integers(2**63, size=(len(mapped.views), 2)), strict=True))
+        """Return the clusterer of a single view; it makes the same random draws in every view and round."""
+        order_seed, start_seed = rng.integers(2**63, size=2)
         centres = {}
         for name, own in self._given_starts(mapped).items():
             view = mapped.views[name].view
             centres[name] = given_start(own, view, self.n_clusters, name)[0]
-        order: dict[str, Order] = dict.fromkeys(mapped.views, np.arange)
-        if self.order == "random":
-            order = {name: partial(drawn_order, int(own[0])) for name, own in seeds.items()}
+        order: Order = partial(draw_order, int(order_seed)) if self.order == "random" else np.arange
         return Base(
             n_clusters=self.n_clusters,
             metric=self._first_metric,
             measured=self.base == "mpck",
             start=self.init if isinstance(self.init, str) else BASES[self.base],
             order=order,
-            seeds={name: int(own[1]) for name, own in seeds.items()},
+            seed=int(start_seed),
             centres=centres,
         )
 
@@ -355,7 +388,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         def cluster(closed: Mapping[str, Closed], threshold: float) -> dict[str, np.ndarray]:
             announce(f"threshold={threshold}, some constraints left out:", bool(self.verbose))
-            done = self._run(mapped, base, closed, dict.fromkeys(mapped.views, threshold))
+            done = self._run(mapped, base, closed, dict.fromkeys(mapped.views, threshold), {})
             if done.interrupted:
                 raise KeyboardInterrupt
             return {name: own.labels for name, own in done.state.views.items()}
@@ -363,8 +396,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         chosen = best_threshold(mapped, known, cluster, rng)
         return dict.fromkeys(mapped.views, chosen)
 
-    def _run(self, mapped: Mapped, base: Base, closed: Mapping[str, Closed], thresholds: Mapping[str, float]) -> Run:
-        states = co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol)
+    def _run(
+        self,
+        mapped: Mapped,
+        base: Base,
+        closed: Mapping[str, Closed],
+        thresholds: Mapping[str, float],
+        alone: Mapping[str, ConstrainedState],
+    ) -> Run:
+        states = co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol, alone)
         watched = Lowest(states, skip=self.max_iter // 2)  # by then constraints have gone round
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # settled or not is for the states to say: objectives under other constraints hardly compare
@@ -372,27 +412,28 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return done if done.converged or done.interrupted else replace(done, state=watched.best)
 
     def _store(self, views: Views, mapped: Mapped, done: Run) -> None:
-        """Number clusters alike in all views, and set the attributes."""
+        """Number clusters alike in all views and set the attributes, with the views in the order given."""
         state: CoConstrainedState = done.state
-        labels = {name: own.of_entities(state.views[name].labels) for name, own in mapped.views.items()}
+        labels = {name: rows.of_entities(state.views[name].labels) for name, rows in mapped.views.items()}
         numbers = matching(labels, self.n_clusters)
-        self._views = {}
-        for name, own in state.views.items():
+        view_labels, self._views, self.propagated_, self.constraints_ = {}, {}, {}, {}
+        for name in views.names:
+            clusters, rows = state.views[name], mapped.views[name]
             order = np.argsort(numbers[name])
-            rows = mapped.views[name]
-            costs = costs_of(rows.view, own.metric, own.centres)[np.arange(rows.n_rows), own.labels]
-            self._views[name] = Fitted(own.centres[order], own.metric.reordered(order), own.metric.variance(costs))
-        found = {name: renumbered(own, numbers[name]) for name, own in labels.items()}
-        self.cluster_centers_ = {name: own.centres for name, own in self._views.items()}
-        self.metrics_ = {name: own.metric.values for name, own in self._views.items()}
-        self.labels_ = joint(found, self._costs(views))
-        self.propagated_ = {name: own.renumbered(mapped.views[name].entity) for name, own in state.handed.items()}
-        self.constraints_ = {name: own.renumbered(mapped.views[name].entity) for name, own in state.links.items()}
+            costs = costs_of(rows.view, clusters.metric, clusters.centres)[np.arange(rows.n_rows), clusters.labels]
+            metric = clusters.metric.reordered(order)
+            self._views[name] = Fitted(clusters.centres[order], metric, clusters.metric.variance(costs))
+            view_labels[name] = renumbered(labels[name], numbers[name])
+            self.propagated_[name] = state.handed[name].renumbered(rows.entity)
+            self.constraints_[name] = state.links[name].renumbered(rows.entity)
+        self.cluster_centers_ = {name: fitted.centres for name, fitted in self._views.items()}
+        self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
+        self.labels_ = joint(view_labels, self._costs(views))
         self.objective_ = state.objective
-        self.n_violations_ = sum(own.n_violations for own in state.views.values())
+        self.n_violations_ = sum(clusters.n_violations for clusters in state.views.values())
         self.n_iter_, self.converged_ = done.n_iter, done.converged
-        self.history_ = Table.from_rows(done.history)
-        store_agreement(self, found)
+        self.history_ = Table.from_rows([in_order(record, views.names) for record in done.history])
+        store_agreement(self, view_labels)
 
     def _costs(self, views: Views) -> np.ndarray:
         """What each entity costs in each cluster, summed over the views that it has: (n, k)."""
@@ -507,6 +548,51 @@ def in_view(constraints: Constraints, own: Instances) -> Constraints:
     return constraints.transfer(np.column_stack([there, own.row[there]]))
 
 
-def drawn_order(seed: int, n: int) -> np.ndarray:
-    """An order that is the same whenever it is asked for."""
+def in_order(record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return a round's record with the objectives of the views in the order of their names in `names`."""
+    by_view = [f"objective_{name}" for name in names if len(names) > 1]
+    columns = ["round", "objective", *by_view]
+    return {column: record[column] for column in [*columns, *(key for key in record if key not in columns)]}
+
+
+def draw_order(seed: int, n: int) -> np.ndarray:
+    """Draw a permutation that depends on the seed alone."""
     return np.random.default_rng(seed).permutation(n)
+
+
+def content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict[str, np.ndarray]:
+    """Return for each view the keys by which its rows are sorted: (2, n_present), the last of them first.
+
+    The first key is a linear combination of the columns with fixed coefficients. Where rows of the view are equal, the
+    sum of the combinations of all views decides. Neither depends on the order of rows or views.
+    """
+    combinations = {name: combine_columns(X) for name, X in blocks.items()}
+    by_entity = np.full(present.shape, np.inf)
+    for v, values in enumerate(combinations.values()):
+        by_entity[present[:, v], v] = values
+    ordered = np.sort(by_entity, axis=1)
+    totals = np.sum(ordered, axis=1, where=np.isfinite(ordered))
+    return {name: np.stack([totals[present[:, v]], own]) for v, (name, own) in enumerate(combinations.items())}
+
+
+def combine_columns(X: Any) -> np.ndarray:
+    """Return a linear combination of the columns, rounded the same way wherever a row stands."""
+    coefficients = np.random.default_rng(0).uniform(1, 2, X.shape[1])
+    return X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
+
+
+def distinct_rows(X: Any, row: np.ndarray, present: np.ndarray, keys: np.ndarray | None) -> Instances:
+    """Number the distinct rows of a view: sorted by their keys, or in the order of their first entities.
+
+    X holds the rows of the entities that have the view; `row` says of every entity which row of the block it has.
+    """
+    _, first, place = np.unique(row[present], return_index=True, return_inverse=True)
+    chosen = np.sort(first)
+    if keys is not None:
+        chosen = chosen[np.lexsort(keys[:, chosen])]
+    number = np.empty(X.shape[0], np.int64)
+    number[chosen] = np.arange(len(chosen))
+    of_entities = np.full(len(present), -1)
+    of_entities[present] = number[first[place]]
+    in_place = np.array_equal(chosen, np.arange(X.shape[0]))
+    return Instances(ready_rows(X if in_place else take_rows(X, chosen)), of_entities)

@@ -113,7 +113,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         from taking all. Only for learned weights.
     refine : {None, 'kernel-kmeans'}, default=None
         Whether kernel k-means on the weighted sum of the views' kernels goes on from the clusters found. For
-        divergences that are squared distances: not 'kl', 'bernoulli' and 'itakura-saito'.
+        divergences that are squared distances: not 'kl', 'bernoulli' and 'itakura-saito'. The kernels are in the units
+        of their views, as in the paper: scale views whose distances differ in size.
     init : dict or list of float, optional
         Weights of the views to start EM from, above zero, where something is known of them; by default all the same.
     views : dict of str to columns, optional

@@ -187,9 +187,15 @@ def task_of(sides: Sides, mapped: int, n_constraints: int, trial: int) -> Task:
 def clustered(
     task: Task, base: str, trial: int, method: str = PROPAGATION, **options: Any
 ) -> MultiViewConstrainedKMeans:
-    """One of the methods on a task."""
+    """Fit one of the methods to a task; the views take turns in the order of the task."""
     model = MultiViewConstrainedKMeans(
-        len(np.unique(task.y)), base=base, transfer=METHODS[method], random_state=trial, n_jobs=1, **options
+        len(np.unique(task.y)),
+        base=base,
+        transfer=METHODS[method],
+        view_order="given",
+        random_state=trial,
+        n_jobs=1,
+        **options,
     )
     return model.fit(task.views, constraints=task.constraints)
 
