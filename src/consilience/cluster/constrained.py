@@ -156,8 +156,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     The result does not depend on the order of the views or the rows. Each step of the algorithm depends on an order:
     the views take turns, entities with constraints are visited one after the other, and starts are drawn at random. So
-    views are sorted by how compact their clusters are, and the rows of each view by their values; random draws refer
-    to these sorted rows and are the same in each view. Two exceptions remain: ``order='index'`` and
+    views are sorted by how compact their clusters are, and the rows of each view by their values before they are
+    shuffled; random draws are the same in each view. Two exceptions remain: ``order='index'`` and
     ``view_order='given'`` take rows and views as they stand, and where entities are equal in all their views, the one
     that stands first is visited first. Another seed gives another order of visits and other starts, and so may find
     other clusters.
@@ -255,13 +255,13 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        mapped = self._mapped(views)
+        rng = generator(self.random_state)
+        mapped = self._mapped(views, rng)
         given, common = by_view(constraints, views.names)
         ids = entity_ids(X, views)
         common = positions_of(common, views, ids, None)
         by_name = {name: positions_of(own, views, ids, name) for name, own in given.items()}
         known = {name: in_view(by_name[name] | common, own) for name, own in mapped.views.items()}
-        rng = generator(self.random_state)
         with threads(self.n_jobs):
             closed = self._closed(mapped, known, common)
             self._check_sparse(mapped, closed)
@@ -286,13 +286,14 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _transfer(self) -> Transfer:
         return TRANSFERS[self.transfer]
 
-    def _mapped(self, views: Views) -> Mapped:
+    def _mapped(self, views: Views, rng: np.random.Generator) -> Mapped:
         """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
         blocks = present_rows(views)
         keys = content_keys(blocks, views.present) if self.order == "random" else {}
+        seed = int(rng.integers(2**63))
         instances = {}
         for (name, X), row, present in zip(blocks.items(), views.rows.T, views.present.T, strict=True):
-            instances[name] = distinct_rows(X, row, present, keys.get(name))
+            instances[name] = distinct_rows(X, row, present, keys.get(name), seed)
             n_rows = instances[name].n_rows
             if n_rows < self.n_clusters:
                 raise ValueError(
@@ -467,7 +468,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             and given
             and not any(own.size for own in self.propagated_.values())
         ):
-            widest = max(mapped.views, key=lambda name: mapped.views[name].view.X.shape[1])
+            widest = max(self.cluster_centers_, key=lambda name: mapped.views[name].view.X.shape[1])
             warnings.warn(
                 "no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
                 f"the views (view {widest!r} has {mapped.views[widest].view.X.shape[1]} columns) to a few columns, "
@@ -581,15 +582,17 @@ def combine_columns(X: Any) -> np.ndarray:
     return X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
 
 
-def distinct_rows(X: Any, row: np.ndarray, present: np.ndarray, keys: np.ndarray | None) -> Instances:
-    """Number the distinct rows of a view: sorted by their keys, or in the order of their first entities.
+def distinct_rows(X: Any, row: np.ndarray, present: np.ndarray, keys: np.ndarray | None, seed: int) -> Instances:
+    """Number the distinct rows of a view by their keys and a seed, or, without keys, by their first entities.
 
-    X holds the rows of the entities that have the view; `row` says of every entity which row of the block it has.
+    X holds the rows of the entities that have the view; `row` says of every entity which row of the block it has. Rows
+    that are sorted by their keys are shuffled: of equally large groups those of the lowest rows are the starts, and
+    neighbours in the sorted order may well be of one cluster.
     """
     _, first, place = np.unique(row[present], return_index=True, return_inverse=True)
     chosen = np.sort(first)
     if keys is not None:
-        chosen = chosen[np.lexsort(keys[:, chosen])]
+        chosen = chosen[np.lexsort(keys[:, chosen])][draw_order(seed, len(chosen))]
     number = np.empty(X.shape[0], np.int64)
     number[chosen] = np.arange(len(chosen))
     of_entities = np.full(len(present), -1)
