@@ -104,3 +104,45 @@ def test_evaluate_is_one_table_of_all_scores():
     assert table["nmi"].tolist() == pytest.approx([1, normalized_mutual_info_score(y, poor)])
     assert table["ari"].tolist() == pytest.approx([1, adjusted_rand_score(y, poor)])
     assert evaluate(y, good).n_rows == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "labels", "message"),
+    [
+        ([], [], "there are no entities"),
+        (None, [0, 1], r"y and labels need one entry per entity, got shapes \(\) and \(2,\)"),
+        ([0, 1, 1], [0, 1], r"y and labels need one entry per entity, got shapes \(3,\) and \(2,\)"),
+        ([0.0, np.nan], [0, 1], "NaN"),
+    ],
+)
+def test_entropy_refuses(y, labels, message):
+    with pytest.raises(ValueError, match=message):
+        average_entropy(y, labels)
+
+
+def test_entropy_refuses_nan_as_base():
+    with pytest.raises(ValueError, match=r"base must be larger than 1 .* got nan"):
+        average_entropy([0, 1], [0, 1], base=np.nan)
+
+
+@pytest.mark.parametrize("function", [agreement_rate, agreement_matrix, disagreement_bound])
+@pytest.mark.parametrize(
+    ("view_labels", "message"),
+    [
+        ([], "no labels to compare"),
+        ([{}], "no labels to compare"),
+        ([["a", "b"], [0, 1]], "flat sequence of whole numbers, .* got <U1"),
+        ([[0.5, 1.0], [0, 1]], "flat sequence of whole numbers, .* got float64"),
+        ([[np.nan, 1.0], [0, 1]], "flat sequence of whole numbers, .* got float64"),
+        ([[0, 1, 1], [0, 1]], r"a label per entity, got \[3, 2\] labels"),
+        ([[[0], [0, 1]], [0, 1]], "flat sequence of whole numbers, .* got nested sequences"),
+        ([None], r"flat sequence of whole numbers, .* got an array of shape \(\)"),
+    ],
+)
+def test_agreement_refuses(function, view_labels, message):
+    with pytest.raises(ValueError, match=message):
+        function(*view_labels)
+
+
+def test_whole_floats_are_labels():
+    assert agreement_rate(np.array([0.0, 1.0, -1.0]), [0, 0, 1]) == 0.5

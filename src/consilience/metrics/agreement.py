@@ -95,8 +95,33 @@ def disagreement_bound(*view_labels: Any) -> float:
 
 
 def _stacked(view_labels: tuple[Any, ...]) -> np.ndarray:
-    """(V, n) labels from several arguments, or from one that holds them all."""
-    if len(view_labels) == 1 and (isinstance(view_labels[0], Mapping) or np.ndim(view_labels[0]) == 2):
-        (held,) = view_labels
-        view_labels = tuple(held.values()) if isinstance(held, Mapping) else tuple(held)
-    return np.stack([np.asarray(own, dtype=np.int64) for own in view_labels])
+    """Stack labels, given as several arguments or as a single mapping or sequence, into an array of shape (V, n)."""
+    if len(view_labels) == 1:
+        (labels,) = view_labels
+        if isinstance(labels, Mapping):
+            view_labels = tuple(labels.values())
+        elif isinstance(labels, list | tuple | np.ndarray) and len(labels) and not np.isscalar(labels[0]):
+            view_labels = tuple(labels)
+    if not view_labels:
+        raise ValueError("no labels to compare: give the labels of each view")
+    arrays = [_as_labels(labels) for labels in view_labels]
+    lengths = [len(labels) for labels in arrays]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"each view needs a label per entity, got {lengths} labels: put -1 where the view is missing")
+    return np.stack(arrays)
+
+
+def _as_labels(labels: Any) -> np.ndarray:
+    """Convert the labels of a view to integers, or raise an error that says what is wrong with them."""
+    refusal = "the labels of a view must be a flat sequence of whole numbers, -1 where an entity lacks the view, got "
+    try:
+        array = np.asarray(labels)
+    except ValueError as error:  # nested sequences of several lengths
+        raise ValueError(refusal + "nested sequences") from error
+    if array.ndim != 1:
+        raise ValueError(f"{refusal}an array of shape {array.shape}")
+    if array.dtype.kind == "f" and np.all(np.abs(array) < 2.0**53) and np.all(array == np.round(array)):
+        return array.astype(np.int64)
+    if array.dtype.kind not in "biu":
+        raise ValueError(f"{refusal}{array.dtype}")
+    return array.astype(np.int64)
