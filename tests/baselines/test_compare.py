@@ -201,7 +201,9 @@ def test_warnings_of_the_fit_are_heard_once():
     [
         ({"estimators": []}, "no estimators to compare: give a mapping"),
         ({"estimators": 3}, "'estimators' parameter"),
-        ({"estimators": [Guess()], "y": [0, 1]}, r"y must hold one class an entity, shape \(90,\), got shape \(2,\)"),
+        ({"estimators": [Guess()], "y": [np.nan] * 90}, "y holds no class: every value is None, NaN or an empty"),
+        ({"estimators": [Guess()], "y": [None] * 90}, "y holds no class: every value is None, NaN or an empty"),
+        ({"estimators": [Guess()], "y": [0, 1]}, r"y must hold one class per entity, shape \(90,\), got shape \(2,\)"),
         ({"estimators": [Guess()], "n_refits": -1}, "'n_refits' parameter"),
         ({"estimators": [Guess()], "random_state": "a"}, "'random_state' parameter"),
     ],

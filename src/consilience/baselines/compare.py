@@ -147,8 +147,17 @@ def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 def _check_classes(y: Any, n_entities: int) -> np.ndarray:
     classes = np.asarray(y)
     if classes.shape != (n_entities,):
-        raise ValueError(f"y must hold one class an entity, shape ({n_entities},), got shape {classes.shape}")
+        raise ValueError(f"y must hold one class per entity, shape ({n_entities},), got shape {classes.shape}")
+    if not _has_class(classes).any():
+        raise ValueError(
+            "y holds no class: every value is None, NaN or an empty string. Leave y out to skip the scores"
+        )
     return classes
+
+
+def _has_class(classes: np.ndarray) -> np.ndarray:
+    """Mask of the entities whose class is given: not None, NaN or an empty string."""
+    return np.array([value is not None and value == value and value != "" for value in classes.tolist()], dtype=bool)
 
 
 def _row(
@@ -175,9 +184,9 @@ def _row(
 
 
 def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """Of the entities whose class is known."""
-    known = np.array([one is not None and one == one and one != "" for one in classes.tolist()])
-    return {name: own[0] for name, own in evaluate(classes[known].astype(str), labels[known]).items()}
+    """Score the entities whose class is given."""
+    given = _has_class(classes)
+    return {name: column[0] for name, column in evaluate(classes[given].astype(str), labels[given]).items()}
 
 
 def _stability(
