@@ -191,6 +191,8 @@ def test_kinds_of_numbers(kind):
         (np.ones((0, 0)), [], r"kernel must be a square matrix of inner products, got shape \(0, 0\)"),
         (np.full((3, 3), np.nan), [0, 1, 1], "kernel must be symmetric and finite: average it with its transpose"),
         (np.triu(np.ones((3, 3))), [0, 1, 1], "kernel must be symmetric and finite: average it with its transpose"),
+        ("nonsense", [0], "kernel must hold real numbers: could not convert string to float"),
+        (np.eye(3) + 1j, [0, 1, 1], "kernel must hold real numbers, got complex128"),
         (np.eye(3), [0, 1], r"init must be 3 whole numbers from 0 on, got int64 of shape \(2,\)"),
         (np.eye(3), [[0, 1, 1]], r"init must be 3 whole numbers from 0 on, got int64 of shape \(1, 3\)"),
         (np.eye(3), [0.0, 1.0, 1.0], r"init must be 3 whole numbers from 0 on, got float64 of shape \(3,\)"),

@@ -559,6 +559,8 @@ NO_LIKELIHOODS = "likelihoods must be finite, none negative: give likelihoods, n
         ([1.0, 2.0], NO_TABLE + r"\(2,\)"),
         (np.ones((2, 0)), NO_TABLE + r"\(2, 0\)"),
         (np.ones((2, 2, 2)), NO_TABLE + r"\(2, 2, 2\)"),
+        ([["a", "b"]], "likelihoods must hold real numbers: could not convert string to float"),
+        ([[1.0 + 2.0j, 1.0]], "likelihoods must hold real numbers, got complex128"),
         ([[1.0, -0.1]], NO_LIKELIHOODS),
         ([[1.0, np.nan]], NO_LIKELIHOODS),
         ([[1.0, np.inf]], NO_LIKELIHOODS),
@@ -593,3 +595,16 @@ def test_refuses_a_start_that_makes_a_point_impossible():
     with pytest.raises(ValueError, match="point 2 has no likelihood under any component of the start"):
         mixture_proportions(np.eye(3), start=[1, 1, 0])
     assert mixture_proportions(np.eye(3), [1, 1, 0], start=[1, 1, 0]).converged
+
+
+def test_refuses_weights_and_starts_that_are_no_numbers():
+    with pytest.raises(ValueError, match="weights must hold real numbers: could not convert string to float"):
+        mixture_proportions(np.ones((2, 2)), ["a", "b"])
+    with pytest.raises(ValueError, match="start must hold real numbers: could not convert string to float"):
+        mixture_proportions(np.ones((2, 2)), start=["a", "b"])
+
+
+@pytest.mark.parametrize("tol", [None, "small", float("nan")])
+def test_refuses_tolerances_that_are_no_numbers(tol):
+    with pytest.raises(ValueError, match=f"tol={tol!r} must be a number"):
+        mixture_proportions(np.ones((2, 2)), tol=tol)

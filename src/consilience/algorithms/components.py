@@ -57,6 +57,17 @@ def positive(values: Array) -> Array:
     return where(values > 0, values, 1.0)
 
 
+def as_real(name: str, values: Any) -> np.ndarray:
+    """Convert an argument to an array of float64, or raise an error that names it."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind != "c":
+            return array.astype(np.float64, copy=False)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} must hold real numbers: {error}") from error
+    raise ValueError(f"{name} must hold real numbers, got {array.dtype}")
+
+
 def some_columns(table: Array, chosen: np.ndarray) -> Array:
     """A few columns, by position; numpy's way to index puts each of them in one piece."""
     if isinstance(table, np.ndarray):

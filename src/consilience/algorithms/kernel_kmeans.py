@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._backend import Array, count_labels, like, namespace, to_numpy, where
-from .components import places, positive, spread, wide
+from .components import as_real, places, positive, spread, wide
 from .run import run
 
 TIE = 1e-13  # share of the largest distance: what is no difference
@@ -169,7 +169,7 @@ def kernel_kmeans(kernel: Any, init: Any, *, max_iter: int = 300) -> KernelKMean
     >>> found.labels.tolist(), found.cost
     ([0, 0, 1, 1], 1.0)
     """
-    K = np.asarray(kernel, dtype=np.float64)
+    K = as_real("kernel", kernel)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
         raise ValueError(f"kernel must be a square matrix of inner products, got shape {K.shape}: give X @ X.T")
     if not np.isfinite(K).all() or np.abs(K - K.T).max() > ROUNDING * np.abs(K).max():

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from .._backend import Array, cut, is_array, like, map_chunks, namespace, to_numpy
 from .._backend.pairwise import fetched
-from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio, some_columns
+from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, as_real, objective, positive, ratio, some_columns
 from .conjugate import conjugate_step
 from .quadratic import nonnegative_minimum
 
@@ -110,6 +110,8 @@ def mixture_proportions(
         )
     if not isinstance(max_iter, Integral) or max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
+    if not isinstance(tol, Real) or tol != tol:
+        raise ValueError(f"tol={tol!r} must be a number")
     found = None
     for found in proportions(A, w, q):
         if found.gap <= tol or found.n_iter >= max_iter:
@@ -298,7 +300,7 @@ class Table:
 
 def scaled_table(likelihoods: Any) -> tuple[Table, np.ndarray]:
     """Likelihoods of each point as parts of its largest, and the logarithm of that; or an error."""
-    table = np.asarray(likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods, dtype=np.float64)
+    table = as_real("likelihoods", likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
     if not np.isfinite(table).all() or table.min() < 0:
@@ -311,7 +313,7 @@ def checked(name: str, given: Any, n: int) -> Array:
     """Weights or shares that sum to one, or an error."""
     if given is None:
         return np.full(n, 1 / n)
-    values = given if is_array(given) else np.asarray(given)
+    values = given if is_array(given) and not isinstance(given, np.ndarray) else as_real(name, given)
     xp = namespace(values)
     values = xp.astype(values, xp.float64, copy=False)
     if values.shape != (n,) or not all(fetched([xp.all(xp.isfinite(values) & (values >= 0)), xp.any(values > 0)])):
