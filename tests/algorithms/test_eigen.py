@@ -165,3 +165,11 @@ def test_a_step_fetches_once_what_it_decides_by():
     assert len(fetched.arrays) == len(products) > 5
     assert fetched.numbers == 0
     assert max(np.prod(shape) for shape in fetched.arrays) < 100
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_start_of_zeros(n):
+    values, vectors, _, settled = top_eigenvectors(lambda U: 2 * U, np.zeros((n, 1)), 1)
+    np.testing.assert_allclose(values, [2])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), [1])
+    assert settled

@@ -96,7 +96,10 @@ class Space:
         self._basis = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._images = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._small = zeros(shape[:1] * 2, start)
-        self.add(grow(start[:, :0], start))
+        first = grow(start[:, :0], start)
+        if not first.shape[1]:  # the start is zero
+            first = xp.eye(*start.shape, dtype=start.dtype, device=device(start))
+        self.add(first)
 
     @property
     def basis(self) -> Array:
