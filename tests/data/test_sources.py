@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -609,3 +610,25 @@ def test_libraries_are_not_imported_before_they_are_used():
     code = f"import sys, consilience; print([name for name in {libraries} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("shape", [None, 3, "ab", (204,), (204, 40, 1), (-1, 40), (204.0, 40)])
+def test_open_sparse_refuses_shapes_that_are_not_two_whole_numbers(shape, tmp_path):
+    with pytest.raises(ValueError, match="shape must be the numbers of rows and columns, such as"):
+        open_sparse(*sparse_files(tmp_path), shape=shape)
+
+
+def test_open_sparse_refuses_complex_numbers(tmp_path):
+    data, indices, indptr = sparse_files(tmp_path)
+    np.save(data, np.load(data).astype(complex))
+    with pytest.raises(TypeError, match="wants real numbers in data, got complex128"):
+        open_sparse(data, indices, indptr, SPARSE.shape)
+
+
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_open_sparse_names_a_file_that_breaks_off(part, tmp_path):
+    paths = sparse_files(tmp_path)
+    content = Path(paths[part]).read_bytes()
+    Path(paths[part]).write_bytes(content[:-5])
+    with pytest.raises(ValueError, match=f"{re.escape(str(paths[part]))} cannot be read as a .npy file"):
+        open_sparse(*paths, shape=SPARSE.shape)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +25,7 @@ class SparseReader:
         self.data: Any = data  # some lend, too
         self.indices: Any = indices
         self.indptr = np.array(indptr)
-        self.n_rows, self.n_columns = (int(length) for length in shape)
+        self.n_rows, self.n_columns = _check_shape(shape)
         self.dtype, self.source = data.dtype, data.source
         self._check()
         self.size = int(self.indptr[-1] - self.indptr[0])
@@ -35,6 +37,8 @@ class SparseReader:
             raise ValueError(
                 f"wants {self.n_rows + 1} whole numbers in indptr for {self.n_rows} rows, one more than rows"
             )
+        if self.dtype.kind not in "biuf":
+            raise TypeError(f"wants real numbers in data, got {self.dtype}")
         if self.data.shape != self.indices.shape or len(self.data.shape) != 1 or self.indices.dtype.kind not in "iu":
             raise ValueError(f"wants data and indices of one length, got {self.data.shape} and {self.indices.shape}")
         if self.indptr[0] < 0 or self.indptr[-1] > self.data.shape[0] or np.any(self.indptr[1:] < self.indptr[:-1]):
@@ -109,9 +113,25 @@ def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) ->
     ...     cs.Views({"words": words})["words"].shape
     (500, 40)
     """
-    opened = [np.load(own, mmap_mode="r") if isinstance(own, str | Path) else own for own in (data, indices)]
-    arrays = [mapped_array(own) for own in opened]
+    arrays = [mapped_array(_open_array(part, mmap_mode="r")) for part in (data, indices)]
     if arrays[0] is None or arrays[1] is None:
         raise TypeError("data and indices must be .npy files, or arrays mapped from them: np.load(path, mmap_mode='r')")
-    ends = np.load(indptr) if isinstance(indptr, str | Path) else indptr
-    return LazyRows.over(SparseReader(arrays[0], arrays[1], ends, shape))
+    return LazyRows.over(SparseReader(arrays[0], arrays[1], _open_array(indptr), shape))
+
+
+def _open_array(part: Any, mmap_mode: Literal["r"] | None = None) -> Any:
+    """Open an array that is given as a path; return others as they are."""
+    if not isinstance(part, str | Path):
+        return part
+    try:
+        return np.load(part, mmap_mode=mmap_mode)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{part} cannot be read as a .npy file: {error}") from error
+
+
+def _check_shape(shape: Any) -> tuple[int, int]:
+    """Convert the shape to two integers, or raise an error."""
+    lengths = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    if len(lengths) != 2 or not all(isinstance(length, Integral) and int(length) >= 0 for length in lengths):
+        raise ValueError(f"shape must be the numbers of rows and columns, such as (500, 40), got {shape!r}")
+    return int(lengths[0]), int(lengths[1])
