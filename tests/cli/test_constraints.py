@@ -111,3 +111,17 @@ def test_a_matrix_holds_no_constraints(ab, data, tmp_path):
 def test_constraints_that_are_not_there(ab, tmp_path):
     ran = run("cluster", *ab, "-k", 3, "--constraints", tmp_path / "none.csv", "--out", tmp_path / "out")
     assert_refused(ran, f"there is no file {tmp_path / 'none.csv'}")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (("e00", "e03", "perhaps", 1), "a constraint's type is"),
+        (("e00", "e03", "must", "heavy"), "a constraint's weight is a number"),
+        (("e00", "e03", "must", "inf"), "has weight inf"),
+    ],
+)
+def test_refusals_of_constraints_name_the_file(row, words, ab, tmp_path):
+    file = write_csv(tmp_path / "links.csv", [*USUAL, "weight"], [row])
+    ran = run("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert_refused(ran, f"{file} (--constraints): ", words)

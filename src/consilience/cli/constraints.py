@@ -27,7 +27,10 @@ def read_constraints(text: str, prepared: Prepared, inputs: InputFiles) -> Const
     for end in USUAL[:2]:
         known = [_known(path, row, one, position, by_row) for row, one in enumerate(table[end], 1)]
         table[end] = [position[one] for one in known] if by_row else known
-    return Constraints.from_table(table, by="position" if by_row else "id")
+    try:
+        return Constraints.from_table(table, by="position" if by_row else "id")
+    except ValueError as error:
+        raise ValueError(f"{path} (--constraints): {error}") from error
 
 
 def _all_columns(path: Path, inputs: InputFiles) -> list[str]:
