@@ -280,3 +280,17 @@ def test_zero_rows_are_missing_for_cosine():
     with pytest.warns(UserWarning, match=r"entity 3 is all zeros in every view it has \(1 such\).*Drop such rows"):
         model = cs.MultiViewSphericalKMeans(n_clusters=2, random_state=0).fit(blocks)
     assert model.labels_[3] == 0
+
+
+@every_estimator
+@pytest.mark.parametrize("k", [True, np.True_])
+def test_truth_values_are_no_number_of_clusters(estimator, k):
+    with pytest.raises((TypeError, ValueError), match=r"n_clusters=True is a truth value|'n_clusters' parameter"):
+        estimator(n_clusters=k).fit(two_blocks())
+
+
+@every_estimator
+def test_large_float32_numbers_in_a_plain_array_cause_no_runtime_warning(estimator):
+    X = np.array([[3e38, -3e38], [-3e38, 3e38], [3e38, 3e38], [-3e38, -3e38]], dtype=np.float32)
+    with pytest.raises(ValueError, match=r"too large|whose squares do not fit"):
+        estimator(n_clusters=2).fit(X)

@@ -54,7 +54,8 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
     else:
         if is_frame(X):
             to_block("X", X)  # a column that holds no numbers is named before scikit-learn stumbles over it
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all numbers to find NaN
+            X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         views = Views([X])
     if not reset:
         _check_fitted_views(estimator, views)
@@ -333,6 +334,9 @@ def check_out(out: Any, shape: tuple[int, ...], number: float) -> None:
 
 
 def check_n_clusters(n_clusters: int, n_entities: int) -> None:
+    """Refuse a number of clusters that is a truth value, or larger than the number of entities."""
+    if isinstance(n_clusters, bool | np.bool):
+        raise TypeError(f"n_clusters={n_clusters} is a truth value: give the number of clusters, 1 or more")
     if n_clusters > n_entities:
         raise ValueError(
             f"n_clusters={n_clusters} is more than the {n_entities} entities there are (n_samples={n_entities}): ask "
