@@ -498,3 +498,9 @@ def test_families_refuse_what_they_cannot_use(make, message):
 def test_codes_that_are_none(family, X, message):
     with pytest.raises(ValueError, match=message):
         cs.CoEM(2, families=family).fit(np.array(X, float))
+
+
+def test_gaussian_with_a_mean_far_from_zero_and_a_tiny_variance_does_not_overflow():
+    X = np.full((1, 1), 1e150)
+    params = {"means": np.array([[1e150]]), "covariances": np.array([[1e-200]])}
+    assert np.isfinite(cs.families.Gaussian().density(X, params)(X)).all()

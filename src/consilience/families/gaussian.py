@@ -246,6 +246,7 @@ def origin_of(means: Array, least: Array, X: Any) -> Array | None:
         return None
     xp = namespace(X)
     centre = xp.sort(means, axis=0)[means.shape[0] // 2, :]  # the median: one cluster may be far away
-    if not could_be(~(xp.max(centre * centre / least) <= float(xp.finfo(X.dtype).eps) ** -0.3)):
+    most = float(xp.finfo(X.dtype).eps) ** -0.3
+    if not could_be(~xp.all(centre * centre / most <= least)):  # a quotient by the variances might overflow
         return None
     return xp.astype(xp.astype(centre, X.dtype), xp.float64)
