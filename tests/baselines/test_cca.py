@@ -233,3 +233,10 @@ def test_given_kernels_are_square_or_rows_of_views():
     rest = np.arange(60, 90)
     fitted = clone(model).fit(given[:60])  # what scikit-learn's tools do to rows, whatever their columns
     assert adjusted_rand_score(y[rest], fitted.predict(given[rest])) > 0.95
+
+
+def test_kernel_without_dimensions_is_refused():
+    X, Y, Z = (np.random.default_rng(seed).standard_normal((3, 2)) for seed in range(3))
+    views = cs.Views({"a": X, "b": Y, "c": Z}, present=np.array([[0, 1, 1], [1, 1, 0], [1, 1, 1]], dtype=bool))
+    with pytest.raises(ValueError, match="view 'a' is the same for every entity under its kernel: leave the view out"):
+        CCASpectral(3, kind="kernel", kernel="nearest-neighbors").fit(views)

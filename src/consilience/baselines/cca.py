@@ -308,6 +308,8 @@ def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator, chose
     for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):
         dimensions[name], own = kernel_dimensions(operator, estimator.rank, rng)
         scores[name], known[name] = (own, there), copy(operator)  # without the table that it may hold
+        if not own.shape[1]:
+            raise ValueError(f"view {name!r} is the same for every entity under its kernel: leave the view out")
     return KernelAnalysis(dimensions, kernels, known, columns), scores
 
 
