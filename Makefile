@@ -2,10 +2,15 @@
 PYTHON ?= python3
 ENV := .venv
 BIN := $(ENV)/bin
+# cases of the fuzzers: fits, damaged files, each other section; and the seed of the first case
+FITS ?= 20000
+FILES ?= 2000
+CASES ?= 1000
+FIRST ?= 0
 RESULTS = reproduced/$(shell git rev-parse --short HEAD) # cells of other code do not count
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo check results bench bench-peers bench-modern clean
+.PHONY: help test fuzz demo check results bench bench-peers bench-modern clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -17,6 +22,9 @@ $(ENV)/ready: pyproject.toml
 
 test: $(ENV)/ready check ## check style, types and import direction, and run the tests
 	$(BIN)/python -m pytest -n auto
+
+fuzz: $(ENV)/ready ## run the fuzzers on all cores (FITS=20000 FILES=2000 CASES=1000 FIRST=0)
+	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST)
 
 check: $(ENV)/ready
 	$(BIN)/ruff check .

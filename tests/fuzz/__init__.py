@@ -1,0 +1,1 @@
+"""Seeded fuzzers: random input to the public functions and the command, and a check of what comes back."""
