@@ -197,3 +197,31 @@ def test_text_of_fonts_given_by_the_user(monkeypatch):
     with mpl.rc_context({"font.family": ["DejaVu Sans Mono", "DejaVu Sans"]}):
         assert literal("żółw Ω") == "żółw Ω"
     assert literal("中") == "□"
+
+
+@pytest.mark.parametrize(("ax", "kind"), [(3, "int"), ("axes", "str"), ([3], "int")])
+def test_axes_that_are_none_are_refused(ax, kind, kmeans):
+    with pytest.raises(TypeError, match=f"ax must be matplotlib axes or a sequence of them, got {kind}"):
+        AgreementDisplay.from_estimator(kmeans, ax=ax)
+
+
+@pytest.mark.parametrize("agreement", [np.ones(2), np.ones((2, 3)), np.ones((3, 3)), None])
+def test_agreement_of_another_shape_is_refused(agreement):
+    with pytest.raises(ValueError, match=r"2 names need an agreement of shape \(2, 2\), got .*: give a row"):
+        AgreementDisplay(agreement, ["a", "b"])
+
+
+def test_agreement_without_numbers_is_refused():
+    with pytest.raises(ValueError, match="agreement must be a matrix of shares between 0 and 1: could not convert"):
+        AgreementDisplay("nonsense", ["a", "b"])
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_refused(weight):
+    with pytest.raises(ValueError, match=f"the weight of view 'b' is {weight}: give a finite number, or leave it out"):
+        ViewWeightsDisplay({"a": 0.5, "b": weight})
+
+
+def test_curves_with_infinite_values_are_refused():
+    with pytest.raises(ValueError, match="'EM' in panel 'digits' has an infinite value: use NaN where a run failed"):
+        CurvesDisplay({"digits": {"EM": {"2": [0.5, np.inf]}}}).plot()

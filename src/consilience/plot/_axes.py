@@ -50,6 +50,11 @@ def grid_of_axes(
             return figure_of(ax), np.array([[ax]])
         return figure_of(ax), _cut(ax, shape, sharex, widths)
     given = np.asarray(ax, dtype=object).ravel()
+    wrong = next((item for item in given if not isinstance(item, Axes)), None)
+    if wrong is not None:
+        raise TypeError(
+            f"ax must be matplotlib axes or a sequence of them, got {type(wrong).__name__}: use plt.subplots()"
+        )
     if len(given) != n:
         raise ValueError(f"{n} axes are needed ({shape[0]} rows of {shape[1]}), got {len(given)}: give so many, or one")
     return figure_of(given[0]), given.reshape(shape)

@@ -54,8 +54,13 @@ class AgreementDisplay:
     texts_: list[Text]
 
     def __init__(self, agreement: Any, names: Sequence[str], error_bound: float | None = None) -> None:
-        self.agreement = np.asarray(agreement, dtype=np.float64)
+        self.agreement = _check_agreement(agreement)
         self.names = list(names)
+        if self.agreement.shape != (len(self.names), len(self.names)):
+            raise ValueError(
+                f"{len(self.names)} names need an agreement of shape ({len(self.names)}, {len(self.names)}), got "
+                f"{self.agreement.shape}: give a row, a column and a name per view"
+            )
         self.error_bound = error_bound
 
     def plot(self, ax: Axes | None = None) -> AgreementDisplay:
@@ -107,3 +112,11 @@ class AgreementDisplay:
         """
         agreement = attribute(model, "agreement_")
         return cls(agreement, list(attribute(model, "view_labels_")), getattr(model, "error_bound_", None)).plot(ax)
+
+
+def _check_agreement(agreement: Any) -> np.ndarray:
+    """Convert the shares to an array, or raise an error."""
+    try:
+        return np.asarray(agreement, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"agreement must be a matrix of shares between 0 and 1: {error}") from error

@@ -151,6 +151,10 @@ class CurvesDisplay:
     def _refuse_nothing(self) -> None:
         if not self.panels or not all(map(_conditions, self.panels.values())):
             raise ValueError("there is nothing to draw: give one panel or more, each with a method and its values")
+        for panel, runs in self.panels.items():
+            for method, values in runs.items():
+                if any(np.isinf(np.asarray(numbers, dtype=np.float64)).any() for numbers in values.values()):
+                    raise ValueError(f"{method!r} in panel {panel!r} has an infinite value: use NaN where a run failed")
 
     @property
     def _methods(self) -> list[str]:

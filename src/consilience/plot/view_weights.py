@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ._axes import one_axes
 from ._model import attribute
 from ._style import COLOURS
@@ -45,6 +47,11 @@ class ViewWeightsDisplay:
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self.weights = dict(weights)
+        wrong = next((name for name, weight in self.weights.items() if not np.isfinite(weight)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"the weight of view {wrong!r} is {self.weights[wrong]}: give a finite number, or leave it out"
+            )
 
     def plot(self, ax: Axes | None = None) -> ViewWeightsDisplay:
         """Draw the bars.
