@@ -225,3 +225,10 @@ def test_weights_that_are_not_finite_are_refused(weight):
 def test_curves_with_infinite_values_are_refused():
     with pytest.raises(ValueError, match="'EM' in panel 'digits' has an infinite value: use NaN where a run failed"):
         CurvesDisplay({"digits": {"EM": {"2": [0.5, np.inf]}}}).plot()
+
+
+@pytest.mark.parametrize("shape", [(5, 1), (4, 2), (5,)])
+def test_embedding_of_another_shape_is_refused(shape):
+    message = r"the embedding of view 'a' must have shape \(5, 2\), one point per label, got \("
+    with pytest.raises(ValueError, match=message):
+        EmbeddingDisplay({"a": np.zeros(shape)}, np.zeros(5, dtype=int))

@@ -65,6 +65,12 @@ class EmbeddingDisplay:
     def __init__(self, embeddings: Mapping[str, Any], labels: Any, n_entities: int | None = None) -> None:
         self.embeddings = {name: np.asarray(place, dtype=np.float64) for name, place in embeddings.items()}
         self.labels = np.asarray(labels)
+        for name, place in self.embeddings.items():
+            if place.shape != (len(self.labels), 2):
+                raise ValueError(
+                    f"the embedding of view {name!r} must have shape ({len(self.labels)}, 2), one point per label, got "
+                    f"{place.shape}"
+                )
         self.n_entities = len(self.labels) if n_entities is None else n_entities
 
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
