@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cross_decomposition import CCA
@@ -240,3 +241,21 @@ def test_kernel_without_dimensions_is_refused():
     views = cs.Views({"a": X, "b": Y, "c": Z}, present=np.array([[0, 1, 1], [1, 1, 0], [1, 1, 1]], dtype=bool))
     with pytest.raises(ValueError, match="view 'a' is the same for every entity under its kernel: leave the view out"):
         CCASpectral(3, kind="kernel", kernel="nearest-neighbors").fit(views)
+
+
+def test_failure_of_the_subset_driver_does_not_matter(monkeypatch):
+    rng = np.random.default_rng(0)
+    scores, present = [rng.standard_normal((30, 3)), rng.standard_normal((30, 4))], np.ones((30, 2), dtype=bool)
+    expected = canonical(scores, present, 2, 0.1)
+    solve = scipy.linalg.eigh
+
+    def fail_on_subsets(M, subset_by_index=None, **options):
+        if subset_by_index is not None:
+            raise np.linalg.LinAlgError("Internal Error.")
+        return solve(M, **options)
+
+    monkeypatch.setattr(scipy.linalg, "eigh", fail_on_subsets)
+    result = canonical(scores, present, 2, 0.1)
+    np.testing.assert_allclose(result.correlations, expected.correlations)
+    for weights, expected_weights in zip(result.weights, expected.weights, strict=True):
+        np.testing.assert_allclose(np.abs(weights), np.abs(expected_weights), atol=1e-9)

@@ -135,7 +135,10 @@ def canonical(
     shared = np.maximum(present.T.astype(float) @ present, 1)
     M = np.where(view_of[:, None] == view_of, 0.0, (G.T @ G) / shared[np.ix_(view_of, view_of)])
     n_components = min(n_components, max(len(own) for own in white))
-    values, vectors = scipy.linalg.eigh(M, subset_by_index=[len(M) - n_components, len(M) - 1])
+    try:
+        values, vectors = scipy.linalg.eigh(M, subset_by_index=[len(M) - n_components, len(M) - 1])
+    except np.linalg.LinAlgError:  # LAPACK's subset driver fails on some matrices that are nearly zero
+        values, vectors = (part[..., -n_components:] for part in scipy.linalg.eigh(M, driver="evd"))
     values, vectors = values[::-1], vectors[:, ::-1] * np.sqrt(len(scores))
     parts = np.split(vectors, np.cumsum([len(own) for own in white])[:-1])
     weights = [own[:, None] * part for own, part in zip(white, parts, strict=True)]
