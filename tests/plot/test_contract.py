@@ -232,3 +232,13 @@ def test_embedding_of_another_shape_is_refused(shape):
     message = r"the embedding of view 'a' must have shape \(5, 2\), one point per label, got \("
     with pytest.raises(ValueError, match=message):
         EmbeddingDisplay({"a": np.zeros(shape)}, np.zeros(5, dtype=int))
+
+
+def test_curves_without_values_are_refused():
+    with pytest.raises(ValueError, match="'EM' in panel 'digits' has an empty list of values: leave it out"):
+        CurvesDisplay({"digits": {"EM": {"2": []}}}).plot()
+
+
+def test_convergence_without_columns_is_refused(mixture):
+    with pytest.raises(ValueError, match="no columns to draw: leave columns out, or choose among"):
+        ConvergenceDisplay.from_estimator(mixture, columns=[])

@@ -102,6 +102,8 @@ class ConvergenceDisplay:
         if columns is None:
             first = [name for name in CRITERIA if name in known][:1] or known[:1]
             columns = first + [name for name in known if name == "agreement" or name.startswith("weight_")]
+        if not len(columns):
+            raise ValueError(f"no columns to draw: leave columns out, or choose among {', '.join(map(repr, known))}")
         if unknown := [name for name in columns if name not in known]:
             raise ValueError(f"the history has no column {unknown[0]!r}; it has {', '.join(map(repr, known))}")
         weights = {name: literal(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}

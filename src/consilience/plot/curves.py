@@ -153,6 +153,8 @@ class CurvesDisplay:
             raise ValueError("there is nothing to draw: give one panel or more, each with a method and its values")
         for panel, runs in self.panels.items():
             for method, values in runs.items():
+                if any(np.size(numbers) == 0 for numbers in values.values()):
+                    raise ValueError(f"{method!r} in panel {panel!r} has an empty list of values: leave it out")
                 if any(np.isinf(np.asarray(numbers, dtype=np.float64)).any() for numbers in values.values()):
                     raise ValueError(f"{method!r} in panel {panel!r} has an infinite value: use NaN where a run failed")
 
