@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +16,16 @@ from ..persist import load as load_model
 from .job import check_inputs_stay, reduced, say_left_out
 from .methods import METHODS
 from .outputs import say_guarded, write_labels
-from .say import Say, printable
+from .say import Say, check_standard_output, printable, standard_output
 
 
 def predict(options: argparse.Namespace, say: Say) -> None:
     """Read the model and the files, say which cluster each entity belongs to."""
     out = None if options.out is None else Path(options.out)
     model = path_of(options.model)
-    if out is not None:
+    if out is None:
+        check_standard_output()
+    else:
         check_free(out, options.force)
         check_inputs_stay([out], options, model_file(model))
     check_pipe_is_read_once(model, options.view)
@@ -40,10 +41,15 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         if hasattr(estimator, "predict_proba"):
             sure = np.asarray(estimator.predict_proba(views)).max(axis=1)
     if out is None:
-        shown = [printable(str(one)) for one in ids] if sys.stdout.isatty() else ids
-        say_guarded(write_labels(sys.stdout, shown, labels, sure), say)
+        with standard_output() as stream:
+            shown = [printable(str(one)) for one in ids] if stream.isatty() else ids
+            n_guarded = write_labels(stream, shown, labels, sure)
+        say_guarded(n_guarded, say)
         return
-    with whole_file(out, options.force) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+    with (
+        whole_file(out, options.force) as temporary,
+        temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
+    ):
         say_guarded(write_labels(file, ids, labels, sure), say)
     say.result(f"{len(labels):,} entities placed, written to {out}")
 

@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TextIO
 
 
@@ -22,19 +22,48 @@ def counted(n: int, one: str, several: str | None = None) -> str:
 
 
 def nobody_reads(stream: TextIO | None = None) -> None:
-    """Whoever was reading has seen enough: the work goes on without, and Python's last flush meets no closed pipe."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, (stream or sys.stdout).fileno())
-    os.close(nowhere)
+    """Redirect a stream, by default standard output, to the null device, so that Python's last flush does not fail."""
+    with suppress(OSError, ValueError):  # a stream without a file descriptor
+        number = (stream or sys.stdout).fileno()
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, number)
+        os.close(null)
 
 
-def _print(text: str, stream: TextIO) -> None:
-    """Print what the stream can show, if anybody reads it."""
-    known = stream.encoding or "utf-8"
+def check_standard_output() -> None:
+    """Refuse a closed standard output before any work is done for it."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed, so results cannot be printed: redirect it to a file or /dev/null")
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Give standard output for results, and raise a clear error if it cannot be written."""
+    check_standard_output()
     try:
-        print(printable(text).encode(known, "replace").decode(known), file=stream, flush=True)
+        yield sys.stdout
+        sys.stdout.flush()
     except BrokenPipeError:
-        nobody_reads(stream)
+        raise
+    except OSError as error:
+        nobody_reads()
+        raise OSError(f"standard output cannot be written: {error.strerror or error}") from error
+
+
+def encodable(text: str, stream: TextIO) -> str:
+    """Replace what would steer the terminal and what the stream's encoding lacks."""
+    encoding = stream.encoding or "utf-8"
+    return printable(text).encode(encoding, "replace").decode(encoding)
+
+
+def print_message(text: str) -> None:
+    """Print to standard error; messages that cannot be written must not end the work."""
+    if sys.stderr is None:
+        return
+    try:
+        print(encodable(text, sys.stderr), file=sys.stderr, flush=True)
+    except OSError:
+        nobody_reads(sys.stderr)
 
 
 class Say:
@@ -42,7 +71,7 @@ class Say:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.live = sys.stderr.isatty() and not quiet
+        self.live = sys.stderr is not None and sys.stderr.isatty() and not quiet
         self.notes: list[str] = []
         self.done: list[str] = []  # steps that are finished, for whoever interrupts
         self.seconds: dict[str, float] = {}
@@ -52,19 +81,29 @@ class Say:
         """Something that was asked for; `always` what the command is for, also if it is to be quiet."""
         if self.quiet and not always:
             return
-        _print(text, sys.stdout)
+        try:
+            with standard_output() as stream:
+                print(encodable(text, stream), file=stream)
+        except BrokenPipeError:  # the reader has seen enough: the work goes on
+            nobody_reads()
+
+    def flush(self) -> None:
+        """Bring results to standard output, if there are any."""
+        if sys.stdout is not None:
+            with standard_output():
+                pass
 
     def note(self, text: str) -> None:
         """Something that the user should know, once; it goes into the summary, too."""
         if text not in self.notes:
             self.notes.append(text)
             if not self.quiet:
-                _print(f"note: {text}", sys.stderr)
+                print_message(f"note: {text}")
 
     def progress(self, text: str) -> None:
         """How far the work has come, where no bar can show it."""
         if not self.quiet:
-            _print(text, sys.stderr)
+            print_message(text)
 
     @contextmanager
     def step(self, doing: str, done: str, speaks: bool = False, about: str = "") -> Iterator[None]:
