@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 import sklearn.cluster  # scikit-learn itself imports pandas and rich where they are installed
@@ -26,3 +28,26 @@ def test_every_public_name_is_there():
 
     assert all(hasattr(consilience, name) for name in consilience.__all__)
     assert consilience.__version__.count(".") == 2
+    assert set(consilience.__all__) <= set(dir(consilience))
+    with pytest.raises(AttributeError, match="module 'consilience' has no attribute 'KMeans'"):
+        _ = consilience.KMeans
+
+
+LAZY = """
+import sys
+import consilience
+print(sorted(name for name in sys.modules if name.partition(".")[0] in ("numpy", "scipy", "sklearn")))
+names = sorted({*consilience.__all__, "cluster", "data", "persist", "report"})
+for name in names:
+    value = getattr(consilience, name)
+    assert value is getattr(consilience, name), name
+assert not set(names) - set(dir(consilience))
+from consilience import *
+assert all(name in globals() for name in consilience.__all__)
+print("complete")
+"""
+
+
+def test_public_names_are_imported_on_first_use():
+    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "complete"]

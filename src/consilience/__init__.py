@@ -1,28 +1,93 @@
-"""Multi-view clustering: find the groups in data that is described in several ways at once."""
+"""Multi-view clustering: find the groups in data that is described in several ways at once.
 
-from . import affinities, baselines, datasets, divergences, explain, families, metrics, plot
+Public names are imported when they are first used, so that the command line can handle Ctrl-C and print its help
+before numpy, scipy and scikit-learn are loaded.
+"""
+
 from ._version import __version__
-from .algorithms.kernel_kmeans import kernel_kmeans
-from .algorithms.proportions import mixture_proportions
-from .baselines import compare
-from .cluster import (
-    CoEM,
-    ConvexMixture,
-    CoTrainedSpectral,
-    MPCKMeans,
-    MultiViewAgglomerative,
-    MultiViewConstrainedKMeans,
-    MultiViewKMeans,
-    MultiViewSphericalKMeans,
-    PCKMeans,
-    PerView,
-    SpectralFeatures,
-    select_n_clusters,
-    suggest_constraints,
-)
-from .data import Constraints, Table, Views, align, open_sparse
-from .persist import load, save
-from .report import Report
+
+TYPE_CHECKING = False  # type checkers take this name for true; importing it from typing would delay the command line
+if TYPE_CHECKING:
+    from . import affinities, baselines, datasets, divergences, explain, families, metrics, plot
+    from .algorithms.kernel_kmeans import kernel_kmeans
+    from .algorithms.proportions import mixture_proportions
+    from .baselines import compare
+    from .cluster import (
+        CoEM,
+        ConvexMixture,
+        CoTrainedSpectral,
+        MPCKMeans,
+        MultiViewAgglomerative,
+        MultiViewConstrainedKMeans,
+        MultiViewKMeans,
+        MultiViewSphericalKMeans,
+        PCKMeans,
+        PerView,
+        SpectralFeatures,
+        select_n_clusters,
+        suggest_constraints,
+    )
+    from .data import Constraints, Table, Views, align, open_sparse
+    from .persist import load, save
+    from .report import Report
+else:
+    _SUBPACKAGES = (
+        "affinities",
+        "algorithms",
+        "baselines",
+        "cluster",
+        "data",
+        "datasets",
+        "divergences",
+        "explain",
+        "families",
+        "files",
+        "metrics",
+        "persist",
+        "plot",
+        "report",
+    )
+    _NAMES_BY_MODULE = {
+        "algorithms.kernel_kmeans": ("kernel_kmeans",),
+        "algorithms.proportions": ("mixture_proportions",),
+        "baselines": ("compare",),
+        "cluster": (
+            "CoEM",
+            "CoTrainedSpectral",
+            "ConvexMixture",
+            "MPCKMeans",
+            "MultiViewAgglomerative",
+            "MultiViewConstrainedKMeans",
+            "MultiViewKMeans",
+            "MultiViewSphericalKMeans",
+            "PCKMeans",
+            "PerView",
+            "SpectralFeatures",
+            "select_n_clusters",
+            "suggest_constraints",
+        ),
+        "data": ("Constraints", "Table", "Views", "align", "open_sparse"),
+        "persist": ("load", "save"),
+        "report": ("Report",),
+    }
+    _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
+
+    def __getattr__(name):
+        """Import a public name when it is first used."""
+        from importlib import import_module
+
+        if name in _SUBPACKAGES:
+            return import_module(f".{name}", __name__)
+        if name in _MODULES:
+            value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        """List the public names, also those that are not imported yet."""
+        return sorted({*globals(), *__all__, *_SUBPACKAGES})
+
 
 __all__ = [
     "CoEM",

@@ -1,6 +1,7 @@
 """What is said, and where: results on standard output, everything else on standard error."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -104,3 +105,39 @@ def test_results_are_written_even_if_nobody_reads_what_is_said(ab, tmp_path, mon
     monkeypatch.setattr("consilience.cli.say.Say.note", lambda *_: None)
     assert run("cluster", *ab, "-k", 3, "--out", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "labels.csv").is_file()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "0<&- 2>&-"])
+class TestStandardErrorThatCannotBeWritten:
+    """Notes and progress are lost, but the work is done and the exit code is right."""
+
+    def call(self, redirection, *arguments):
+        line = shlex.join([sys.executable, "-m", "consilience", *map(str, arguments)])
+        return subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True)
+
+    def test_work_is_done(self, redirection, ab, tmp_path):
+        ran = self.call(redirection, "cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+        assert ran.returncode == 0
+        assert f"Written to {tmp_path / 'out'}" in ran.stdout
+        assert len(read_labels(tmp_path / "out")) > 0
+
+    @pytest.mark.parametrize(("arguments", "code"), [(["--view", "none.csv"], 1), (["--view"], 2)])
+    def test_errors_keep_their_exit_code(self, redirection, arguments, code):
+        assert self.call(redirection, "cluster", *arguments).returncode == code
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        (">/dev/full", "consilience: standard output cannot be written: No space left on device\n"),
+        (">&-", "consilience: standard output is closed, so results cannot be printed: redirect it to a file or"),
+    ],
+)
+def test_results_that_cannot_be_printed_are_an_error(redirection, message, ab, clustered):
+    line = shlex.join([sys.executable, "-m", "consilience", "predict", str(clustered("k-means")), *map(str, ab)])
+    ran = subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(message)
+    assert len(ran.stderr.splitlines()) == 1

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import errno
 import shlex
-import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 
-from ..datasets import FETCHERS
 from .methods import METHODS
-from .say import Say, nobody_reads, printable
+from .say import Say, check_standard_output, nobody_reads, print_message
+from .stopping import stop_on_signals
 
 DONE, WRONG, BUG, STOPPED = 0, 1, 3, 130  # and 2, by argparse, for wrong arguments
 EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence says how); 2 the arguments are wrong;
@@ -27,12 +26,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.command_line = shlex.join(["consilience", *given])
     say = Say(options.quiet)
     try:
-        with _ended_as_interrupted():
-            options.run(options, say)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        done = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
-        return _refuse(f"stopped {done}: {say.left}", STOPPED, options.debug)
+        with ExitStack() as handlers:
+            return _run(options, say, handlers)
+    except KeyboardInterrupt as stop:  # it came when the work had ended
+        return _refuse(_describe_stop(stop, say), STOPPED, options.debug)
+
+
+def _run(options: argparse.Namespace, say: Say, handlers: ExitStack) -> int:
+    """Run the subcommand, print one sentence about an error, and return the exit code."""
+    try:
+        if not options.quiet:
+            check_standard_output()
+        command = options.load_command()  # imports numpy and others, while Ctrl-C still ends the process at once
+        handlers.enter_context(stop_on_signals())
+        command(options, say)
+        say.flush()
+    except KeyboardInterrupt as stop:
+        return _refuse(_describe_stop(stop, say), STOPPED, options.debug)
     except BrokenPipeError:
         nobody_reads()
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
@@ -43,24 +53,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return DONE
 
 
-@contextmanager
-def _ended_as_interrupted() -> Iterator[None]:
-    """Whoever ends the process lets it clean up, as Ctrl-C does."""
-    try:
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:  # not in the main thread, which alone gets signals
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _describe_stop(stop: KeyboardInterrupt, say: Say) -> str:
+    """Say which steps had ended and what was written when the signal came."""
+    steps = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
+    return f"stopped {steps}: {getattr(stop, '__notes__', [say.left])[-1]}"
 
 
 def _refuse(sentence: str, code: int, debug: bool) -> int:
+    """Print a sentence to standard error, if that can be written, and return the exit code."""
     if debug:
-        traceback.print_exc()
-    print(f"consilience: {printable(sentence)}", file=sys.stderr)
+        with suppress(OSError):
+            traceback.print_exc()
+    print_message(f"consilience: {sentence}")
     return code
 
 
@@ -104,12 +108,12 @@ def _command(commands: argparse._SubParsersAction, name: str, what: str, example
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
-    def run(options: argparse.Namespace, say: Say) -> None:
+    def load_command() -> Callable[[argparse.Namespace, Say], None]:
         from importlib import import_module
 
-        getattr(import_module(f".{name}", __package__), name)(options, say)
+        return getattr(import_module(f".{name}", __package__), name)
 
-    one.set_defaults(run=run)
+    one.set_defaults(load_command=load_command)
     one.add_argument("--quiet", action="store_true", help="print nothing but errors")
     one.add_argument("--debug", action="store_true", help="show where an error comes from")
     return one
@@ -240,9 +244,18 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
         "  consilience datasets word-senses --out senses\n"
         "  CONSILIENCE_DATA=folder consilience datasets cora --out cora",
     )
-    names = ["word-senses", *FETCHERS]
-    one.add_argument("name", nargs="?", choices=names, metavar="NAME", help="which to write out: one of those listed")
+    one.add_argument("name", nargs="?", type=_data_set, metavar="NAME", help="which to write out: one of those listed")
     _seen(one, None, "folder to write to (default: its name)")
+
+
+def _data_set(text: str) -> str:
+    """Return the name of a data set that can be written out, or refuse it."""
+    from ..datasets import FETCHERS
+
+    names = ["word-senses", *FETCHERS]
+    if text not in names:
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(map(repr, names))})")
+    return text
 
 
 def _reproduce(commands: argparse._SubParsersAction) -> None:

@@ -1,21 +1,16 @@
-"""The methods by name: which estimator, and how each kind of view goes into it."""
+"""The methods by name: which estimator, and how each kind of view goes into it.
+
+Estimators are imported when they are built, because the help text needs the names and titles alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..cluster import (
-    CoEM,
-    ConvexMixture,
-    CoTrainedSpectral,
-    MultiViewAgglomerative,
-    MultiViewConstrainedKMeans,
-    MultiViewKMeans,
-    MultiViewSphericalKMeans,
-)
-from ..files import Content
+if TYPE_CHECKING:
+    from ..files import Content
 
 FEW = 10  # columns below which a direction leaves out too much of what a row says
 COUNTED = ("counts", "text", "names", "links")  # kinds of which the direction of a row counts, not its length
@@ -46,36 +41,50 @@ class Method:
 
 
 def _k_means(given: Setting) -> Any:
+    from ..cluster import MultiViewKMeans
+
     return MultiViewKMeans(given.n_clusters, random_state=given.seed, verbose=given.verbose)
 
 
 def _spherical(given: Setting) -> Any:
+    from ..cluster import MultiViewSphericalKMeans
+
     return MultiViewSphericalKMeans(given.n_clusters, random_state=given.seed, verbose=given.verbose)
 
 
 def _co_em(given: Setting) -> Any:
+    from ..cluster import CoEM
+
     families = {name: "multinomial" for name, kind in given.kinds.items() if kind in COUNTED}
     families |= {name: "gaussian" for name, kind in given.kinds.items() if kind == "numbers"}
     return CoEM(given.n_clusters, families=families, eta=0.5, random_state=given.seed, verbose=given.verbose)
 
 
 def _spectral(given: Setting) -> Any:
+    from ..cluster import CoTrainedSpectral
+
     affinity = {name: "precomputed" if kind == "similarities" else "auto" for name, kind in given.kinds.items()}
     return CoTrainedSpectral(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
 
 
 def _convex(given: Setting) -> Any:
+    from ..cluster import ConvexMixture
+
     names = {"similarities": "kernel", **dict.fromkeys(COUNTED, "cosine")}
     divergence = {name: names.get(kind, "squared-euclidean") for name, kind in given.kinds.items()}
     return ConvexMixture(given.n_clusters, divergence=divergence, verbose=given.verbose)
 
 
 def _agglomerative(given: Setting) -> Any:
+    from ..cluster import MultiViewAgglomerative
+
     metric = {name: "cosine" if kind in COUNTED else "euclidean" for name, kind in given.kinds.items()}
     return MultiViewAgglomerative(given.n_clusters, metric=metric, verbose=given.verbose)
 
 
 def _constrained(given: Setting) -> Any:
+    from ..cluster import MultiViewConstrainedKMeans
+
     return MultiViewConstrainedKMeans(given.n_clusters, init="farthest", random_state=given.seed, verbose=given.verbose)
 
 

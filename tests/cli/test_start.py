@@ -1,0 +1,144 @@
+"""Starting the command: what it imports, and how SIGINT and SIGTERM end it while it imports."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from stage import everything
+
+HOOK = """
+import os, signal, sys
+
+class SendSignal:
+    '''Send a signal to this process, as often as asked, when a module is imported.'''
+
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["SIGNAL_AT"]:
+            os.environ["SIGNAL_AT"] = ""
+            for _ in range(int(os.environ["SIGNAL_TIMES"])):
+                signal.raise_signal(int(os.environ["SIGNAL_NUMBER"]))
+
+if os.environ.get("SIGNAL_AT"):
+    sys.meta_path.insert(0, SendSignal())
+"""
+ENTRY_POINT = "import sys; from consilience.__main__ import start; sys.exit(start())"
+EARLY = "consilience: stopped before anything was done: nothing was written\n"
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+
+
+@pytest.fixture
+def interrupted(tmp_path):
+    """Return a function that runs the command and sends it a signal when it imports a module."""
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    (hooks / "sitecustomize.py").write_text(HOOK)
+    paths = os.pathsep.join([str(hooks), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    def run(module, number, *arguments, times=1, program=("-m", "consilience")):
+        variables = {"SIGNAL_AT": module, "SIGNAL_NUMBER": str(int(number)), "SIGNAL_TIMES": str(times)}
+        return subprocess.run(
+            [sys.executable, *program, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables, "PYTHONPATH": paths},
+        )
+
+    return run
+
+
+STARTING = [
+    "consilience.cli",
+    "argparse",
+    "consilience.cli.command",
+    "consilience.cli.cluster",
+    "numpy",
+    "numpy.linalg",
+    "scipy.sparse",
+    "sklearn.base",
+    "consilience.cluster",
+]
+SIGNALS = [(module, signal.SIGINT) for module in STARTING] + [("numpy", signal.SIGTERM), ("sklearn", signal.SIGTERM)]
+
+
+@pytest.mark.parametrize(("module", "number"), SIGNALS)
+def test_signal_during_imports_exits_with_130_and_one_line(module, number, interrupted, ab, tmp_path):
+    before = everything(tmp_path)
+    ran = interrupted(module, number, "cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", EARLY)
+    assert everything(tmp_path) == before
+
+
+def test_signal_during_imports_of_the_installed_script(interrupted):
+    ran = interrupted("numpy", signal.SIGINT, "datasets", program=("-c", ENTRY_POINT))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", EARLY)
+
+
+def test_installed_script_is_the_one_tested_here():
+    from importlib.util import find_spec
+    from pathlib import Path
+    from tomllib import loads
+
+    path = Path(__file__).parents[2] / "pyproject.toml"
+    scripts = loads(path.read_text(encoding="utf-8"))["project"]["scripts"]
+    assert scripts == {"consilience": "consilience.__main__:start"}
+    assert find_spec("consilience.__main__") is not None
+
+
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])
+def test_signal_during_imports_of_the_work(number, times, interrupted, tmp_path):
+    """Sparse views import numba when they are fitted; `timeout` and shells often send a signal twice."""
+    X = sp.random_array((60, 30), density=0.3, random_state=np.random.default_rng(0), format="csr")
+    sp.save_npz(tmp_path / "x.npz", X)
+    before = everything(tmp_path)
+    view = "--view", f"x={tmp_path / 'x.npz'}"
+    ran = interrupted("numba", number, "cluster", *view, "-k", 3, "--out", tmp_path / "out", times=times)
+    assert ran.returncode == 130, ran.stderr
+    lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]
+    assert len(lines) == 1
+    assert lines[0].startswith("consilience: stopped after it had read the files and prepared the views: nothing was")
+    assert everything(tmp_path) == before
+
+
+def test_ignored_signals_stay_ignored(interrupted, tmp_path):
+    """A shell starts background jobs with SIGINT ignored."""
+    program = f"import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); {ENTRY_POINT}"
+    ran = interrupted("numpy", signal.SIGINT, "datasets", program=("-c", program))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("word-senses")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["--help"], 0), (["cluster", "--help"], 0), (["cluster"], 2), (["predict", "--nonsense"], 2)],
+)
+def test_help_and_wrong_arguments_import_no_numpy(arguments, code):
+    program = (
+        "import sys; from consilience.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as end: print('numpy' in sys.modules, end.code)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+    assert ran.stdout.splitlines()[-1] == f"False {code}"
+
+
+STUBBORN = """
+import signal, sys
+from consilience.cli import stopping
+stopping.SAME_REQUEST = -1.0
+with stopping.stop_on_signals():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:  # as a library might
+        signal.raise_signal(signal.SIGINT)
+print("still running")
+"""
+
+
+def test_second_signal_ends_work_that_swallowed_the_first():
+    ran = subprocess.run([sys.executable, "-c", STUBBORN], capture_output=True, text=True)
+    message = "consilience: stopped at once: the next run removes what is left of this one\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", message)
