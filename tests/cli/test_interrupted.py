@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stage import clusters, everything, read_labels, run, write_csv
+from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
@@ -129,3 +129,21 @@ def test_the_number_of_threads_changes_no_label(tmp_path):
         assert (ran.stdout.strip(), ran.stderr) == ("[0, 0]", "")
         found.append([clusters(read_labels(out / own)) for own in methods])
     assert found[0] == found[1]
+
+
+def test_folder_with_files_of_two_runs_is_refused_until_it_is_replaced(ab, tmp_path):
+    """A killed run leaves a mark in the folder; see tests/files/test_killed.py for how it comes about."""
+    out = tmp_path / "out"
+    assert cluster(ab, out).code == 0
+    mark = out / ".consilience-00000000-abcdefgh.placing"
+    (mark / "new").mkdir(parents=True)
+    (mark / "new" / "summary.json").write_text("{}")
+    (mark / "lock").touch()
+    os.utime(mark / "lock", (0, 0))
+    words = f"the files in {out} are of two runs", "run `consilience cluster` again with --force"
+    assert_refused(run("predict", out, *ab), *words)
+    assert_refused(run("predict", out / "model.zip", *ab), *words)
+    assert_refused(run("report", out, "--force"), *words)
+    assert run("cluster", *ab, "-k", 3, "--out", out, "--force").code == 0
+    assert not mark.exists()
+    assert run("predict", out, *ab).code == 0

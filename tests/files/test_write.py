@@ -1,10 +1,8 @@
 """Files and folders appear whole, or not at all."""
 
 import os
-import signal
 import stat
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +33,7 @@ def test_a_file_is_there_when_the_block_ends(tmp_path, overwrite, make):
     with whole_file(make(tmp_path / "x.txt"), overwrite) as temporary:
         temporary.write_text("content")
         assert not (tmp_path / "x.txt").exists()
-        assert temporary.parent == tmp_path
+        assert temporary.is_relative_to(tmp_path)
     assert (tmp_path / "x.txt").read_text() == "content"
     assert below(tmp_path) == ["x.txt"]
 
@@ -130,10 +128,52 @@ def test_a_file_cannot_lie_in_a_file(tmp_path):
         pytest.fail("the block must not run")
 
 
-def test_a_name_too_long_is_told_of(tmp_path):
-    told = r"cannot write into .*: File name too long"
-    with pytest.raises(OSError, match=told), whole_file(tmp_path / ("x" * 250)):
-        pytest.fail("the block must not run")
+@pytest.mark.parametrize("name", ["x" * 256, "y/" * 2040 + "x", f"missing/{'x' * 256}"], ids=["name", "path", "below"])
+def test_names_that_are_too_long_are_refused(tmp_path, name):
+    told = r"has [\d,]+ characters, too many for a file name: shorten it"
+    with pytest.raises(OSError, match=told):
+        check_free(tmp_path / name, False)
+    with pytest.raises(OSError, match=told):
+        check_folder(tmp_path / name, NAMES, False)
+    assert below(tmp_path) == []
+
+
+def test_longest_names_are_accepted(tmp_path):
+    with whole_file(tmp_path / ("x" * 255)) as temporary:
+        temporary.write_text("content")
+    with whole_folder(tmp_path / ("y" * 255), NAMES) as folder:
+        write_both(folder)
+    assert below(tmp_path) == ["x" * 255, "y" * 255, *(f"{'y' * 255}/{name}" for name in NAMES)]
+
+
+@pytest.mark.parametrize("below_link", ["", "out"])
+def test_links_to_nowhere_are_refused_as_folders(tmp_path, below_link):
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"link is a link to .*nowhere, which does not exist: make that folder"):
+        check_folder(tmp_path / "link" / below_link, NAMES, True)
+
+
+def test_links_to_folders_are_accepted(tmp_path):
+    (tmp_path / "target").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    with whole_folder(tmp_path / "link", NAMES) as folder:
+        write_both(folder)
+    assert (tmp_path / "link").is_symlink()
+    assert below(tmp_path / "target") == list(NAMES)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_pipes_and_devices_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull)):
+        with pytest.raises(ValueError, match="is a device or a pipe, which cannot be replaced by a file: name a file"):
+            check_free(path, True)
+
+
+def test_folders_in_place_of_files_are_refused(tmp_path):
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"a\.txt is a folder, not a file of an older run: choose another"):
+        check_folder(tmp_path, NAMES, True)
 
 
 def test_permissions_are_those_of_any_new_file(tmp_path, mask):
@@ -285,39 +325,6 @@ def test_a_folder_may_be_named_from_where_one_is(tmp_path, monkeypatch, name):
     with whole_folder(name, NAMES) as folder:
         write_both(folder)
     assert {one.split("/")[-1] for one in below(tmp_path)} - {"here", "out"} == set(NAMES)
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from consilience.files import whole_file, whole_folder
-final = Path(sys.argv[2])
-if sys.argv[1] == "file":
-    with whole_file(final, overwrite=True) as temporary:
-        temporary.write_text("half")
-        os.kill(os.getpid(), signal.SIGKILL)
-with whole_folder(final, ("a.txt",), overwrite=True) as folder:
-    (folder / "a.txt").write_text("half")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.parametrize("what", ["file", "folder"])
-@pytest.mark.parametrize("there", [False, True])
-def test_a_kill_in_the_middle_leaves_what_was_there(tmp_path, what, there):
-    final = tmp_path / "out"
-    held = final if what == "file" else final / "a.txt"
-    if there:
-        held.parent.mkdir(exist_ok=True)
-        held.write_text("old")
-    done = subprocess.run([sys.executable, "-c", KILLED, what, str(final)], timeout=120)
-    assert done.returncode == -signal.SIGKILL
-    if there:
-        assert held.read_text() == "old"
-    else:
-        assert not final.exists()
-    left = [path.name for path in tmp_path.iterdir() if path != final]
-    assert all(name.startswith(".out.") and name.endswith(".partial") for name in left)
 
 
 def test_files_that_were_placed_give_way_if_another_cannot_be(tmp_path):

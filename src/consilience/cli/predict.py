@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files import InputFiles, check_free, encode, entities, parse_view, read_files, whole_file
+from ..files import InputFiles, check_complete, check_free, encode, entities, parse_view, read_files, whole_file
 from ..files.formats import is_table, path_of
 from ..persist import load as load_model
 from .job import check_inputs_stay, reduced, say_left_out
@@ -69,6 +69,7 @@ def model_file(path: Path) -> Path:
 def open_model(path: Path) -> dict[str, Any]:
     """A model that `consilience cluster` has written; the folder that it lies in will do."""
     path = model_file(path)
+    check_complete(path.parent)
     held = load_model(path)
     if not isinstance(held, dict) or held.get("what") != "consilience model":
         raise ValueError(f"{path} holds no model of `consilience cluster` but a {type(held).__name__}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data import Table
 from ..explain import confidence
-from ..files import check_free
+from ..files import check_complete, check_free
 from .cluster import FILES, build_report
 from .job import Fitted, check_inputs_stay, digest, load, reduced
 from .predict import open_model
@@ -24,7 +24,9 @@ def report(options: argparse.Namespace, say: Say) -> None:
     """The model is not fitted again: the files are read anew, and must hold the same entities."""
     folder = Path(options.folder)
     out = folder / FILES[3] if options.out is None else Path(options.out)
-    check_free(out, options.force)
+    if options.out is not None or folder.is_dir():
+        check_free(out, options.force)
+    check_complete(folder)
     facts = read_summary(folder / FILES[1])
     held = open_model(folder)
     for name in INPUTS:

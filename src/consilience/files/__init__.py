@@ -14,7 +14,7 @@ from .formats import InputFiles
 from .prepare import Part, Prepared, classes_for, encode, entities, prepare
 from .read import Reading, read_files
 from .spec import ViewSpec, parse_view
-from .write import check_folder, check_free, whole_file, whole_folder
+from .write import check_complete, check_folder, check_free, whole_file, whole_folder
 
 __all__ = [
     "KINDS",
@@ -31,6 +31,7 @@ __all__ = [
     "TextEncoder",
     "ViewSpec",
     "Weighting",
+    "check_complete",
     "check_folder",
     "check_free",
     "classes_for",

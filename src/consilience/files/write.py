@@ -2,54 +2,144 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from .deferral import SignalDeferral
+from .staging import EXAMPLE, PLACING, Staging, find_staging, remove_leftovers, remove_marks
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
-    """A path to write to, beside the final one, which it becomes when the block ends well; else nothing is left."""
+    """Give a path to write to, and move the file to its final place when the block ends without an error."""
     final = Path(path)
     check_free(final, overwrite)
-    temporary = _beside(final)
-    try:
+    with _staged(final, final.parent) as (staging, deferral):
+        temporary = staging.new / final.name
+        deferral.lift()
         yield temporary
-        _to_disk(temporary)
+        _flush_to_disk([temporary])
+        deferral.hold()
         _take_place(temporary, final, overwrite)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
-def check_free(path: Path, overwrite: bool) -> None:
-    """Refuse a path that cannot be written, before any work is done for it."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file")
-    if path.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already: choose another name, or ask to write over it")
+@contextmanager
+def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to write files to, and move them to their final place when the block ends without an error.
 
-
-def _beside(final: Path) -> Path:
-    """An empty file in the same folder, under a name that says what it is."""
+    A new folder appears in one step. In a folder that exists, each of the `names` is replaced and other files stay;
+    a process that is killed between two of them leaves a mark, which `check_complete` finds.
+    """
+    final = Path(path)
+    check_folder(final, names, overwrite)
+    new_parents = [folder for folder in final.absolute().parents if not folder.exists()]
+    existed = final.exists()
+    if existed:
+        remove_leftovers(final.parent)  # of a run that was killed right after it had made the folder
     try:
-        number, name = tempfile.mkstemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{final.parent} is no folder: make it first, or choose another") from error
+        with _staged(final, final if existed else final.parent) as (staging, deferral):
+            deferral.lift()
+            yield staging.new
+            _flush_to_disk([file for file in staging.new.rglob("*") if file.is_file()])
+            deferral.hold()
+            if existed or not _rename_to_new(staging.new, final):
+                _replace_files(staging, final, overwrite)
+    finally:
+        for folder in new_parents:
+            with suppress(OSError):
+                folder.rmdir()  # fails unless it is empty
+
+
+@contextmanager
+def _staged(final: Path, parent: Path) -> Iterator[tuple[Staging, SignalDeferral]]:
+    """Make a staging folder in `parent`, and remove it at the end.
+
+    Signals are postponed unless the block lifts the deferral, so that none can come between the making of the folder
+    and the start of the ``try`` block, or while the folder is removed.
+    """
+    published = False
+    try:
+        with SignalDeferral() as deferral:
+            staging = _make_staging(parent)
+            try:
+                yield staging, deferral
+                published = True
+            finally:
+                deferral.hold()
+                staging.remove()
+    except KeyboardInterrupt as stop:
+        if published:  # the signal came while the files took their places
+            stop.add_note(f"the results are in {final}")
+        raise
+
+
+def _make_staging(parent: Path) -> Staging:
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Staging(parent)
     except OSError as error:
-        raise type(error)(f"cannot write into {final.parent}: {error.strerror}") from error
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(number, 0o666 & ~mask)  # as any new file; mkstemp's is for its owner alone
-    os.close(number)
-    return Path(name)
+        if error.errno == errno.ENOSPC:
+            raise
+        raise type(error)(f"cannot write into {parent}: {error.strerror}") from error
 
 
-def _to_disk(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _flush_to_disk(files: Sequence[Path]) -> None:
+    for path in files:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _rename_to_new(folder: Path, final: Path) -> bool:
+    """Give the folder its final name; return False if a folder with files in it has come up there meanwhile."""
+    try:
+        os.rename(folder, final)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return False
+        raise
+    return True
+
+
+def _replace_files(staging: Staging, final: Path, overwrite: bool) -> None:
+    """Move the new files to the final folder one by one, with a mark in it until the last is in its place."""
+    names = {path.name for path in staging.new.iterdir()}
+    _keep_old(staging, final, names)
+    staging.begin_placing(final)
+    _place_all(staging, final, names, overwrite)
+    staging.end_placing()
+    remove_marks(final, names)
+
+
+def _keep_old(staging: Staging, final: Path, names: set[str]) -> None:
+    """Keep the files that are to be replaced, in case one of the new files cannot be placed."""
+    staging.old.mkdir()
+    for name in names:
+        if os.path.lexists(final / name):
+            try:
+                os.link(final / name, staging.old / name, follow_symlinks=False)
+            except OSError:  # a file system without links
+                shutil.copy2(final / name, staging.old / name, follow_symlinks=False)
+
+
+def _place_all(staging: Staging, final: Path, names: set[str], overwrite: bool) -> None:
+    """Move the new files to their places; if one cannot be moved, put the old files back."""
+    placed = []
+    try:
+        for name in sorted(names):
+            _take_place(staging.new / name, final / name, overwrite)
+            placed.append(name)
+    except BaseException:
+        for name in placed:
+            if os.path.lexists(staging.old / name):
+                os.replace(staging.old / name, final / name)
+            else:
+                (final / name).unlink()
+        staging.end_placing()
+        raise
 
 
 def _take_place(temporary: Path, final: Path, overwrite: bool) -> None:
@@ -65,70 +155,66 @@ def _take_place(temporary: Path, final: Path, overwrite: bool) -> None:
         os.replace(temporary, final)
 
 
-@contextmanager
-def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite: bool = False) -> Iterator[Path]:
-    """A folder to write files to, beside the final one, which it becomes when the block ends well.
-
-    A folder that is there already, empty or to be written over, keeps what else it holds: then each of the `names`
-    takes its place whole.
-    """
-    final = Path(path)
-    check_folder(final, names, overwrite)
-    above = [one for one in final.absolute().parents if not one.exists()]  # the nearest first
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
-    except OSError as error:
-        raise type(error)(f"cannot write into {final.parent}: {error.strerror}") from error
-    try:
-        yield temporary
-        for file in temporary.rglob("*"):
-            if file.is_file():
-                _to_disk(file)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o777 & ~mask)
-        if final.exists() and any(final.iterdir()):
-            _place_all(sorted(temporary.iterdir()), final, overwrite)
-        else:
-            os.rename(temporary, final)  # an empty folder gives way
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        for made in above:
-            with suppress(OSError):
-                made.rmdir()  # which fails if there is something in it, as there should be
-
-
-def _place_all(files: list[Path], folder: Path, overwrite: bool) -> None:
-    """Files that belong together take their places; if one cannot, the others give theirs back."""
-    placed: list[tuple[Path, Path]] = []
-    try:
-        for file in files:
-            target, before = folder / file.name, file.with_name(f"{file.name}.before")
-            if target.exists():
-                shutil.copy2(target, before)
-            placed.append((target, before))
-            _take_place(file, target, overwrite)
-    except BaseException as error:
-        if isinstance(error, FileExistsError):
-            placed.pop()  # what has come up there is not ours to take away
-        for target, before in placed:
-            if before.exists():
-                os.replace(before, target)
-            else:
-                target.unlink(missing_ok=True)
-        raise
+def check_free(path: Path, overwrite: bool) -> None:
+    """Refuse a path that cannot be written, before any work is done for it."""
+    _check_length(path, path.parent, path.name)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a device or a pipe, which cannot be replaced by a file: name a file")
+    if os.path.lexists(path) and not overwrite:
+        raise FileExistsError(f"{path} is there already: choose another name, or ask to write over it")
+    parent = path.parent
+    if parent.exists() and not parent.is_dir():
+        raise NotADirectoryError(f"cannot write into {parent}: it is a file, not a folder")
+    if not parent.exists():
+        raise FileNotFoundError(f"{parent} is no folder: make it first, or choose another")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"cannot write into {parent}: choose another folder, or change its permissions")
 
 
 def check_folder(path: Path, names: tuple[str, ...], overwrite: bool) -> None:
-    """Refuse a folder whose files would be written over, before any work is done for it."""
+    """Refuse a folder that cannot be written, or whose files would be written over, before any work is done for it."""
+    _check_length(path, path, max(names, key=len, default=""))
+    for place in (path, *path.parents):
+        if place.is_symlink() and not place.exists():
+            raise FileNotFoundError(
+                f"{place} is a link to {os.readlink(place)}, which does not exist: make that folder, or choose another"
+            )
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: name a folder")
-    there = [name for name in names if (path / name).exists()]
-    if there and not overwrite:
+    existing = [name for name in names if os.path.lexists(path / name)]
+    if existing and not overwrite:
         raise FileExistsError(
-            f"{path} holds {', '.join(there)} already: choose another folder, or write over with --force"
+            f"{path} holds {', '.join(existing)} already: choose another folder, or write over with --force"
         )
-    parent = path if path.exists() else next(one for one in path.absolute().parents if one.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
+    folders = [name for name in existing if (path / name).is_dir()]
+    if folders:
+        raise IsADirectoryError(f"{path / folders[0]} is a folder, not a file of an older run: choose another folder")
+    parent = path if path.exists() else next(place for place in path.absolute().parents if place.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
         raise PermissionError(f"cannot write into {parent}: choose another folder, or change its permissions")
+
+
+def _check_length(path: Path, parent: Path, name: str) -> None:
+    """Refuse a path that is too long for the file system, also with that of a staging folder in it."""
+    existing = next((place for place in path.parents if os.path.exists(place)), Path())
+    missing = path.parts[len(existing.parts) :]
+    staged = parent / EXAMPLE / "new" / EXAMPLE / "new" / name  # as where a model is saved to a folder of results
+    for place in (path, *(existing / part for part in missing), staged):
+        try:
+            os.lstat(place)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                text = str(path)
+                shown = text if len(text) <= 80 else f"{text[:40]}...{text[-20:]}"
+                raise OSError(f"{shown} has {len(text):,} characters, too many for a file name: shorten it") from error
+
+
+def check_complete(folder: Path) -> None:
+    """Refuse a folder in which a killed process has replaced some of the files of an older run, but not all."""
+    if folder.is_dir() and find_staging(folder, PLACING):
+        raise ValueError(
+            f"the files in {folder} are of two runs, because one was killed while it replaced those of another: run "
+            "`consilience cluster` again with --force"
+        )

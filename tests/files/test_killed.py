@@ -1,0 +1,277 @@
+"""Processes that are stopped or killed while they write: files are of one run, and a later run removes leftovers."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from consilience.files import check_complete, staging, whole_file, whole_folder
+
+NAMES = ("a.txt", "b.txt", "c.txt")
+SOURCES = {"write.py", "staging.py", "deferral.py", "contextlib.py", "tempfile.py"}
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
+
+
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*"))
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    """What is found after a kill before each file-system call, by case."""
+    program = Path(__file__).with_name("kill_steps.py")
+    ran = subprocess.run(
+        [sys.executable, program, tmp_path_factory.mktemp("steps")], capture_output=True, text=True, check=True
+    )
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+ENDS = {
+    "new folder": ["out", "out/a.txt", "out/b.txt", "out/c.txt"],
+    "empty folder": ["out", "out/a.txt", "out/b.txt", "out/c.txt"],
+    "older run": ["out", "out/a.txt", "out/b.txt", "out/c.txt"],
+    "other files": ["out", "out/a.txt", "out/b.txt", "out/c.txt", "out/mine.txt"],
+    "file": ["out"],
+}
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_kill_before_each_step_leaves_files_of_one_run_or_a_clear_refusal(case, steps):
+    states = [step["state"] for step in steps if step["case"] == case]
+    assert len(states) > 10
+    assert states[-1] == "new"
+    refused = [state for state in states if state not in ("nothing", "old", "new")]
+    assert all(
+        "are of two runs" in state and "run `consilience cluster` again with --force" in state for state in refused
+    )
+    if case in ("new folder", "file"):
+        assert not refused
+    order = [("nothing", "old"), ("new",)]
+    ranks = [
+        next(rank for rank, kinds in enumerate(order) if state in kinds) for state in states if state not in refused
+    ]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_later_run_removes_what_a_killed_one_left(case, steps):
+    own = [step for step in steps if step["case"] == case]
+    assert [step["killed"] for step in own] == [True] * (len(own) - 1) + [False]
+    assert any(step["left over"] for step in own)
+    for step in own:
+        assert (step["later"], step["finally"], step["files"]) == (0, "new", ENDS[case]), step
+
+
+def write(kind, out):
+    if kind == "file":
+        with whole_file(out, overwrite=True) as temporary:
+            temporary.write_text("new")
+        return
+    with whole_folder(out, NAMES, overwrite=True) as folder:
+        for name in NAMES:
+            (folder / name).write_text("new")
+
+
+def content(out):
+    if out.is_file():
+        return {out.read_text()}
+    return {path.read_text() for path in out.iterdir()} if out.exists() else set()
+
+
+class SignalAtOpcode:
+    """Send SIGTERM to this process when the code of `SOURCES` executes its n-th bytecode instruction."""
+
+    def __init__(self, n):
+        self.n, self.count = n, 0
+
+    def __call__(self, frame, event, _):
+        if Path(frame.f_code.co_filename).name not in SOURCES:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            if self.count == self.n:
+                signal.raise_signal(signal.SIGTERM)
+            self.count += 1
+        return self
+
+
+@pytest.fixture
+def stop_by_sigterm():
+    """Handle SIGTERM as the command line does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+def write_with_signal(kind, out, n):
+    """Write, send SIGTERM at the n-th instruction, and return whether it came before the end."""
+    tracer, before = SignalAtOpcode(n), sys.gettrace()
+    try:
+        sys.settrace(tracer)
+        write(kind, out)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return tracer.count > n
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files that Python itself closes late
+@pytest.mark.parametrize(("kind", "stride"), [("new", 7), ("older", 11), ("file", 5)])
+def test_sigterm_between_any_two_instructions_leaves_nothing(kind, stride, tmp_path, stop_by_sigterm):
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    seen, n = set(), 0
+    stopped = True
+    while stopped:
+        out = tmp_path / str(n)
+        if kind == "file":
+            out.write_text("old")
+        elif kind == "older":
+            out.mkdir()
+            for name in NAMES:
+                (out / name).write_text("old")
+        stopped = write_with_signal(kind, out, n)
+        gc.collect(0)
+        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+        state = content(out)
+        assert state in ({"old"}, {"new"}, set()), n
+        assert not [name for name in names(tmp_path) if "consilience-" in name], n
+        seen |= state
+        n += stride
+    assert n > 50 * stride
+    assert "new" in seen
+
+
+LEAVE = """
+import os, signal, sys
+from consilience.files import whole_file, whole_folder
+if sys.argv[1] == "file":
+    with whole_file(sys.argv[2]) as temporary:
+        temporary.write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
+with whole_folder(sys.argv[2], ("a.txt",), overwrite=True) as folder:
+    (folder / "a.txt").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def leave(kind, out):
+    """Kill a process while it writes, and return the staging folder that it leaves."""
+    done = subprocess.run([sys.executable, "-c", LEAVE, kind, str(out)])
+    assert done.returncode == -signal.SIGKILL
+    assert not out.exists()
+    (left,) = out.parent.iterdir()
+    assert left.name.startswith(".consilience-")
+    assert left.name.endswith(".partial")
+    return left
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_leftovers_are_removed_by_any_later_write_to_the_same_folder(kind, tmp_path):
+    leave(kind, tmp_path / "out")
+    write("file", tmp_path / "another")
+    assert names(tmp_path) == ["another"]
+
+
+def test_leftovers_of_another_machine_are_removed_after_a_day(tmp_path):
+    left = leave("folder", tmp_path / "out")
+    foreign = left.rename(left.with_name(".consilience-00000000-abcdefgh.partial"))
+    staging.remove_leftovers(tmp_path)
+    assert foreign.exists()
+    yesterday = time.time() - 2 * staging.ONE_DAY
+    os.utime(foreign / "lock", (yesterday, yesterday))
+    staging._cleaned.clear()
+    staging.remove_leftovers(tmp_path)
+    assert not foreign.exists()
+
+
+def test_leftovers_of_another_user_are_kept(tmp_path, monkeypatch):
+    left = leave("folder", tmp_path / "out")
+    monkeypatch.setattr(os, "geteuid", lambda: left.stat().st_uid + 1)
+    write("file", tmp_path / "another")
+    assert left.exists()
+
+
+def test_folders_of_running_processes_are_kept(tmp_path):
+    program = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import kill_steps, pathlib\n"
+    program += f"kill_steps.write('file', pathlib.Path({str(tmp_path / 'another')!r}))"
+    with whole_folder(tmp_path / "out", NAMES) as folder:
+        (folder / "a.txt").write_text("slow")
+        subprocess.run([sys.executable, "-c", program], check=True)
+        assert (folder / "a.txt").read_text() == "slow"
+    assert names(tmp_path) == ["another", "out", "out/a.txt"]
+
+
+def test_folders_that_are_not_of_this_library_are_kept(tmp_path):
+    mine = tmp_path / f"{staging.PREFIX}mine{staging.WRITING}"
+    mine.mkdir()
+    (mine / "notes.txt").write_text("mine")
+    (tmp_path / f"{staging.PREFIX}link{staging.WRITING}").symlink_to(mine)
+    before = names(tmp_path)
+    write("file", tmp_path / "out")
+    assert names(tmp_path) == sorted([*before, "out"])
+
+
+def test_file_systems_without_locks(tmp_path, monkeypatch):
+    """Everything is written, and leftovers stay, because nothing tells whether their process is alive."""
+
+    def refuse(*_):
+        raise OSError("Operation not supported")
+
+    left = leave("folder", tmp_path / "out")
+    monkeypatch.setattr(staging.fcntl, "flock", refuse)
+    write("folder", tmp_path / "out")
+    assert content(tmp_path / "out") == {"new"}
+    assert left.exists()
+
+
+def test_signal_while_files_take_their_places_says_that_they_are_there(tmp_path, monkeypatch, stop_by_sigterm):
+    real = os.rename
+
+    def rename(source, target):
+        signal.raise_signal(signal.SIGTERM)
+        real(source, target)
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        write("folder", tmp_path / "out")
+    assert caught.value.__notes__ == [f"the results are in {tmp_path / 'out'}"]
+    assert names(tmp_path) == ["out", "out/a.txt", "out/b.txt", "out/c.txt"]
+
+
+def test_mark_stays_until_all_its_files_are_replaced(tmp_path):
+    mark = tmp_path / f"{staging.PREFIX}00000000-abcdefgh{staging.PLACING}"
+    (mark / "new").mkdir(parents=True)
+    (mark / "new" / "c.txt").write_text("new")
+    (mark / "lock").touch()
+    os.utime(mark / "lock", (0, 0))
+    with whole_folder(tmp_path, ("a.txt",), overwrite=True) as folder:
+        (folder / "a.txt").write_text("new")
+    with pytest.raises(ValueError, match="are of two runs"):
+        check_complete(tmp_path)
+    write("folder", tmp_path)
+    check_complete(tmp_path)
+    assert names(tmp_path) == list(NAMES)
+
+
+def test_failed_rollback_leaves_the_mark(tmp_path, monkeypatch):
+    write("folder", tmp_path / "out")
+    real, calls = os.replace, []
+
+    def replace(source, target):
+        calls.append(target)
+        if len(calls) > 1:
+            raise OSError("Input/output error")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(OSError, match="Input/output error"):
+        write("folder", tmp_path / "out")
+    with pytest.raises(ValueError, match="are of two runs"):
+        check_complete(tmp_path / "out")
