@@ -307,6 +307,57 @@ def test_folders_above_are_made(ab, tmp_path):
     assert len(everything(tmp_path / "p" / "q")) == 4
 
 
+COMMANDS = {
+    "cluster": ["--view", "none.csv"],
+    "compare": ["--view", "none.csv"],
+    "predict": ["none.zip", "--view", "none.csv"],
+    "report": ["none"],
+    "datasets": ["word-senses"],
+    "reproduce": ["--quick"],
+}
+
+
+@pytest.fixture
+def bad_out(tmp_path, monkeypatch):
+    """Return a function that calls a command with a bad --out in a folder without input files."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("consilience.cli.datasets.read_word_senses", None)
+
+    def call(command, out):
+        before = everything(tmp_path)
+        ran = run(command, *COMMANDS[command], "--out", out)
+        assert everything(tmp_path) == before
+        return ran
+
+    return call
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_empty_out_is_refused_before_any_file_is_read(command, bad_out):
+    ran = bad_out(command, "")
+    assert ran.code == 2
+    assert ran.refusal.endswith("error: argument --out: the path is empty: name a file or a folder")
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "y/" * 2100 + "x"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_too_long_out_is_refused_before_any_file_is_read(command, name, bad_out):
+    assert_refused(bad_out(command, name), f"has {len(name):,} characters, too many for a file name: shorten it")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_dangling_link_as_out_is_refused_before_any_file_is_read(command, bad_out, tmp_path):
+    (tmp_path / "link").symlink_to("nowhere")
+    writes_file = command in ("compare", "predict", "report")
+    expected = "link is there already" if writes_file else "link is a link to nowhere, which does not exist"
+    assert_refused(bad_out(command, "link"), expected)
+
+
+@pytest.mark.parametrize("command", ["compare", "predict", "report"])
+def test_missing_folder_of_out_is_refused_before_any_file_is_read(command, bad_out):
+    assert_refused(bad_out(command, "missing/x"), "missing is no folder: make it first, or choose another")
+
+
 def no_access(path, mode, **_):
     return not mode & os.W_OK
 

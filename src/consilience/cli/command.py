@@ -166,8 +166,15 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _path(text: str) -> str:
+    """Refuse an empty path, which would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty: name a file or a folder")
+    return text
+
+
 def _seen(one: argparse.ArgumentParser, default: str | None, what: str) -> None:
-    one.add_argument("--out", default=default, metavar="PATH", help=what)
+    one.add_argument("--out", type=_path, default=default, metavar="PATH", help=what)
     one.add_argument("--force", action="store_true", help="write over what is there")
 
 
@@ -274,6 +281,7 @@ def _reproduce(commands: argparse._SubParsersAction) -> None:
     one.add_argument("--jobs", type=_positive, metavar="N", help="cells worked side by side (default: one a core)")
     one.add_argument(
         "--out",
+        type=_path,
         metavar="FOLDER",
         help="for the page, the tables, the figures, and the finished cells that a later run need not work again "
         "(default: reproduced, or reproduced-quick)",

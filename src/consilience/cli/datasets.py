@@ -86,6 +86,7 @@ def _list(say: Say) -> None:
 def _write_shipped(options: argparse.Namespace, say: Say) -> None:
     _, make, line = SHIPPED[options.name]
     out = Path(options.out or options.name)
+    check_folder(out, (), options.force)  # before the data set is read
     files = make()
     with say.step("writing the files", "wrote the files"), whole_folder(out, tuple(files), options.force) as folder:
         for name, (header, rows) in files.items():
