@@ -401,6 +401,15 @@ FORGED = {
         {"version": 2},
         r"has format 2, written by consilience 9.9; this is .*, which reads formats up to 1: upgrade consilience",
     ),
+    "much newer": (
+        {"version": 10**400, "tree": 1},
+        r"has format 10{19}, written by consilience 9.9; this is .*: upgrade consilience",
+    ),
+    "version 0": ({"version": 0, "tree": 1}, r"has format 0, which consilience never wrote .*: save the model again"),
+    "negative version": ({"version": -1, "tree": 1}, r"has format -1, which consilience never wrote"),
+    "version that is no whole number": ({"version": 1.0, "tree": 1}, "model.json does not describe a model"),
+    "version that is true": ({"version": True, "tree": 1}, "model.json does not describe a model"),
+    "version that is a text": ({"version": "1", "tree": 1}, "model.json does not describe a model"),
     "another format": ({"format": "x"}, "model.json does not describe a model"),
     "unknown class": (
         one("os.system"),

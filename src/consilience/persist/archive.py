@@ -102,9 +102,15 @@ def _read_json(path: InputFile, archive: zipfile.ZipFile) -> dict[str, Any]:
     content = json.loads(text, parse_constant=_no_constant)
     if not isinstance(content, dict) or content.get("format") != FORMAT or type(content.get("version")) is not int:
         raise ValueError(f"{JSON} does not describe a model")
+    version = str(content["version"])
+    if content["version"] < 1:
+        raise UnreadableError(
+            f"{path} has format {version[:20]}, which consilience never wrote (the first is 1): save the "
+            "model again with consilience.persist.save"
+        )
     if content["version"] > VERSION:
         raise UnreadableError(
-            f"{path} has format {content['version']}, written by consilience {content.get('consilience')}; "
+            f"{path} has format {version[:20]}, written by consilience {content.get('consilience')}; "
             f"this is consilience {library_version()}, which reads formats up to {VERSION}: upgrade consilience"
         )
     return content
