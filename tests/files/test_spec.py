@@ -119,3 +119,16 @@ def test_a_pattern_never_takes_the_id():
 def test_a_column_that_is_not_there_is_told_of():
     with pytest.raises(ValueError, match=r"f\.csv has no column 'y'; it has 'c0', 'c1', .*'c11' and 8 more"):
         chosen_columns(Path("f.csv"), ["y"], [f"c{i}" for i in range(20)], set())
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [("caf\udce9=x.csv", "choose another name"), ("folder/caf\udce9.csv", "name the view, as in NAME=FILE")],
+)
+def test_names_that_are_not_utf8_are_refused(text, remedy):
+    with pytest.raises(ValueError, match=rf"the name of the view 'caf\\udce9' is not valid UTF-8: {remedy}"):
+        parse_view(text)
+
+
+def test_files_whose_names_are_not_utf8_are_accepted():
+    assert parse_view("cafe=caf\udce9.csv") == ViewSpec("cafe", Path("caf\udce9.csv"))

@@ -45,7 +45,18 @@ def parse_view(text: str) -> ViewSpec:
     if not rest.strip():
         raise ValueError(f"a view is named as NAME=FILE, got {text!r}: the file is missing")
     path, columns = split_columns(rest)
-    return ViewSpec(None if name is None else name.strip(), path, columns)
+    spec = ViewSpec(None if name is None else name.strip(), path, columns)
+    _check_name(spec)
+    return spec
+
+
+def _check_name(spec: ViewSpec) -> None:
+    """Refuse a name that is not UTF-8, because labels.csv and the report could not hold it."""
+    try:
+        spec.called.encode()
+    except UnicodeEncodeError:
+        remedy = "name the view, as in NAME=FILE" if spec.name is None else "choose another name"
+        raise ValueError(f"the name of the view {spec.called!r} is not valid UTF-8: {remedy}") from None
 
 
 def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
