@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from stage import IDS, assert_refused, done, everything, read_labels, run, write_csv
 
+from consilience.cli.outputs import guard
+
 
 def cluster(*arguments, out):
     return run("cluster", *arguments, "-k", 3, "--out", out)
@@ -481,6 +483,18 @@ def test_ids_and_terms_that_are_markup_or_formulas(tmp_path):
     assert "<img src=x" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert page.count("</script>") == page.count("<script")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_texts_that_start_like_a_formula_get_an_apostrophe(start):
+    assert guard(f"{start}SUM(1)") == f"'{start}SUM(1)"
+    assert guard(f"a{start}SUM(1)") == f"a{start}SUM(1)"
+
+
+@pytest.mark.parametrize("command", ["cluster", "compare"])
+def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, tmp_path):
+    ran = run(command, "--view", "caf\udce9=none.csv", "--out", tmp_path / "out")
+    assert_refused(ran, "the name of the view 'caf\\udce9' is not valid UTF-8: choose another name")
 
 
 # Exit codes.

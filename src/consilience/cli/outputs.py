@@ -14,7 +14,8 @@ import numpy as np
 from ..data import Table
 from .say import Say, counted
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the start of something to run
+# Spreadsheets take these for the start of a formula; some of them also the full-width forms.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def write_labels(
