@@ -406,3 +406,10 @@ def test_names():
     assert AFFINITIES["gaussian"](0.7).bandwidth == 0.7
     assert AFFINITIES["nystroem"](0.7).kernel == Gaussian(0.7)
     assert isinstance(as_rows(sp.csr_array(rows(3))), CSR)
+
+
+@pytest.mark.parametrize("affinity", [Gaussian(1e-9), Nystroem(Gaussian(1e-9), 5)])
+def test_bandwidth_that_is_too_small_for_the_numbers_is_refused(affinity):
+    message = r"bandwidths from the origin, whose squares do not fit float64: raise bandwidth \(now 1e-09\)"
+    with pytest.raises(NoAffinityError, match=message):
+        affinity.over(rows(20) * 1e150, rng())

@@ -328,6 +328,7 @@ def test_rows_without_words_say_nothing():
         ([[0, 3], [1, 1]], "multinomial", "counts"),
         ([[0.5, 3], [1, 1]], "gaussian", "real"),
         ([[-1, 3], [1, 1]], "gaussian", "real"),
+        ([[1e100, 3e100], [2e100, 1e100]], "gaussian", "real"),  # whole only because they are huge
     ],
 )
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])

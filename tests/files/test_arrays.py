@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -262,6 +263,7 @@ def test_a_broken_matrix_market_file_is_refused(put, body):
 
 READ = """
 import sys
+import zipfile
 from pathlib import Path
 from consilience.files.formats import read_source
 try:
@@ -295,3 +297,12 @@ def test_svmlight_comes_back(put, name, zero_based):
 def test_a_broken_svmlight_file_is_refused(put, line):
     with pytest.raises(ValueError, match=r"X\.svm cannot be read as an SVMlight file: "):
         read_source(put("X.svm", f"0 1:1\n{line}\n"))
+
+
+def test_npz_member_that_is_no_array_is_refused(tmp_path):
+    path = tmp_path / "named.npz"
+    np.savez(path, X=DENSE)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("ids.npy", b"nothing")
+    with pytest.raises(ValueError, match=r"named\.npz cannot be read as a numpy file: 'ids' in it is no array"):
+        read_source(path)

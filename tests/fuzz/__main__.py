@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--fits", type=int, help="cases of the section fits (default: as --cases)")
     parser.add_argument("--files", type=int, help="cases of the section files (default: as --cases)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that a case may take (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=300, help="seconds that a case may take (default: %(default)s)")
     options = parser.parse_args()
     unknown = [section for section in options.sections if section not in SECTIONS]
     if unknown:

@@ -115,7 +115,14 @@ class Bell:
     def points(self, X: Array) -> Points:
         """Rows, and their squared lengths, in units of the bandwidth."""
         X, norms, _ = self.distances.points(X)
-        scale = namespace(norms).full_like(norms, 1 / self.bandwidth)
+        xp = namespace(norms)
+        farthest = float(xp.max(norms)) ** 0.5 / self.bandwidth if norms.shape[0] else 0.0
+        if farthest > float(xp.finfo(norms.dtype).max) ** 0.5 / 4:
+            raise NoAffinityError(
+                f"rows lie up to {farthest:.3g} bandwidths from the origin, whose squares do not fit {norms.dtype}: "
+                f"raise bandwidth (now {self.bandwidth:.3g}), or rescale the view"
+            )
+        scale = xp.full_like(norms, 1 / self.bandwidth)
         return Points(scale_rows(X, scale), norms * (-0.5 / self.bandwidth**2))
 
     def tile(self, left: Points, right: Points) -> Array:

@@ -14,6 +14,8 @@ from .multinomial import Multinomial
 from .poisson import Poisson
 from .von_mises_fisher import VonMisesFisher
 
+EXACT = 2**53  # larger floating-point numbers are all whole, which says nothing about what they are
+
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
     for family in (
@@ -34,7 +36,7 @@ def choose(X: Array) -> tuple[Family, str]:
     """What ``families="auto"`` takes for these rows, and why."""
     values = stored_values(X)
     xp = namespace(values)
-    if not size(values) or bool(xp.all((values >= 0) & (values == xp.floor(values)))):
+    if not size(values) or bool(xp.all((values >= 0) & (values == xp.floor(values)) & (values <= EXACT))):
         if not size(values) or bool(xp.max(values) <= 1):
             return Bernoulli(), "all values are 0 or 1"
         return Multinomial(), "all values are counts: whole numbers, none negative"

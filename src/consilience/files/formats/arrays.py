@@ -46,7 +46,11 @@ def _loaded(path: InputFile) -> Any:
     with path.open() as file:
         try:
             held = np.load(file, allow_pickle=False)
-            return {name: held[name] for name in held.files} if hasattr(held, "files") else held
+            arrays = {name: held[name] for name in held.files} if hasattr(held, "files") else {"array": held}
+            for name, array in arrays.items():
+                if not isinstance(array, np.ndarray):
+                    raise ValueError(f"{name!r} in it is no array")
+            return arrays if hasattr(held, "files") else held
         except MemoryError as error:
             raise ValueError(f"{path} does not fit into memory, or is damaged") from error
         except Exception as error:  # zip, zlib, tokenize and numpy each have their own
