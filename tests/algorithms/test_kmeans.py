@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from consilience._backend import threads
-from consilience.algorithms.combine import consensus_centres, unanimous, vote
+from consilience.algorithms.combine import consensus, consensus_centres, unanimous, vote
 from consilience.algorithms.kmeans import Centres, multi_view_kmeans, view_labels
 from consilience.algorithms.shards import in_shards, started
 from consilience.algorithms.start import divergences_from, given_partition, nearest_seed, seeding
@@ -213,7 +213,7 @@ def test_consensus_falls_back_to_the_views_own_centre():
 
     shards = in_shards(views)
     own = Centres().moved("a", np.array([[0.05], [5.05]])).moved("b", np.array([[2.55], [9.0]]))
-    centres = consensus_centres(shards, SquaredEuclidean(), own, ["a", "b"])
+    centres = consensus_centres(shards.total(consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own)
     assert unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
     np.testing.assert_allclose(centres["a"], [[0.05], [5.05]])
     np.testing.assert_allclose(centres["b"], [[0.05], [9.0]])
@@ -305,7 +305,9 @@ def test_a_consensus_of_one_entity_counts():
     own = (
         Centres().moved("a", np.array([[0.0], [1.5]])).moved("b", np.array([[0.5], [5.0]]))
     )  # they differ on the second
-    centres = consensus_centres(in_shards(views), SquaredEuclidean(), own, ["a", "b"])
+    centres = consensus_centres(
+        in_shards(views).total(consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
+    )
     np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
 
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 from consilience.algorithms.coem import Model, co_em
+from consilience.algorithms.combine import consensus
 from consilience.algorithms.kmeans import multi_view_kmeans
 from consilience.algorithms.priors import PRIORS
 from consilience.algorithms.schedules import fixed
@@ -89,7 +90,8 @@ def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing)
     shards = kmeans_shards(views, divergence)
     y = np.random.default_rng(0).integers(0, K, len(views))
     first, second = islice(multi_view_kmeans(started(shards, y), views.names, divergence, K), 2)
-    memories = forgotten(kmeans_memories(shards, divergence, first.centres, views.names))
+    agreed = shards.total(consensus, divergence, first.centres, views.names)
+    memories = forgotten(kmeans_memories(shards, divergence, first.centres, agreed, views.names))
     state, _ = kmeans_step(unlabelled(shards), divergence, first.centres.values, memories)
     assert state.record == pytest.approx(second.record, rel=1e-9)
     for name in views.names:

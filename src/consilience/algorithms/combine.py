@@ -10,7 +10,7 @@ from operator import add
 from .._backend import Array, namespace, where
 from ..divergences import Divergence
 from .kmeans import Centres, e_step, extremes, measuring, rows_at_a_time
-from .shards import Shard, Shards, gathered, reading
+from .shards import Shard, gathered, reading
 from .statistics import NOWHERE, Statistics
 
 
@@ -20,18 +20,16 @@ def unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
     return where(lowest == highest, highest, NOWHERE)
 
 
-def consensus_centres(
-    shards: Shards, divergence: Divergence, centres: Centres, names: Sequence[str]
-) -> dict[str, Array]:
-    """Eq 11: centres of the entities on which all their views agree.
+def consensus_centres(agreed: Agreed, divergence: Divergence, centres: Centres) -> dict[str, Array]:
+    """Compute the centres of the entities on which all their views agree (Eq 11).
 
-    Where the views agree on no entity of a cluster that has the view, the view's own centre stands.
+    Where the views agree on no entity of a cluster that has the view, the view keeps its centre.
     """
     result = {}
-    for name, found in shards.total(consensus, divergence, centres, names).by_view.items():
-        own = centres.values[name]
-        values = divergence.centres(found.sums, found.counts)
-        result[name] = namespace(own).where(found.counts[:, None] > 0, values, own)
+    for name, statistics in agreed.by_view.items():
+        view_centres = centres.values[name]
+        values = divergence.centres(statistics.sums, statistics.counts)
+        result[name] = namespace(view_centres).where(statistics.counts[:, None] > 0, values, view_centres)
     return result
 
 

@@ -122,13 +122,12 @@ def remembered_sums(memories: Memories, name: str) -> Sums:
 
 
 def kmeans_memories(
-    shards: Shards, divergence: Divergence, centres: Centres, names: Sequence[str]
+    shards: Shards, divergence: Divergence, centres: Centres, agreed: Agreed, names: Sequence[str]
 ) -> dict[str, Memory]:
-    """What is to be remembered of entities that k-means was fitted on."""
+    """Collect what `partial_fit` needs to know of the entities that k-means was fitted on."""
     handed_over = shards.total(handed, divergence, centres, names).by_view
-    agreed = shards.total(consensus, divergence, centres, names).by_view
     return {
-        name: first_memory(n, {"handed": vars(handed_over[name]), "agreed": vars(agreed[name])})
+        name: first_memory(n, {"handed": vars(handed_over[name]), "agreed": vars(agreed.by_view[name])})
         for name, n in counted(shards).items()
     }
 

@@ -19,7 +19,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._backend import generator, like, on_device, threads, to_numpy
-from ..algorithms.combine import consensus_centres, distances_to, vote
+from ..algorithms.combine import consensus, consensus_centres, distances_to, vote
 from ..algorithms.kmeans import multi_view_kmeans, view_labels
 from ..algorithms.progress import progress
 from ..algorithms.run import Attempt, best_of, run
@@ -121,17 +121,17 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         with threads(self.n_jobs), on_device(*TOO_LARGE):
             shards = kmeans_shards(views, self._divergence)
             best, interrupted = best_of(self._attempts(shards))
-            found = best.run.state.centres
-            by_view = list(shards.map(view_labels, self._divergence, found, views.names))
-            memories = kmeans_memories(shards, self._divergence, found, views.names)
+            view_centres = best.run.state.centres
+            labels, centres, agreed = best.result
+            by_view = list(shards.map(view_labels, self._divergence, view_centres, views.names))
+            memories = kmeans_memories(shards, self._divergence, view_centres, agreed, views.names)
         remember(self, X, views)
-        labels, centres = best.result
         self.labels_ = labels
         self.cluster_centers_ = centres
         self.cost_ = best.cost
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
-        self.view_centers_, self.statistics_, self.n_steps_ = found.values, memories, 1
+        self.view_centers_, self.statistics_, self.n_steps_ = view_centres.values, memories, 1
         store_agreement(self, joined_labels(by_view, views.names, len(labels)))
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
@@ -220,10 +220,11 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
                     patience=self.patience,
                     report=partial(show, i),
                 )
-                centres = consensus_centres(shards, self._divergence, done.state.centres, names)
-                voted = list(shards.map(vote, self._divergence, centres))
-                labels = np.concatenate([to_numpy(own) for own, _ in voted])
-                yield Attempt(done, (labels, centres), float(sum(cost for _, cost in voted)))
+                agreed = shards.total(consensus, self._divergence, done.state.centres, names)
+                centres = consensus_centres(agreed, self._divergence, done.state.centres)
+                votes = list(shards.map(vote, self._divergence, centres))
+                labels = np.concatenate([to_numpy(shard_labels) for shard_labels, _ in votes])
+                yield Attempt(done, (labels, centres, agreed), float(sum(cost for _, cost in votes)))
 
     def _warn(self) -> None:
         warn_of_rounds(self)
