@@ -13,10 +13,12 @@ from functools import cache
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.errors import RequireLiteralValue
 from numba.extending import intrinsic
+
+from .compile import compile_kernel
 
 VECTOR_BYTES = 32  # one AVX register; LLVM splits or joins it where the machine has others
 MOST_CLUSTERS = 32  # clusters a pass: more would spill the running sums out of the registers
@@ -124,7 +126,7 @@ def spread(_, data, indices, lo, hi, weights, table, width):
 
 @cache
 def nearest_kernel(width: int):
-    @njit(nogil=True, cache=True)
+    @compile_kernel
     def nearest(indptr, indices, data, table, bias, labels, best):
         """labels[i], best[i] = argmax, max over j of ``x_i . table[:, j] - bias[j]`` (the first on ties)."""
         scores = np.empty(width, table.dtype)
@@ -143,7 +145,7 @@ def nearest_kernel(width: int):
 
 @cache
 def scores_kernel(width: int):
-    @njit(nogil=True, cache=True)
+    @compile_kernel
     def scores_of(indptr, indices, data, table, bias, out):
         """Out = X @ table - bias, a block of clusters after the other."""
         scores = np.empty(width, table.dtype)
@@ -159,7 +161,7 @@ def scores_kernel(width: int):
 
 @cache
 def weighted_sums_kernel(width: int):
-    @njit(nogil=True, cache=True)
+    @compile_kernel
     def weighted_sums(indptr, indices, data, weights, table):
         """Table += X.T @ weights, for at most `width` columns of weights.
 
@@ -183,7 +185,7 @@ def weighted_sums_kernel(width: int):
     return weighted_sums
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def label_sums(indptr, indices, data, labels, sums):
     """sums[j] += the rows labelled j; a negative label belongs nowhere."""
     for i in range(len(labels)):
@@ -194,7 +196,7 @@ def label_sums(indptr, indices, data, labels, sums):
                 row[np.uintp(indices[p])] += data[p]
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def dense_label_sums(X, labels, sums):
     """sums[j] += the rows labelled j, in their order; a negative label belongs nowhere."""
     for i in range(len(labels)):

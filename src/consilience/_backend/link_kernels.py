@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compile import compile_kernel
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def visit(
     order: np.ndarray,  # (n,) in which order the rows are visited
     costs: np.ndarray,  # (n, k) of each row in each cluster, by itself
@@ -48,7 +49,7 @@ def visit(
     return moved
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def reach(
     targets: np.ndarray,  # (m, d), the first column rising
     sources: np.ndarray,  # (s, d)
@@ -83,7 +84,7 @@ def reach(
             indptr[s + 1] = count
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def spread(
     start: int,
     stop: int,
@@ -141,7 +142,7 @@ def spread(
     return n_pairs, pairs[:kept], values[:kept]
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def tie(
     pairs: np.ndarray,  # (ties, 2) the first to be tied first
     weights: np.ndarray,

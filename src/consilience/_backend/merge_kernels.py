@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from .compile import compile_kernel
 
 SINGLE, COMPLETE, AVERAGE = 0, 1, 2
 STALE = -1  # the neighbour of a row whose bound may be too low
@@ -23,7 +24,7 @@ LANES = 64  # values looked at side by side
 CROWDED = 0.7  # share of the slots: when fewer are in use, the table is moved together
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def merge_some(
     start: int,
     stop: int,
@@ -66,7 +67,7 @@ def merge_some(
     return n_slots
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def two_oldest(nodes: np.ndarray) -> tuple[int, int]:
     """The two slots, in order, whose clusters have the lowest numbers."""
     oldest, second = -1, -1
@@ -80,13 +81,13 @@ def two_oldest(nodes: np.ndarray) -> tuple[int, int]:
     return min(oldest, second), max(oldest, second)
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def row_start(a: int, n_slots: int) -> int:
     """Where row a of a table starts."""
     return a * (2 * n_slots - a - 1) // 2
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def first_least(values: np.ndarray) -> int:
     """The first place of the least value; there is no NaN. In lanes, for a running minimum is not found in vectors."""
     n, whole = len(values), len(values) - len(values) % LANES
@@ -111,7 +112,7 @@ def first_least(values: np.ndarray) -> int:
     return place
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def search(table: np.ndarray, n_slots: int, a: int, bounds: np.ndarray, nearest: np.ndarray) -> None:
     """Find the least distance in row a, and the first slot at it."""
     bounds[a], nearest[a] = np.inf, STALE
@@ -122,7 +123,7 @@ def search(table: np.ndarray, n_slots: int, a: int, bounds: np.ndarray, nearest:
         bounds[a], nearest[a] = row[at], a + 1 + at
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def closest(table: np.ndarray, n_slots: int, bounds: np.ndarray, nearest: np.ndarray) -> int:
     """The first row that holds the least distance; its bound and its neighbour are true then."""
     while True:
@@ -132,7 +133,7 @@ def closest(table: np.ndarray, n_slots: int, bounds: np.ndarray, nearest: np.nda
         search(table, n_slots, a, bounds, nearest)
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def linked(mine: float, other: float, share: float, linkage: int) -> float:
     """Distance to the merger of two clusters, from those to its parts (Lance & Williams)."""
     if linkage == SINGLE:
@@ -142,7 +143,7 @@ def linked(mine: float, other: float, share: float, linkage: int) -> float:
     return mine + share * (other - mine)  # in this form never below the lesser, which the lower bounds rest on
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def join(
     table: np.ndarray,
     n_slots: int,
@@ -188,7 +189,7 @@ def join(
     search(table, n_slots, i, bounds, nearest)
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def move_together(
     n_slots: int,
     tables: np.ndarray,
@@ -218,7 +219,7 @@ def move_together(
     return len(kept)
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def enter(block: np.ndarray, first: int, table: np.ndarray, bounds: np.ndarray, nearest: np.ndarray) -> None:
     """Enter the distances of some entities, from `first` on, to all others from `first` on; search their rows."""
     n = first + block.shape[1]
@@ -229,7 +230,7 @@ def enter(block: np.ndarray, first: int, table: np.ndarray, bounds: np.ndarray, 
         search(table, n, first + r, bounds, nearest)
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def add_to_clusters(block: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> None:
     """sums[r, labels[m]] += block[r, m]; a negative label belongs nowhere."""
     for start in range(0, block.shape[0], 8):  # a few rows at a time: one sum need not wait for the one before
@@ -243,7 +244,7 @@ def add_to_clusters(block: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> 
 def measuring(squared: Callable[..., float]) -> Callable[..., None]:
     """A kernel that turns products of rows into distances, with a way to measure two rows one by one."""
 
-    @njit(nogil=True, cache=True)
+    @compile_kernel
     def measure(
         products: np.ndarray,  # (rows, columns) of entities r0 + r and c0 + c
         r0: int,
@@ -281,7 +282,7 @@ def measuring(squared: Callable[..., float]) -> Callable[..., None]:
     return measure
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def squared_dense(rows: Any, a: int, b: int) -> float:
     """Squared distance of two rows."""
     (X,) = rows
@@ -291,7 +292,7 @@ def squared_dense(rows: Any, a: int, b: int) -> float:
     return total
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def squared_sparse(rows: Any, a: int, b: int) -> float:
     """Squared distance of two sparse rows, whose columns are in order."""
     indptr, indices, data = rows

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compile import compile_kernel
 
 
-@njit(nogil=True, cache=True)
+@compile_kernel
 def shared_sums(indptr, indices, data, other_indptr, other_indices, other_data, harmonic, row, out):
     """out[i, j] = sum over shared columns of x y / (x + y) if `harmonic`, else of min(x, y); `row` is a row of zeros.
 
