@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import HANG_LIMIT
+
 ROOT = Path(__file__).parents[1]
 BLOCK = r"^```(python|sh)\n(.*?)^```$"
 DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "papers").glob("*.md")])
@@ -51,7 +53,7 @@ def run(line):
         shell=True,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_LIMIT,
     )
     assert done.returncode == 0, f"{line}\n{done.stderr}"
 

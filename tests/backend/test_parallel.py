@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from consilience._backend import CSR, blocks, chunks, map_chunks, threads
 from consilience._backend.parallel import available_threads, cut
+from waiting import HANG_LIMIT
 
 
 @given(st.integers(0, 1000), st.integers(1, 20), st.integers(0, 50))
@@ -40,7 +41,7 @@ def test_blocks_cut_a_chunk():
 def test_results_come_in_order_on_several_threads():
     parts = cut(slice(0, 40), 40)
     seen = set()
-    barrier = threading.Barrier(2, timeout=10)
+    barrier = threading.Barrier(2, timeout=HANG_LIMIT)
 
     def work(part):
         seen.add(threading.get_ident())

@@ -1,7 +1,6 @@
 """The harness of the comparison, on a tiny made set; no other library is needed."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -10,8 +9,9 @@ from benchmarks.modern.sets import kind_of, prepare
 from benchmarks.modern.tables import duel, failures, markdown, mean_nmi, mean_ranks, results
 
 import consilience as cs
+from waiting import HANG_LIMIT
 
-TWO_SEEDS = Limits(n_seeds=2, fit=60)
+TWO_SEEDS = Limits(n_seeds=2, fit=HANG_LIMIT)
 CATALOGUE = """
 import time
 
@@ -83,7 +83,7 @@ def test_every_seed_is_a_line_and_a_method_without_chance_runs_once(start):
             assert one["wall"] > 0
             assert one["mib"] >= 0
     assert start("k-means", "convex") == records  # nothing is computed again
-    more = start("k-means", "convex", limits=Limits(n_seeds=3, fit=60))
+    more = start("k-means", "convex", limits=Limits(n_seeds=3, fit=HANG_LIMIT))
     assert more[: len(records)] == records
     assert [(one["line"], one["seed"]) for one in more[len(records) :] if "line" in one] == [("k-means", 2)]
 
@@ -111,9 +111,7 @@ def test_errors_crashes_and_lacking_packages_are_lines(start):
 
 
 def test_a_fit_that_takes_too_long_is_a_line_and_is_tried_again_when_there_is_more_time(start):
-    began = time.monotonic()
     records = start("slow", limits=Limits(n_seeds=1, fit=0.2))
-    assert time.monotonic() - began < 60
     assert [one.get("failed") for one in records] == ["no result within 0 s", None]
     assert start("slow", limits=Limits(n_seeds=1, fit=0.2)) == records
     assert len(start("slow", limits=Limits(n_seeds=1, fit=0.3))) == 2 * len(records)
@@ -124,7 +122,8 @@ def test_time_for_a_pair_ends_the_seeds_and_more_time_goes_on(start):
     assert [one.get("seed") for one in records] == [0, None]
     assert records[-1]["done"] == "no time for more seeds"
     assert start("k-means", limits=Limits(n_seeds=3, pair=0)) == records
-    assert [one.get("seed") for one in start("k-means", limits=Limits(n_seeds=3, pair=60))] == [0, None, 1, 2, None]
+    records = start("k-means", limits=Limits(n_seeds=3, pair=HANG_LIMIT))
+    assert [record.get("seed") for record in records] == [0, None, 1, 2, None]
 
 
 def test_lines_may_share_their_work(start):

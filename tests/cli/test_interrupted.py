@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 
+from waiting import HANG_LIMIT
+
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
 
@@ -83,7 +85,7 @@ def test_a_real_ctrl_c_while_it_works(tmp_path):
     try:
         assert process.stdout.readline().startswith("1,500 entities, 2 views")  # from here on it looks for a number
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=HANG_LIMIT)
     finally:
         process.kill()
     assert process.returncode == 130
@@ -99,7 +101,7 @@ def test_a_run_that_is_killed_leaves_all_or_nothing(data, tmp_path):
     program = Path(__file__).with_name("killed.py")
     ran = subprocess.run(
         [sys.executable, program, tmp_path, "10", "0"],
-        capture_output=True, text=True, timeout=300, env={**os.environ, **ONE_THREAD},
+        capture_output=True, text=True, timeout=HANG_LIMIT, env={**os.environ, **ONE_THREAD},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     counts = json.loads(ran.stdout)
@@ -124,8 +126,12 @@ def test_the_number_of_threads_changes_no_label(tmp_path):
         variables = dict.fromkeys(ONE_THREAD, threads)
         ran = subprocess.run(
             [sys.executable, "-c", program],
-            input=json.dumps(calls), capture_output=True, text=True, timeout=300, env={**os.environ, **variables},
-        )  # fmt: skip
+            input=json.dumps(calls),
+            capture_output=True,
+            text=True,
+            timeout=HANG_LIMIT,
+            env={**os.environ, **variables},
+        )
         assert (ran.stdout.strip(), ran.stderr) == ("[0, 0]", "")
         found.append([clusters(read_labels(out / own)) for own in methods])
     assert found[0] == found[1]

@@ -13,6 +13,8 @@ import scipy.io
 import scipy.sparse as sp
 from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
 
+from waiting import HANG_LIMIT
+
 PREDICT = ["spectral", "co-em", "spherical", "k-means", "convex", "constrained"]
 KNOWS_PROBABILITIES = ["co-em", "convex"]
 
@@ -29,7 +31,7 @@ def elsewhere(clustered, ab, tmp_path_factory):
     calls = [["predict", str(clustered(own)), *ab, "--out", str(folder / own), "--quiet"] for own in PREDICT]
     program = "import json, sys; from consilience.cli import main; print([main(own) for own in json.load(sys.stdin)])"
     ran = subprocess.run(
-        [sys.executable, "-c", program], input=json.dumps(calls), capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", program], input=json.dumps(calls), capture_output=True, text=True, timeout=HANG_LIMIT
     )
     assert (ran.stdout.strip(), ran.stderr) == (str([0] * len(PREDICT)), "")
     return folder

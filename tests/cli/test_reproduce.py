@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from small_paper import papers
 from stage import assert_refused, done, everything, run
+
+from waiting import HANG_LIMIT, wait_until
 
 NO_DATA = "nowhere: not here. Put it there"
 
@@ -148,12 +149,14 @@ def test_a_worker_that_is_killed_leaves_a_sentence_and_its_cells(log, tmp_path, 
 def test_nobody_reads_errors_and_the_work_is_done_all_the_same(tmp_path):
     out = tmp_path / "out"
     program = Path(__file__).with_name("small_paper.py")
-    line = f"{sys.executable} {program} {tmp_path / 'worked'} made-up-2000 figure-1 --quick --out {out} 2>&1 | head -1"
-    subprocess.run(line, shell=True, check=True, capture_output=True, timeout=120)
-    for _ in range(300):
-        if (out / "index.html").exists():
-            break
-        time.sleep(0.1)
+    command = [sys.executable, program, tmp_path / "worked", "made-up-2000", "figure-1", "--quick", "--out", out]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(HANG_LIMIT) == 0
+    finally:
+        process.kill()
     assert (out / "index.html").exists()
 
 
@@ -165,9 +168,16 @@ def test_a_unit_that_fails_is_named_and_the_others_go_on(log, tmp_path, monkeypa
     assert "0 claims hold, 0 do not, 2 cannot be tested." in ran.out
 
 
+def count_cells(out):
+    """Return the number of cells that a run has stored so far."""
+    return sum(len(path.read_bytes().splitlines()) for path in out.rglob("*.jsonl"))
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     log, out = tmp_path / "worked", tmp_path / "out"
+    hold = log.with_suffix(".hold")
+    hold.touch()
     command = [
         sys.executable,
         Path(__file__).with_name("small_paper.py"),
@@ -179,21 +189,19 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     ]
     process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        for _ in range(600):
-            if sum(len(path.read_bytes().splitlines()) for path in out.rglob("*.jsonl")) >= 3:
-                break
-            time.sleep(0.1)
+        wait_until(lambda: count_cells(out) >= 3)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=HANG_LIMIT)
     finally:
         process.kill()
+        hold.unlink()
     assert process.returncode == 130
     assert f"finished cells are kept in {out}, and the same line goes on from there" in err.splitlines()[-1]
     assert "Traceback" not in err
-    kept = sum(len(path.read_bytes().splitlines()) for path in out.rglob("*.jsonl"))
+    kept = count_cells(out)
     assert 3 <= kept < 18
     log.unlink()
-    ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, timeout=120)
+    ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, timeout=HANG_LIMIT)
     assert ended.returncode == 0, ended.stderr
     assert len(worked(log)) == 18 - kept
     assert f"18 cells, of which {kept} are kept from before" in ended.stdout

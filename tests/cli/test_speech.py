@@ -8,6 +8,8 @@ import sys
 import pytest
 from stage import done, read_labels, run
 
+from waiting import HANG_LIMIT
+
 COMMANDS = ["cluster", "compare", "predict", "report", "datasets", "reproduce", "bench"]
 
 
@@ -69,7 +71,7 @@ def consilience():
 
     def call(*arguments, shell=None, **options):
         line = [sys.executable, "-m", "consilience", *map(str, arguments)]
-        return subprocess.run(shell or line, capture_output=True, text=True, timeout=120, **options)
+        return subprocess.run(shell or line, capture_output=True, text=True, timeout=HANG_LIMIT, **options)
 
     return call
 
@@ -92,7 +94,7 @@ def test_a_reader_that_goes_away_is_no_error(buffered, ab, clustered):
     views = " ".join(map(str, ab))
     line = f"{sys.executable} -m consilience predict {clustered('k-means')} {views} | true; echo ${{PIPESTATUS[0]}}"
     environment = {**os.environ, "PYTHONUNBUFFERED": buffered}
-    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=120, env=environment)
+    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=HANG_LIMIT, env=environment)
     assert (ran.stdout, ran.stderr) == ("0\n", "")
 
 

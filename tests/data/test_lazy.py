@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from consilience._backend import as_plain, as_rows, threads, verbs
 from consilience._backend import lazy as lazy_module
 from consilience._backend.lazy import LazyRows, ahead, lazy_blocks
+from waiting import HANG_LIMIT
 
 rng = np.random.default_rng(0)
 DENSE = rng.normal(size=(103, 7)).astype(np.float32)
@@ -296,7 +297,7 @@ def test_one_block_is_read_while_another_is_worked_on():
     reader = Telling(DENSE)
     reading = ahead([LazyRows.over(reader)], [slice(i, i + 10) for i in range(0, 50, 10)])
     next(reading)
-    assert second.wait(10)
+    assert second.wait(HANG_LIMIT)
     reading.close()
     assert len(reader.asked) == 2  # nor is more read than that
 

@@ -16,6 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from consilience.files import prepare
 from consilience.files.formats import read_source
+from waiting import HANG_LIMIT
 
 DENSE = np.round(np.random.default_rng(0).normal(size=(7, 4)), 3)
 SPARSE = sp.random_array((9, 6), density=0.3, format="csr", rng=np.random.default_rng(1))
@@ -276,7 +277,7 @@ except ValueError as error:
 @pytest.mark.parametrize("cut", ["1E", "1.5e-"])
 def test_a_matrix_market_file_cut_within_a_number_is_refused(put, cut):
     path = put("X.mtx", f"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 {cut}")
-    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, timeout=HANG_LIMIT)
     assert done.returncode == 0
     assert "X.mtx cannot be read as a Matrix Market file" in done.stdout
 

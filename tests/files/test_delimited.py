@@ -241,7 +241,9 @@ TABLES = st.integers(1, 4).flatmap(
 
 @given(rows=TABLES, mark=st.sampled_from(",;|\t"), packed=st.booleans())
 @example(rows=[["\n", ""]], mark=",", packed=False)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_any_table_comes_back(tmp_path, rows, mark, packed):
     names = [f"column {i + 1}" for i in range(len(rows[0]))]
     held = io.StringIO(newline="")
@@ -259,7 +261,9 @@ def test_any_table_comes_back(tmp_path, rows, mark, packed):
     values=st.lists(st.floats(allow_infinity=False, width=64), min_size=1, max_size=20),
     mark=st.sampled_from(",;|\t"),
 )
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_any_number_comes_back(tmp_path, values, mark):
     path = tmp_path / "t.csv"
     cells = ["" if value != value else repr(value) for value in values]

@@ -27,6 +27,7 @@ from consilience.persist import load, save
 from consilience.persist.archive import write_archive
 from consilience.persist.decode import TURNS
 from consilience.persist.known import CALLED, KNOWN
+from waiting import HANG_LIMIT
 
 sys.path.insert(0, str(Path(__file__).parent))
 from equal import same
@@ -41,7 +42,9 @@ from consilience.persist import load, save
 for path in sorted(Path(sys.argv[1]).glob("*.model")):
     save(answers(load(path), load(path.with_suffix(".data"))), path.with_suffix(".answers"))
 """
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def again(value, folder):
@@ -59,7 +62,7 @@ def saved(tmp_path_factory):
         save(model, folder / f"{place}.model")
         save(X, folder / f"{place}.data")
     command = [sys.executable, "-W", "ignore", "-c", ELSEWHERE, str(folder), str(Path(__file__).parent)]
-    subprocess.run(command, check=True, timeout=300)
+    subprocess.run(command, check=True, timeout=HANG_LIMIT)
     return folder, models
 
 

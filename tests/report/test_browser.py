@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ import pytest
 import consilience as cs
 from consilience.report import Report
 from consilience.report.markup import clean
+from waiting import HANG_LIMIT
 
 sys.path.insert(0, str(Path(__file__).parent))
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
@@ -39,6 +39,7 @@ def visit(browser):
 
     def opened(path, **options):
         context = browser.new_context(**options)
+        context.set_default_timeout(1000 * HANG_LIMIT)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
@@ -46,7 +47,7 @@ def visit(browser):
         page.on("request", lambda request: asked.append(request.url))
         page.goto(path.as_uri())
         if options.get("java_script_enabled", True):
-            page.wait_for_selector("html[data-ready]", timeout=30_000)
+            page.wait_for_selector("html[data-ready]")
         return page
 
     yield opened
@@ -236,7 +237,7 @@ def test_controls_have_names_and_focus_is_seen(visit, path):
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
-def test_a_hundred_thousand_entities_answer_at_once(visit, tmp_path):
+def test_table_of_100_000_entities_shows_25_rows_at_a_time(visit, tmp_path):
     n = 100_000
     rng = np.random.default_rng(0)
     y = rng.integers(12, size=n)
@@ -247,11 +248,10 @@ def test_a_hundred_thousand_entities_answer_at_once(visit, tmp_path):
     views = cs.Views({name: rng.normal(size=(n, 3)) for name in said}, ids=[f"entity {i:06d}" for i in range(n)])
     page = visit(Report(model, views, confidence=rng.random(n)).save(tmp_path / "large.html"))
     assert status(page) == "1 to 25 of 100,000"
-    started = time.perf_counter()
     page.fill("#find-text", "099999")
     assert column(page, 1) == ["entity 099999"]
     assert column(page, 2) == [str(y[-1])]
     page.fill("#find-text", "")
     page.get_by_role("button", name="Confidence").click()
     assert status(page) == "1 to 25 of 100,000"
-    assert time.perf_counter() - started < 10  # of a loaded machine; a fraction of a second otherwise
+    assert len(column(page, 1)) == 25

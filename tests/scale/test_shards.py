@@ -28,6 +28,7 @@ from consilience.algorithms.schedules import fixed
 from consilience.algorithms.shards import load_rows, reading, started
 from consilience.cluster._shards import kmeans_shards, mixture_shards
 from consilience.divergences import SquaredEuclidean
+from waiting import HANG_LIMIT
 
 sys.path.insert(0, str(Path(__file__).parent))
 from stores import ESTIMATORS, K, every_estimator, fitted, made, many_pieces, on_disk
@@ -341,7 +342,11 @@ def large(tmp_path_factory):
 def test_memory_stays_far_below_the_data(name, large):
     """What an entity takes besides its rows (log-densities, labels, presence) is small beside them."""
     done = subprocess.run(
-        [sys.executable, "-c", FIT, name, *map(str, large)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", FIT, name, *map(str, large)],
+        capture_output=True,
+        text=True,
+        timeout=HANG_LIMIT,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 120, f"{done.stdout} MB"

@@ -1,0 +1,16 @@
+"""How tests wait: for an event, such as the exit of a process, and not for a number of seconds."""
+
+import time
+
+# Seconds after which a test that would hang forever is ended. This says nothing about speed: a busy machine may slow
+# tests down many times before they reach it.
+HANG_LIMIT = 1800
+
+
+def wait_until(condition):
+    """Return as soon as the condition holds; raise TimeoutError if it does not hold within `HANG_LIMIT` seconds."""
+    end = time.monotonic() + HANG_LIMIT
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"the condition did not become true within {HANG_LIMIT} s")
+        time.sleep(0.02)
