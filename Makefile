@@ -7,10 +7,16 @@ FITS ?= 20000
 FILES ?= 2000
 CASES ?= 1000
 FIRST ?= 0
+OLDEST_PYTHON ?= python3.11
+OLDEST := $(ENV)-oldest
+# All tests in which a version matters. Papers and benchmarks run protocols of ours; the pages quote figures of current
+# versions.
+OLDEST_TESTS := $(addprefix tests/,affinities algorithms backend baselines cli cluster contracts data datasets divergences \
+  explain families files metrics persist plot report scale test_imports.py test_packaging.py)
 RESULTS = reproduced/$(shell git rev-parse --short HEAD) # cells of other code do not count
 
 .DEFAULT_GOAL := help
-.PHONY: help test fuzz demo check results bench bench-peers bench-modern clean
+.PHONY: help test test-oldest fuzz demo check results bench bench-peers bench-modern clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -25,6 +31,16 @@ test: $(ENV)/ready check ## check style, types and import direction, and run the
 
 fuzz: $(ENV)/ready ## run the fuzzers on all cores (FITS=20000 FILES=2000 CASES=1000 FIRST=0)
 	$(BIN)/python -m tests.fuzz --fits $(FITS) --files $(FILES) --cases $(CASES) --first $(FIRST)
+
+$(OLDEST)/ready: pyproject.toml tools/oldest_versions.py
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python tools/oldest_versions.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(OLDEST)/constraints.txt \
+	  --editable '.[test,fetch,umap]'
+	touch $@
+
+test-oldest: $(OLDEST)/ready ## run the tests on Python 3.11 with the oldest versions that pyproject.toml allows
+	SCIPY_ARRAY_API=1 $(OLDEST)/bin/python -m pytest -n auto $(OLDEST_TESTS) # scikit-learn 1.6 needs it for array_api_dispatch
 
 check: $(ENV)/ready
 	$(BIN)/ruff check .
@@ -60,4 +76,4 @@ bench-modern: $(ENV)/ready ## all of ours and of the peers on real sets, into bu
 	  $(ENV)-modern/bin/python -m benchmarks.modern --out build/modern
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf $(ENV) $(ENV)-peers $(ENV)-modern demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(ENV) $(OLDEST) $(ENV)-peers $(ENV)-modern demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
