@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from consilience.files import check_folder, check_free, whole_file, whole_folder
-from waiting import HANG_LIMIT
 
 NOT_ROOT = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to root")
 NAMES = ("a.txt", "b.txt")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
+from math import hypot
 from operator import add
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -19,7 +20,7 @@ from .cuts import cut
 from .host import on_host
 from .lazy import LazyRows, ahead, lazy_blocks
 from .memory import device_memory
-from .namespace import Array, like, namespace, to_numpy
+from .namespace import Array, like, namespace, to_numpy, where
 from .parallel import map_chunks, workspace
 from .rows import as_kind
 from .verbs import take_rows
@@ -162,11 +163,7 @@ class KernelMatrix:
 
     @cached_property
     def _norm(self) -> float:
-        largest = max(fetched(self.over_tiles(lambda _, tile: namespace(tile).max(namespace(tile).abs(tile)))))
-        if not largest:
-            return 0.0
-        squares = self.over_tiles(lambda _, tile: namespace(tile).sum((tile / largest) ** 2))  # must not overflow
-        return largest * float(np.sqrt(sum(fetched(squares))))
+        return hypot(*fetched(self.over_tiles(lambda _, tile: tile_norm(tile))))
 
     def parts(self) -> np.ndarray:
         return np.zeros(self.shape[0], np.int64)
@@ -196,6 +193,14 @@ class Transposed:
     def __matmul__(self, U: Array) -> Array:
         thin = self.matrix.like(U)
         return reduce(add, self.matrix.over_tiles(lambda rows, tile: tile.T @ thin[rows, ...], whole=True))
+
+
+def tile_norm(tile: Array) -> Array:
+    """Root of the sum of squares, in units of the largest number so that squares do not overflow."""
+    xp = namespace(tile)
+    largest = xp.max(xp.abs(tile))
+    scaled = tile / where(largest > 0, largest, 1.0)
+    return largest * xp.sqrt(xp.sum(scaled * scaled))
 
 
 def joined(parts: Iterable[Array]) -> Array:

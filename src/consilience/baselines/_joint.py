@@ -41,8 +41,8 @@ class BaseJoint(BaseSpectral):
         self.embedding_ = found.joint[0]
 
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:  # noqa: ARG002
-        everyone = np.ones(len(present), dtype=bool)
-        warn_of_embedding(self._combination.words, found.embedding, everyone, self.n_clusters)
+        comparable = np.any(present, axis=1)  # fit has warned of the others already
+        warn_of_embedding(self._combination.words, found.embedding, comparable, self.n_clusters)
 
 
 @dataclass(frozen=True, eq=False)

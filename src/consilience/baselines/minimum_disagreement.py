@@ -138,8 +138,8 @@ class MinimumDisagreement(BaseSpectral):
 
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:  # noqa: ARG002
         whole = replace(found.views[0], lonely=np.all([view.lonely for view in found.views], axis=0))
-        everyone = np.ones(len(present), dtype=bool)
-        warn_of_embedding("the graph of all views' entities", whole, everyone, self.n_clusters)
+        comparable = np.any(present, axis=1)  # fit has warned of the others already
+        warn_of_embedding("the graph of all views' entities", whole, comparable, self.n_clusters)
 
 
 @dataclass(frozen=True, eq=False)

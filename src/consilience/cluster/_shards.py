@@ -18,7 +18,7 @@ from ..data import Views
 from ..data.sources import DaskReader, current_client
 from ..divergences import Divergence, Rows
 from ..families import FAMILIES, Family, choose
-from ._shared import check_directions, ignore_empty_rows, in_blocks, prepared, ready_blocks, warn_of_lost
+from ._shared import check_directions, in_blocks, prepared, ready_blocks, warn_of_lost
 
 FATE = "takes no part in the estimates and gets the cluster of the largest prior"  # of an entity without a word
 TOO_LARGE = (
@@ -61,8 +61,7 @@ def ready_shard(chunk: Views) -> Shard:
 def measured_shard(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Shard:
     """Lay out the rows of a shard for a divergence; `centres` says where the rows of each view lie."""
     parts = shard.parts.items()
-    rows = {n: divergence.prepare(part.X, part.present, in_double(centres.get(n))) for n, part in parts}
-    return whole(ignore_empty_rows(rows))
+    return whole({n: divergence.prepare(part.X, part.present, in_double(centres.get(n))) for n, part in parts})
 
 
 def in_double(values: Array | None) -> np.ndarray | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from numbers import Integral
 from types import FrameType
 from typing import Any
@@ -22,7 +21,6 @@ from .._backend import (
     LazyRows,
     as_rows,
     available_memory,
-    is_sparse,
     largest,
     lazy_blocks,
     like,
@@ -206,25 +204,7 @@ def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] 
     for name, (X, present) in ready_blocks(views, stored=True).items():
         view_centres = None if centres is None else like(to_numpy(centres[name]), present)
         rows[name] = divergence.prepare(X, present, view_centres)
-    return ignore_empty_rows(rows)
-
-
-def ignore_empty_rows(rows: Mapping[str, Rows]) -> dict[str, Rows]:
-    """Treat rows without entries in sparse views as missing where the entity has another view.
-
-    An empty bag of words says nothing about its entity, but by Euclidean distance it lies near the cluster of the
-    shortest documents. An entity without any other view keeps its row of zeros, which is then all that describes it.
-    """
-    filled = {name: view.own > 0 if is_sparse(view.X) else view.present for name, view in rows.items()}
-    if all(filled[name] is view.present for name, view in rows.items()):
-        return dict(rows)
-    xp = namespace(next(iter(rows.values())).present)
-    usable = {name: xp.logical_and(view.present, filled[name]) for name, view in rows.items()}
-    only_empty = ~xp.any(xp.stack(list(usable.values())), axis=0)
-    return {
-        name: replace(view, present=xp.logical_or(usable[name], xp.logical_and(view.present, only_empty)))
-        for name, view in rows.items()
-    }
+    return rows
 
 
 def check_directions(views: Views, present: Mapping[str, Array], *, fitting: bool) -> None:
