@@ -1,10 +1,18 @@
 """Prices, percentages and numbers with separators are read as numbers."""
 
+import re
+
 import numpy as np
 import pytest
 
 from consilience.files import encode, prepare
-from consilience.files.amounts import parse_amount
+from consilience.files.amounts import convert_amounts
+
+
+def convert(*cells):
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return convert_amounts("price", column)
 
 
 @pytest.mark.parametrize(
@@ -16,29 +24,72 @@ from consilience.files.amounts import parse_amount
         ("-$5.50", -5.5),
         ("$-5.50", -5.5),
         ("($5.50)", -5.5),
+        ("US$ 5", 5.0),
+        ("R$ 1.200,50", 1200.5),
         ("€12,50", 12.5),
         ("12,50 €", 12.5),
         ("1.234,56 €", 1234.56),
+        ("1 234,50 €", 1234.5),
+        ("1\u202f234,50 €", 1234.5),
+        ("1'234.50 CHF", 1234.5),
         ("£.99", 0.99),
         ("¥1,000,000", 1e6),
         ("USD 7", 7.0),
+        ("usd 7", 7.0),
         ("7 EUR", 7.0),
         ("12%", 12.0),
         ("12.5 %", 12.5),
-        ("1,234", 1234.0),
+        ("1,234,567", 1234567.0),
         ("3,5", 3.5),
-        ("42", 42.0),
+        ("0,125", 0.125),
     ],
 )
-def test_amounts_are_parsed(text, value):
-    assert parse_amount(text).value == value
+def test_amounts_are_converted(text, value):
+    numbers, reading = convert(text)
+    assert numbers.tolist() == [value]
+    assert reading == f"{text.strip()!r} read as {value:.15g}"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "$", "free", "p12", "12 kg", "1,23,456", "1,2,3", "12.05.2020", "$5-$7", "1_000", "5$6", "--5", "%5"]
+    "text",
+    ["", "$", "free", "p12", "12 kg", "1,23,456", "1,2,3", "12.05.2020", "1_000", "--5", "%5", "42", "4.2", " " * 9999],
 )
 def test_other_cells_are_no_amounts(text):
-    assert parse_amount(text) is None
+    assert convert(text) is None
+
+
+@pytest.mark.parametrize("text", ["$5k", "$5-$7", "5$6", "5 € each"])
+def test_prices_in_unknown_formats_are_refused(text):
+    with pytest.raises(
+        ValueError, match=f"column 'price' looks like prices, but {re.escape(repr(text))} cannot be read"
+    ):
+        convert(text)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (("1,250", "2", "0,750"), [1.25, 2.0, 0.75]),
+        (("1.202,00 €", "911 €", "1.300 €"), [1202.0, 911.0, 1300.0]),
+        (("$1,202", "$911"), [1202.0, 911.0]),
+        (("1,202", "1,202.50"), [1202.0, 1202.5]),
+    ],
+)
+def test_other_cells_of_a_column_decide_what_a_separator_means(cells, values):
+    assert convert(*cells)[0].tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (("1.202 €", "911 €"), "'1.202 €' in row 1 may be 1.202 or 1202"),
+        (("911 €", "1,202 €"), "'1,202 €' in row 2 may be 1202 or 1.202"),
+        (("1,500", "4,250"), "'1,500' in row 1 may be 1500 or 1.5"),
+    ],
+)
+def test_separators_that_can_be_read_in_two_ways_are_refused(cells, told):
+    with pytest.raises(ValueError, match=rf"column 'price': {re.escape(told)}: write its numbers with a decimal point"):
+        convert(*cells)
 
 
 def write_prices(put, prices, name="t.csv"):
@@ -73,7 +124,7 @@ def test_amounts_stay_text_if_the_user_says_so(put, content):
 
 
 def test_a_few_other_cells_among_amounts_are_refused(put, content):
-    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 such\)\. Correct or empty these cells, or say"
+    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 such\): correct or empty these cells, or say"
     with pytest.raises(ValueError, match=told):
         content(write_prices(put, [f"${i}" for i in range(30)] + ["call us"]))
 
@@ -83,8 +134,8 @@ def test_a_few_other_cells_among_amounts_are_refused(put, content):
     [
         (["$5", "€6", "$7"], "column 'price' mixes '€' and '\\$': convert its numbers to one unit"),
         (["5%", "0.06", "7%"], "column 'price' mixes '%' and no unit: convert its numbers to one unit"),
-        (["12,5", "1,234", "7,5"], "column 'price' has ',' both before decimals and before thousands"),
-        (["12,5 €", "12.5 €"], "column 'price' has ',' both before decimals and before thousands"),
+        (["12,5", "1,234.5"], "column 'price' marks decimals by ',' in some cells and by '.' in others"),
+        (["12,5 €", "12.5 €"], "column 'price' marks decimals by ',' in some cells and by '.' in others"),
     ],
 )
 def test_ambiguous_amounts_are_refused(put, content, prices, told):

@@ -75,8 +75,12 @@ def test_numbers_are_standardised_whatever_their_unit(exponent):
 
 
 def test_numbers_near_the_largest_are_standardised():
-    X = np.array([[1.7e308], [-1.7e308], [1e308], [0.0]])
-    np.testing.assert_allclose(encoded(X), encoded(X / 1e308), rtol=1e-14)
+    X = np.array([[1.7e308, 1], [-1.7e308, 2], [1e308, 3], [1.6e308, 4], [np.nan, 5]])
+    np.testing.assert_allclose(encoded(X), encoded(X / [1e308, 1]), rtol=1e-14)
+
+
+def test_the_smallest_numbers_are_standardised_to_finite_ones():
+    assert np.isfinite(encoded(np.array([[0.0], [5e-324], [5e-324]]))).all()
 
 
 def test_a_column_without_any_cell_is_zero():

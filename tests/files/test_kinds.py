@@ -311,10 +311,14 @@ def test_links_are_two_columns_or_three(put, content, header):
         content(path, "links")
 
 
-def test_sparse_matrix_of_joint_papers_is_counts(tmp_path, content):
-    papers = sp.csr_array(RNG.random((60, 90)) < 0.03, dtype=float)
+@pytest.mark.parametrize("storage", ["sparse", "dense"])
+def test_matrix_of_joint_papers_is_counts(tmp_path, content, storage):
+    papers = sp.csr_array(RNG.random((60, 90)) < 0.01, dtype=float)
     authors = sp.csr_array(papers @ papers.T + sp.eye_array(60))  # symmetric, and largest on the diagonal
-    sp.save_npz(tmp_path / "authors.npz", authors)
+    if storage == "sparse":
+        sp.save_npz(tmp_path / "authors.npz", authors)
+    else:
+        np.savez(tmp_path / "authors.npz", authors.toarray())
     view = content(tmp_path / "authors.npz")
     assert view.kind == "counts"
     assert "--kind view=similarities if they compare the entities" in view.why

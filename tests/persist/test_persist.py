@@ -677,3 +677,17 @@ def test_members_are_ordinary_arrays(tmp_path):
     save({"X": np.eye(2)}, tmp_path / "model.npz")
     with np.load(tmp_path / "model.npz", allow_pickle=False) as members:
         assert np.array_equal(members["arrays/0"], np.eye(2))
+
+
+def test_files_from_before_a_parameter_existed_are_read(tmp_path):
+    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=8, random_state=0)
+    model = cs.MultiViewConstrainedKMeans(3, view_order="given", random_state=0).fit(views)
+    save(model, tmp_path / "model.zip")
+    with zipfile.ZipFile(tmp_path / "model.zip") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    content = json.loads(members["model.json"])
+    del content["tree"]["object"]["attributes"]["view_order"]
+    members = {name: data for name, data in members.items() if not name.startswith("model.json")}
+    old = load(forged(tmp_path, content, members))
+    assert old.view_order == "given"
+    assert np.array_equal(old.predict(views), model.predict(views))

@@ -1,4 +1,4 @@
-"""Prices, percentages and numbers with separators, as spreadsheets write them, to numbers."""
+"""Columns of prices, percentages and numbers with separators, as spreadsheets write them, to numbers."""
 
 from __future__ import annotations
 
@@ -8,125 +8,122 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .formats import is_missing
+from .formats import is_missing, is_number
 
-CODES = {
-    "AUD",
-    "BRL",
-    "CAD",
-    "CHF",
-    "CNY",
-    "CZK",
-    "DKK",
-    "EUR",
-    "GBP",
-    "HKD",
-    "INR",
-    "JPY",
-    "KRW",
-    "MXN",
-    "NOK",
-    "NZD",
-    "PLN",
-    "SEK",
-    "SGD",
-    "TRY",
-    "USD",
-    "ZAR",
+CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR"
+SIGNS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)) == "Sc")
+UNIT = rf"[A-Z]{{1,2}}\$|[{re.escape(SIGNS)}]|%|{CODE}"  # US$, €, %, CHF
+CELL = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{UNIT})?\s*(?P<second>[-+\u2212])?\s*"
+    rf"(?P<digits>[\d.,'\u2019\s]*\d[.,]?)\s*(?P<after>{UNIT})?\s*(?P<close>\))?",
+    re.IGNORECASE,
+)
+LOOKS_PRICED = re.compile(rf"(?=.*\d)(?=.*(?:[{re.escape(SIGNS)}]|\b(?:{CODE})\b)).{{1,20}}", re.IGNORECASE)
+THOUSANDS = r"\s'\u2019"  # blanks and apostrophes separate thousands whatever marks the decimals
+READINGS = {  # mark of the decimals -> how numbers look
+    ".": re.compile(rf"(\d+|[1-9]\d{{0,2}}([,{THOUSANDS}]\d{{3}})+)?(\.\d*)?"),
+    ",": re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{THOUSANDS}]\d{{3}})+)?(,\d*)?"),
 }
-PLAIN = re.compile(r"\d+|\d*\.\d+|\d+\.")
-COMMA_GROUPS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")  # 1,234.5
-DECIMAL_COMMA = re.compile(r"(\d+|\d{1,3}(\.\d{3})+),\d+")  # 12,5 or 1.234,5
-MOSTLY = 0.9  # share of cells that are numbers from which on the other cells are taken for mistakes
+COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
+LONGEST = 40  # characters of an amount; in long texts the search for one would take long
+MOSTLY = 0.9  # share of cells that are amounts from which on the other cells are taken for mistakes
 
 
-class Amount(NamedTuple):
-    """A number as it stands in a cell."""
+class Cell(NamedTuple):
+    """A cell that may hold an amount."""
 
-    value: float
+    row: int
+    text: str
+    negative: bool
     unit: str  # a currency, '%', or '' if there is none
-    comma: str  # what a comma in it means: 'thousands', 'decimal', or '' if there is none
-    has_point: bool  # whether a point marks the decimals
+    digits: str  # with separators
 
 
-def parse_amount(text: str) -> Amount | None:
-    """Parse one cell, such as ``$1,299.00``, ``12,50 €``, ``(5 USD)`` or ``7%``; None if it is no number."""
-    digits = text.strip()
-    negative = digits.startswith("(") and digits.endswith(")")  # an accountant's minus
-    if negative:
-        digits = digits[1:-1].strip()
-    unit = ""
-    for _ in range(2):  # the sign may stand before or after the currency
-        if not negative and digits[:1] in ("-", "\u2212", "+"):
-            negative, digits = digits[0] != "+", digits[1:].strip()
-        if not unit:
-            unit, digits = _split_unit(digits)
-    sign = -1.0 if negative else 1.0
-    if PLAIN.fullmatch(digits):
-        return Amount(sign * float(digits), unit, "", "." in digits)
-    if COMMA_GROUPS.fullmatch(digits):
-        return Amount(sign * float(digits.replace(",", "")), unit, "thousands", "." in digits)
-    if DECIMAL_COMMA.fullmatch(digits):
-        return Amount(sign * float(digits.replace(".", "").replace(",", ".")), unit, "decimal", False)
-    return None
+def convert_amounts(column: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Convert a column such as ``$1,299.00``, ``12,50 €`` or ``7%`` to numbers, with NaN where cells are empty.
 
-
-def _split_unit(text: str) -> tuple[str, str]:
-    """Split a currency or a percent sign from one end of a text."""
-    if text.endswith("%"):
-        return "%", text[:-1].strip()
-    for unit in (text[:1], text[:3]):
-        if _is_currency(unit):
-            return unit, text[len(unit) :].strip()
-    for unit in (text[-1:], text[-3:]):
-        if _is_currency(unit):
-            return unit, text[: -len(unit)].strip()
-    return "", text
-
-
-def _is_currency(text: str) -> bool:
-    return text in CODES or (len(text) == 1 and unicodedata.category(text) == "Sc")
-
-
-def convert_amounts(view: str, column: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
-    """Convert a column of amounts to numbers, NaN where cells are empty; also say how its first amount was read.
-
-    None if the column holds something else. A column that can be read in two ways is an error, which asks the user to
-    decide.
+    Also say how one of its cells was read. Return None if the column holds something else, or plain numbers. A column
+    that can be read in two ways is an error, which asks the user to decide.
     """
     if values.dtype != object or not all(cell is None or isinstance(cell, str) for cell in values):
         return None
-    cells = [(row, cell) for row, cell in enumerate(values) if cell is not None and not is_missing(cell)]
-    amounts = [parse_amount(cell) for _, cell in cells]
-    parsed = [amount for amount in amounts if amount is not None]
-    if not any(amount.unit or amount.comma for amount in parsed) or len(parsed) < MOSTLY * len(cells):
+    texts = {row: cell for row, cell in enumerate(values) if cell is not None and not is_missing(cell)}
+    cells = [cell for row, text in texts.items() if (cell := _split(row, text)) is not None]
+    if all(not cell.unit and is_number(cell.text) for cell in cells) and not _looks_priced(texts):
         return None
-    if len(parsed) < len(cells):
-        row, cell = next(place for place, amount in zip(cells, amounts, strict=True) if amount is None)
+    others = set(texts) - {cell.row for cell in cells}
+    if len(others) > (1 - MOSTLY) * len(texts):
+        if not _looks_priced(texts):
+            return None
         raise ValueError(
-            f"view {view!r}: column {column!r} holds amounts, but {cell[:40]!r} in row {row + 1} "
-            f"({len(cells) - len(parsed)} such). Correct or empty these cells, or say --kind {view}=names"
+            f"column {column!r} looks like prices, but {texts[min(others)].strip()[:40]!r} cannot be read as a number: "
+            "write plain numbers, or say that they are names (--kind)"
         )
-    _check_unambiguous(view, column, parsed)
+    if others:
+        row = min(others)
+        raise ValueError(
+            f"column {column!r} holds amounts, but {texts[row][:40]!r} in row {row + 1} "
+            f"({len(others)} such): correct or empty these cells, or say that they are names (--kind)"
+        )
+    unit = _find_unit(column, cells)
+    decimal_mark = _find_decimal_mark(column, cells, unit)
     numbers = np.full(len(values), np.nan)
-    numbers[[row for row, _ in cells]] = [amount.value for amount in parsed]
-    example, amount = next(
-        (cell, amount) for (_, cell), amount in zip(cells, parsed, strict=True) if amount.unit or amount.comma
-    )
-    return numbers, f"{example.strip()!r} read as {amount.value:g}"
+    for cell in cells:
+        numbers[cell.row] = (-1 if cell.negative else 1) * _to_number(cell.digits, decimal_mark)
+    shown = max(cells, key=lambda cell: sum(not letter.isdigit() for letter in cell.digits))
+    return numbers, f"{shown.text.strip()!r} read as {numbers[shown.row]:.15g}"
 
 
-def _check_unambiguous(view: str, column: str, amounts: list[Amount]) -> None:
-    units = {amount.unit for amount in amounts}
+def _split(row: int, text: str) -> Cell | None:
+    """Split a cell into sign, unit and digits; None if it is no amount."""
+    match = CELL.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
+        return None
+    if not any(reading.fullmatch(match["digits"]) for reading in READINGS.values()):
+        return None
+    signs = [match["sign"], match["second"]]
+    if (match["before"] == "%") or all(signs) or (match["open"] and any(signs)):
+        return None
+    negative = bool(match["open"]) or any(sign in ("-", "\u2212") for sign in signs)
+    return Cell(row, text, negative, (match["before"] or match["after"] or "").upper(), match["digits"])
+
+
+def _looks_priced(texts: dict[int, str]) -> bool:
+    """Whether most cells hold digits and a currency, in whatever format."""
+    n_priced = sum(bool(LOOKS_PRICED.fullmatch(text.strip())) for text in texts.values())
+    return n_priced > 0 and n_priced >= MOSTLY * len(texts)
+
+
+def _find_unit(column: str, cells: list[Cell]) -> str:
+    units = {cell.unit for cell in cells}
     if len(units - {""}) > 1 or units == {"", "%"}:
         shown = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
         raise ValueError(
-            f"view {view!r}: column {column!r} mixes {shown}: convert its numbers to one unit, or say "
-            f"--kind {view}=names to compare the letters"
+            f"column {column!r} mixes {shown}: convert its numbers to one unit, or say that they are names (--kind)"
         )
-    decimal_comma = any(amount.comma == "decimal" for amount in amounts)
-    if decimal_comma and any(amount.comma == "thousands" or amount.has_point for amount in amounts):
+    return max(units)
+
+
+def _find_decimal_mark(column: str, cells: list[Cell], unit: str) -> str:
+    """Return the mark of the decimals with which all cells can be read; if both can be, the readings must agree."""
+    marks = [mark for mark, reading in READINGS.items() if all(reading.fullmatch(cell.digits) for cell in cells)]
+    if not marks:
         raise ValueError(
-            f"view {view!r}: column {column!r} has ',' both before decimals and before thousands, or both ',' and '.' "
-            "before decimals: write its numbers with a decimal point and without separators of thousands"
+            f"column {column!r} marks decimals by ',' in some cells and by '.' in others: write its numbers with a "
+            "decimal point and without separators of thousands"
         )
+    ambiguous = [cell for cell in cells if len({_to_number(cell.digits, mark) for mark in marks}) > 1]
+    if not ambiguous:
+        return marks[0]
+    if unit in COMMA_THOUSANDS and all("." not in cell.digits for cell in ambiguous):
+        return "."
+    first, second = (_to_number(ambiguous[0].digits, mark) for mark in marks)
+    raise ValueError(
+        f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
+        f"{second:.15g}: write its numbers with a decimal point and without separators of thousands"
+    )
+
+
+def _to_number(digits: str, decimal_mark: str) -> float:
+    plain = re.sub(rf"[^\d{re.escape(decimal_mark)}]", "", digits)
+    return float(plain.replace(decimal_mark, "."))

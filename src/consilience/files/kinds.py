@@ -14,9 +14,9 @@ from .content import KINDS, Content
 from .formats import Matrix, is_missing, is_number, spoken
 
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
-FEW = 0.1  # share of cells that are not 0 below which a dense table of whole numbers is taken for counts
-SMALL = 2  # median of the cells that are not 0 up to which it is: most words occur once or twice, pixels are brighter
-UNSURE = 0.3  # share below which the user is told that whole numbers could be counts
+MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
+MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
+HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
 SINGLE_CELL = (".h5ad", ".h5mu")
 MOSTLY = 0.9  # a column of which so many cells are numbers was meant to be one
 HOLDERS = {"ids": "rows", "features": "columns"}
@@ -87,19 +87,18 @@ def _kind_of_matrix(name: str, X: Any, is_expression: bool = False) -> tuple[str
     histograms dense. Raw counts of single-cell files are counts however they are stored.
     """
     values = X.data if sp.issparse(X) else X
-    known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    whole = known.size > 0 and known.min() >= 0 and np.array_equal(known, np.floor(known))
-    share = np.count_nonzero(known) / max(X.shape[0] * X.shape[1], 1)
+    finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+    whole = finite.size > 0 and finite.min() >= 0 and np.array_equal(finite, np.floor(finite))
+    nonzero = finite[finite > 0]
+    share = np.count_nonzero(finite) / max(X.shape[0] * X.shape[1], 1)
+    few = share < MAX_COUNT_DENSITY and (not nonzero.size or np.median(nonzero) <= MAX_COUNT_MEDIAN)
     described = f"whole numbers, {share:.1%} of them not 0"
-    if whole and (is_expression or sp.issparse(X)):
+    if whole and (is_expression or sp.issparse(X) or few):
         square = X.shape[0] == X.shape[1] and not is_expression
         return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if square else "")
     if _like_similarities(X):
-        return "similarities", "square, symmetric and largest on the diagonal"
-    nonzero = known[known > 0]
-    if whole and share < FEW and (not nonzero.size or np.median(nonzero) <= SMALL):
-        return "counts", described
-    if whole and share < UNSURE:
+        return "similarities", f"square, symmetric and largest on the diagonal; --kind {name}=counts if they are counts"
+    if whole and share < HINT_DENSITY:
         return "numbers", f"{described}; --kind {name}=counts if they count words or events"
     return "numbers", "measurements"
 
@@ -133,7 +132,10 @@ def content_of_columns(
 
 def _convert_amounts(name: str, columns: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], str]:
     """Convert columns of prices and the like to numbers; also say how the first of them was read."""
-    converted = {column: convert_amounts(name, column, values) for column, values in columns.items()}
+    try:
+        converted = {column: convert_amounts(column, values) for column, values in columns.items()}
+    except ValueError as error:
+        raise ValueError(f"view {name!r}: {error}") from error
     readings = [f"{column}: {result[1]}" for column, result in converted.items() if result is not None]
     numbers = {column: result[0] for column, result in converted.items() if result is not None}
     return columns | numbers, readings[0] if readings else ""

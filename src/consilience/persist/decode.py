@@ -18,12 +18,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._backend import CSR
+from ..cluster import MultiViewConstrainedKMeans
 from ..data import Table, Views
 from .archive import UnreadableError, library_version
 from .arrays import dtype_of, shape_of
 from .known import CALLED, KNOWN
 from .sparse import matrix_of
 
+# Values of parameters that files written before their introduction lack: those that keep the behaviour of that time.
+ADDED_PARAMETERS: dict[type, dict[str, Any]] = {MultiViewConstrainedKMeans: {"view_order": "given"}}
 FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -107,6 +110,7 @@ class Decoder:
         for name in attributes:
             if not may_be_set(cls, name):
                 raise ValueError(f"a {cls.__name__} has no attribute {name!r} to set")
+        attributes = ADDED_PARAMETERS.get(cls, {}) | attributes
         if missing := needed(cls) - set(attributes):
             raise ValueError(f"a {cls.__name__} lacks its {min(missing)}")
         for name, own in attributes.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..amounts import parse_amount
+from ..amounts import convert_amounts
 from ..formats import is_number
 from .numbers import NumbersEncoder
 from .presence import measured
@@ -54,23 +54,18 @@ class CategoriesEncoder:
         return known
 
     def _table(self, columns: dict[str, np.ndarray]) -> np.ndarray:
-        return np.stack([_as_numbers(columns[name]) for name in self.numeric], axis=1)
+        return np.stack([_as_numbers(name, columns[name]) for name in self.numeric], axis=1)
 
     def _n(self, columns: dict[str, np.ndarray]) -> int:
         return len(next(iter(columns.values())))
 
 
-def _as_numbers(column: np.ndarray) -> np.ndarray:
+def _as_numbers(name: str, column: np.ndarray) -> np.ndarray:
     """Numbers, also where they came as texts, as they do if the view is said to be one of categories."""
     if column.dtype != object:
         return column.astype(np.float64)
+    if (converted := convert_amounts(name, column)) is not None:
+        return converted[0]
     truth = {"true": "1", "false": "0"}
     cells = [truth.get(cell.lower(), cell) if isinstance(cell, str) else "nan" for cell in column]
-    return np.array([_as_number(cell) for cell in cells])
-
-
-def _as_number(cell: str) -> float:
-    if is_number(cell):
-        return float(cell)
-    amount = parse_amount(cell)  # a price among categories
-    return np.nan if amount is None else amount.value
+    return np.array([cell if is_number(cell) else "nan" for cell in cells], dtype=np.float64)

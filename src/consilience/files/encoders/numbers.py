@@ -31,17 +31,20 @@ class NumbersEncoder:
             return self
         X = np.asarray(X, dtype=np.float64)
         rows = X[~np.isnan(X).all(axis=1)]
-        empty = np.isnan(rows).all(axis=0)
-        self.fill = np.zeros(X.shape[1])
-        self.fill[~empty] = np.nanmedian(rows[:, ~empty], axis=0) if len(rows) else 0.0
-        filled = np.where(np.isnan(rows), self.fill, rows)
         if not len(rows):
             raise ValueError("every cell is empty")
-        _, exponents = np.frexp(np.abs(filled).max(axis=0))
-        scaled = np.ldexp(filled, -exponents)  # squares of huge or tiny numbers would overflow or vanish
+        empty = np.isnan(rows).all(axis=0)
+        # Sums and squares of huge or tiny numbers would overflow or vanish: scale columns by powers of two.
+        _, exponents = np.frexp(np.abs(np.where(np.isnan(rows), 0.0, rows)).max(axis=0))
+        scaled = np.ldexp(rows, -exponents)
+        fill = np.zeros(X.shape[1])
+        fill[~empty] = np.nanmedian(scaled[:, ~empty], axis=0)
+        scaled = np.where(np.isnan(scaled), fill, scaled)
         mean, deviation = scaled.mean(axis=0), scaled.std(axis=0)
-        self.mean = np.ldexp(mean, exponents)
-        self.scale = np.where(deviation > 1e-12 * np.abs(mean), np.ldexp(deviation, exponents), 1.0)
+        varies = deviation > 1e-12 * np.abs(mean)
+        self.fill, self.mean = np.ldexp(fill, exponents), np.ldexp(mean, exponents)
+        scale = np.where(varies, np.ldexp(deviation, exponents), 1.0)
+        self.scale = np.maximum(scale, 2 * np.finfo(np.float64).smallest_subnormal)  # half of it is not 0
         return self
 
     def transform(self, data: Any) -> Any:
