@@ -12,7 +12,7 @@ OLDEST := $(ENV)-oldest
 # All tests in which a version matters. Papers and benchmarks run protocols of ours; the pages quote figures of current
 # versions.
 OLDEST_TESTS := $(addprefix tests/,affinities algorithms backend baselines cli cluster contracts data datasets divergences \
-  explain families files metrics persist plot report scale test_imports.py test_packaging.py)
+  explain families files fuzz metrics persist plot report scale test_imports.py test_packaging.py)
 RESULTS = reproduced/$(shell git rev-parse --short HEAD) # cells of other code do not count
 
 .DEFAULT_GOAL := help

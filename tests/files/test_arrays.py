@@ -305,5 +305,7 @@ def test_npz_member_that_is_no_array_is_refused(tmp_path):
     np.savez(path, X=DENSE)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("ids.npy", b"nothing")
-    with pytest.raises(ValueError, match=r"named\.npz cannot be read as a numpy file: 'ids' in it is no array"):
+    with pytest.raises(
+        ValueError, match=r"named\.npz cannot be read as a numpy file: its member 'ids' is not an array"
+    ):
         read_source(path)

@@ -31,8 +31,8 @@ class NearestNeighbors:
         How many nearest rows, the row itself included. If not given, the square root of their number, at most 30.
     metric : {'euclidean', 'cosine'}, optional
         If not given, the one whose graph has fewer hubs, rows that are among the nearest of far too many others: cosine
-        for most text, Euclidean for most measurements. Rows of zeros count as missing by
-        cosine; rows without entries in sparse views count as missing by either metric.
+        for most text, Euclidean for most measurements. Rows of zeros count as missing by cosine; rows without entries
+        in sparse views count as missing by either metric. Give the view as a dense array if such rows mean something.
     approximate : bool, default=False
         Search with pynndescent (an extra: ``pip install consilience[neighbors]``), which finds nearly all nearest rows
         in a fraction of the time; worth it from some 50,000 rows on.

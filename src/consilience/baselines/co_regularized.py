@@ -234,12 +234,12 @@ class Placed:
         return [own.U for own in self.clustered]
 
     def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
-        found = sum(
+        embedding = sum(
             normalised(cross, own, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
             for w, (cross, own) in enumerate(zip(crosses, self.normalised, strict=True))
         )
         ends = np.cumsum([vectors.U.shape[1] for vectors in self.clustered])  # a view may have fewer than n_clusters
-        return np.split(found, ends[:-1], axis=1)
+        return np.split(embedding, ends[:-1], axis=1)
 
 
 def normalised(cross: Cross, known: Normalised, recipe: np.ndarray) -> np.ndarray:

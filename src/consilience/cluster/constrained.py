@@ -165,9 +165,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     With ``base='mpck'`` the units of a view do not matter. With ``base='pck'`` they do, because the weights of
     constraints are in units of squared distances (see `PCKMeans`): standardise the views.
 
-    Where many rows lie close
-    together, in two or three columns, constraints propagate to a share of all pairs of mapped rows, and time and
-    memory grow with the square of their number.
+    Where many rows lie close together, in two or three columns, constraints propagate to a share of all pairs of mapped
+    rows, and time and memory grow with the square of their number.
 
     Examples
     --------

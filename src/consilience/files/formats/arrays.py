@@ -45,12 +45,14 @@ def _loaded(path: InputFile) -> Any:
     """An array, or all arrays of an archive by name."""
     with path.open() as file:
         try:
-            held = np.load(file, allow_pickle=False)
-            arrays = {name: held[name] for name in held.files} if hasattr(held, "files") else {"array": held}
-            for name, array in arrays.items():
-                if not isinstance(array, np.ndarray):
-                    raise ValueError(f"{name!r} in it is no array")
-            return arrays if hasattr(held, "files") else held
+            content = np.load(file, allow_pickle=False)
+            if not hasattr(content, "files"):
+                return content
+            arrays = {name: content[name] for name in content.files}
+            wrong = next((name for name, array in arrays.items() if not isinstance(array, np.ndarray)), None)
+            if wrong is not None:
+                raise ValueError(f"its member {wrong!r} is not an array")
+            return arrays
         except MemoryError as error:
             raise ValueError(f"{path} does not fit into memory, or is damaged") from error
         except Exception as error:  # zip, zlib, tokenize and numpy each have their own
