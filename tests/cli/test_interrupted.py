@@ -57,6 +57,22 @@ def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_pat
     assert everything(tmp_path) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_ctrl_c_while_the_model_is_moved_into_the_staging_folder_names_no_removed_file(ab, tmp_path, monkeypatch):
+    real = os.link
+
+    def link(source, target, **options):
+        if target.name == "model.zip":
+            signal.raise_signal(signal.SIGINT)
+        real(source, target, **options)
+
+    monkeypatch.setattr(os, "link", link)
+    ran = cluster(ab, tmp_path / "out")
+    assert ran.code == 130
+    assert ran.refusal.endswith("fitted the model and judged the clusters: nothing was written")
+    assert everything(tmp_path) == []
+
+
 def test_ctrl_c_while_the_files_are_moved_leaves_an_older_run_alone(ab, tmp_path, monkeypatch):
     out = tmp_path / "out"
     assert cluster(ab, out).code == 0

@@ -245,6 +245,26 @@ def test_signal_while_files_take_their_places_says_that_they_are_there(tmp_path,
     assert names(tmp_path) == ["out", "out/a.txt", "out/b.txt", "out/c.txt"]
 
 
+def test_signal_while_a_file_is_moved_within_a_staging_folder_names_no_removed_file(
+    tmp_path, monkeypatch, stop_by_sigterm
+):
+    real = os.link
+
+    def link(source, target):
+        signal.raise_signal(signal.SIGTERM)
+        real(source, target)
+
+    monkeypatch.setattr(os, "link", link)
+    with (
+        pytest.raises(KeyboardInterrupt) as caught,
+        whole_folder(tmp_path / "out", NAMES) as folder,
+        whole_file(folder / "a.txt") as temporary,
+    ):
+        temporary.write_text("new")
+    assert not hasattr(caught.value, "__notes__")
+    assert names(tmp_path) == []
+
+
 def test_mark_stays_until_all_its_files_are_replaced(tmp_path):
     mark = tmp_path / f"{staging.PREFIX}00000000-abcdefgh{staging.PLACING}"
     (mark / "new").mkdir(parents=True)

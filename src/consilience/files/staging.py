@@ -137,6 +137,11 @@ def find_staging(parent: Path, suffix: str) -> list[Path]:
         ]
 
 
+def is_in_staging(path: Path) -> bool:
+    """Whether a path lies in a staging folder."""
+    return any(part.startswith(PREFIX) and part.endswith((WRITING, PLACING)) for part in path.absolute().parent.parts)
+
+
 def _remove_if_abandoned(folder: Path) -> None:
     """Remove a folder of this user whose process is gone.
 

@@ -10,7 +10,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .deferral import SignalDeferral
-from .staging import EXAMPLE, PLACING, Staging, find_staging, remove_leftovers, remove_marks
+from .staging import (
+    EXAMPLE,
+    PLACING,
+    Staging,
+    find_staging,
+    is_in_staging,
+    remove_leftovers,
+    remove_marks,
+)
 
 
 @contextmanager
@@ -18,7 +26,7 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterato
     """Give a path to write to, and move the file to its final place when the block ends without an error."""
     final = Path(path)
     check_free(final, overwrite)
-    with _staged(final, final.parent) as (staging, deferral):
+    with _open_staging(final, final.parent) as (staging, deferral):
         temporary = staging.new / final.name
         deferral.lift()
         yield temporary
@@ -41,7 +49,7 @@ def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
     if existed:
         remove_leftovers(final.parent)  # of a run that was killed right after it had made the folder
     try:
-        with _staged(final, final if existed else final.parent) as (staging, deferral):
+        with _open_staging(final, final if existed else final.parent) as (staging, deferral):
             deferral.lift()
             yield staging.new
             _flush_to_disk([file for file in staging.new.rglob("*") if file.is_file()])
@@ -55,11 +63,13 @@ def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite
 
 
 @contextmanager
-def _staged(final: Path, parent: Path) -> Iterator[tuple[Staging, SignalDeferral]]:
+def _open_staging(final: Path, parent: Path) -> Iterator[tuple[Staging, SignalDeferral]]:
     """Make a staging folder in `parent`, and remove it at the end.
 
-    Signals are postponed unless the block lifts the deferral, so that none can come between the making of the folder
-    and the start of the ``try`` block, or while the folder is removed.
+    Signals are postponed unless the block lifts the deferral, so that none can arrive between the making of the folder
+    and the start of the ``try`` block, or while the folder is removed. A signal that arrives while the files are moved
+    to their final places gets a note that says where they are, unless that is within another staging folder, which is
+    removed too.
     """
     published = False
     try:
@@ -72,7 +82,7 @@ def _staged(final: Path, parent: Path) -> Iterator[tuple[Staging, SignalDeferral
                 deferral.hold()
                 staging.remove()
     except KeyboardInterrupt as stop:
-        if published:  # the signal came while the files took their places
+        if published and not is_in_staging(final):
             stop.add_note(f"the results are in {final}")
         raise
 
