@@ -162,7 +162,7 @@ def test_folder_with_files_of_two_runs_is_refused_until_it_is_replaced(ab, tmp_p
     (mark / "new" / "summary.json").write_text("{}")
     (mark / "lock").touch()
     os.utime(mark / "lock", (0, 0))
-    words = f"the files in {out} are of two runs", "run `consilience cluster` again with --force"
+    words = f"the files in {out} are of two runs", "run the command that wrote them again with --force"
     assert_refused(run("predict", out, *ab), *words)
     assert_refused(run("predict", out / "model.zip", *ab), *words)
     assert_refused(run("report", out, "--force"), *words)

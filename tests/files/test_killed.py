@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,7 +49,8 @@ def test_kill_before_each_step_leaves_files_of_one_run_or_a_clear_refusal(case, 
     assert states[-1] == "new"
     refused = [state for state in states if state not in ("nothing", "old", "new")]
     assert all(
-        "are of two runs" in state and "run `consilience cluster` again with --force" in state for state in refused
+        "are of two runs" in state and "run the command that wrote them again with --force" in state
+        for state in refused
     )
     if case in ("new folder", "file"):
         assert not refused
@@ -263,6 +265,22 @@ def test_signal_while_a_file_is_moved_within_a_staging_folder_names_no_removed_f
         temporary.write_text("new")
     assert not hasattr(caught.value, "__notes__")
     assert names(tmp_path) == []
+
+
+def test_folder_whose_files_are_being_replaced_is_refused_until_the_process_ends(tmp_path, monkeypatch):
+    write("folder", tmp_path / "out")
+    real, targets = os.replace, []
+
+    def replace(source, target):
+        with pytest.raises(ValueError, match=re.escape(f"another process is replacing the files in {target.parent}")):
+            check_complete(target.parent)
+        targets.append(target)
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    write("folder", tmp_path / "out")
+    assert len(targets) == len(NAMES)
+    check_complete(tmp_path / "out")
 
 
 def test_mark_stays_until_all_its_files_are_replaced(tmp_path):

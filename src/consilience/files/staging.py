@@ -142,6 +142,22 @@ def is_in_staging(path: Path) -> bool:
     return any(part.startswith(PREFIX) and part.endswith((WRITING, PLACING)) for part in path.absolute().parent.parts)
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether the process that made a staging folder is still running; False if that cannot be told."""
+    if fcntl is None:
+        return False
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return not _lock_now(descriptor, folder / LOCK)
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(descriptor)
+
+
 def _remove_if_abandoned(folder: Path) -> None:
     """Remove a folder of this user whose process is gone.
 

@@ -16,6 +16,7 @@ from .staging import (
     Staging,
     find_staging,
     is_in_staging,
+    is_locked,
     remove_leftovers,
     remove_marks,
 )
@@ -222,9 +223,12 @@ def _check_length(path: Path, parent: Path, name: str) -> None:
 
 
 def check_complete(folder: Path) -> None:
-    """Refuse a folder in which a killed process has replaced some of the files of an older run, but not all."""
-    if folder.is_dir() and find_staging(folder, PLACING):
+    """Refuse a folder in which a process has replaced some of the files of an older run, but not all."""
+    marks = find_staging(folder, PLACING) if folder.is_dir() else []
+    if any(is_locked(mark) for mark in marks):
+        raise ValueError(f"another process is replacing the files in {folder}: wait until it has ended")
+    if any(mark.exists() for mark in marks):
         raise ValueError(
             f"the files in {folder} are of two runs, because one was killed while it replaced those of another: run "
-            "`consilience cluster` again with --force"
+            "the command that wrote them again with --force, or wait if another run is writing to the folder"
         )
