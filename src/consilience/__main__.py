@@ -13,45 +13,56 @@ STOPPED_EARLY = "consilience: stopped before anything was done: nothing was writ
 EXIT_STOPPED = 130
 
 
-def start() -> int:
-    """Run the command with the arguments of this process and return the exit code."""
-    exit_on_signals(STOPPED_EARLY, EXIT_STOPPED)
-    open_missing_streams()
-    from .cli import main
+class ExitHandler:
+    """Handler of SIGINT and SIGTERM that prints a message and ends the process at once."""
 
-    try:
-        code = main()
-    finally:
-        discard_unwritable_messages()
-    exit_on_signals("", code)  # Python still runs exit handlers of other libraries
-    return code
+    def __init__(self, message: str, code: int) -> None:
+        self._response = message, code
 
-
-def exit_on_signals(message: str, code: int) -> None:
-    """Make SIGINT and SIGTERM print `message` and end the process at once, unless they are ignored."""
-
-    def leave(_number: int, _frame: FrameType | None) -> None:
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        message, code = self._response
         try:
             os.write(2, message.encode())
         finally:
             os._exit(code)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, leave)
+    def install(self) -> None:
+        """Handle both signals, unless they are ignored."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self)
+
+    def set_exit_code(self, code: int) -> None:
+        """Use another exit code from now on, and print nothing."""
+        self._response = "", code
+
+
+def start() -> int:
+    """Run the command with the arguments of this process and return the exit code."""
+    handler = ExitHandler(STOPPED_EARLY, EXIT_STOPPED)
+    handler.install()
+    open_missing_streams()
+    from .cli import main
+
+    try:
+        code = main(set_exit_code=handler.set_exit_code)
+    finally:
+        discard_unwritable_messages()
+    handler.install()  # Python still runs exit handlers of other libraries
+    return code
 
 
 def open_missing_streams() -> None:
     """Open the null device in place of closed standard streams.
 
-    Otherwise a result file could get the number of a standard stream, and messages would be written into it. A closed
-    standard output stays None, because results that cannot be written are an error.
+    Otherwise a result file could get the descriptor of a standard stream, and messages would be written into it. A
+    closed standard output stays None, because results that cannot be written are an error.
     """
-    for number in (0, 1, 2):
+    for descriptor in (0, 1, 2):
         try:
-            os.fstat(number)
+            os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is this one
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 

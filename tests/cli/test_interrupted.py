@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 
+from consilience.cli.say import Say
 from waiting import HANG_LIMIT
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
@@ -82,6 +83,33 @@ def test_ctrl_c_while_the_files_are_moved_leaves_an_older_run_alone(ab, tmp_path
     assert ran.code == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert everything(tmp_path) == ["out", *(f"out/{name}" for name in sorted(before))]
+
+
+WRITERS = {
+    "cluster": ["-k", 3],
+    "compare": ["-k", 3, "--refits", 0],
+    "predict": [],
+    "report": ["--force"],
+    "datasets": ["word-senses"],
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clustered, tmp_path, monkeypatch):
+    real, out = Say.result, tmp_path / "out"
+    model = [clustered("k-means")] if command in ("predict", "report") else []
+    views = [] if command == "datasets" else ab
+
+    def result(self, text="", always=False):
+        if "ritten to" in text:
+            raise KeyboardInterrupt
+        real(self, text, always)
+
+    monkeypatch.setattr(Say, "result", result)
+    ran = run(command, *model, *views, *WRITERS[command], "--out", out)
+    assert ran.code == 130
+    assert ran.refusal.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
+    assert out.exists()
 
 
 def test_a_real_ctrl_c_while_it_works(tmp_path):

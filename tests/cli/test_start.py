@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals"
 
 
 @pytest.fixture
-def interrupted(tmp_path):
+def run_with_signal(tmp_path):
     """Return a function that runs the command and sends it a signal when it imports a module."""
     hooks = tmp_path / "hooks"
     hooks.mkdir()
@@ -65,15 +65,15 @@ SIGNALS = [(module, signal.SIGINT) for module in STARTING] + [("numpy", signal.S
 
 
 @pytest.mark.parametrize(("module", "number"), SIGNALS)
-def test_signal_during_imports_exits_with_130_and_one_line(module, number, interrupted, ab, tmp_path):
+def test_signal_during_imports_exits_with_130_and_one_line(module, number, run_with_signal, ab, tmp_path):
     before = everything(tmp_path)
-    ran = interrupted(module, number, "cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+    ran = run_with_signal(module, number, "cluster", *ab, "-k", 3, "--out", tmp_path / "out")
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", EARLY)
     assert everything(tmp_path) == before
 
 
-def test_signal_during_imports_of_the_installed_script(interrupted):
-    ran = interrupted("numpy", signal.SIGINT, "datasets", program=("-c", ENTRY_POINT))
+def test_signal_during_imports_of_the_installed_script(run_with_signal):
+    ran = run_with_signal("numpy", signal.SIGINT, "datasets", program=("-c", ENTRY_POINT))
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", EARLY)
 
 
@@ -89,13 +89,13 @@ def test_installed_script_is_the_one_tested_here():
 
 
 @pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])
-def test_signal_during_imports_of_the_work(number, times, interrupted, tmp_path):
+def test_signal_during_imports_of_the_work(number, times, run_with_signal, tmp_path):
     """Sparse views import numba when they are fitted; `timeout` and shells often send a signal twice."""
     X = sp.random_array((60, 30), density=0.3, random_state=np.random.default_rng(0), format="csr")
     sp.save_npz(tmp_path / "x.npz", X)
     before = everything(tmp_path)
     view = "--view", f"x={tmp_path / 'x.npz'}"
-    ran = interrupted("numba", number, "cluster", *view, "-k", 3, "--out", tmp_path / "out", times=times)
+    ran = run_with_signal("numba", number, "cluster", *view, "-k", 3, "--out", tmp_path / "out", times=times)
     assert ran.returncode == 130, ran.stderr
     lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]
     assert len(lines) == 1
@@ -103,10 +103,63 @@ def test_signal_during_imports_of_the_work(number, times, interrupted, tmp_path)
     assert everything(tmp_path) == before
 
 
-def test_ignored_signals_stay_ignored(interrupted, tmp_path):
+AT_THE_END = """
+import signal, sys
+from consilience import __main__ as command
+discard_unwritable_messages = command.discard_unwritable_messages
+
+def send_signal():
+    signal.raise_signal(signal.SIGTERM)
+    discard_unwritable_messages()
+
+command.discard_unwritable_messages = send_signal
+sys.exit(command.start())
+"""
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 0), (["--force", "--debug"], 0), (["--out", "file"], 1)])
+def test_signal_after_the_command_has_ended_keeps_its_exit_code(options, code, tmp_path):
+    (tmp_path / "file").touch()
+    command = [sys.executable, "-c", AT_THE_END, "datasets", "word-senses", "--quiet", *options]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert ran.stderr == ("consilience: file is a file: name a folder\n" if code else "")
+    assert (tmp_path / "word-senses").exists() == (code == 0)
+
+
+TWICE_AT_THE_END = """
+import signal, sys
+from consilience import __main__ as start
+from consilience.cli import command
+describe_stop, set_exit_code, codes = command._describe_stop, start.ExitHandler.set_exit_code, []
+
+def send_signal_after_the_work(handler, code):
+    codes.append(code)
+    if len(codes) == 2:
+        signal.raise_signal(signal.SIGINT)
+    set_exit_code(handler, code)
+
+def send_signal_again(stop, say):
+    signal.raise_signal(signal.SIGINT)
+    return describe_stop(stop, say)
+
+start.ExitHandler.set_exit_code = send_signal_after_the_work
+command._describe_stop = send_signal_again
+sys.exit(start.start())
+"""
+
+
+def test_second_signal_after_the_work_does_not_say_that_nothing_was_done(tmp_path):
+    command = [sys.executable, "-c", TWICE_AT_THE_END, "datasets", "word-senses", "--quiet"]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
+    assert (tmp_path / "word-senses").exists()
+
+
+def test_ignored_signals_stay_ignored(run_with_signal, tmp_path):
     """A shell starts background jobs with SIGINT ignored."""
     program = f"import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); {ENTRY_POINT}"
-    ran = interrupted("numpy", signal.SIGINT, "datasets", program=("-c", program))
+    ran = run_with_signal("numpy", signal.SIGINT, "datasets", program=("-c", program))
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith("word-senses")
 

@@ -49,6 +49,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
         write_json(folder / FILES[1], facts)
         save(as_saved(data, fitted, options), folder / FILES[2])
         build_report(data, fitted, sure, comparison, options, say).save(folder / FILES[3])
+    say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}: {', '.join(FILES)}. Look at {out / FILES[3]}")
 
 

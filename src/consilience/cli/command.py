@@ -19,26 +19,35 @@ EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence 
 3 an error of our own (--debug shows where); 130 stopped by Ctrl-C. Nothing is ever left half-written."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+def main(arguments: Sequence[str] | None = None, set_exit_code: Callable[[int], None] = lambda _: None) -> int:
+    """Run the command line and return its exit code.
+
+    `set_exit_code` is called with the exit code of a signal when the work starts, and with that of the command when it
+    has ended: `stop_on_signals` restores the handlers that were there before, and these must not say that nothing was
+    done.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser().parse_args(given)
     options.command_line = shlex.join(["consilience", *given])
     say = Say(options.quiet)
     try:
         with ExitStack() as handlers:
-            return _run(options, say, handlers)
-    except KeyboardInterrupt as stop:  # it came when the work had ended
+            code = _run(options, say, handlers, set_exit_code)
+            set_exit_code(code)
+    except KeyboardInterrupt as stop:  # a signal that arrived after the work
+        set_exit_code(STOPPED)
         return _refuse(_describe_stop(stop, say), STOPPED, options.debug)
+    return code
 
 
-def _run(options: argparse.Namespace, say: Say, handlers: ExitStack) -> int:
+def _run(options: argparse.Namespace, say: Say, handlers: ExitStack, set_exit_code: Callable[[int], None]) -> int:
     """Run the subcommand, print one sentence about an error, and return the exit code."""
     try:
         if not options.quiet:
             check_standard_output()
         command = options.load_command()  # imports numpy and others, while Ctrl-C still ends the process at once
         handlers.enter_context(stop_on_signals())
+        set_exit_code(STOPPED)
         command(options, say)
         say.flush()
     except KeyboardInterrupt as stop:
@@ -54,7 +63,7 @@ def _run(options: argparse.Namespace, say: Say, handlers: ExitStack) -> int:
 
 
 def _describe_stop(stop: KeyboardInterrupt, say: Say) -> str:
-    """Say which steps had ended and what was written when the signal came."""
+    """Say which steps had ended and what was written when the signal arrived."""
     steps = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
     return f"stopped {steps}: {getattr(stop, '__notes__', [say.left])[-1]}"
 

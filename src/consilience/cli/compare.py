@@ -53,6 +53,7 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
     with whole_file(out, options.force) as temporary:
         write_json(temporary, {**facts, "versions": versions(), "command": options.command_line})
+    say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}")
 
 

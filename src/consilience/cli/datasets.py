@@ -138,6 +138,7 @@ def _write_table(path: Path, header: list[str], rows: Iterable[Any]) -> None:
 
 
 def _propose(say: Say, out: Path, files: Iterable[str], line: str) -> None:
+    say.left = f"the files are in {out}"
     say.result(f"Written to {out}: {', '.join(files)}. Now try")
     named = f"./{out}" if str(out).startswith("-") else str(out)  # which is no option
     say.result(f"  consilience cluster {line.format(shlex.quote(named))} --out {shlex.quote(f'{named}-out')}")

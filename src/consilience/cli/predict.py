@@ -51,6 +51,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
     ):
         say_guarded(write_labels(file, ids, labels, sure), say)
+    say.left = f"the results are in {out}"
     say.result(f"{len(labels):,} entities placed, written to {out}")
 
 

@@ -48,6 +48,7 @@ def report(options: argparse.Namespace, say: Say) -> None:
         sure = confidence(estimator, fitted.views)
         table = _table(comparison) if comparison else None
         build_report(data, fitted, sure, table, options, say).save(out, overwrite=options.force)
+    say.left = f"the results are in {out}"
     say.result(f"Written to {out}")
 
 
