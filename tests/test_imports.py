@@ -1,7 +1,9 @@
 """What importing the package costs, and what it leaves to be imported when needed."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,27 @@ def test_every_public_name_is_there():
     assert set(consilience.__all__) <= set(dir(consilience))
     with pytest.raises(AttributeError, match="module 'consilience' has no attribute 'KMeans'"):
         _ = consilience.KMeans
+
+
+def read_static_imports(code):
+    """Return the names that the module imports for type checkers only, with the module that each comes from."""
+    (block,) = [node for node in ast.parse(code).body if isinstance(node, ast.If)]
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert all(node.level == 1 for node in imports)
+    return {alias.name: node.module for node in imports for alias in node.names}
+
+
+def test_lists_of_public_names_agree():
+    import consilience
+
+    path = Path(consilience.__file__)
+    static = read_static_imports(path.read_text(encoding="utf-8"))
+    subpackages = {name for name, module in static.items() if module is None}
+    assert {name: module for name, module in static.items() if module is not None} == consilience._MODULES
+    assert subpackages <= set(consilience._SUBPACKAGES)
+    assert sorted({*static, "__version__"}) == sorted(consilience.__all__)
+    folders = {folder.parent.name for folder in path.parent.glob("[a-z]*/__init__.py")}
+    assert folders - {"cli", "papers"} == set(consilience._SUBPACKAGES)
 
 
 LAZY = """
