@@ -48,6 +48,16 @@ def test_standard_input_is_a_view(data, clustered, tmp_path):
     assert bash(f"{COMMAND} predict - --view a='{data}/a.csv' < '{model}'", tmp_path) == expected
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs /dev/null")
+@pytest.mark.parametrize("name", ["/dev/null", "empty", "empty.csv"])
+def test_empty_files_are_called_empty(name, clustered, tmp_path):
+    path = tmp_path / name  # /dev/null is absolute
+    if not path.exists():
+        path.touch()
+    assert_refused(run("predict", clustered("k-means"), "--view", f"a={path}"), f"{path} is empty")
+    assert_refused(run("cluster", "--view", f"a={path}", "--out", tmp_path / "out"), f"{path} is empty")
+
+
 def open_when_read(pipe, process):
     """Open a named pipe for writing as soon as the process reads it."""
     while True:

@@ -51,9 +51,7 @@ def read_source(
         with InputFiles() as inputs:
             return read_source(path, as_text, delimiter, inputs)
     file = inputs.locate(path)
-    if not file.n_bytes:
-        raise ValueError(f"{path} is empty")
-    suffix = _check_suffix(file)
+    suffix = _find_format(file)
     if suffix in TABLES:
         return TABLES[suffix](file, as_text, delimiter)
     return MATRICES[suffix](file)
@@ -61,10 +59,13 @@ def read_source(
 
 def is_table(path: Path, inputs: InputFiles) -> bool:
     """Whether the file has named columns."""
-    return _check_suffix(inputs.locate(path)) in TABLES
+    return _find_format(inputs.locate(path)) in TABLES
 
 
-def _check_suffix(file: InputFile) -> str:
+def _find_format(file: InputFile) -> str:
+    """Return the suffix that tells the format; refuse an empty file and an unknown suffix."""
+    if not file.n_bytes:
+        raise ValueError(f"{file} is empty")
     if file.suffix not in TABLES and file.suffix not in MATRICES:
         suffixes = ", ".join([*TABLES, *MATRICES])
         raise ValueError(f"{file}: files are known by their ending, which must be one of {suffixes}")
