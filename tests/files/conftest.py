@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from consilience.files import parse_view, read_files
+from consilience.files import InputFiles, parse_view, read_files
 
 
 @pytest.fixture
@@ -27,7 +27,8 @@ def read():
     """Read views that are named as on the command line."""
 
     def reading(*views, **options):
-        return read_files([parse_view(str(view)) for view in views], **options)
+        with InputFiles() as inputs:
+            return read_files([parse_view(str(view)) for view in views], inputs=inputs, **options)
 
     return reading
 

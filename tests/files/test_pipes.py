@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from consilience import persist
-from consilience.files.formats import MATRICES, TABLES, InputFiles, inputs, read_source
+from consilience.files.formats import MATRICES, TABLES, InputFiles, inputs, read_input, read_source
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
@@ -161,7 +161,7 @@ def test_two_names_of_one_pipe_are_read_once(tmp_path):
     link = tmp_path / "link.csv"
     with pipe_of(CSV, tmp_path / "pipe.csv") as path, InputFiles() as files:
         link.symlink_to(path)
-        assert_equal_sources(read_source(path, inputs=files), read_source(link, inputs=files))
+        assert_equal_sources(*(read_input(files.locate(name)) for name in (path, link)))
 
 
 def test_copies_of_pipes_are_deleted(tmp_path, monkeypatch):

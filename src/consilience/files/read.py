@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .content import KINDS, Content
-from .formats import Collection, Frame, InputFiles, Matrix, Source, read_source
+from .formats import Collection, Frame, InputFiles, Matrix, Source, read_input
 from .kinds import check_ids, content_of_columns, content_of_matrix, edge_columns
 from .spec import ViewSpec, chosen_columns, is_file, split_columns
 
@@ -44,23 +44,12 @@ def read_files(
     kinds: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     usual_ids: Sequence[str] = USUAL_IDS,
-    inputs: InputFiles | None = None,
+    inputs: InputFiles,
 ) -> Reading:
     """Read each file once and find out what its views are; without `id_column` one of the usual ones is taken.
 
     `inputs` keeps the content of pipes that other options name as well.
     """
-    if inputs is None:
-        with InputFiles() as inputs:
-            return read_files(
-                specs,
-                id_column=id_column,
-                labels=labels,
-                kinds=kinds,
-                delimiter=delimiter,
-                usual_ids=usual_ids,
-                inputs=inputs,
-            )
     forced = dict(kinds or {})
     wrong = next((kind for kind in forced.values() if kind not in KINDS), None)
     if wrong is not None:
@@ -83,7 +72,7 @@ class Shelf:
     def __call__(self, path: Path, as_text: frozenset[str] = frozenset()) -> Source:
         key = path, as_text
         if key not in self._held:
-            self._held[key] = read_source(path, self._as_text | as_text, self._delimiter, self._inputs)
+            self._held[key] = read_input(self._inputs.locate(path), self._as_text | as_text, self._delimiter)
         return self._held[key]
 
 

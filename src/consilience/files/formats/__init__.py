@@ -37,20 +37,14 @@ MATRICES: dict[str, Callable[[InputFile], Any]] = {
 }
 
 
-def read_source(
-    path: Path,
-    as_text: frozenset[str] = frozenset(),
-    delimiter: str | None = None,
-    inputs: InputFiles | None = None,
-) -> Source:
-    """Read a file; columns named in `as_text` are never taken for numbers.
+def read_source(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Source:
+    """Read a file; columns named in `as_text` are never taken for numbers."""
+    with InputFiles() as inputs:
+        return read_input(inputs.locate(path), as_text, delimiter)
 
-    `inputs` keeps the content of pipes that are read more than once.
-    """
-    if inputs is None:
-        with InputFiles() as inputs:
-            return read_source(path, as_text, delimiter, inputs)
-    file = inputs.locate(path)
+
+def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Source:
+    """Read a file that `InputFiles` has located, such as a pipe that is read more than once."""
     suffix = _find_format(file)
     if suffix in TABLES:
         return TABLES[suffix](file, as_text, delimiter)
@@ -83,6 +77,7 @@ __all__ = [
     "is_number",
     "is_table",
     "path_of",
+    "read_input",
     "read_source",
     "spoken",
 ]
