@@ -1,8 +1,8 @@
 """Multi-view clustering: find the groups in data that is described in several ways at once.
 
 Public names are imported when they are first used, so that the command line can handle Ctrl-C and print its help
-before numpy, scipy and scikit-learn are loaded. Type checkers need the imports and a literal ``__all__``, and Python the
-table of names by module; tests/test_imports.py checks that they agree.
+before numpy, scipy and scikit-learn are loaded. Type checkers need the imports and a literal ``__all__``, and Python
+the table of names by module; tests/test_imports.py checks that they agree.
 """
 
 from ._version import __version__

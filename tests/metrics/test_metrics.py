@@ -146,3 +146,16 @@ def test_agreement_refuses(function, view_labels, message):
 
 def test_whole_floats_are_labels():
     assert agreement_rate(np.array([0.0, 1.0, -1.0]), [0, 0, 1]) == 0.5
+
+
+def test_labels_are_rows_of_an_array_of_any_library(to_kind):
+    labels = to_kind(np.array([[0, 1, 1, 0], [0, 1, 0, -1]]))
+    assert agreement_rate(labels) == pytest.approx(2 / 3)
+    assert agreement_matrix(labels)[0, 1] == pytest.approx(2 / 3)
+    assert disagreement_bound(labels) == pytest.approx(1 / 3)
+
+
+def test_agreement_refuses_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"flat sequence of whole numbers, .* got an array of shape \(2, 3\)"):
+        agreement_rate(pandas.DataFrame([[0, 1, 1], [0, 1, 0]]))

@@ -102,6 +102,8 @@ def _stacked(view_labels: tuple[Any, ...]) -> np.ndarray:
             view_labels = tuple(labels.values())
         elif isinstance(labels, list | tuple | np.ndarray) and len(labels) and not np.isscalar(labels[0]):
             view_labels = tuple(labels)
+        elif getattr(labels, "ndim", None) == 2 and not hasattr(labels, "columns"):  # rows of data frames are no views
+            view_labels = tuple(np.asarray(labels))
     if not view_labels:
         raise ValueError("no labels to compare: give the labels of each view")
     arrays = [_as_labels(labels) for labels in view_labels]
