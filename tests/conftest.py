@@ -1,14 +1,9 @@
 """Array kinds that every test of arrays runs on, and settings of all property tests."""
 
-import sys
-from pathlib import Path
-
 import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-
-sys.path.insert(0, str(Path(__file__).parent))  # for modules that tests of several folders import
 
 # How long an example takes depends on how busy the machine is, so that neither a deadline nor slow examples are errors.
 settings.register_profile("without time limits", deadline=None, suppress_health_check=[HealthCheck.too_slow])

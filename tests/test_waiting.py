@@ -32,4 +32,4 @@ def test_no_test_waits_for_a_fixed_time():
         for path in sorted(folder.rglob("*.py"))
         for line in find_time_limits(path.read_text(encoding="utf-8"))
     ]
-    assert limits == [], "use HANG_LIMIT of tests/waiting.py"
+    assert limits == [], "use HANG_LIMIT of tests/support/waiting.py"
