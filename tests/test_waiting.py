@@ -3,8 +3,26 @@
 import ast
 from pathlib import Path
 
-SUBPROCESS_CALLS = {"call", "check_call", "check_output", "communicate", "run"}
-WAITING_CALLS = SUBPROCESS_CALLS | {"Barrier", "join", "result", "wait", "wait_for_selector", "wait_for_workers"}
+# Functions that wait, with the positions at which they take a time limit beside the keyword `timeout`.
+WAITING_CALLS = {
+    "Barrier": [2],
+    "call": [],
+    "check_call": [],
+    "check_output": [],
+    "communicate": [1],
+    "join": [0],
+    "poll": [0],
+    "result": [0],
+    "run": [],
+    "wait": [0, 1],
+    "wait_for_selector": [],
+    "wait_for_workers": [1],
+}
+
+
+def is_number(node):
+    """Whether the node is a literal number other than 0."""
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value != 0
 
 
 def find_time_limits(code):
@@ -14,15 +32,21 @@ def find_time_limits(code):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", None))
+        if name not in WAITING_CALLS:
+            continue
         limits = [keyword.value for keyword in node.keywords if keyword.arg == "timeout"]
-        if name in WAITING_CALLS and any(isinstance(limit, ast.Constant) and limit.value for limit in limits):
+        limits += [node.args[i] for i in WAITING_CALLS[name] if i < len(node.args)]
+        if any(map(is_number, limits)):
             lines.append(node.lineno)
     return lines
 
 
 def test_time_limits_are_recognised():
-    calls = ["run(timeout=3)", "p.communicate(timeout=60)", "run(timeout=HANG_LIMIT)", "run()", "fetch(timeout=10)"]
-    assert find_time_limits("\n".join(calls)) == [1, 2]
+    limited = ["run(timeout=3)", "p.communicate(timeout=60)", "p.join(10)", "event.wait(0.5)", "wait(connections, 2)"]
+    limited += ["threading.Barrier(2, None, 5)", "client.wait_for_workers(2, 30)", "p.communicate(None, 7)"]
+    others = ["run(timeout=HANG_LIMIT)", "run()", "fetch(timeout=10)", "' '.join(words)", "event.wait(HANG_LIMIT)"]
+    others += ["threading.Barrier(2)", "client.wait_for_workers(2)", "p.wait(timeout=0)", "p.join(None)"]
+    assert find_time_limits("\n".join(limited + others)) == list(range(1, len(limited) + 1))
 
 
 def test_no_test_waits_for_a_fixed_time():

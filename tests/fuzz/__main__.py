@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from ..support.waiting import HANG_LIMIT
 from .case import Case
 from .driver import FAILED, summarize
 from .sections import SECTIONS, run_case
@@ -21,7 +22,13 @@ def main() -> int:
     parser.add_argument("--fits", type=int, help="cases of the section fits (default: as --cases)")
     parser.add_argument("--files", type=int, help="cases of the section files (default: as --cases)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all cores)")
-    parser.add_argument("--limit", type=float, default=300, help="seconds that a case may take (default: %(default)s)")
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=HANG_LIMIT,
+        help="seconds of wall time after which a case counts as hanging, many times more than any case takes, so that "
+        "a busy machine fails no case (default: %(default)s)",
+    )
     options = parser.parse_args()
     unknown = [section for section in options.sections if section not in SECTIONS]
     if unknown:

@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from ..support.waiting import HANG_LIMIT
 from .case import Case
 from .sections import run_case
 
@@ -82,7 +83,10 @@ class Worker:
 
 
 def run_cases(jobs: list[tuple[str, int]], n_workers: int, limit: float) -> Iterator[tuple[str, int, str, str]]:
-    """Yield (section, seed, outcome, message) of each case as it ends."""
+    """Yield (section, seed, outcome, message) of each case as it ends.
+
+    A case that has not ended after `limit` seconds of wall time counts as hanging.
+    """
     os.environ.update(SINGLE_THREADED)
     waiting, workers = iter(jobs), [Worker() for _ in range(min(n_workers, len(jobs)))]
     try:
@@ -98,7 +102,7 @@ def run_cases(jobs: list[tuple[str, int]], n_workers: int, limit: float) -> Iter
                     try:
                         result = worker.connection.recv()
                     except (EOFError, ConnectionResetError):
-                        worker.process.join(10)
+                        worker.process.join(HANG_LIMIT)
                         result = (*worker.job, FAILED, f"the process ended with exit code {worker.process.exitcode}")
                 elif time.monotonic() > worker.deadline:
                     result = (*worker.job, FAILED, f"no end within {limit:g} s")
