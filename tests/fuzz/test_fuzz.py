@@ -1,12 +1,15 @@
 """A short run of every section of the fuzzers; ``make fuzz`` makes a long one."""
 
+import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.fuzz.case import Case
+from tests.fuzz.files import peak_memory, reset_peak_memory
 from tests.fuzz.sections import SECTIONS, run_case
 
 CASES = {
@@ -37,3 +40,14 @@ def test_short_run(section, part):
         except Exception as error:
             error.add_note(f"to repeat: python -m tests.fuzz {section} --seed {seed}\n{case.notes}")
             raise
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak of memory cannot be reset")
+def test_peak_of_memory_forgets_earlier_cases():
+    reset_peak_memory()
+    before = peak_memory()[0]
+    for _ in range(2):
+        np.ones(2**25)  # 256 MiB
+        assert peak_memory()[0] - before > 2**27
+        reset_peak_memory()
+        assert peak_memory()[0] - before < 2**27
