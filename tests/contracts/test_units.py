@@ -166,6 +166,22 @@ def test_exact_units_do_not_matter_to_clusters_that_overlap(case):
             assert_same(fit(case, scales, separation=3), expected)
 
 
+DEPENDENT_CASES = {
+    "PCKMeans": Case(cs.PCKMeans(3), "single", constraints=True),
+    "MultiViewConstrainedKMeans, pck": Case(cs.MultiViewConstrainedKMeans(3), constraints=True),
+    "affinity, chi2": Case(cs.CoTrainedSpectral(3, affinity="chi2", n_init=2), "positive"),
+    "affinity, polynomial": Case(cs.CoTrainedSpectral(3, affinity="polynomial", n_init=2), "positive"),
+}
+
+
+@pytest.mark.parametrize("name", DEPENDENT_CASES)
+def test_units_matter_where_they_are_said_to(name):
+    """The other entries of UNIT_DEPENDENT take data that have no units, or similarities and divergences."""
+    assert name in UNIT_DEPENDENT
+    case, scales = DEPENDENT_CASES[name], dict.fromkeys(["view0", "view1", "view2"], 1e-6)
+    assert adjusted_rand_score(fit(case, {}, separation=3), fit(case, scales, separation=3)) < 1
+
+
 @pytest.mark.parametrize("estimator", [cs.MultiViewKMeans(3, n_init=2), cs.MultiViewSphericalKMeans(3, n_init=2)])
 def test_units_of_sparse_views_do_not_matter(estimator):
     views, _ = make_gaussian_views(60, n_clusters=3, n_features=(6, 8), separation=9, random_state=0)
