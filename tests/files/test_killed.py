@@ -63,10 +63,10 @@ def test_kill_before_each_step_leaves_files_of_one_run_or_a_clear_refusal(case, 
 
 @pytest.mark.parametrize("case", ENDS)
 def test_later_run_removes_what_a_killed_one_left(case, steps):
-    own = [step for step in steps if step["case"] == case]
-    assert [step["killed"] for step in own] == [True] * (len(own) - 1) + [False]
-    assert any(step["left over"] for step in own)
-    for step in own:
+    case_steps = [step for step in steps if step["case"] == case]
+    assert [step["killed"] for step in case_steps] == [True] * (len(case_steps) - 1) + [False]
+    assert any(step["left over"] for step in case_steps)
+    for step in case_steps:
         assert (step["later"], step["finally"], step["files"]) == (0, "new", ENDS[case]), step
 
 
@@ -126,7 +126,7 @@ def write_with_signal(kind, out, n):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files that Python itself closes late
 @pytest.mark.parametrize(("kind", "stride"), [("new", 7), ("older", 11), ("file", 5)])
-def test_sigterm_between_any_two_instructions_leaves_nothing(kind, stride, tmp_path, stop_by_sigterm):
+def test_sigterm_at_every_nth_instruction_leaves_nothing(kind, stride, tmp_path, stop_by_sigterm):
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     seen, n = set(), 0
     stopped = True
