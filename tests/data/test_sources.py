@@ -621,7 +621,7 @@ def test_open_sparse_refuses_shapes_that_are_not_two_whole_numbers(shape, tmp_pa
 def test_open_sparse_refuses_complex_numbers(tmp_path):
     data, indices, indptr = sparse_files(tmp_path)
     np.save(data, np.load(data).astype(complex))
-    with pytest.raises(TypeError, match="wants real numbers in data, got complex128"):
+    with pytest.raises(TypeError, match="data must hold real numbers, got complex128"):
         open_sparse(data, indices, indptr, SPARSE.shape)
 
 

@@ -3,12 +3,14 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from consilience.files.formats import read_source
 
@@ -119,3 +121,25 @@ def test_shortest_entries_are_not_too_many_for_their_file(put):
     assert read_source(put("x.mtx", pattern)).values.nnz == 2
     dense = "%%MatrixMarket matrix array integer general\n9 1\n" + "\n".join("123456789")
     assert read_source(put("y.mtx", dense)).values.ravel().tolist() == list(range(1, 10))
+
+
+@pytest.mark.parametrize(("sizes", "shape"), [(f"{MANY} 3", (2, 3)), (f"3 {MANY}", (3, 2))])
+def test_refusal_says_how_to_drop_empty_rows_or_columns(put, sizes, shape):
+    pattern = r"if it is not, save it without empty (rows|columns): .* in scipy$"
+    with pytest.raises(ValueError, match=pattern) as caught:
+        read_source(put("x.mtx", f"{COORDINATES}{sizes} 2\n1 1 1\n2 2 1\n"))
+    advice = re.search(r"empty \w+: (.*) in scipy", str(caught.value))[1]
+    X = sp.coo_array(([1.0, 1.0], ([0, 2], [0, 2])), shape=(3, 3))
+    assert eval(advice, {"X": X, "np": np}).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f"{COORDINATES}3 3 2\n1 1 1\n", "2 entries are announced, but the file has 1"),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "4 numbers are announced, but the file has 3"),
+    ],
+)
+def test_message_says_how_many_values_the_file_has(put, content, message):
+    with pytest.raises(ValueError, match=message):
+        read_source(put("x.mtx", content))

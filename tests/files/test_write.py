@@ -90,7 +90,7 @@ def test_a_file_that_comes_up_meanwhile_is_kept(tmp_path):
             temporary.write_text("mine")
             (tmp_path / "x.txt").write_text("theirs")
 
-    with pytest.raises(FileExistsError, match=r"x\.txt has come up meanwhile: choose another name"):
+    with pytest.raises(FileExistsError, match=r"x\.txt was created by another process: choose another name"):
         write()
     assert (tmp_path / "x.txt").read_text() == "theirs"
     assert below(tmp_path) == ["x.txt"]
@@ -103,7 +103,7 @@ def test_a_link_to_nowhere_is_kept(tmp_path):
         with whole_file(tmp_path / "x.txt") as temporary:
             temporary.write_text("mine")
 
-    with pytest.raises(FileExistsError, match=r"x\.txt (is there already|has come up meanwhile)"):
+    with pytest.raises(FileExistsError, match=r"x\.txt (is there already|was created by another process)"):
         write()
     assert below(tmp_path) == ["x.txt"]
 
@@ -339,7 +339,7 @@ def test_files_that_were_placed_give_way_if_another_cannot_be(tmp_path):
             (folder / "b").write_text("new")
             (final / "b").write_text("came up")
 
-    with pytest.raises(FileExistsError, match="has come up meanwhile"):
+    with pytest.raises(FileExistsError, match="was created by another process"):
         write()
     assert {path.name: path.read_text() for path in final.iterdir()} == {"else": "kept", "b": "came up"}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -12,9 +12,10 @@ from typing import Any
 class SignalDeferral:
     """Postpone the Python handlers of SIGINT and SIGTERM within a ``with`` block.
 
-    `lift` lets signals through again for a part of the block, and `hold` ends that part. Signals that came meanwhile
-    are handled by `lift`, or at the end of the block. Only the main thread runs Python's signal handlers, so nothing
-    is postponed in others. Signals with the default action are left alone: they end the process, as SIGKILL does.
+    `lift` lets signals through again for a part of the block, and `hold` ends that part. Signals that arrived during
+    the deferral are handled by `lift`, or at the end of the block. Only the main thread runs Python's signal handlers,
+    so nothing is postponed in others. Signals with the default action are left alone: they end the process, as SIGKILL
+    does.
     """
 
     def __init__(self) -> None:
@@ -47,7 +48,7 @@ class SignalDeferral:
         self._holding = True
 
     def lift(self) -> None:
-        """Handle the signals that came meanwhile, and let others through."""
+        """Handle the signals that arrived during the deferral, and let others through."""
         self._holding = False
         while self._pending:
             number, frame = self._pending.pop(0)

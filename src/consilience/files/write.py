@@ -105,7 +105,7 @@ def _flush_to_disk(files: Sequence[Path]) -> None:
 
 
 def _rename_to_new(folder: Path, final: Path) -> bool:
-    """Give the folder its final name; return False if a folder with files in it has come up there meanwhile."""
+    """Give the folder its final name; return False if another process created a folder with files there."""
     try:
         os.rename(folder, final)
     except OSError as error:
@@ -159,9 +159,9 @@ def _take_place(temporary: Path, final: Path, overwrite: bool) -> None:
         os.replace(temporary, final)
         return
     try:
-        os.link(temporary, final)  # unlike a renaming, refuses a file that has come up meanwhile
+        os.link(temporary, final)  # unlike a renaming, refuses a file that another process created
     except FileExistsError as error:
-        raise FileExistsError(f"{final} has come up meanwhile: choose another name") from error
+        raise FileExistsError(f"{final} was created by another process: choose another name") from error
     except OSError:  # a file system without links
         os.replace(temporary, final)
 

@@ -38,7 +38,7 @@ class SparseReader:
                 f"wants {self.n_rows + 1} whole numbers in indptr for {self.n_rows} rows, one more than rows"
             )
         if self.dtype.kind not in "biuf":
-            raise TypeError(f"wants real numbers in data, got {self.dtype}")
+            raise TypeError(f"data must hold real numbers, got {self.dtype}")
         if self.data.shape != self.indices.shape or len(self.data.shape) != 1 or self.indices.dtype.kind not in "iu":
             raise ValueError(f"wants data and indices of one length, got {self.data.shape} and {self.indices.shape}")
         if self.indptr[0] < 0 or self.indptr[-1] > self.data.shape[0] or np.any(self.indptr[1:] < self.indptr[:-1]):

@@ -24,7 +24,7 @@ from .source import Collection, Matrix
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
 START_SECONDS = 30  # processor time that reading a file of any length may take
-BYTES_PER_SECOND = 10**6  # slowest reading that is still allowed; honest files are read at 50 times this speed or more
+BYTES_PER_SECOND = 10**6  # slowest reading that is allowed; undamaged files are read at 50 times this speed or more
 
 
 def read_h5mu(path: InputFile) -> Collection:

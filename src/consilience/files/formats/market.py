@@ -44,7 +44,7 @@ def _read_coordinates(
     check_n_values(path, n_entries, 4 if pattern else 6, "entries")
     cells = _read_numbers(body) if n_entries else np.zeros((0, 3))
     if len(cells) != n_entries or (n_entries and cells.shape[1] != (2 if pattern else 3)):
-        raise ValueError(f"{n_entries} entries are announced, {len(cells)} are there")
+        raise ValueError(f"{n_entries} entries are announced, but the file has {len(cells)}")
     positions = cells[:, :2].astype(np.intp) - 1
     if n_entries and (positions.min() < 0 or (positions >= (n_rows, n_columns)).any()):
         raise ValueError(f"an entry lies outside the {n_rows} rows and {n_columns} columns")
@@ -62,7 +62,7 @@ def _read_dense(path: InputFile, sizes: list[int], body: Iterator[str], pattern:
     check_n_values(path, n_rows * n_columns, 2, "numbers")
     cells = _read_numbers(body)
     if cells.size != n_rows * n_columns:
-        raise ValueError(f"{n_rows * n_columns} numbers are announced, {cells.size} are there")
+        raise ValueError(f"{n_rows * n_columns} numbers are announced, but the file has {cells.size}")
     return cells.reshape(n_columns, n_rows).T
 
 

@@ -6,6 +6,10 @@ from .inputs import InputFile
 
 # Sizes of a sparse matrix that a file of any length may announce. Hashed features have many empty columns.
 ALWAYS_ALLOWED = {"rows": 2**22, "columns": 2**25}
+DROP_EMPTY = {
+    "rows": "X.tocsr()[np.diff(X.tocsr().indptr) > 0]",
+    "columns": "X.tocsc()[:, np.diff(X.tocsc().indptr) > 0]",
+}
 DEFLATE_RATIO = 1032  # the most that gzip and zip can compress by
 
 
@@ -23,7 +27,7 @@ def check_sparse_shape(path: InputFile, n_rows: int, n_columns: int, n_bytes: in
         if not 0 <= size <= max(ALWAYS_ALLOWED[axis], n_bytes):
             raise ValueError(
                 f"{size:,} {axis} are announced, which is not plausible for a file of {path.n_bytes:,} bytes. It is "
-                f"probably damaged; if it is not, leave out empty {axis}"
+                f"probably damaged; if it is not, save it without empty {axis}: {DROP_EMPTY[axis]} in scipy"
             )
 
 
