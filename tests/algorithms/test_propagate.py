@@ -69,11 +69,11 @@ def gamma_of(X):
 
 def sigmas_of(X, labels, centres, metric):
     """The literal covariances."""
-    own = literal.covariances(X, labels, centres, gamma_of(X))
+    covariances = literal.covariances(X, labels, centres, gamma_of(X))
     if isinstance(metric, Identity):
-        return own
+        return covariances
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
-    return literal.rescaled(matrices, own)
+    return literal.rescaled(matrices, covariances)
 
 
 def shapes_of(centres, sigmas):

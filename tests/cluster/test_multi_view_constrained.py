@@ -396,7 +396,7 @@ def three_views(separation, seed=0, missing=0.3):
     return views, y
 
 
-def permuted(views, constraints, order):
+def permute_rows(views, constraints, order):
     """Rows in another order, with constraints between the same entities."""
     return views[order], {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
 
@@ -435,7 +435,9 @@ def test_order_of_rows_does_not_matter(base, n_constraints, separation):
     model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
     for seed in range(2):
         order = np.random.default_rng(seed).permutation(len(y))
-        assert_same_clusters(model, quietly(*permuted(views, constraints, order), 4, max_iter=5, **BASES[base]), order)
+        assert_same_clusters(
+            model, quietly(*permute_rows(views, constraints, order), 4, max_iter=5, **BASES[base]), order
+        )
 
 
 @every_transfer
@@ -444,17 +446,17 @@ def test_orders_do_not_matter_whatever_is_transferred(transfer):
     constraints = sampled(views, y, 10)
     model = quietly(views, constraints, 4, transfer=transfer)
     order = np.random.default_rng(0).permutation(len(y))
-    turned, links = permuted(views, constraints, order)
+    turned, links = permute_rows(views, constraints, order)
     assert_same_clusters(model, quietly(turned[["view1", "view2", "view0"]], links, 4, transfer=transfer), order)
 
 
 def test_orders_do_not_matter_to_the_automatic_threshold():
     views, _, constraints = quadrants(mapped=1.0, n_samples=80)
     order = np.random.default_rng(0).permutation(len(views))
-    turned, links = permuted(views, constraints, order)
+    turned, links = permute_rows(views, constraints, order)
     model, other = (
-        quietly(own, given_links, threshold="auto", max_iter=5)
-        for own, given_links in ((views, constraints), (turned[["b", "a"]], links))
+        quietly(data, given_links, threshold="auto", max_iter=5)
+        for data, given_links in ((views, constraints), (turned[["b", "a"]], links))
     )
     assert other.thresholds_ == model.thresholds_
     assert_same_clusters(model, other, order)
@@ -467,7 +469,7 @@ def test_order_of_rows_does_not_matter_where_rows_of_a_view_are_equal():
     constraints = sampled(rounded, y, 40)
     order = np.random.default_rng(0).permutation(len(y))
     model = quietly(rounded, constraints, 4)
-    assert_same_clusters(model, quietly(*permuted(rounded, constraints, order), 4), order)
+    assert_same_clusters(model, quietly(*permute_rows(rounded, constraints, order), 4), order)
 
 
 def test_order_of_sparse_rows_does_not_matter():
@@ -475,7 +477,7 @@ def test_order_of_sparse_rows_does_not_matter():
     constraints = {"a": cs.Constraints.sample(y, 10, random_state=0)}
     order = np.random.default_rng(0).permutation(len(y))
     model = quietly(sparse, constraints, transfer="direct")
-    assert_same_clusters(model, quietly(*permuted(sparse, constraints, order), transfer="direct"), order)
+    assert_same_clusters(model, quietly(*permute_rows(sparse, constraints, order), transfer="direct"), order)
 
 
 def clustered_views(monkeypatch, views, constraints, **options):
@@ -508,8 +510,8 @@ def test_views_take_turns_in_the_order_given_if_asked_to():
     views, y = three_views(3, seed=1)
     constraints = sampled(views, y, 6)
     reordered = views[["view2", "view0", "view1"]]
-    one, other = (quietly(own, constraints, 4, view_order="given") for own in (views, reordered))
-    assert not np.array_equal(one.labels_, other.labels_)
+    model, other = (quietly(data, constraints, 4, view_order="given") for data in (views, reordered))
+    assert not np.array_equal(model.labels_, other.labels_)
 
 
 def test_what_lies_in_a_missing_row_does_not_matter():

@@ -292,9 +292,9 @@ def linear(
     """Principal components of the columns, and the entities' scores."""
     dimensions, scores = {}, {}
     for name, (X, there) in plain_blocks(views).items():
-        dimensions[name], own = linear_dimensions(X[there], estimator.rank, rng)
-        scores[name] = own, there
-        if not own.shape[1]:
+        dimensions[name], features = linear_dimensions(X[there], estimator.rank, rng)
+        scores[name] = features, there
+        if not features.shape[1]:
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
     return LinearAnalysis(dimensions), scores
 
@@ -306,9 +306,9 @@ def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator, chose
     kernels, similarities = similarities_of(restricted(views, columns), asked, rng)
     dimensions, scores, known = {}, {}, {}
     for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):
-        dimensions[name], own = kernel_dimensions(operator, estimator.rank, rng)
-        scores[name], known[name] = (own, there), copy(operator)  # without the table that it may hold
-        if not own.shape[1]:
+        dimensions[name], features = kernel_dimensions(operator, estimator.rank, rng)
+        scores[name], known[name] = (features, there), copy(operator)  # without the table that it may hold
+        if not features.shape[1]:
             raise ValueError(f"view {name!r} is the same for every entity under its kernel: leave the view out")
     return KernelAnalysis(dimensions, kernels, known, columns), scores
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 
 from .methods import METHODS
-from .say import Say, check_standard_output, nobody_reads, print_message
+from .say import Say, check_standard_output, print_message, redirect_to_null
 from .stopping import stop_on_signals
 
 DONE, WRONG, BUG, STOPPED = 0, 1, 3, 130  # and 2, by argparse, for wrong arguments
@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace, say: Say, handlers: ExitStack, set_exit_co
     except KeyboardInterrupt as stop:
         return _refuse(_describe_stop(stop, say), STOPPED, options.debug)
     except BrokenPipeError:
-        nobody_reads()
+        redirect_to_null()
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         return _refuse(_sentence(error, say.left), WRONG, options.debug)
     except Exception as error:
@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _command(commands: argparse._SubParsersAction, name: str, what: str, examples: str) -> argparse.ArgumentParser:
     """A subcommand, which imports what it needs when it runs."""
-    one = commands.add_parser(
+    subparser = commands.add_parser(
         name,
         help=what,
         description=f"{what[0].upper()}{what[1:]}.",
@@ -122,15 +122,15 @@ def _command(commands: argparse._SubParsersAction, name: str, what: str, example
 
         return getattr(import_module(f".{name}", __package__), name)
 
-    one.set_defaults(load_command=load_command)
-    one.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    one.add_argument("--debug", action="store_true", help="show where an error comes from")
-    return one
+    subparser.set_defaults(load_command=load_command)
+    subparser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    subparser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return subparser
 
 
-def _files(one: argparse.ArgumentParser, required: bool = True, kinds: bool = True) -> None:
+def _files(subparser: argparse.ArgumentParser, required: bool = True, kinds: bool = True) -> None:
     """The arguments that name the data."""
-    one.add_argument(
+    subparser.add_argument(
         "--view",
         action="append",
         default=None if required else [],
@@ -140,7 +140,7 @@ def _files(one: argparse.ArgumentParser, required: bool = True, kinds: bool = Tr
         "or H5MU. Columns of a table are named after a colon, with commas between, or by a pattern such as pixel_*",
     )
     if kinds:
-        one.add_argument(
+        subparser.add_argument(
             "--kind",
             action="append",
             default=[],
@@ -148,15 +148,19 @@ def _files(one: argparse.ArgumentParser, required: bool = True, kinds: bool = Tr
             help="what a view is, if it is not found rightly: numbers, counts, text, names (short strings, compared by "
             "their letters), categories, links (an edge list) or similarities",
         )
-    one.add_argument("--id", metavar="COLUMN", help="column that names the entities and joins the views (default: id)")
-    one.add_argument("--delimiter", metavar="CHARACTER", help="of the tables, if it is not found rightly")
+    subparser.add_argument(
+        "--id", metavar="COLUMN", help="column that names the entities and joins the views (default: id)"
+    )
+    subparser.add_argument("--delimiter", metavar="CHARACTER", help="of the tables, if it is not found rightly")
 
 
-def _work(one: argparse.ArgumentParser) -> None:
+def _work(subparser: argparse.ArgumentParser) -> None:
     """The arguments that say what to do with the data."""
-    one.add_argument("-k", type=_number, default="auto", metavar="N", help="number of clusters, or auto (the default)")
-    one.add_argument("--seed", type=_whole, default=0, help="of everything random (default: %(default)s)")
-    one.add_argument(
+    subparser.add_argument(
+        "-k", type=_number, default="auto", metavar="N", help="number of clusters, or auto (the default)"
+    )
+    subparser.add_argument("--seed", type=_whole, default=0, help="of everything random (default: %(default)s)")
+    subparser.add_argument(
         "--labels",
         metavar="COLUMN",
         help="known classes, for scoring only: a column of a file that is given, or FILE, or FILE:COLUMN",
@@ -182,13 +186,13 @@ def _path(text: str) -> str:
     return text
 
 
-def _seen(one: argparse.ArgumentParser, default: str | None, what: str) -> None:
-    one.add_argument("--out", type=_path, default=default, metavar="PATH", help=what)
-    one.add_argument("--force", action="store_true", help="write over what is there")
+def _seen(subparser: argparse.ArgumentParser, default: str | None, what: str) -> None:
+    subparser.add_argument("--out", type=_path, default=default, metavar="PATH", help=what)
+    subparser.add_argument("--force", action="store_true", help="write over what is there")
 
 
 def _cluster(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "cluster",
         "cluster files that describe the same things, and write labels, a model and a report",
@@ -198,61 +202,67 @@ def _cluster(commands: argparse._SubParsersAction) -> None:
         "  consilience cluster --view cells.h5mu --labels cell_type -k 9\n"
         "  consilience cluster --view text=text.npz --view same=similarity.npy --kind same=similarities -k 5",
     )
-    _files(one)
-    _work(one)
+    _files(subparser)
+    _work(subparser)
     titles = "; ".join(f"{name}: {method.title}" for name, method in METHODS.items())
-    one.add_argument(
+    subparser.add_argument(
         "--method", choices=["auto", *METHODS], default="auto", help=f"{titles} (default: auto, by the views' kinds)"
     )
-    one.add_argument("--constraints", metavar="FILE", help="table of two ids, must or cannot, and perhaps a weight")
-    one.add_argument("--title", help="of the report")
-    _seen(one, "consilience-out", "folder for labels.csv, summary.json, model.zip, report.html (default: %(default)s)")
+    subparser.add_argument(
+        "--constraints", metavar="FILE", help="table of two ids, must or cannot, and perhaps a weight"
+    )
+    subparser.add_argument("--title", help="of the report")
+    _seen(
+        subparser,
+        "consilience-out",
+        "folder for labels.csv, summary.json, model.zip, report.html (default: %(default)s)",
+    )
 
 
 def _compare(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "compare",
         "try all suitable methods and baselines: do several views help here, and which method?",
         "  consilience compare --view text=papers.csv:abstract --view links=citations.csv --labels field -k 7",
     )
-    _files(one)
-    _work(one)
-    one.add_argument(
+    _files(subparser)
+    _work(subparser)
+    subparser.add_argument(
         "--refits", type=_whole, default=5, help="fits on samples that judge stability (default: %(default)s)"
     )
-    one.set_defaults(method="auto", constraints=None)
-    _seen(one, None, "file for the table and its words as JSON")
+    subparser.set_defaults(method="auto", constraints=None)
+    _seen(subparser, None, "file for the table and its words as JSON")
 
 
 def _predict(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "predict",
         "give new entities to the clusters of a model",
         "  consilience predict consilience-out/model.zip --view text=new.csv:abstract > labels.csv",
     )
-    one.add_argument("model", metavar="MODEL", help="model.zip, or the folder that it lies in")
-    _files(one, kinds=False)
-    _seen(one, None, "file for the labels (default: standard output)")
+    subparser.add_argument("model", metavar="MODEL", help="model.zip, or the folder that it lies in")
+    _files(subparser, kinds=False)
+    _seen(subparser, None, "file for the labels (default: standard output)")
 
 
 def _report(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "report",
         "draw the report of a run again, without fitting again",
         "  consilience report consilience-out --labels class --force",
     )
-    one.add_argument("folder", metavar="FOLDER", help="that `consilience cluster` has written")
-    _files(one, required=False)
-    one.add_argument("--labels", metavar="COLUMN", help="known classes, if they have become known")
-    one.add_argument("--title", help="of the report")
-    _seen(one, None, "file for the report (default: report.html in the folder)")
+    subparser.add_argument("folder", metavar="FOLDER", help="that `consilience cluster` has written")
+    _files(subparser, required=False)
+    subparser.add_argument("--labels", metavar="COLUMN", help="known classes, if they have become known")
+    subparser.add_argument("--title", help="of the report")
+    _seen(subparser, None, "file for the report (default: report.html in the folder)")
 
 
 def _datasets(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "datasets",
         "list the data sets that ship or can be fetched, or write one out as ordinary files",
@@ -260,8 +270,10 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
         "  consilience datasets word-senses --out senses\n"
         "  CONSILIENCE_DATA=folder consilience datasets cora --out cora",
     )
-    one.add_argument("name", nargs="?", type=_data_set, metavar="NAME", help="which to write out: one of those listed")
-    _seen(one, None, "folder to write to (default: its name)")
+    subparser.add_argument(
+        "name", nargs="?", type=_data_set, metavar="NAME", help="which to write out: one of those listed"
+    )
+    _seen(subparser, None, "folder to write to (default: its name)")
 
 
 def _data_set(text: str) -> str:
@@ -275,7 +287,7 @@ def _data_set(text: str) -> str:
 
 
 def _reproduce(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "reproduce",
         "run the tables and figures of the five papers again, and put the numbers beside the published ones",
@@ -283,12 +295,16 @@ def _reproduce(commands: argparse._SubParsersAction) -> None:
         "  consilience reproduce kumar-daume-2011 table-3\n"
         "  CONSILIENCE_DATA=folder consilience reproduce --out reproduced",
     )
-    one.add_argument("paper", nargs="?", metavar="PAPER", help="one of them; --list names all")
-    one.add_argument("table", nargs="?", metavar="TABLE", help="one of its tables or figures")
-    one.add_argument("--list", action="store_true", help="name the papers and their tables, and do nothing")
-    one.add_argument("--quick", action="store_true", help="a small version of everything, on data that ships: minutes")
-    one.add_argument("--jobs", type=_positive, metavar="N", help="cells worked side by side (default: one a core)")
-    one.add_argument(
+    subparser.add_argument("paper", nargs="?", metavar="PAPER", help="one of them; --list names all")
+    subparser.add_argument("table", nargs="?", metavar="TABLE", help="one of its tables or figures")
+    subparser.add_argument("--list", action="store_true", help="name the papers and their tables, and do nothing")
+    subparser.add_argument(
+        "--quick", action="store_true", help="a small version of everything, on data that ships: minutes"
+    )
+    subparser.add_argument(
+        "--jobs", type=_positive, metavar="N", help="cells worked side by side (default: one a core)"
+    )
+    subparser.add_argument(
         "--out",
         type=_path,
         metavar="FOLDER",
@@ -298,18 +314,22 @@ def _reproduce(commands: argparse._SubParsersAction) -> None:
 
 
 def _bench(commands: argparse._SubParsersAction) -> None:
-    one = _command(
+    subparser = _command(
         commands,
         "bench",
         "time it on this machine beside scikit-learn: in memory, from a file, with dask, and on a GPU if there is one",
         "  consilience bench\n  consilience bench --rows 1000000 --columns 16 -k 20 --repeats 5",
     )
-    one.add_argument("--rows", type=_positive, default=100_000, metavar="N", help="of the made data (default: 100000)")
-    one.add_argument(
+    subparser.add_argument(
+        "--rows", type=_positive, default=100_000, metavar="N", help="of the made data (default: 100000)"
+    )
+    subparser.add_argument(
         "--columns", type=_positive, default=32, metavar="N", help="of each of the two views (default: %(default)s)"
     )
-    one.add_argument("-k", type=_positive, default=10, metavar="N", help="number of clusters (default: %(default)s)")
-    one.add_argument(
+    subparser.add_argument(
+        "-k", type=_positive, default=10, metavar="N", help="number of clusters (default: %(default)s)"
+    )
+    subparser.add_argument(
         "--repeats", type=_positive, default=3, metavar="N", help="turns that everybody takes (default: %(default)s)"
     )
 

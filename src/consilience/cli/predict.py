@@ -29,12 +29,12 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         check_free(out, options.force)
         check_inputs_stay([out], options, model_file(model))
     check_pipe_is_read_once(model, options.view)
-    held = open_model(model)
-    if not METHODS[held["method"]].predicts:
-        raise ValueError(f"{options.model}: --method {held['method']} has no way to place new entities")
+    saved = open_model(model)
+    if not METHODS[saved["method"]].predicts:
+        raise ValueError(f"{options.model}: --method {saved['method']} has no way to place new entities")
     with say.step("reading the files", "read the files"):
-        views, ids = read_for(held, options, say)
-    estimator = held["estimator"]
+        views, ids = read_for(saved, options, say)
+    estimator = saved["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
         sure = None
@@ -42,7 +42,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
             sure = np.asarray(estimator.predict_proba(views)).max(axis=1)
     if out is None:
         with standard_output() as stream:
-            shown = [printable(str(one)) for one in ids] if stream.isatty() else ids
+            shown = [printable(str(entity_id)) for entity_id in ids] if stream.isatty() else ids
             n_guarded = write_labels(stream, shown, labels, sure)
         say_guarded(n_guarded, say)
         return
@@ -71,36 +71,36 @@ def open_model(path: Path) -> dict[str, Any]:
     """A model that `consilience cluster` has written; the folder that it lies in will do."""
     path = model_file(path)
     check_complete(path.parent)
-    held = load_model(path)
-    if not isinstance(held, dict) or held.get("what") != "consilience model":
-        raise ValueError(f"{path} holds no model of `consilience cluster` but a {type(held).__name__}")
-    return held
+    saved = load_model(path)
+    if not isinstance(saved, dict) or saved.get("what") != "consilience model":
+        raise ValueError(f"{path} holds no model of `consilience cluster` but a {type(saved).__name__}")
+    return saved
 
 
-def read_for(held: dict[str, Any], options: argparse.Namespace, say: Say) -> tuple[Any, Any]:
+def read_for(saved: dict[str, Any], options: argparse.Namespace, say: Say) -> tuple[Any, Any]:
     """The files as the model's views, and the names of the entities."""
-    usual = () if held["id"] is None else (held["id"],)
+    usual = () if saved["id"] is None else (saved["id"],)
     with InputFiles() as inputs:
-        specs = [_with_columns(parse_view(text), held, inputs) for text in options.view]
-        kinds = {name: kind for name, kind in held["kinds"].items() if name in {spec.name for spec in specs}}
+        specs = [_with_columns(parse_view(text), saved, inputs) for text in options.view]
+        kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
         reading = read_files(
             specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual, inputs=inputs
         )
-    unknown = next((one.name for one in reading.contents if one.name not in held["kinds"]), None)
+    unknown = next((content.name for content in reading.contents if content.name not in saved["kinds"]), None)
     if unknown is not None:
-        raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, held['kinds']))}")
+        raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, saved['kinds']))}")
     ids = entities(reading.contents)
-    prepared = encode(reading.contents, held["parts"], ids)
+    prepared = encode(reading.contents, saved["parts"], ids)
     say_left_out(prepared, say)
-    return reduced(prepared.views, held["features"]), prepared.names
+    return reduced(prepared.views, saved["features"]), prepared.names
 
 
-def _with_columns(spec: Any, held: dict[str, Any], inputs: InputFiles) -> Any:
+def _with_columns(spec: Any, saved: dict[str, Any], inputs: InputFiles) -> Any:
     """The columns that the model was fitted on, where the user names none."""
-    if spec.name is None and spec.called not in held["kinds"]:
+    if spec.name is None and spec.called not in saved["kinds"]:
         return spec  # a file of several blocks, each with its own name
     spec = replace(spec, name=spec.called)
-    known = held["columns"].get(spec.called)
-    if spec.columns is not None or not known or not is_table(spec.path, inputs):
+    columns = saved["columns"].get(spec.called)
+    if spec.columns is not None or not columns or not is_table(spec.path, inputs):
         return spec
-    return replace(spec, columns=tuple(known))
+    return replace(spec, columns=tuple(columns))

@@ -21,12 +21,12 @@ def counted(n: int, one: str, several: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
 
-def nobody_reads(stream: TextIO | None = None) -> None:
+def redirect_to_null(stream: TextIO | None = None) -> None:
     """Redirect a stream, by default standard output, to the null device, so that Python's last flush does not fail."""
     with suppress(OSError, ValueError):  # a stream without a file descriptor
-        number = (stream or sys.stdout).fileno()
+        descriptor = (stream or sys.stdout).fileno()
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, number)
+        os.dup2(null, descriptor)
         os.close(null)
 
 
@@ -46,7 +46,7 @@ def standard_output() -> Iterator[TextIO]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        nobody_reads()
+        redirect_to_null()
         raise OSError(f"standard output cannot be written: {error.strerror or error}") from error
 
 
@@ -63,7 +63,7 @@ def print_message(text: str) -> None:
     try:
         print(encodable(text, sys.stderr), file=sys.stderr, flush=True)
     except OSError:
-        nobody_reads(sys.stderr)
+        redirect_to_null(sys.stderr)
 
 
 class Say:
@@ -85,7 +85,7 @@ class Say:
             with standard_output() as stream:
                 print(encodable(text, stream), file=stream)
         except BrokenPipeError:  # the reader has seen enough: the work goes on
-            nobody_reads()
+            redirect_to_null()
 
     def flush(self) -> None:
         """Bring results to standard output, if there are any."""

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while the command works: the first stops it in order, a later one at once."""
+"""Ctrl-C and SIGTERM while the command works: the first lets it clean up, a later one ends it at once."""
 
 from __future__ import annotations
 

@@ -88,13 +88,13 @@ def _make_locked(parent: Path) -> tuple[Path, int | None]:
         os.close(lock)
 
 
-def _lock_now(number: int, path: Path) -> bool:
+def _lock_now(descriptor: int, path: Path) -> bool:
     """Lock an open file; return False if another process has locked or removed it."""
     if fcntl is None:
         raise OSError("there are no file locks on this system")
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(number), os.stat(path))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except (BlockingIOError, FileNotFoundError):
         return False
 
@@ -166,15 +166,15 @@ def _remove_if_abandoned(folder: Path) -> None:
     if fcntl is None or os.lstat(folder).st_uid != os.geteuid():
         return
     try:
-        number = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         with suppress(OSError):
             folder.rmdir()  # fails unless it is empty
         return
     try:
         same_host = folder.name.startswith(f"{PREFIX}{zlib.crc32(platform.node().encode()):08x}-")
-        old = time.time() - os.fstat(number).st_mtime > ONE_DAY
-        if (same_host or old) and _lock_now(number, folder / LOCK):
+        old = time.time() - os.fstat(descriptor).st_mtime > ONE_DAY
+        if (same_host or old) and _lock_now(descriptor, folder / LOCK):
             _remove(folder)
     finally:
-        os.close(number)
+        os.close(descriptor)

@@ -96,16 +96,17 @@ class ConvergenceDisplay:
 
     def _panels(self, columns: Sequence[str] | None) -> list[dict[str, str]]:
         """Columns that share a panel, with their names: the weights of all views, each other by itself."""
-        known = [name for name in self.history if name != "round"]
-        if not self.history.n_rows or not known:
+        available = [name for name in self.history if name != "round"]
+        if not self.history.n_rows or not available:
             raise ValueError("the history is empty: fit the model with at least one round")
         if columns is None:
-            first = [name for name in CRITERIA if name in known][:1] or known[:1]
-            columns = first + [name for name in known if name == "agreement" or name.startswith("weight_")]
+            first = [name for name in CRITERIA if name in available][:1] or available[:1]
+            columns = first + [name for name in available if name == "agreement" or name.startswith("weight_")]
         if not len(columns):
-            raise ValueError(f"no columns to draw: leave columns out, or choose among {', '.join(map(repr, known))}")
-        if unknown := [name for name in columns if name not in known]:
-            raise ValueError(f"the history has no column {unknown[0]!r}; it has {', '.join(map(repr, known))}")
+            names = ", ".join(map(repr, available))
+            raise ValueError(f"no columns to draw: leave columns out, or choose among {names}")
+        if unknown := [name for name in columns if name not in available]:
+            raise ValueError(f"the history has no column {unknown[0]!r}; it has {', '.join(map(repr, available))}")
         weights = {name: literal(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}
         others = [{name: NAMES.get(name) or literal(name, 40)} for name in columns if name not in weights]
         return [*others, weights] if weights else others

@@ -62,8 +62,8 @@ def limit_seconds(seconds: int) -> None:
 
         faulthandler.dump_traceback_later(seconds, exit=True)
         return
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds if most < 0 else min(seconds, most), most))
+    _, limit = resource.getrlimit(resource.RLIMIT_CPU)  # that this process may not exceed; negative if there is none
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds if limit < 0 else min(seconds, limit), limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
@@ -72,10 +72,10 @@ def limit_memory(n_bytes: int) -> None:
     if sys.platform == "linux":
         import resource
 
-        most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        limit = BASE_MEMORY + 2 * COMPRESSION_RATIO * n_bytes
-        if most < 0 or limit < most:
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
+        limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        allowed = BASE_MEMORY + 2 * COMPRESSION_RATIO * n_bytes
+        if limit < 0 or allowed < limit:
+            resource.setrlimit(resource.RLIMIT_DATA, (allowed, limit))
 
 
 def read(path: str, package: str, arrays: list[Any]) -> dict[str, Any]:
@@ -127,11 +127,11 @@ def check_sizes(path: str) -> None:
     """Refuse data sets that are larger than anything compressed to the length of the file."""
     import h5py
 
-    most = max(ALWAYS_ALLOWED, COMPRESSION_RATIO * os.path.getsize(path))
+    limit = max(ALWAYS_ALLOWED, COMPRESSION_RATIO * os.path.getsize(path))
 
     def check(name: str, item: Any) -> None:
         n_bytes = item.size * item.dtype.itemsize if isinstance(item, h5py.Dataset) and item.size else 0
-        if n_bytes > most:
+        if n_bytes > limit:
             raise ValueError(f"{name} announces {n_bytes:,} bytes, too many for a file of {os.path.getsize(path):,}")
 
     with h5py.File(path, "r") as file:
