@@ -1,5 +1,7 @@
 """Array kinds that every test of arrays runs on, and settings of all property tests."""
 
+import signal
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -8,6 +10,10 @@ from hypothesis import HealthCheck, settings
 # How long an example takes depends on how busy the machine is, so that neither a deadline nor slow examples are errors.
 settings.register_profile("without time limits", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("without time limits")
+
+# Shells start background jobs with SIGINT ignored, and the processes that tests interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _torch(values):
