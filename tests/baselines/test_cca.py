@@ -259,3 +259,11 @@ def test_failure_of_the_subset_driver_does_not_matter(monkeypatch):
     np.testing.assert_allclose(result.correlations, expected.correlations)
     for weights, expected_weights in zip(result.weights, expected.weights, strict=True):
         np.testing.assert_allclose(np.abs(weights), np.abs(expected_weights), atol=1e-9)
+
+
+def test_view_without_variance_has_no_correlations():
+    scores = [np.array([[-0.1, 0.2], [0.1, -0.2], [0.0, 0.0]]), np.zeros((3, 1))]
+    present = np.array([[True, True], [True, False], [False, True]])
+    result = canonical(scores, present, 1, 0.1)
+    assert np.isfinite(result.correlations).all()
+    assert not result.weights[1].any()

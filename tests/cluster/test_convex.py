@@ -1471,3 +1471,10 @@ def test_scale_and_place_do_not_matter():
         assert np.array_equal(moved.exemplars_, plain.exemplars_)
     with pytest.raises(ValueError, match=r"view 'a' has numbers up to .*, whose squares do not fit float64"):
         fitted({"a": 1e-160 * views["view0"]})
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_beta_beyond_rounding_is_refused_without_warnings(seed):
+    X = np.random.default_rng(seed).random((1, 2)) * 1e15  # by rounding, not even the entity is like itself
+    with pytest.raises(ValueError, match="point 0 has no likelihood under any component"):
+        cs.ConvexMixture(1, divergence="kl", beta=1e6).fit([X])

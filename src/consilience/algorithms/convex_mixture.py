@@ -287,9 +287,11 @@ def posteriors(scores: Array, least: float) -> tuple[Array, np.ndarray]:
 
 
 def softmax(scores: Array) -> Array:
-    """Rows that sum to one, the logarithms of which are the scores but for a number a row."""
+    """Exponentials of the scores, normalised to rows that sum to one; uniform where all scores are minus infinity."""
     xp = namespace(scores)
-    raised = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+    top = xp.max(scores, axis=1, keepdims=True)
+    possible = xp.isfinite(top)
+    raised = xp.exp(where(possible, scores, 0.0) - where(possible, top, 0.0))
     return raised / xp.sum(raised, axis=1, keepdims=True)
 
 

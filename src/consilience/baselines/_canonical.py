@@ -129,7 +129,9 @@ def canonical(
         width = scores[0].shape[1]
         return Canonical(np.full(min(width, n_components), np.nan), [np.eye(width)[:, :n_components]])
     variances = [np.sum(F**2, axis=0) / here.sum() for F, here in zip(scores, present.T, strict=True)]
-    white = [(own + regularization * own.mean()) ** -0.5 for own in variances]
+    # A view may be zero for all entities that are in two views; it has no correlations.
+    regular = [variance + regularization * variance.mean() for variance in variances]
+    white = [np.where(variance > 0, variance, np.inf) ** -0.5 for variance in regular]
     G = np.hstack([F * own for F, own in zip(scores, white, strict=True)])
     view_of = np.repeat(np.arange(len(scores)), [len(own) for own in white])
     shared = np.maximum(present.T.astype(float) @ present, 1)
