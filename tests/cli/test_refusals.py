@@ -557,7 +557,7 @@ def test_debug_shows_where(ab, tmp_path, monkeypatch):
     assert "in break_down" in ran.err
     ran = cluster("--view", tmp_path / "none.csv", "--debug", out=tmp_path / "out")
     assert ran.code == 1
-    assert "in read_source" in ran.err
+    assert "in locate" in ran.err
 
 
 def test_memory_that_runs_out(ab, tmp_path, monkeypatch):

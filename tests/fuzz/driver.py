@@ -14,7 +14,6 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from ..support.waiting import HANG_LIMIT
 from .case import Case
 from .sections import run_case
 
@@ -102,7 +101,7 @@ def run_cases(jobs: list[tuple[str, int]], n_workers: int, limit: float) -> Iter
                     try:
                         result = worker.connection.recv()
                     except (EOFError, ConnectionResetError):
-                        worker.process.join(HANG_LIMIT)
+                        worker.process.join(limit)
                         result = (*worker.job, FAILED, f"the process ended with exit code {worker.process.exitcode}")
                 elif time.monotonic() > worker.deadline:
                     result = (*worker.job, FAILED, f"no end within {limit:g} s")

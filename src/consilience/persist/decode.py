@@ -110,7 +110,7 @@ class Decoder:
         for name in attributes:
             if not may_be_set(cls, name):
                 raise ValueError(f"a {cls.__name__} has no attribute {name!r} to set")
-        attributes = ADDED_PARAMETERS.get(cls, {}) | attributes
+        attributes |= {name: old for name, old in ADDED_PARAMETERS.get(cls, {}).items() if name not in attributes}
         if missing := needed(cls) - set(attributes):
             raise ValueError(f"a {cls.__name__} lacks its {min(missing)}")
         for name, own in attributes.items():
