@@ -25,6 +25,7 @@ READINGS = {  # mark of the decimals -> how numbers look
     ",": re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{THOUSANDS}]\d{{3}})+)?(,\d*)?"),
 }
 COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
+COMMA_THOUSANDS |= {"US$", "A$", "AU$", "C$", "CA$", "HK$", "NZ$", "S$"}
 LONGEST = 40  # characters of an amount; in long texts the search for one would take long
 MOSTLY = 0.9  # share of cells that are amounts from which on the other cells are taken for mistakes
 
