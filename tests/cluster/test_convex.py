@@ -1478,3 +1478,10 @@ def test_beta_beyond_rounding_is_refused_without_warnings(seed):
     X = np.random.default_rng(seed).random((1, 2)) * 1e15  # by rounding, not even the entity is like itself
     with pytest.raises(ValueError, match="point 0 has no likelihood under any component"):
         cs.ConvexMixture(1, divergence="kl", beta=1e6).fit([X])
+
+
+def test_view_without_any_finite_score_needs_no_share():
+    scores = np.array([[0.0, -50.0, -np.inf], [0.0, -60.0, -np.inf]])
+    P, lift = convex_mixture.posteriors(scores, 0.01)
+    np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
+    assert np.isfinite(lift).all()

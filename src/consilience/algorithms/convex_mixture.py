@@ -303,7 +303,8 @@ def lifted(scores: Array, floors: np.ndarray) -> np.ndarray:
     """
     xp = namespace(scores)
     finite = xp.isfinite(scores)
-    middle = to_numpy(xp.sum(where(finite, scores, 0.0), axis=0)) / to_numpy(xp.sum(wide(finite), axis=0))
+    n_finite = np.maximum(to_numpy(xp.sum(wide(finite), axis=0)), 1)  # a view may have no finite score at all
+    middle = to_numpy(xp.sum(where(finite, scores, 0.0), axis=0)) / n_finite
     short = column_means(softmax(scores)) < floors
     start = np.where(short, middle.max() - middle, 0.0)  # near enough for posteriors that are not all zero or one
 
