@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import kill_steps
 from consilience.files import check_complete, staging, whole_file, whole_folder
+from kill_steps import NAMES, write
 
-NAMES = ("a.txt", "b.txt", "c.txt")
 SOURCES = {"write.py", "staging.py", "deferral.py", "contextlib.py", "tempfile.py"}
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
 
@@ -26,7 +27,7 @@ def names(folder):
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory):
     """What is found after a kill before each file-system call, by case."""
-    program = Path(__file__).with_name("kill_steps.py")
+    program = Path(kill_steps.__file__)
     ran = subprocess.run(
         [sys.executable, program, tmp_path_factory.mktemp("steps")], capture_output=True, text=True, check=True
     )
@@ -68,16 +69,6 @@ def test_later_run_removes_what_a_killed_one_left(case, steps):
     assert any(step["left over"] for step in case_steps)
     for step in case_steps:
         assert (step["later"], step["finally"], step["files"]) == (0, "new", ENDS[case]), step
-
-
-def write(kind, out):
-    if kind == "file":
-        with whole_file(out, overwrite=True) as temporary:
-            temporary.write_text("new")
-        return
-    with whole_folder(out, NAMES, overwrite=True) as folder:
-        for name in NAMES:
-            (folder / name).write_text("new")
 
 
 def content(out):
@@ -201,7 +192,7 @@ def test_leftovers_of_another_user_are_kept(tmp_path, monkeypatch):
 
 
 def test_folders_of_running_processes_are_kept(tmp_path):
-    program = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import kill_steps, pathlib\n"
+    program = f"import sys; sys.path.insert(0, {str(Path(kill_steps.__file__).parent)!r}); import kill_steps, pathlib\n"
     program += f"kill_steps.write('file', pathlib.Path({str(tmp_path / 'another')!r}))"
     with whole_folder(tmp_path / "out", NAMES) as folder:
         (folder / "a.txt").write_text("slow")
