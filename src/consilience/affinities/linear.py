@@ -16,11 +16,11 @@ class Linear(KernelAffinity):
 
     def learn(self, X: Array) -> Kernel:
         xp = namespace(X)
-        most = float(xp.max(squared_norms(X)))
-        if 4 * X.shape[0] * most > float(xp.finfo(X.dtype).max):
+        largest = float(xp.max(squared_norms(X)))
+        if 4 * X.shape[0] * largest > float(xp.finfo(X.dtype).max):
             raise NoAffinityError(
-                f"rows up to length {most**0.5:.3g} have inner products whose sums do not fit {X.dtype}: rescale the "
-                "view"
+                f"rows up to length {largest**0.5:.3g} have inner products whose sums do not fit {X.dtype}: rescale "
+                "the view"
             )
         return Product()
 
