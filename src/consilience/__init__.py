@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .baselines import compare
     from .cluster import (
         CoEM,
+        Consilience,
         ConvexMixture,
         CoTrainedSpectral,
         MPCKMeans,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         PCKMeans,
         PerView,
         SpectralFeatures,
+        refine,
         select_n_clusters,
         suggest_constraints,
     )
@@ -55,6 +57,7 @@ else:
         "cluster": (
             "CoEM",
             "CoTrainedSpectral",
+            "Consilience",
             "ConvexMixture",
             "MPCKMeans",
             "MultiViewAgglomerative",
@@ -64,6 +67,7 @@ else:
             "PCKMeans",
             "PerView",
             "SpectralFeatures",
+            "refine",
             "select_n_clusters",
             "suggest_constraints",
         ),
@@ -93,6 +97,7 @@ else:
 __all__ = [
     "CoEM",
     "CoTrainedSpectral",
+    "Consilience",
     "Constraints",
     "ConvexMixture",
     "MPCKMeans",
@@ -121,6 +126,7 @@ __all__ = [
     "mixture_proportions",
     "open_sparse",
     "plot",
+    "refine",
     "save",
     "select_n_clusters",
     "suggest_constraints",

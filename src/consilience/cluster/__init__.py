@@ -2,6 +2,7 @@
 
 from .agglomerative import MultiViewAgglomerative
 from .coem import CoEM
+from .consilience import Consilience, refine
 from .constrained import MultiViewConstrainedKMeans
 from .convex import ConvexMixture
 from .kmeans import MultiViewKMeans
@@ -17,6 +18,7 @@ from .suggest import suggest_constraints
 __all__ = [
     "CoEM",
     "CoTrainedSpectral",
+    "Consilience",
     "ConvexMixture",
     "MPCKMeans",
     "MultiViewAgglomerative",
@@ -27,6 +29,7 @@ __all__ = [
     "PerView",
     "Selection",
     "SpectralFeatures",
+    "refine",
     "select_n_clusters",
     "suggest_constraints",
 ]

@@ -1,0 +1,66 @@
+"""Refinement: clusters follow the vote of the views' predictors, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .constraints import HeldConstraints
+from .ensemble import Ensemble, Vote
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """The clusters after a round, and what the predictors say given these clusters."""
+
+    labels: np.ndarray
+    vote: Vote
+    changed: float  # share of entities that changed their cluster
+    score: float  # bits
+    tol: float
+
+    comparable = True
+
+    @property
+    def costs(self) -> Mapping[str, float]:
+        return {"bits": -self.score}
+
+    @property
+    def settled(self) -> bool:
+        return self.changed <= self.tol
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        return {"bits": self.score, "changed": self.changed}
+
+
+def refine_labels(
+    ensemble: Ensemble, labels: np.ndarray, tol: float, held: HeldConstraints | None = None
+) -> Iterator[Round]:
+    """Yield the clusters after each round; entities with a negative label get a cluster before the first.
+
+    A cluster that no entity would choose keeps its members, so that no cluster is lost.
+    """
+    vote = ensemble.vote(labels)
+    if (labels < 0).any():
+        labels = np.where(labels < 0, ensemble.choose(vote.total, labels), labels)
+        vote = ensemble.vote(labels)
+    while True:
+        votes = vote.total if held is None else held.pool(vote.total)
+        chosen = keep_clusters(ensemble.choose(votes, labels), labels, ensemble.n_clusters)
+        if held is not None:
+            chosen = held.restore(chosen, labels)
+        changed = float(np.mean(chosen != labels))
+        labels = chosen
+        vote = ensemble.vote(labels)
+        yield Round(labels, vote, changed, ensemble.score(vote), tol)
+
+
+def keep_clusters(chosen: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the chosen clusters, with the members of clusters that would become empty put back."""
+    before, after = (np.bincount(assigned, minlength=n_clusters) for assigned in (labels, chosen))
+    emptied = (after == 0) & (before > 0)
+    return np.where(emptied[labels], labels, chosen) if emptied.any() else chosen

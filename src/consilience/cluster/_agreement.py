@@ -1,0 +1,283 @@
+"""From a user's views to an ensemble of predictors, and the partitions that refinement starts from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.stats
+
+from .._backend import Array, is_sparse, like, map_chunks, namespace, rows_are_same, squared_norms, to_numpy
+from ..affinities import NearestNeighbors
+from ..affinities.search import exact_neighbours
+from ..algorithms.agreement import (
+    Ensemble,
+    Geometry,
+    GraphFeatures,
+    LeaveOneOutRidge,
+    NeighborVote,
+    Predictor,
+    SimilarityGeometry,
+    ViewPredictors,
+    choose_geometries,
+    count_graph_features,
+    embed_graph,
+)
+from ..algorithms.spectral import leading, unit_rows
+from ..data import Constraints, Views
+from ._shared import ready_blocks, warn_of_lost
+from ._similarities import only
+from .kmeans import MultiViewKMeans
+from .spherical_kmeans import MultiViewSphericalKMeans
+
+LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
+MOST_VOTERS = 15  # neighbours that predict a cluster
+CONSTRAINED_FEATURES = 5  # eigenvectors per view in which constrained k-means looks for clusters
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSpace:
+    """A view in one geometry: its points, the graph of nearest points, and features from the graph."""
+
+    geometry: Geometry | SimilarityGeometry
+    points: Array  # (entities, p)
+    graph: Any
+    features: GraphFeatures
+
+    @property
+    def hubness(self) -> float:
+        """Skewness of the number of points that each point is a neighbour of."""
+        degree = np.asarray(self.graph.matrix.sum(axis=0)).ravel()
+        return float(scipy.stats.skew(degree)) if np.ptp(degree) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedView:
+    """A view in all its geometries, over the entities that have it."""
+
+    name: str
+    entities: np.ndarray
+    spaces: Sequence[PreparedSpace]
+    dense: bool  # whether it holds measurements
+
+    @property
+    def clearest(self) -> PreparedSpace:
+        """The geometry whose graph has fewest hubs."""
+        return min(self.spaces, key=lambda space: space.hubness)
+
+
+def prepare_views(
+    views: Views, precomputed: Mapping[str, bool], n_clusters: int, rng: np.random.Generator
+) -> list[PreparedView]:
+    """Lay out each view in its geometries; rows of zeros in sparse views count as missing."""
+    usable, present = {}, {}
+    for name, (X, has_view) in ready_blocks(views).items():
+        has_row = to_numpy(has_view)
+        if is_sparse(X):
+            has_row = has_row & to_numpy(squared_norms(X) > 0)
+        if not has_row.any():
+            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
+        rows = only(X, has_row)
+        if rows.shape[0] > 1 and rows_are_same(rows):
+            raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
+        usable[name], present[name] = rows, has_row
+    warn_of_lost(views, present, "gets the largest cluster")
+    check_connected(list(present), np.column_stack(list(present.values())))
+    children = dict(zip(usable, rng.spawn(len(usable)), strict=True))
+
+    def prepare(name: str) -> PreparedView:
+        X, child = usable[name], children[name]
+        geometries: Sequence[Any] = (
+            [SimilarityGeometry.fit(X, child)] if precomputed[name] else choose_geometries(X, child)
+        )
+        spaces = [prepare_space(geometry, X, n_clusters, child) for geometry in geometries]
+        return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
+
+    return list(map_chunks(prepare, list(usable)))
+
+
+def prepare_space(
+    geometry: Geometry | SimilarityGeometry, X: Array, n_clusters: int, rng: np.random.Generator
+) -> PreparedSpace:
+    """Transform rows to points, join nearest points in a graph, and take the graph's leading eigenvectors."""
+    points = geometry.transform(X)
+    n = points.shape[0]
+    number = int(np.clip(round(n**0.5), LEAST_NEIGHBORS, MOST_NEIGHBORS))
+    graph = NearestNeighbors(min(n, number + 1), metric="euclidean").over(points, rng)
+    return PreparedSpace(geometry, points, graph, GraphFeatures.fit(graph, count_graph_features(n, n_clusters), rng))
+
+
+def check_connected(names: Sequence[str], present: np.ndarray) -> None:
+    """Refuse views that no entity connects: their clusters could not be matched."""
+    reached: Any = present[:, 0].copy()
+    while True:
+        connected = present[reached].any(axis=0)
+        widened = present[:, connected].any(axis=1)
+        if (widened == reached).all():
+            break
+        reached = widened
+    if not connected.all():
+        apart = names[int(np.flatnonzero(~connected)[0])]
+        raise ValueError(
+            f"no entity has view {apart!r} together with view {names[0]!r} or a view connected to it, so clusters of "
+            "the one cannot be matched with clusters of the other: cluster them apart, or add entities that have both"
+        )
+
+
+def build_ensemble(
+    prepared: Sequence[PreparedView],
+    n_entities: int,
+    n_clusters: int,
+    kinds: Sequence[str],
+    penalty: float,
+    balance: float,
+) -> Ensemble:
+    """Build the predictors of each view."""
+
+    def predictors_of(view: PreparedView) -> ViewPredictors:
+        predictors = [build_predictor(kind, space, n_clusters, penalty) for space in view.spaces for kind in kinds]
+        return ViewPredictors(view.name, view.entities, predictors, 1 / len(view.spaces))
+
+    views = list(map_chunks(predictors_of, prepared))
+    points = prepared[0].spaces[0].points
+    xp = namespace(points)
+    return Ensemble(views, n_entities, n_clusters, balance, xp.astype(points[:0, :], xp.float32))
+
+
+def build_predictor(kind: str, space: PreparedSpace, n_clusters: int, penalty: float) -> Predictor:
+    """Build one predictor in a geometry."""
+    if kind == "components":
+        return LeaveOneOutRidge.fit(space.points, penalty)
+    if kind == "graph":
+        return LeaveOneOutRidge.fit(like(space.features.values, space.points), penalty)
+    nearest, _ = exact_neighbours(space.points, min(space.points.shape[0], count_voters(space, n_clusters) + 1))
+    return NeighborVote.fit(drop_self(nearest))
+
+
+def count_voters(space: PreparedSpace, n_clusters: int) -> int:
+    """Return how many neighbours vote: fewer where clusters are small."""
+    return min(MOST_VOTERS, max(3, space.points.shape[0] // (2 * n_clusters)))
+
+
+def drop_self(nearest: np.ndarray) -> np.ndarray:
+    """Return neighbours without the entity itself; with so many duplicates that it is missing, without the last."""
+    n, number = nearest.shape
+    if number < 2:
+        return nearest
+    itself = nearest == np.arange(n)[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return nearest[~itself].reshape(n, number - 1)
+
+
+def propose_starts(
+    prepared: Sequence[PreparedView], n_entities: int, n_clusters: int, n_init: int, rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield partitions of different origins, each with its name; a negative label is left to the first round."""
+    if n_clusters == 1 or n_clusters == n_entities:
+        yield "trivial", np.arange(n_entities) % n_clusters
+        return
+    present = np.zeros((n_entities, len(prepared)), bool)
+    for v, view in enumerate(prepared):
+        present[view.entities, v] = True
+    spaces = [view.clearest for view in prepared]
+    embeddings = [to_numpy(leading(space.features.embedding.U, n_clusters)) for space in spaces]
+    unit = [unit_rows(embedding) for embedding in embeddings]
+
+    def spread(rows: np.ndarray, view: PreparedView) -> np.ndarray:
+        full = np.zeros((n_entities, rows.shape[1]))
+        full[view.entities] = rows
+        return full
+
+    def cluster(rows: np.ndarray, seed: int) -> np.ndarray:
+        return MultiViewKMeans(n_clusters, n_init=1, random_state=seed, n_jobs=1).fit({"rows": rows}).labels_
+
+    directions = Views({view.name: spread(to_numpy(view.spaces[0].points), view) for view in prepared}, present=present)
+    seeds = iter(rng.integers(2**31, size=n_init * (4 + len(prepared))).tolist())
+    for _ in range(n_init):
+        yield (
+            "spherical k-means",
+            MultiViewSphericalKMeans(n_clusters, n_init=1, random_state=next(seeds), n_jobs=1).fit(directions).labels_,
+        )
+    if all(view.dense for view in prepared):
+        measurements = Views(
+            {view.name: spread(to_numpy(view.spaces[-1].points), view) for view in prepared}, present=present
+        )
+        for _ in range(n_init):
+            yield (
+                "k-means",
+                MultiViewKMeans(n_clusters, n_init=1, random_state=next(seeds), n_jobs=1).fit(measurements).labels_,
+            )
+    if len(prepared) > 1:
+        side_by_side = np.concatenate([spread(rows, view) for rows, view in zip(unit, prepared, strict=True)], axis=1)
+        for _ in range(n_init):
+            yield "graphs side by side", cluster(side_by_side, next(seeds))
+        together = unit_rows(embed_graph(add_graphs(prepared, n_entities), n_clusters, rng).U)
+        for _ in range(n_init):
+            yield "sum of the graphs", cluster(together, next(seeds))
+    for rows, view in zip(unit, prepared, strict=True):
+        if len(view.entities) < n_clusters:
+            continue
+        for _ in range(n_init):
+            labels = np.full(n_entities, -1)
+            labels[view.entities] = cluster(rows, next(seeds))
+            yield f"view {view.name!r}", labels
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSum:
+    """The views' graphs added up, each of mean degree 1."""
+
+    matrix: sp.csr_array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.matrix.dtype
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        return self.matrix @ U
+
+
+def add_graphs(prepared: Sequence[PreparedView], n_entities: int) -> GraphSum:
+    """Add up the clearest graph of each view."""
+    total = sp.csr_array((n_entities, n_entities))
+    for view in prepared:
+        graph = view.clearest.graph.matrix.tocoo()
+        rows, columns = view.entities[graph.row], view.entities[graph.col]
+        scale = len(view.entities) / graph.data.sum()
+        total = total + sp.csr_array((graph.data * scale, (rows, columns)), shape=total.shape)
+    return GraphSum(sp.csr_array(total))
+
+
+def propose_constrained_start(
+    prepared: Sequence[PreparedView],
+    n_entities: int,
+    n_clusters: int,
+    constraints: Constraints,
+    rng: np.random.Generator,
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the clusters that constrained k-means finds in the leading eigenvectors of the views' graphs."""
+    from .constrained import MultiViewConstrainedKMeans
+
+    blocks = {}
+    for view in prepared:
+        U = to_numpy(leading(view.clearest.features.embedding.U, CONSTRAINED_FEATURES + 1))[:, 1:]
+        blocks[view.name] = np.full((n_entities, max(1, U.shape[1])), np.nan)
+        scale = np.sqrt(np.mean(U**2, axis=0))
+        blocks[view.name][view.entities, : U.shape[1]] = U / np.where(scale > 0, scale, 1)
+    model = MultiViewConstrainedKMeans(n_clusters, init="farthest", random_state=int(rng.integers(2**31)), n_jobs=1)
+    yield "constrained k-means", model.fit(Views(blocks), constraints=constraints).labels_
+
+
+def collect_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
+    """Return all starts, without the warnings of the methods that made them: refinement goes on from any."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(starts)

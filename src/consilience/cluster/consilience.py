@@ -1,0 +1,669 @@
+"""Cross-fitted agreement, the default method."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from .._backend import Array, generator, is_sparse, map_chunks, on_device, squared_norms, threads, to_numpy
+from ..affinities import Auto, Precomputed
+from ..algorithms.agreement import (
+    ComponentRule,
+    Ensemble,
+    GraphRule,
+    HeldConstraints,
+    NeighborRule,
+    Round,
+    SpaceModel,
+    ViewModel,
+    choose_clusters,
+    indicate,
+    mutual_information,
+    refine_labels,
+)
+from ..algorithms.progress import progress
+from ..algorithms.run import Attempt, Run, best_of, run
+from ..data import Constraints, Table, Views
+from ._agreement import (
+    PreparedView,
+    build_ensemble,
+    collect_starts,
+    count_voters,
+    prepare_views,
+    propose_constrained_start,
+    propose_starts,
+)
+from ._links import check_constraints, entity_ids, positions_of
+from ._shared import (
+    RANDOM_STATE,
+    check_n_clusters,
+    check_views,
+    known_views,
+    ready_blocks,
+    remember,
+    store_agreement,
+    users_line,
+    warn_of_empty,
+    warn_of_lost,
+)
+from ._similarities import by_name, columns_of, only, restricted
+
+PREDICTORS = ("components", "graph", "neighbors")
+ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
+N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
+DIFFERENT = 0.5  # normalised mutual information below which two partitions count as different
+EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
+ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
+REMEDY = "use a smaller sample_size, or numbers in float32"
+
+
+class Consilience(ClusterMixin, BaseEstimator):
+    """Clusters that every view predicts from entities it has not learned from: the default method.
+
+    Views teach each other, as in co-EM, but a view may only speak about entities it has not learned from. Each view
+    predicts the cluster of each entity from the *other* entities, by ridge regressions on its leading components and on
+    the eigenvectors of its graph of nearest neighbours, both with exact leave-one-out predictions. The views'
+    predictions are added up, the clusters follow, and so on until few entities change. This is done from several starts
+    (k-means of all views, spectral clustering of each view and of all), and the partition is kept about which the
+    views' left-out predictions carry most information.
+
+    Rows of sparse views are compared by their directions. Columns of dense views are standardised, and rows are
+    compared both by their directions and as they are. So units do not matter, and views need no preparation but the
+    weighting of words by rarity (tf-idf).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    affinity : {'auto', 'precomputed'} or one per view in a dict or list, default='auto'
+        'precomputed': the view is a square matrix of similarities, dense or sparse.
+    predictors : sequence of {'components', 'graph', 'neighbors'}, default=('components', 'graph')
+        What predicts clusters in each view: a ridge regression on leading components, a ridge regression on
+        eigenvectors of the graph of nearest neighbours, the vote of the nearest neighbours.
+    views : dict of str to columns, optional
+        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
+    init : 'auto' or array-like of shape (n_entities,), default='auto'
+        Labels to start from instead of the starts described above; a negative label is left open.
+    n_init : int, default=2
+        Number of random starts of each kind.
+    max_iter : int, default=15
+        Maximum number of rounds per start.
+    tol : float, default=1e-3
+        Stop when at most this share of the entities changes its cluster.
+    penalty : float, default=0.05
+        Penalty of the ridge regressions, in units of the mean eigenvalue.
+    balance : float, default=0.5
+        Power of the cluster sizes that votes are divided by: 0 favours large clusters, 1 clusters of equal size.
+    sample_size : int, default=20000
+        If there are more entities, a random sample of this size is clustered and the others are predicted from it.
+        Similarities that are given are never sampled.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the starts.
+    n_jobs : int, default=None
+        Threads; None and -1 take all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_entities,)
+        The cluster of each entity.
+    confidence_ : ndarray of shape (n_entities,)
+        Margin of each entity's cluster over the second in the left-out vote, relative to its own votes: 0 for a tie, 1
+        if no other cluster has a vote. It orders entities by how doubtful they are; it is not a probability.
+    view_labels_ : dict of str to ndarray of shape (n_entities,)
+        The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
+    view_information_ : Table
+        Per view: ``bits``, the mutual information of its left-out predictions and the clusters; ``baseline``, what it
+        is on average after the labels were permuted; ``share``, what is beyond the baseline as a share of what could be
+        known, the entropy of the clusters. A view whose share is near 0 does not support the clusters.
+    scores_ : Table
+        Per start: its origin, the score of its refined partition in ``bits`` (mean information of all predictors),
+        rounds, and ``similarity`` to the chosen partition (normalised mutual information).
+    runner_up_ : ndarray of shape (n_entities,) or None
+        The best partition of another kind (normalised mutual information with `labels_` below 0.5) if it is about as
+        well supported (97% of the score): then the views hold two groupings, and only the user can say which is meant.
+        None if there is none.
+    cost_ : float
+        Minus the score of `labels_`, in bits.
+    history_ : Table
+        One row per round of the chosen start: score in bits, and share of the entities that changed their cluster.
+    n_iter_, converged_ : int, bool
+        Rounds of the chosen start, and whether they ended before `max_iter`.
+    agreement_ : ndarray of shape (n_views, n_views)
+        Share of entities that two views put into the same cluster, the entities left out.
+    error_bound_ : float
+        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
+        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Columns of all views together, and their names where all views came with names.
+
+    Notes
+    -----
+    **One view.** The method is then plain clustering: the starts of k-means and spectral clustering, refined until the
+    view predicts its own clusters best. There is no second view to confirm them.
+
+    **Missing views.** An entity is predicted by the views that it has, and teaches only these. Rows of zeros in sparse
+    views count as missing.
+
+    **New entities** are predicted by the same regressions, fitted to all entities. For an entity of the fit `predict`
+    may differ from `labels_`, for which the entity itself was left out.
+
+    **Weights of entities** are not offered: a weight of two would mean a duplicate, and a duplicate would tell the
+    regressions the cluster of the entity that was left out.
+
+    **Devices.** Arrays of torch or cupy stay where they are for components and regressions. Nearest neighbours and
+    eigenvectors of their graph are computed by the processor.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views[:150])
+    >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_)
+    1.0
+    >>> cs.metrics.adjusted_rand_score(y[150:], model.predict(views[150:]))
+    1.0
+    >>> model.view_information_["view"].tolist()
+    ['view0', 'view1']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
+        "predictors": [list, tuple],
+        "views": [dict, None],
+        "init": [StrOptions({"auto"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="neither")],
+        "balance": [Interval(Real, 0, 1, closed="both")],
+        "sample_size": [Interval(Integral, 10, None, closed="left")],
+        "random_state": RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: Any = "auto",
+        predictors: Sequence[str] = ("components", "graph"),
+        views: dict[str, Any] | None = None,
+        init: Any = "auto",
+        n_init: int = 2,
+        max_iter: int = 15,
+        tol: float = 1e-3,
+        penalty: float = 0.05,
+        balance: float = 0.5,
+        sample_size: int = 20_000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.predictors = predictors
+        self.views = views
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.penalty = penalty
+        self.balance = balance
+        self.sample_size = sample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Consilience:  # noqa: ARG002
+        """Cluster the entities.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
+        y : ignored
+            Here for scikit-learn.
+        constraints : Constraints, optional
+            Pairs of entities that must, or cannot, be in one cluster. The start is then that of
+            `MultiViewConstrainedKMeans`, and refinement breaks no constraint that this start satisfies.
+
+        Returns
+        -------
+        self
+            The fitted estimator. After Ctrl-C it holds the best result so far.
+        """
+        views = check_views(self, X, reset=True)
+        check_n_clusters(self.n_clusters, len(views))
+        check_predictors(self.predictors)
+        precomputed = self._precomputed(views.names)
+        columns = columns_of(
+            views,
+            {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
+            chosen=isinstance(X, Views),
+        )
+        links = positions_of(check_constraints(constraints), views, entity_ids(X, views), None)
+        rng = generator(self.random_state)
+        sample = self._sample(len(views), any(precomputed.values()), rng)
+        init = self.init if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
+        if sample is not None and links.size:
+            raise ValueError(
+                f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
+                "raise sample_size"
+            )
+        with threads(self.n_jobs), on_device(f"predictors of {len(views):,} entities", REMEDY):
+            chosen = views if sample is None else views[sample]
+            init = init if isinstance(init, str) or sample is None else init[sample]
+            fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
+        remember(self, X, views)
+        self._columns = columns
+        self._store(fitted, chosen)
+        if sample is not None:
+            with threads(self.n_jobs):
+                self._extend(views, sample)
+        if fitted.interrupted:
+            raise KeyboardInterrupt("stopped early: the model holds the best result so far")
+        self._warn(len(chosen))
+        return self
+
+    def _precomputed(self, names: Sequence[str]) -> dict[str, bool]:
+        """Return for each view whether it is a matrix of similarities."""
+        given = by_name("affinity", self.affinity, "median", names)
+        for name, affinity in given.items():
+            if not isinstance(affinity, Auto | Precomputed):
+                raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
+        return {name: isinstance(affinity, Precomputed) for name, affinity in given.items()}
+
+    def _sample(self, n_entities: int, precomputed: bool, rng: np.random.Generator) -> np.ndarray | None:
+        """Return the entities to cluster, or None for all."""
+        if n_entities <= self.sample_size or precomputed:
+            return None
+        return np.sort(rng.choice(n_entities, max(self.sample_size, self.n_clusters), replace=False))
+
+    def _fit(
+        self,
+        views: Views,
+        precomputed: Mapping[str, bool],
+        init: Any,
+        links: Constraints,
+        rng: np.random.Generator,
+    ) -> Fitted:
+        n, k = len(views), int(self.n_clusters)
+        prepared = prepare_views(views, precomputed, k, rng)
+        ensemble = build_ensemble(prepared, n, k, self.predictors, self.penalty, self.balance)
+        if not isinstance(init, str):
+            starts = [("given labels", init)]
+        elif links.size:
+            starts = collect_starts(propose_constrained_start(prepared, n, k, links, rng))
+        else:
+            starts = collect_starts(propose_starts(prepared, n, k, self.n_init, rng))
+        attempts: list[Attempt] = []
+        best, interrupted = best_of(remember_attempts(self._attempts(ensemble, starts, links), attempts))
+        information = measure_information(ensemble, best.run.state, rng)
+        return Fitted(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
+
+    def _attempts(
+        self, ensemble: Ensemble, starts: Sequence[tuple[str, np.ndarray]], links: Constraints
+    ) -> Iterator[Attempt]:
+        """Refine each start, several at a time."""
+        with progress(type(self).__name__, len(starts), bool(self.verbose)) as show:
+
+            def refine_start(i: int) -> Run:
+                labels = starts[i][1]
+                held = HeldConstraints.of(links, labels) if links.size else None
+                return run(
+                    refine_labels(ensemble, labels, self.tol, held),
+                    max_iter=self.max_iter,
+                    tol=0,
+                    patience=self.max_iter + 1,
+                    report=partial(show, i),
+                )
+
+            for done in map_chunks(refine_start, list(range(len(starts)))):
+                yield Attempt(done, done.state.labels, -done.state.score)
+
+    def _store(self, fitted: Fitted, views: Views) -> None:
+        state: Round = fitted.best.run.state
+        self.labels_ = state.labels
+        self.cost_ = fitted.best.cost
+        self.n_iter_, self.converged_ = fitted.best.run.n_iter, fitted.best.run.converged
+        self.history_ = Table.from_rows(fitted.best.run.history)
+        self.scores_, self.runner_up_ = compare_attempts(fitted, int(self.n_clusters))
+        self.view_information_ = fitted.information
+        self._sizes = fitted.ensemble.sizes(state.labels)
+        self._models = build_models(fitted, self.predictors)
+        self.confidence_ = measure_margins(to_numpy(state.vote.total) / self._sizes**self.balance, state.labels)
+        view_labels = {}
+        for view, votes in zip(fitted.ensemble.views, state.vote.by_view, strict=True):
+            view_labels[view.name] = np.full(len(views), -1)
+            view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self.balance)
+        store_agreement(self, view_labels)
+
+    def _extend(self, views: Views, sample: np.ndarray) -> None:
+        """Predict the entities that were not in the sample, block by block, and store what is known of all."""
+        n = len(views)
+        labels, confidence = np.empty(n, self.labels_.dtype), np.empty(n)
+        view_labels = {name: np.full(n, -1) for name in views.names}
+        start = 0
+        for votes in self._blocks(views):
+            total = sum_votes(votes)
+            rows = slice(start, start + len(total))
+            labels[rows] = choose_clusters(total, self._sizes, self.balance)
+            confidence[rows] = measure_margins(total / self._sizes**self.balance, labels[rows])
+            for name, (has_view, view_votes) in votes.items():
+                view_labels[name][rows][has_view] = choose_clusters(view_votes[has_view], self._sizes, self.balance)
+            start = rows.stop
+        labels[sample], confidence[sample] = self.labels_, self.confidence_
+        for name, sampled_labels in self.view_labels_.items():
+            view_labels[name][sample] = sampled_labels
+        if self.runner_up_ is not None:
+            self.runner_up_ = None
+        self.labels_, self.confidence_ = labels, confidence
+        store_agreement(self, view_labels)
+
+    def _warn(self, n_entities: int) -> None:
+        if n_entities < ENTITIES_PER_CLUSTER * self.n_clusters and self.n_clusters > 1:
+            warnings.warn(
+                f"{n_entities} entities are fewer than {ENTITIES_PER_CLUSTER} per cluster, too few to predict each "
+                f"cluster from the others: the result is little better than its starts. Lower "
+                f"n_clusters={self.n_clusters}",
+                UserWarning,
+                stacklevel=users_line(),
+            )
+        warn_of_empty(self.labels_, self.n_clusters)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the clusters of entities, seen before or not.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        views = known_views(self, X)
+        with threads(self.n_jobs):
+            blocks = [choose_clusters(sum_votes(votes), self._sizes, self.balance) for votes in self._blocks(views)]
+        return np.concatenate(blocks)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Share of each cluster in the votes for each entity.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities, n_clusters)
+            Shares that add up to 1 per entity. They order clusters and entities; they are not calibrated.
+        """
+        views = known_views(self, X)
+        with threads(self.n_jobs):
+            votes = np.concatenate([sum_votes(votes) for votes in self._blocks(views)])
+        votes = np.maximum(votes / self._sizes**self.balance, 0)
+        total = votes.sum(axis=1, keepdims=True)
+        return np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / votes.shape[1])
+
+    def _blocks(self, views: Views) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
+        """Yield the votes of each view for some entities at a time, with the mask of the entities that have it."""
+        for start in range(0, len(views), ROWS_AT_A_TIME):
+            block = restricted(views[start : start + ROWS_AT_A_TIME], self._columns)
+            votes, present = {}, {}
+            for name, (X, has_view) in ready_blocks(block).items():
+                has_row = to_numpy(has_view)
+                if is_sparse(X):
+                    has_row = has_row & to_numpy(squared_norms(X) > 0)
+                scores = np.zeros((len(block), len(self._sizes)))
+                if has_row.any():
+                    scores[has_row] = to_numpy(self._models[name].predict(only(X, has_row)))
+                votes[name], present[name] = (has_row, scores), has_row
+            warn_of_lost(block, present, "gets the largest cluster")
+            yield votes
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Information that the views' predictions share with the predicted clusters, in bits; more is better.
+
+        It grows with the number of clusters: do not choose `n_clusters` by it.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        float
+            Mean over the views, by the number of their entities, of the mutual information.
+        """
+        views = known_views(self, X)
+        with threads(self.n_jobs):
+            blocks = list(self._blocks(views))
+        labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self.balance) for votes in blocks])
+        bits, n_entities = [], []
+        for name in blocks[0]:
+            has_view = np.concatenate([votes[name][0] for votes in blocks])
+            view_votes = np.concatenate([votes[name][1] for votes in blocks])[has_view]
+            guesses = choose_clusters(view_votes, self._sizes, self.balance)
+            bits.append(mutual_information(labels[has_view], guesses, len(self._sizes)))
+            n_entities.append(int(has_view.sum()))
+        return float(np.average(bits, weights=n_entities)) if sum(n_entities) else 0.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def refine(
+    X: Any,
+    labels: Any,
+    *,
+    constraints: Any = None,
+    random_state: Any = 0,
+    **options: Any,
+) -> Consilience:
+    """Refine labels from anywhere: another tool, a colleague, last month's run.
+
+    Parameters
+    ----------
+    X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+        The data.
+    labels : array-like of shape (n_entities,)
+        The cluster of each entity, as numbers or names; None, NaN, an empty string or a negative number leave the
+        entity open. There must be at least two clusters.
+    constraints : Constraints, optional
+        Pairs of entities that must, or cannot, be in one cluster: those that the labels satisfy are not broken.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the components of large sparse views.
+    **options
+        Other parameters of `Consilience`.
+
+    Returns
+    -------
+    Consilience
+        The fitted estimator. Its `labels_` number the clusters in the order of the sorted names of the given labels;
+        `classes_` has these names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> noisy = np.where(np.arange(200) % 5 == 0, 0, y)  # every fifth label is wrong, or right by chance
+    >>> cs.metrics.adjusted_rand_score(y, cs.refine(views, noisy).labels_)
+    1.0
+    """
+    names, numbers = number_labels(labels)
+    model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
+    model.classes_ = names
+    return model
+
+
+def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of the clusters, sorted, and each entity's number among them, -1 where it has none."""
+    given = np.asarray(labels, dtype=object)
+    if given.ndim != 1:
+        raise ValueError(f"labels must have one dimension, one label per entity, got shape {given.shape}")
+    is_open = np.array([value is None or value != value or value == "" for value in given.tolist()], dtype=bool)
+    is_open |= np.array([isinstance(value, Real) and value < 0 for value in given.tolist()], dtype=bool)
+    try:
+        names, inverse = np.unique(np.asarray(given[~is_open].tolist()), return_inverse=True)
+    except TypeError as error:
+        raise TypeError("labels must be all numbers or all names, not both") from error
+    if len(names) < 2:
+        raise ValueError(f"labels name {len(names)} cluster, but refinement needs at least 2: give other labels")
+    numbers = np.full(len(given), -1)
+    numbers[~is_open] = inverse
+    return names, numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The outcome of all starts."""
+
+    prepared: Sequence[PreparedView]
+    ensemble: Ensemble
+    origins: Sequence[str]
+    attempts: Sequence[Attempt]
+    best: Attempt
+    information: Table
+    interrupted: bool
+
+
+def check_predictors(predictors: Sequence[str]) -> None:
+    """Refuse predictors that do not exist."""
+    if not len(predictors):
+        raise ValueError(f"predictors is empty: give one or more of {', '.join(map(repr, PREDICTORS))}")
+    for name in predictors:
+        if name not in PREDICTORS:
+            raise ValueError(f"no predictor {name!r}: choose from {', '.join(map(repr, PREDICTORS))}")
+
+
+def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
+    """Return labels to start from as whole numbers, checked."""
+    labels = np.asarray(init)
+    if labels.shape != (n_entities,):
+        raise ValueError(f"init must hold one label per entity, shape ({n_entities},), got shape {labels.shape}")
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(
+            f"init must hold whole numbers below n_clusters={n_clusters}, got numbers of type {labels.dtype}"
+        )
+    if labels.max(initial=-1) >= n_clusters:
+        raise ValueError(f"init has label {labels.max()}, but n_clusters={n_clusters}: labels run from 0 to one less")
+    if (labels < 0).all():
+        raise ValueError("init has no label from 0 on: give at least one")
+    return labels.astype(np.int64)
+
+
+def remember_attempts(attempts: Iterator[Attempt], done: list[Attempt]) -> Iterator[Attempt]:
+    """Pass attempts on and append them to a list."""
+    for attempt in attempts:
+        done.append(attempt)
+        yield attempt
+
+
+def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generator) -> Table:
+    """Return what each view's left-out predictions tell about the clusters, and what they seem to by chance."""
+    k = ensemble.n_clusters
+    bits = information_by_view(ensemble, state.labels, state.vote.by_view)
+    permuted = []
+    for _ in range(N_PERMUTATIONS):
+        labels = rng.permutation(state.labels)
+        permuted.append(information_by_view(ensemble, labels, ensemble.vote(labels).by_view))
+    rows = []
+    for view, own, baseline in zip(ensemble.views, bits, np.mean(permuted, axis=0), strict=True):
+        view_labels = state.labels[view.entities]
+        entropy = mutual_information(view_labels, view_labels, k)
+        share = max(0.0, own - baseline) / (entropy - baseline) if entropy > baseline else 0.0
+        rows.append({"view": view.name, "bits": own, "baseline": float(baseline), "share": share})
+    return Table.from_rows(rows)
+
+
+def information_by_view(ensemble: Ensemble, labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
+    """Return the information of each view's vote about the clusters, in bits."""
+    return [
+        mutual_information(labels[view.entities], ensemble.choose(votes, labels), ensemble.n_clusters)
+        for view, votes in zip(ensemble.views, by_view, strict=True)
+    ]
+
+
+def compare_attempts(fitted: Fitted, n_clusters: int) -> tuple[Table, np.ndarray | None]:
+    """Return the table of starts, and the best partition that differs from the chosen one if it is as good."""
+    rows, runner_up, runner_up_score = [], None, EQUALLY_SUPPORTED * -fitted.best.cost
+    for origin, attempt in zip(fitted.origins, fitted.attempts, strict=False):
+        similarity = compare_labels(attempt.result, fitted.best.result, n_clusters)
+        rows.append({"start": origin, "bits": -attempt.cost, "rounds": attempt.run.n_iter, "similarity": similarity})
+        if similarity < DIFFERENT and -attempt.cost >= runner_up_score > 0:
+            runner_up, runner_up_score = attempt.result, -attempt.cost
+    return Table.from_rows(rows), runner_up
+
+
+def compare_labels(first: np.ndarray, second: np.ndarray, n_clusters: int) -> float:
+    """Return the normalised mutual information of two labellings."""
+    entropies = [mutual_information(labels, labels, n_clusters) for labels in (first, second)]
+    if sum(entropies) <= 0:
+        return 1.0
+    return 2 * mutual_information(first, second, n_clusters) / sum(entropies)
+
+
+def build_models(fitted: Fitted, kinds: Sequence[str]) -> dict[str, ViewModel]:
+    """Fit the rules that predict new entities to the final clusters of all entities."""
+    state: Round = fitted.best.run.state
+    k = fitted.ensemble.n_clusters
+    models = {}
+    for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
+        labels = state.labels[view.entities]
+        members = indicate(labels, k, fitted.ensemble.like)
+        remaining = iter(zip(predictors.predictors, weights.tolist(), strict=True))
+        spaces = []
+        for space in view.spaces:
+            rules: list[Any] = []
+            for kind in kinds:
+                predictor, weight = next(remaining)
+                if kind == "components":
+                    rules.append(ComponentRule(predictor.learn(members), weight))
+                elif kind == "graph":
+                    rules.append(GraphRule(predictor.learn(members), weight, space.graph, space.features))
+                else:
+                    number = min(len(labels), count_voters(space, k))
+                    rules.append(NeighborRule(space.points, labels, number, k, weight))
+            spaces.append(SpaceModel(space.geometry, rules))
+        models[view.name] = ViewModel(spaces)
+    return models
+
+
+def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the margin of each row's cluster over the best other cluster, relative to its votes, from 0 to 1."""
+    if votes.shape[1] == 1:
+        return np.ones(len(votes))
+    rows = np.arange(len(votes))
+    chosen = votes[rows, labels]
+    others = votes.copy()
+    others[rows, labels] = -np.inf
+    margin = chosen - np.maximum(others.max(axis=1), 0)
+    return np.clip(np.where(chosen > 0, margin / np.where(chosen > 0, chosen, 1), 0), 0, 1)
+
+
+def sum_votes(votes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the votes of all views, (n, k)."""
+    return np.sum([scores for _, scores in votes.values()], axis=0)
