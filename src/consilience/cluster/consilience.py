@@ -170,7 +170,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views[:150])
     >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_) > 0.95
     True
-    >>> cs.metrics.adjusted_rand_score(y[150:], model.predict(views[150:])) > 0.95
+    >>> cs.metrics.adjusted_rand_score(y[150:], model.predict(views[150:])) > 0.9
     True
     >>> model.view_information_["view"].tolist()
     ['view0', 'view1']
