@@ -166,8 +166,6 @@ def count_voters(space: PreparedSpace, n_clusters: int) -> int:
 def drop_self(nearest: np.ndarray) -> np.ndarray:
     """Return neighbours without the entity itself; with so many duplicates that it is missing, without the last."""
     n, number = nearest.shape
-    if number < 2:
-        return nearest
     itself = nearest == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True
     return nearest[~itself].reshape(n, number - 1)

@@ -19,7 +19,7 @@ from ..._backend import Array, like, namespace, to_numpy, where
 from ...affinities import Cross, degrees
 from ..spectral import First, embed, inverse_root, nobody, unit_rows, without_nothing
 
-MOST_LEVERAGE = 0.99  # an entity that determines its own prediction to a higher degree tells nothing when left out
+LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
 SPARE_VECTORS = 10  # the fewest eigenvectors of a graph beyond which more are computed per cluster
 
@@ -60,12 +60,13 @@ class LeaveOneOutRidge:
         gram = gram + diagonal * (penalty * xp.sum(gram * diagonal) / gram.shape[0])
         inverse = xp.linalg.inv(gram)
         leverage = xp.sum((features @ xp.astype(inverse, features.dtype)) * features, axis=1)[:, None]
-        leverage = where(leverage < MOST_LEVERAGE, leverage, MOST_LEVERAGE)
         return cls(*(xp.astype(array, xp.float32, copy=False) for array in (features, inverse, leverage)))
 
     def predict_left_out(self, members: Array) -> Array:
         fitted = self.features @ self.learn(members)
-        return (fitted - self.leverage * members) / (1 - self.leverage)
+        remainder = 1 - self.leverage
+        remainder = where(remainder > LEAST_REMAINDER, remainder, LEAST_REMAINDER)
+        return (fitted - self.leverage * members) / remainder
 
     def learn(self, members: Array) -> Array:
         return self.inverse @ (self.features.T @ members)
@@ -82,10 +83,10 @@ class NeighborVote:
 
     @classmethod
     def fit(cls, nearest: np.ndarray) -> NeighborVote:
-        """Take the positions of each entity's neighbours, (n, K), the entity itself not among them."""
+        """Take the positions of each entity's neighbours, (n, K), the entity itself not among them; K may be 0."""
         n, number = nearest.shape
-        starts = np.arange(0, nearest.size + 1, number)
-        return cls(sp.csr_array((np.full(nearest.size, 1 / number), nearest.ravel(), starts), shape=(n, n)))
+        starts = np.arange(n + 1) * number
+        return cls(sp.csr_array((np.full(nearest.size, 1 / max(1, number)), nearest.ravel(), starts), shape=(n, n)))
 
     def predict_left_out(self, members: Array) -> Array:
         return like(self.neighbors @ to_numpy(members), members)
