@@ -19,7 +19,6 @@ from ..algorithms.agreement import (
     ComponentRule,
     Ensemble,
     GraphRule,
-    HeldConstraints,
     NeighborRule,
     Round,
     SpaceModel,
@@ -321,8 +320,6 @@ class Consilience(ClusterMixin, BaseEstimator):
         with progress(type(self).__name__, len(starts), bool(self.verbose)) as show:
 
             def refine_start(i: int) -> Run:
-                labels = starts[i][1]
-                held = HeldConstraints.of(links, labels) if links.size else None
                 return run(
                     refine_labels(ensemble, labels, self.tol, held),
                     max_iter=self.max_iter,
