@@ -14,7 +14,19 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
-from ..._backend import Array, as_plain, is_sparse, like, namespace, on_host, take_rows, where
+from ..._backend import (
+    Array,
+    as_kind,
+    as_plain,
+    as_sparse,
+    is_sparse,
+    like,
+    namespace,
+    on_host,
+    take_rows,
+    to_numpy,
+    where,
+)
 from ..spectral import unit_rows
 
 FEW_COLUMNS = 10  # measurements in fewer columns are not compared by direction
@@ -39,6 +51,11 @@ class Geometry:
     components: Array | None = None  # (columns, p); None: all columns are kept
     size: float = 1.0  # root mean squared length of the points of the fit before they were divided by it
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether no column varies beyond rounding."""
+        return self.factor is not None and not bool(namespace(self.factor).any(self.factor != 0))
+
     def transform(self, X: Array) -> Array:
         """Return the points of rows, (n, p), of mean squared length 1 over the rows of the fit."""
         points = self._project(self._standardize(X))
@@ -46,8 +63,8 @@ class Geometry:
 
     def _standardize(self, X: Array) -> Array:
         if self.mean is None:
-            return scale_to_unit(as_plain(X)) if is_sparse(X) or not on_host(X) else unit_rows(X)
-        Z = (X - self.mean) * self.factor
+            return scale_to_unit(as_sparse(X).to_scipy())
+        Z = (as_kind(X, self.mean) - self.mean) * self.factor
         return unit_rows(Z) if self.direction else Z
 
     def _project(self, Z: Array) -> Array:
@@ -117,7 +134,7 @@ def leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array
     """Return the leading right singular vectors of rows, (columns, at most number)."""
     n_rows, n_columns = Z.shape
     if sp.issparse(Z) or (on_host(Z) and min(Z.shape) > LARGEST_EXACT):
-        number = min(number, min(Z.shape) - 1)
+        number = min(number, *Z.shape)
         return randomized_svd(Z, number, n_iter=4, random_state=int(rng.integers(2**31)))[2].T
     xp = namespace(Z)
     values, vectors = xp.linalg.eigh(Z.T @ Z if n_columns <= n_rows else Z @ Z.T)
@@ -135,9 +152,11 @@ class SimilarityGeometry:
     into: Array  # (entities, p): similarities times this are points
     size: float = 1.0
 
+    is_constant = False
+
     def transform(self, X: Array) -> Array:
         """Return the points of rows of similarities."""
-        return unit_rows(plain_product(X, self.into)) / self.size
+        return like(unit_rows(plain_product(X, self.into)) / self.size, X)
 
     @classmethod
     def fit(cls, X: Array, rng: np.random.Generator) -> SimilarityGeometry:
@@ -152,7 +171,7 @@ class SimilarityGeometry:
         real = values > 1e-10 * np.abs(values).max()
         into = vectors[:, real] / np.sqrt(values[real])
         geometry = cls(into)
-        points = geometry.transform(X)
+        points = to_numpy(geometry.transform(X))
         return replace(geometry, size=float(np.mean(np.sum(points**2, axis=1))) ** 0.5 or 1.0)
 
 
