@@ -82,6 +82,8 @@ def prepare_views(
         if not has_row.any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
         rows = only(X, has_row)
+        if rows.shape[0] == 1 and len(views) > 1:
+            raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
         if rows.shape[0] > 1 and rows_are_same(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         usable[name], present[name] = rows, has_row
@@ -94,6 +96,11 @@ def prepare_views(
         geometries: Sequence[Any] = (
             [SimilarityGeometry.fit(X, child)] if precomputed[name] else choose_geometries(X, child)
         )
+        if len(views) > 1 and any(geometry.is_constant for geometry in geometries):
+            raise ValueError(
+                f"view {name!r} is the same for every entity up to rounding: subtract its mean in higher precision, or "
+                "leave the view out"
+            )
         spaces = [prepare_space(geometry, X, n_clusters, child) for geometry in geometries]
         return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
 
