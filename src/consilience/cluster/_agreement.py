@@ -188,6 +188,10 @@ def propose_starts(
     present = np.zeros((n_entities, len(prepared)), bool)
     for v, view in enumerate(prepared):
         present[view.entities, v] = True
+    has_any = present.any(axis=1)
+    if has_any.sum() <= n_clusters:
+        yield "trivial", np.where(has_any, np.cumsum(has_any) - 1, -1)
+        return
     spaces = [view.clearest for view in prepared]
     embeddings = [to_numpy(leading(space.features.embedding.U, n_clusters)) for space in spaces]
     unit = [unit_rows(embedding) for embedding in embeddings]
@@ -200,22 +204,19 @@ def propose_starts(
     def cluster(rows: np.ndarray, seed: int) -> np.ndarray:
         return MultiViewKMeans(n_clusters, n_init=1, random_state=seed, n_jobs=1).fit({"rows": rows}).labels_
 
-    directions = Views({view.name: spread(to_numpy(view.spaces[0].points), view) for view in prepared}, present=present)
+    def cluster_views(method: Any, position: int, seed: int) -> np.ndarray:
+        points = {view.name: spread(to_numpy(view.spaces[position].points), view) for view in prepared}
+        model = method(n_clusters, n_init=1, random_state=seed, n_jobs=1)
+        labels = np.full(n_entities, -1)
+        labels[has_any] = model.fit(Views(points, present=present)[has_any]).labels_
+        return labels
+
     seeds = iter(rng.integers(2**31, size=n_init * (4 + len(prepared))).tolist())
     for _ in range(n_init):
-        yield (
-            "spherical k-means",
-            MultiViewSphericalKMeans(n_clusters, n_init=1, random_state=next(seeds), n_jobs=1).fit(directions).labels_,
-        )
+        yield "spherical k-means", cluster_views(MultiViewSphericalKMeans, 0, next(seeds))
     if all(view.dense for view in prepared):
-        measurements = Views(
-            {view.name: spread(to_numpy(view.spaces[-1].points), view) for view in prepared}, present=present
-        )
         for _ in range(n_init):
-            yield (
-                "k-means",
-                MultiViewKMeans(n_clusters, n_init=1, random_state=next(seeds), n_jobs=1).fit(measurements).labels_,
-            )
+            yield "k-means", cluster_views(MultiViewKMeans, -1, next(seeds))
     if len(prepared) > 1:
         side_by_side = np.concatenate([spread(rows, view) for rows, view in zip(unit, prepared, strict=True)], axis=1)
         for _ in range(n_init):
@@ -268,17 +269,30 @@ def propose_constrained_start(
     constraints: Constraints,
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the clusters that constrained k-means finds in the leading eigenvectors of the views' graphs."""
+    """Yield the clusters that constrained k-means finds in the leading eigenvectors of the views' graphs.
+
+    It uses the views with at least as many entities as clusters. Other entities are left open, or, if every view is too
+    small, all starts are those without constraints.
+    """
     from .constrained import MultiViewConstrainedKMeans
 
+    large = [view for view in prepared if len(view.entities) >= n_clusters]
+    if not large:
+        yield from propose_starts(prepared, n_entities, n_clusters, 1, rng)
+        return
     blocks = {}
-    for view in prepared:
+    for view in large:
         U = to_numpy(leading(view.clearest.features.embedding.U, CONSTRAINED_FEATURES + 1))[:, 1:]
         blocks[view.name] = np.full((n_entities, max(1, U.shape[1])), np.nan)
         scale = np.sqrt(np.mean(U**2, axis=0))
         blocks[view.name][view.entities, : U.shape[1]] = U / np.where(scale > 0, scale, 1)
     model = MultiViewConstrainedKMeans(n_clusters, init="farthest", random_state=int(rng.integers(2**31)), n_jobs=1)
-    yield "constrained k-means", model.fit(Views(blocks), constraints=constraints).labels_
+    used = np.unique(np.concatenate([view.entities for view in large]))
+    numbers = np.column_stack([used, np.arange(len(used))])
+    links = Constraints.of_links(constraints.must.transferred(numbers), constraints.cannot.transferred(numbers))
+    labels = np.full(n_entities, -1)
+    labels[used] = model.fit(Views(blocks)[used], constraints=links).labels_
+    yield "constrained k-means", labels
 
 
 def collect_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
