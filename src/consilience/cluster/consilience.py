@@ -24,6 +24,7 @@ from ..algorithms.agreement import (
     SpaceModel,
     ViewModel,
     choose_clusters,
+    balance_votes,
     indicate,
     mutual_information,
     refine_labels,
@@ -415,9 +416,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         views = known_views(self, X)
         with threads(self.n_jobs):
             votes = np.concatenate([sum_votes(votes) for votes in self._blocks(views)])
-        votes = np.maximum(votes / self._sizes**self.balance, 0)
-        total = votes.sum(axis=1, keepdims=True)
-        return np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / votes.shape[1])
+        return share_votes(votes, self._sizes, self.balance)
 
     def _blocks(self, views: Views) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
         """Yield the votes of each view for some entities at a time, with the mask of the entities that have it."""
@@ -664,3 +663,17 @@ def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def sum_votes(votes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Return the votes of all views, (n, k)."""
     return np.sum([scores for _, scores in votes.values()], axis=0)
+def share_votes(votes: np.ndarray, sizes: np.ndarray, balance: float) -> np.ndarray:
+    """Return each cluster's share of each row's votes; the cluster that is chosen has the largest.
+
+    Negative votes count as none, unless a row has no others: then votes count from the lowest. A row without any vote
+    gets the shares of the clusters.
+    """
+    balanced = balance_votes(votes, sizes, balance)
+    lowest = balanced.min(axis=1, keepdims=True)
+    balanced = np.maximum(np.where(balanced.max(axis=1, keepdims=True) > 0, balanced, balanced - lowest), 0)
+    balanced[~votes.any(axis=1)] = sizes
+    total = balanced.sum(axis=1, keepdims=True)
+    return np.where(total > 0, balanced / np.where(total > 0, total, 1), 1 / votes.shape[1])
+
+

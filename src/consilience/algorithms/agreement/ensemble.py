@@ -120,12 +120,17 @@ class Ensemble:
         return total
 
 
+def balance_votes(votes: Array, sizes: np.ndarray, balance: float) -> Array:
+    """Return votes divided by a power of the cluster sizes."""
+    return votes / like((sizes**balance).astype(np.float32), votes)
+
+
 def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarray:
     """Return the cluster with most votes for each row, votes divided by a power of the cluster sizes.
 
     A row without any vote gets the largest cluster.
     """
-    balanced = votes / like((sizes**balance).astype(np.float32), votes)
+    balanced = balance_votes(votes, sizes, balance)
     chosen = to_numpy(namespace(balanced).argmax(balanced, axis=1))
     without_vote = ~to_numpy(namespace(votes).any(votes != 0, axis=1))
     return np.where(without_vote, int(np.argmax(sizes)), chosen)
