@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._backend import Array, generator, is_sparse, map_chunks, on_device, squared_norms, threads, to_numpy
@@ -420,8 +421,8 @@ class Consilience(ClusterMixin, BaseEstimator):
 
     def _blocks(self, views: Views) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
         """Yield the votes of each view for some entities at a time, with the mask of the entities that have it."""
-        for start in range(0, len(views), ROWS_AT_A_TIME):
-            block = restricted(views[start : start + ROWS_AT_A_TIME], self._columns)
+        for start in range(0, max(1, len(views)), ROWS_AT_A_TIME):
+            block = restricted(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
             votes, present = {}, {}
             for name, (X, has_view) in ready_blocks(block).items():
                 has_row = to_numpy(has_view)
@@ -467,6 +468,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags = ClassifierTags()  # required by scikit-learn's checks of predict_proba on sparse rows
         return tags
 
 
