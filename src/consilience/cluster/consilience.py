@@ -24,8 +24,8 @@ from ..algorithms.agreement import (
     Round,
     SpaceModel,
     ViewModel,
-    choose_clusters,
     balance_votes,
+    choose_clusters,
     indicate,
     mutual_information,
     refine_labels,
@@ -323,7 +323,7 @@ class Consilience(ClusterMixin, BaseEstimator):
 
             def refine_start(i: int) -> Run:
                 return run(
-                    refine_labels(ensemble, labels, self.tol, held),
+                    refine_labels(ensemble, starts[i][1], self.tol, links if links.size else None),
                     max_iter=self.max_iter,
                     tol=0,
                     patience=self.max_iter + 1,
@@ -522,17 +522,25 @@ def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     given = np.asarray(labels, dtype=object)
     if given.ndim != 1:
         raise ValueError(f"labels must have one dimension, one label per entity, got shape {given.shape}")
-    is_open = np.array([value is None or value != value or value == "" for value in given.tolist()], dtype=bool)
-    is_open |= np.array([isinstance(value, Real) and value < 0 for value in given.tolist()], dtype=bool)
-    try:
-        names, inverse = np.unique(np.asarray(given[~is_open].tolist()), return_inverse=True)
-    except TypeError as error:
-        raise TypeError("labels must be all numbers or all names, not both") from error
+    is_open = np.array([is_open_label(value) for value in given], dtype=bool)
+    values = given[~is_open].tolist()
+    if not (all(isinstance(value, Real) for value in values) or all(isinstance(value, str) for value in values)):
+        raise TypeError("labels must be all numbers or all names (text), not both: convert them to one type")
+    names, inverse = np.unique(np.asarray(values), return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"labels name {len(names)} cluster, but refinement needs at least 2: give other labels")
     numbers = np.full(len(given), -1)
     numbers[~is_open] = inverse
     return names, numbers
+
+
+def is_open_label(value: Any) -> bool:
+    """Return whether a label leaves its entity open: None, NaN or another missing value, empty text, or below 0."""
+    if isinstance(value, Real):
+        return not float(value) >= 0
+    if isinstance(value, str):
+        return not value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 @dataclass(frozen=True, eq=False)
@@ -561,7 +569,9 @@ def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
     """Return labels to start from as whole numbers, checked."""
     labels = np.asarray(init)
     if labels.shape != (n_entities,):
-        raise ValueError(f"init must hold one label per entity, shape ({n_entities},), got shape {labels.shape}")
+        raise ValueError(
+            f"the labels to start from (init) must be one per entity, shape ({n_entities},), got shape {labels.shape}"
+        )
     if not np.issubdtype(labels.dtype, np.integer):
         raise ValueError(
             f"init must hold whole numbers below n_clusters={n_clusters}, got numbers of type {labels.dtype}"
@@ -662,9 +672,6 @@ def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.clip(np.where(chosen > 0, margin / np.where(chosen > 0, chosen, 1), 0), 0, 1)
 
 
-def sum_votes(votes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Return the votes of all views, (n, k)."""
-    return np.sum([scores for _, scores in votes.values()], axis=0)
 def share_votes(votes: np.ndarray, sizes: np.ndarray, balance: float) -> np.ndarray:
     """Return each cluster's share of each row's votes; the cluster that is chosen has the largest.
 
@@ -679,3 +686,6 @@ def share_votes(votes: np.ndarray, sizes: np.ndarray, balance: float) -> np.ndar
     return np.where(total > 0, balanced / np.where(total > 0, total, 1), 1 / votes.shape[1])
 
 
+def sum_votes(votes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the votes of all views, (n, k)."""
+    return np.sum([scores for _, scores in votes.values()], axis=0)
