@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 from .._backend import Array, is_sparse, like, map_chunks, namespace, rows_are_same, squared_norms, to_numpy
-from ..affinities import NearestNeighbors
+from ..affinities import NearestNeighbors, Precomputed
 from ..affinities.search import exact_neighbours
 from ..algorithms.agreement import (
     Ensemble,
@@ -30,7 +30,7 @@ from ..algorithms.agreement import (
 from ..algorithms.spectral import leading, unit_rows
 from ..data import Constraints, Views
 from ._shared import ready_blocks, warn_of_lost
-from ._similarities import only
+from ._similarities import named, only
 from .kmeans import MultiViewKMeans
 from .spherical_kmeans import MultiViewSphericalKMeans
 
@@ -77,11 +77,14 @@ def prepare_views(
     usable, present = {}, {}
     for name, (X, has_view) in ready_blocks(views).items():
         has_row = to_numpy(has_view)
-        if is_sparse(X):
+        if is_sparse(X) and not precomputed[name]:
             has_row = has_row & to_numpy(squared_norms(X) > 0)
         if not has_row.any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
         rows = only(X, has_row)
+        if precomputed[name]:
+            with named(name):
+                Precomputed().over(rows, rng)  # refuses what is no matrix of similarities
         if rows.shape[0] == 1 and len(views) > 1:
             raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
         if rows.shape[0] > 1 and rows_are_same(rows):

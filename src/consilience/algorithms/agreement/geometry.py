@@ -7,7 +7,6 @@ is noise, for other data it is the signal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -163,6 +162,7 @@ class SimilarityGeometry:
         """Take the leading eigenvectors of a square matrix of similarities, scaled by the roots of their values."""
         number = min(count_components(X.shape[0]), X.shape[0])
         plain = as_plain(X)
+        plain = (plain + plain.T) / 2  # errors of rounding are let pass
         if sp.issparse(plain) and number < X.shape[0] - 1:
             values, vectors = sp.linalg.eigsh(plain, number, which="LA", v0=rng.standard_normal(X.shape[0]))
         else:
@@ -178,8 +178,3 @@ class SimilarityGeometry:
 def plain_product(X: Array, matrix: np.ndarray) -> np.ndarray:
     """Return rows times a matrix, as numpy."""
     return np.asarray(as_plain(X) @ matrix)
-
-
-def count_spaces(geometries: Sequence[object]) -> float:
-    """Return the weight of each of a view's geometries: views count alike, however many geometries they have."""
-    return 1.0 / len(geometries)
