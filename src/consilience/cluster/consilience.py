@@ -167,7 +167,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     Examples
     --------
     >>> import consilience as cs
-    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
     >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views[:150])
     >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_)
     1.0
@@ -247,6 +247,7 @@ class Consilience(ClusterMixin, BaseEstimator):
             The fitted estimator. After Ctrl-C it holds the best result so far.
         """
         views = check_views(self, X, reset=True)
+        init = self.init if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
         check_predictors(self.predictors)
         precomputed = self._precomputed(views.names)
@@ -258,7 +259,6 @@ class Consilience(ClusterMixin, BaseEstimator):
         links = positions_of(check_constraints(constraints), views, entity_ids(X, views), None)
         rng = generator(self.random_state)
         sample = self._sample(len(views), any(precomputed.values()), rng)
-        init = self.init if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
         if sample is not None and links.size:
             raise ValueError(
                 f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
@@ -506,7 +506,7 @@ def refine(
     --------
     >>> import numpy as np
     >>> import consilience as cs
-    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
     >>> noisy = np.where(np.arange(200) % 5 == 0, 0, y)  # every fifth label is wrong, or right by chance
     >>> cs.metrics.adjusted_rand_score(y, cs.refine(views, noisy).labels_)
     1.0
@@ -528,7 +528,8 @@ def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
         raise TypeError("labels must be all numbers or all names (text), not both: convert them to one type")
     names, inverse = np.unique(np.asarray(values), return_inverse=True)
     if len(names) < 2:
-        raise ValueError(f"labels name {len(names)} cluster, but refinement needs at least 2: give other labels")
+        number = "only 1 cluster" if len(names) else "no cluster"
+        raise ValueError(f"labels name {number}, but refinement needs at least 2: give other labels")
     numbers = np.full(len(given), -1)
     numbers[~is_open] = inverse
     return names, numbers
