@@ -318,6 +318,17 @@ def test_samples_predict_the_others():
         assert np.array_equal(labels >= 0, views.present[:, v])
 
 
+def test_bad_row_outside_the_sample_is_refused():
+    views, _ = clear_views(n=100)
+    for row in range(0, 100, 9):
+        block = np.array(views["view1"])
+        block[row, 2] = np.nan
+        model = cs.Consilience(3, sample_size=20, random_state=0)
+        with pytest.raises(ValueError, match=f"view 'view1' has NaN or infinity in row {row}: impute the value"):
+            model.fit({"view0": views["view0"], "view1": block})
+        assert not hasattr(model, "labels_")
+
+
 def test_interrupt_keeps_the_best_start_so_far(monkeypatch):
     class Show:
         def __enter__(self):

@@ -52,7 +52,7 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
             ("components", "graph", "neighbors"),
             ["graph"],
             ("neighbors",),
-            ("x",),
+            ("components",),
         ),
         "init": ("auto",),
         "n_init": (1, 2),

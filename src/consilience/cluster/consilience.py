@@ -272,8 +272,12 @@ class Consilience(ClusterMixin, BaseEstimator):
         self._columns = columns
         self._store(fitted, chosen)
         if sample is not None:
-            with threads(self.n_jobs):
-                self._extend(views, sample)
+            try:
+                with threads(self.n_jobs):
+                    self._extend(views, sample)
+            except Exception:
+                forget_fit(self)  # a row outside the sample was refused
+                raise
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn(len(chosen))
@@ -555,6 +559,12 @@ class Fitted:
     best: Attempt
     information: Table
     interrupted: bool
+
+
+def forget_fit(model: Consilience) -> None:
+    """Delete all fitted attributes."""
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        delattr(model, name)
 
 
 def check_predictors(predictors: Sequence[str]) -> None:
