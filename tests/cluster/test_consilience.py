@@ -93,7 +93,7 @@ def test_noise_view_costs_little_and_has_no_share():
     views, y = clear_views(seed=1)
     noise = np.random.default_rng(0).standard_normal((180, 30))
     model, with_noise = fit(views), fit({**dict(views.items()), "noise": noise})
-    scores = [normalized_mutual_info_score(y, own.labels_) for own in (model, with_noise)]
+    scores = [normalized_mutual_info_score(y, fitted.labels_) for fitted in (model, with_noise)]
     assert scores[1] >= scores[0] - 0.03
     shares = dict(zip(*(with_noise.view_information_[name].tolist() for name in ("view", "share")), strict=True))
     assert shares["noise"] < 0.05

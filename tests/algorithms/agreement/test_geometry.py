@@ -67,7 +67,10 @@ def test_few_columns_are_not_compared_by_direction_and_are_all_kept():
     (geometry,) = choose_geometries(X, np.random.default_rng(0))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     np.testing.assert_allclose(geometry.transform(X), Z / 3, atol=1e-12)
-    assert [own.direction for own in choose_geometries(make_rows(50, 10), np.random.default_rng(0))] == [True, False]
+    assert [geometry.direction for geometry in choose_geometries(make_rows(50, 10), np.random.default_rng(0))] == [
+        True,
+        False,
+    ]
 
 
 def test_constant_columns_count_for_nothing():

@@ -65,7 +65,7 @@ def test_own_label_has_no_influence(features):
     for i in range(min(3, len(X))):
         changed = labels.copy()
         changed[i] = (labels[i] + 1) % 3
-        before, after = (ridge.predict_left_out(indicate(own, 3, ridge.whitened))[i] for own in (labels, changed))
+        before, after = (ridge.predict_left_out(indicate(given, 3, ridge.whitened))[i] for given in (labels, changed))
         np.testing.assert_allclose(before, after, atol=1e-4)
 
 

@@ -41,11 +41,11 @@ def build(blocks, entities, n, k, balance):
     views = [
         ViewPredictors(
             f"view{v}",
-            own,
+            rows,
             [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))],
             0.5 + v,
         )
-        for v, (points, own) in enumerate(zip(blocks, entities, strict=True))
+        for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
     ]
     return Ensemble(views, n, k, balance, np.empty((0, 1), np.float32))
 
@@ -79,18 +79,18 @@ def predict_literally(points, members):
 def vote_literally(blocks, entities, labels, k):
     """Return the votes of all views, and the bits of each predictor."""
     scores, bits, beyond = [], [], []
-    for points, own in zip(blocks, entities, strict=True):
-        members = np.array([[float(labels[i] == c) for c in range(k)] for i in own])
+    for points, rows in zip(blocks, entities, strict=True):
+        members = np.array([[float(labels[i] == c) for c in range(k)] for i in rows])
         scores.append(predict_literally(points, members))
-        labelled = labels[own] >= 0
-        bits.append([measure_bits(labels[own][labelled], s.argmax(axis=1)[labelled]) for s in scores[-1]])
-        beyond.append([max(b - (k - 1) ** 2 / (2 * len(own) * np.log(2)), 0) for b in bits[-1]])
-    most = max(max(own) for own in beyond)
+        labelled = labels[rows] >= 0
+        bits.append([measure_bits(labels[rows][labelled], s.argmax(axis=1)[labelled]) for s in scores[-1]])
+        beyond.append([max(b - (k - 1) ** 2 / (2 * len(rows) * np.log(2)), 0) for b in bits[-1]])
+    most = max(max(view_bits) for view_bits in beyond)
     total = np.zeros((len(labels), k))
-    for v, own in enumerate(entities):
+    for v, rows in enumerate(entities):
         for s, b in zip(scores[v], beyond[v], strict=True):
             weight = (0.5 + v) * max(b / most, 1e-4) ** 0.25
-            for row, i in enumerate(own):
+            for row, i in enumerate(rows):
                 total[i] += weight * s[row]
     return total, bits
 
@@ -128,7 +128,7 @@ def test_rounds_equal_a_literal_transcription(open_labels, balance):
         changed = np.mean(chosen != labels)
         labels = chosen
         _, bits = vote_literally(blocks, entities, labels, 3)
-        score = np.average([np.mean(own) for own in bits], weights=[len(own) for own in entities])
+        score = np.average([np.mean(view_bits) for view_bits in bits], weights=[len(rows) for rows in entities])
         state = next(rounds)
         assert np.array_equal(state.labels, labels)
         assert state.changed == changed
@@ -141,9 +141,9 @@ def test_vote_of_kinds_of_arrays(to_kind):
     blocks, entities, labels = make_problem()
     expected = build(blocks, entities, 45, 3, 0.5).vote(labels)
     views = [
-        ViewPredictors(f"view{v}", own, [LeaveOneOutRidge.fit(to_kind(points), 0.05),
+        ViewPredictors(f"view{v}", rows, [LeaveOneOutRidge.fit(to_kind(points), 0.05),
                                          NeighborVote.fit(nearest_others(points, 5))], 0.5 + v)
-        for v, (points, own) in enumerate(zip(blocks, entities, strict=True))
+        for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
     ]  # fmt: skip
     vote = Ensemble(views, 45, 3, 0.5, to_kind(np.empty((0, 1), np.float32))).vote(labels)
     assert type(vote.total) is type(to_kind(np.zeros(1)))
@@ -161,7 +161,7 @@ def test_views_that_know_nothing_vote_alike():
     rng = np.random.default_rng(0)
     points, labels = rng.standard_normal((40, 3)), np.zeros(40, int)
     ensemble = build([points], [np.arange(40)], 40, 3, 0.5)
-    assert [own.tolist() for own in ensemble.vote(labels).weights] == [[0.5, 0.5]]
+    assert [weights.tolist() for weights in ensemble.vote(labels).weights] == [[0.5, 0.5]]
 
 
 def test_a_chain_of_moves_loses_no_cluster():
