@@ -12,29 +12,29 @@ import scipy.sparse as sp
 import scipy.stats
 
 from .._backend import Array, is_sparse, like, map_chunks, namespace, rows_are_same, squared_norms, to_numpy
-from ..affinities import NearestNeighbors, Precomputed
-from ..affinities.search import exact_neighbours
+from ..affinities import Precomputed
 from ..algorithms.agreement import (
     Ensemble,
     Geometry,
     GraphFeatures,
     LeaveOneOutRidge,
+    NeighborGraph,
     NeighborVote,
     Predictor,
     SimilarityGeometry,
     ViewPredictors,
     choose_geometries,
     count_graph_features,
-    embed_graph,
+    search_neighbors,
 )
-from ..algorithms.spectral import leading, unit_rows
+from ..algorithms.spectral import unit_rows
 from ..data import Constraints, Views
 from ._shared import ready_blocks, warn_of_lost
 from ._similarities import named, only
 from .kmeans import MultiViewKMeans
 from .spherical_kmeans import MultiViewSphericalKMeans
 
-LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
+RESTARTS = 3  # of the k-means behind each start
 MOST_VOTERS = 15  # neighbours that predict a cluster
 CONSTRAINED_FEATURES = 5  # eigenvectors per view in which constrained k-means looks for clusters
 
@@ -45,13 +45,14 @@ class PreparedSpace:
 
     geometry: Geometry | SimilarityGeometry
     points: Array  # (entities, p)
-    graph: Any
+    graph: NeighborGraph
+    matrix: sp.csr_array  # of the graph
     features: GraphFeatures
 
     @property
     def hubness(self) -> float:
-        """Skewness of the number of points that each point is a neighbour of."""
-        degree = np.asarray(self.graph.matrix.sum(axis=0)).ravel()
+        """Skewness of the number of neighbours: hubs are points that are among the nearest of far too many others."""
+        degree = self.features.degree
         return float(scipy.stats.skew(degree)) if np.ptp(degree) else 0.0
 
 
@@ -115,10 +116,10 @@ def prepare_space(
 ) -> PreparedSpace:
     """Transform rows to points, join nearest points in a graph, and take the graph's leading eigenvectors."""
     points = geometry.transform(X)
-    n = points.shape[0]
-    number = int(np.clip(round(n**0.5), LEAST_NEIGHBORS, MOST_NEIGHBORS))
-    graph = NearestNeighbors(min(n, number + 1), metric="euclidean").over(points, rng)
-    return PreparedSpace(geometry, points, graph, GraphFeatures.fit(graph, count_graph_features(n, n_clusters), rng))
+    graph = NeighborGraph.over(points)
+    matrix = graph.connect()
+    features = GraphFeatures.fit(matrix, count_graph_features(points.shape[0], n_clusters), rng)
+    return PreparedSpace(geometry, points, graph, matrix, features)
 
 
 def check_connected(names: Sequence[str], present: np.ndarray) -> None:
@@ -164,7 +165,8 @@ def build_predictor(kind: str, space: PreparedSpace, n_clusters: int, penalty: f
         return LeaveOneOutRidge.fit(space.points, penalty)
     if kind == "graph":
         return LeaveOneOutRidge.fit(like(space.features.values, space.points), penalty)
-    nearest, _ = exact_neighbours(space.points, min(space.points.shape[0], count_voters(space, n_clusters) + 1))
+    points = to_numpy(space.points)
+    nearest = search_neighbors(points, points, min(len(points), count_voters(space, n_clusters) + 1))
     return NeighborVote.fit(drop_self(nearest))
 
 
@@ -196,8 +198,7 @@ def propose_starts(
         yield "trivial", np.where(has_any, np.cumsum(has_any) - 1, -1)
         return
     spaces = [view.clearest for view in prepared]
-    embeddings = [to_numpy(leading(space.features.embedding.U, n_clusters)) for space in spaces]
-    unit = [unit_rows(embedding) for embedding in embeddings]
+    unit = [unit_rows(space.features.vectors[:, :n_clusters]) for space in spaces]
 
     def spread(rows: np.ndarray, view: PreparedView) -> np.ndarray:
         full = np.zeros((n_entities, rows.shape[1]))
@@ -205,11 +206,11 @@ def propose_starts(
         return full
 
     def cluster(rows: np.ndarray, seed: int) -> np.ndarray:
-        return MultiViewKMeans(n_clusters, n_init=1, random_state=seed, n_jobs=1).fit({"rows": rows}).labels_
+        return MultiViewKMeans(n_clusters, n_init=RESTARTS, random_state=seed, n_jobs=1).fit({"rows": rows}).labels_
 
     def cluster_views(method: Any, position: int, seed: int) -> np.ndarray:
         points = {view.name: spread(to_numpy(view.spaces[position].points), view) for view in prepared}
-        model = method(n_clusters, n_init=1, random_state=seed, n_jobs=1)
+        model = method(n_clusters, n_init=RESTARTS, random_state=seed, n_jobs=1)
         labels = np.full(n_entities, -1)
         labels[has_any] = model.fit(Views(points, present=present)[has_any]).labels_
         return labels
@@ -224,7 +225,7 @@ def propose_starts(
         side_by_side = np.concatenate([spread(rows, view) for rows, view in zip(unit, prepared, strict=True)], axis=1)
         for _ in range(n_init):
             yield "graphs side by side", cluster(side_by_side, next(seeds))
-        together = unit_rows(embed_graph(add_graphs(prepared, n_entities), n_clusters, rng).U)
+        together = unit_rows(GraphFeatures.fit(add_graphs(prepared, n_entities), n_clusters, rng).vectors)
         for _ in range(n_init):
             yield "sum of the graphs", cluster(together, next(seeds))
     for rows, view in zip(unit, prepared, strict=True):
@@ -236,33 +237,15 @@ def propose_starts(
             yield f"view {view.name!r}", labels
 
 
-@dataclass(frozen=True, eq=False)
-class GraphSum:
-    """The views' graphs added up, each of mean degree 1."""
-
-    matrix: sp.csr_array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.matrix.dtype
-
-    def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        return self.matrix @ U
-
-
-def add_graphs(prepared: Sequence[PreparedView], n_entities: int) -> GraphSum:
-    """Add up the clearest graph of each view."""
+def add_graphs(prepared: Sequence[PreparedView], n_entities: int) -> sp.csr_array:
+    """Add up the clearest graph of each view, scaled to mean degree 1."""
     total = sp.csr_array((n_entities, n_entities))
     for view in prepared:
-        graph = view.clearest.graph.matrix.tocoo()
+        graph = view.clearest.matrix.tocoo()
         rows, columns = view.entities[graph.row], view.entities[graph.col]
         scale = len(view.entities) / graph.data.sum()
         total = total + sp.csr_array((graph.data * scale, (rows, columns)), shape=total.shape)
-    return GraphSum(sp.csr_array(total))
+    return sp.csr_array(total)
 
 
 def propose_constrained_start(
@@ -285,7 +268,7 @@ def propose_constrained_start(
         return
     blocks = {}
     for view in large:
-        U = to_numpy(leading(view.clearest.features.embedding.U, CONSTRAINED_FEATURES + 1))[:, 1:]
+        U = view.clearest.features.vectors[:, 1 : CONSTRAINED_FEATURES + 1]
         blocks[view.name] = np.full((n_entities, max(1, U.shape[1])), np.nan)
         scale = np.sqrt(np.mean(U**2, axis=0))
         blocks[view.name][view.entities, : U.shape[1]] = U / np.where(scale > 0, scale, 1)

@@ -169,10 +169,10 @@ class Consilience(ClusterMixin, BaseEstimator):
     >>> import consilience as cs
     >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
     >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views[:150])
-    >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_)
-    1.0
-    >>> cs.metrics.adjusted_rand_score(y[150:], model.predict(views[150:]))
-    1.0
+    >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_) > 0.95
+    True
+    >>> cs.metrics.adjusted_rand_score(y[150:], model.predict(views[150:])) > 0.95
+    True
     >>> model.view_information_["view"].tolist()
     ['view0', 'view1']
     """
@@ -512,8 +512,10 @@ def refine(
     >>> import consilience as cs
     >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
     >>> noisy = np.where(np.arange(200) % 5 == 0, 0, y)  # every fifth label is wrong, or right by chance
-    >>> cs.metrics.adjusted_rand_score(y, cs.refine(views, noisy).labels_)
-    1.0
+    >>> cs.metrics.adjusted_rand_score(y, noisy) < 0.7
+    True
+    >>> cs.metrics.adjusted_rand_score(y, cs.refine(views, noisy).labels_) > 0.95
+    True
     """
     names, numbers = number_labels(labels)
     model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
@@ -662,10 +664,10 @@ def build_models(fitted: Fitted, kinds: Sequence[str]) -> dict[str, ViewModel]:
                 if kind == "components":
                     rules.append(ComponentRule(predictor.learn(members), weight))
                 elif kind == "graph":
-                    rules.append(GraphRule(predictor.learn(members), weight, space.graph, space.features))
+                    rules.append(GraphRule(predictor.learn(members), weight, space.graph, space.features.extension))
                 else:
                     number = min(len(labels), count_voters(space, k))
-                    rules.append(NeighborRule(space.points, labels, number, k, weight))
+                    rules.append(NeighborRule(space.graph.points, labels, number, k, weight))
             spaces.append(SpaceModel(space.geometry, rules))
         models[view.name] = ViewModel(spaces)
     return models

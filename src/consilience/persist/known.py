@@ -25,8 +25,8 @@ from ..affinities.space import Space
 from ..algorithms.agreement import (
     ComponentRule,
     Geometry,
-    GraphFeatures,
     GraphRule,
+    NeighborGraph,
     NeighborRule,
     SimilarityGeometry,
     SpaceModel,
@@ -93,7 +93,7 @@ KNOWN: dict[str, type] = {
     **_named("affinities", Graph, LowRank, Space),
     **_named("algorithms", Identity, Diagonal, Full, Rotation, Exemplars, ViewExemplars, Refined, ViewMeans, Means),
     **_named("algorithms", First, Projected, Similarities),
-    **_named("algorithms", Geometry, SimilarityGeometry, GraphFeatures, SpaceModel, ViewModel),
+    **_named("algorithms", Geometry, SimilarityGeometry, NeighborGraph, SpaceModel, ViewModel),
     **_named("algorithms", ComponentRule, GraphRule, NeighborRule),
     **_named("backend", CSR, KernelMatrix, Points),
     **_named("files", files.NumbersEncoder, files.CountsEncoder, files.TextEncoder, files.CategoriesEncoder),

@@ -4,21 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.affinities import NearestNeighbors
-from consilience.algorithms.agreement import GraphFeatures, count_graph_features, embed_graph
+from consilience.algorithms.agreement import GraphFeatures, NeighborGraph, count_graph_features
 from consilience.algorithms.agreement.predictors import DENSE_UP_TO
+from consilience.algorithms.spectral import unit_rows
 
 
-def make_points(n, p, seed=0):
+def make_points(n, p=4, seed=0):
     """Return points around three centres."""
     rng = np.random.default_rng(seed)
     return rng.integers(3, size=n)[:, None] + rng.standard_normal((n, p))
-
-
-def build_graph(n, p=4, number=8, seed=0):
-    """Return the graph of nearest neighbours of points around three centres, and the points."""
-    points = make_points(n, p, seed)
-    return NearestNeighbors(number, metric="euclidean").over(points, np.random.default_rng(0)), points
 
 
 def normalize(matrix):
@@ -27,63 +21,69 @@ def normalize(matrix):
     return matrix / np.sqrt(degree[:, None] * degree)
 
 
+@pytest.mark.parametrize("n", [1, 2, 4, 60])
+def test_graph_joins_nearest_points(n):
+    points = make_points(n)
+    graph = NeighborGraph.over(points)
+    distances = np.square(points[:, None] - points).sum(axis=2)
+    nearest = np.argsort(distances, axis=1)[:, : graph.number + 1]
+    expected = np.zeros((n, n))
+    for i in range(n):
+        for j in nearest[i]:
+            expected[i, j] += 0.5
+            expected[j, i] += 0.5
+    np.testing.assert_allclose(graph.connect().toarray(), expected)
+
+
+def test_duplicates_are_joined_to_themselves():
+    points = np.repeat(make_points(3), 20, axis=0)
+    assert (NeighborGraph.over(points).connect().diagonal() == 1).all()
+
+
 @pytest.mark.parametrize("n", [60, DENSE_UP_TO + 80])
-def test_graph_eigenvectors_equal_those_of_the_dense_matrix(n):
-    graph, _ = build_graph(n)
+def test_eigenvectors_equal_those_of_the_dense_matrix(n):
+    matrix = NeighborGraph.over(make_points(n)).connect()
     number = count_graph_features(n, 3)
-    embedding = embed_graph(graph, number, np.random.default_rng(1))
-    values, vectors = np.linalg.eigh(normalize(graph.matrix.toarray()))
-    np.testing.assert_allclose(embedding.values, values[::-1][:number], atol=1e-8)
+    features = GraphFeatures.fit(matrix, number, np.random.default_rng(1))
+    values, vectors = np.linalg.eigh(normalize(matrix.toarray()))
+    np.testing.assert_allclose(features.eigenvalues, np.maximum(values[::-1][:number], 0), atol=1e-8)
     assert values[-number] - values[-number - 1] > 1e-4  # so that the leading eigenvectors are determined
     expected = vectors[:, -number:]
-    np.testing.assert_allclose(embedding.U @ embedding.U.T, expected @ expected.T, atol=1e-6)
-
-
-def test_graph_features_are_unit_rows_of_eigenvectors_scaled_by_roots_of_eigenvalues():
-    graph, _ = build_graph(60)
-    features = GraphFeatures.fit(graph, 20, np.random.default_rng(1))
-    values, vectors = np.linalg.eigh(normalize(graph.matrix.toarray()))
-    scaled = vectors[:, -20:] * np.sqrt(np.maximum(values[-20:], 0))
+    np.testing.assert_allclose(features.vectors @ features.vectors.T, expected @ expected.T, atol=1e-6)
+    scaled = expected * np.sqrt(np.maximum(values[-number:], 0))
     scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
-    np.testing.assert_allclose(features.values @ features.values.T, scaled @ scaled.T, atol=1e-8)
+    np.testing.assert_allclose(features.values @ features.values.T, scaled @ scaled.T, atol=1e-6)
 
 
 def test_new_rows_are_placed_by_the_nystroem_formula():
-    graph, points = build_graph(60)
-    rows = make_points(9, 4, 7)
-    features = GraphFeatures.fit(graph, 20, np.random.default_rng(1))
-    placed = features.place(graph.against(rows))
-    matrix = graph.matrix.toarray()
-    degree = matrix.sum(axis=1)
-    values, U = features.embedding.values, features.embedding.U
-    radii = np.sort(np.linalg.norm(points[:, None] - points, axis=2), axis=1)[:, 7]
+    points, rows = make_points(60), make_points(9, seed=7)
+    graph = NeighborGraph.over(points)
+    matrix = graph.connect()
+    features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
+    degree = matrix.toarray().sum(axis=1)
     expected = np.zeros((9, 20))
     for i, row in enumerate(rows):
-        distances = np.linalg.norm(points - row, axis=1)
-        nearest = np.argsort(distances)[:8]
-        weights = np.array([0.5 * (j in nearest) + 0.5 * (distances[j] <= radii[j]) for j in range(60)])
-        for c in range(20):
-            if values[c] > 0:
-                place = sum(weights[j] * U[j, c] / np.sqrt(weights.sum() * degree[j]) for j in range(60)) / values[c]
-                expected[i, c] = place * np.sqrt(values[c])
+        nearest = np.argsort(np.linalg.norm(points - row, axis=1))[: graph.number]
+        for c, value in enumerate(features.eigenvalues):
+            if value > 1e-8:
+                at_row = sum(features.vectors[j, c] / np.sqrt(len(nearest) * degree[j]) for j in nearest) / value
+                expected[i, c] = at_row * np.sqrt(value)
         expected[i] /= np.linalg.norm(expected[i])
+    placed = unit_rows(graph.join(rows) @ features.extension)
     np.testing.assert_allclose(placed, expected, atol=1e-8)
 
 
-def test_entities_of_the_fit_are_placed_where_they_are():
-    graph, points = build_graph(60)
-    features = GraphFeatures.fit(graph, 20, np.random.default_rng(1))
-    np.testing.assert_allclose(features.place(graph.against(points)), features.values, atol=1e-6)
+def test_symmetric_neighbours_of_the_fit_are_placed_where_they_are():
+    """The eigenvector equation: an entity's own row of the graph gives its place."""
+    matrix = NeighborGraph.over(make_points(60)).connect()
+    features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
+    assert features.eigenvalues.min() > 1e-8
+    np.testing.assert_allclose(unit_rows(matrix @ features.extension), features.values, atol=1e-8)
 
 
 def test_isolated_entities_of_a_graph_get_zeros():
-    class Matrix:
-        matrix = sp.csr_array(np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]))
-        shape, dtype = matrix.shape, matrix.dtype
-
-        def __matmul__(self, U):
-            return self.matrix @ U
-
-    values = GraphFeatures.fit(Matrix(), 2, np.random.default_rng(0)).values
-    assert np.isfinite(values).all()
-    assert not values[3].any()
+    matrix = sp.csr_array(np.array([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]))
+    features = GraphFeatures.fit(matrix, 2, np.random.default_rng(0))
+    assert np.isfinite(features.values).all()
+    assert np.isfinite(features.extension).all()
+    assert not features.values[3].any()

@@ -8,10 +8,11 @@ from .model import ComponentRule, GraphRule, NeighborRule, SpaceModel, ViewModel
 from .predictors import (
     GraphFeatures,
     LeaveOneOutRidge,
+    NeighborGraph,
     NeighborVote,
     Predictor,
     count_graph_features,
-    embed_graph,
+    search_neighbors,
 )
 from .refine import Round, refine_labels
 
@@ -23,6 +24,7 @@ __all__ = [
     "GraphRule",
     "HeldConstraints",
     "LeaveOneOutRidge",
+    "NeighborGraph",
     "NeighborRule",
     "NeighborVote",
     "Predictor",
@@ -36,8 +38,8 @@ __all__ = [
     "choose_clusters",
     "choose_geometries",
     "count_graph_features",
-    "embed_graph",
     "indicate",
     "mutual_information",
     "refine_labels",
+    "search_neighbors",
 ]

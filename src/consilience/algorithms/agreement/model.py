@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn.neighbors
 
 from ..._backend import Array, like, namespace, to_numpy
+from ..spectral import unit_rows
 from .ensemble import indicate
 from .geometry import Geometry, SimilarityGeometry
-from .predictors import GraphFeatures, append_ones
+from .predictors import NeighborGraph, append_ones, search_neighbors
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,12 @@ class GraphRule:
 
     coefficients: Array
     weight: float
-    graph: Any
-    features: GraphFeatures
+    graph: NeighborGraph
+    extension: np.ndarray
 
     def predict(self, points: Array) -> Array:
         """Return the weighted scores of points for each cluster."""
-        placed = like(self.features.place(self.graph.against(points)), points)
+        placed = like(unit_rows(self.graph.join(to_numpy(points)) @ self.extension), points)
         placed = namespace(points).astype(placed, points.dtype, copy=False)
         return append_ones(placed) @ like(self.coefficients, points) * self.weight
 
@@ -47,7 +47,7 @@ class GraphRule:
 class NeighborRule:
     """The clusters of a row's nearest neighbours among the entities of the fit."""
 
-    points: Array
+    points: np.ndarray
     labels: np.ndarray
     number: int
     n_clusters: int
@@ -55,8 +55,7 @@ class NeighborRule:
 
     def predict(self, points: Array) -> Array:
         """Return the weighted scores of points for each cluster."""
-        search = sklearn.neighbors.NearestNeighbors(n_neighbors=self.number).fit(to_numpy(self.points))
-        nearest = search.kneighbors(to_numpy(points), return_distance=False)
+        nearest = search_neighbors(self.points, to_numpy(points), self.number)
         members = indicate(self.labels, self.n_clusters, np.empty(0))
         return like(members[nearest].mean(axis=1) * self.weight, points)
 

@@ -12,16 +12,17 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn.neighbors
 from array_api_compat import device
 from scipy.sparse.linalg import eigsh
 
 from ..._backend import Array, like, namespace, to_numpy, where
-from ...affinities import Cross, degrees
-from ..spectral import First, embed, inverse_root, nobody, unit_rows, without_nothing
+from ..spectral import unit_rows
 
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
-SPARE_VECTORS = 10  # the fewest eigenvectors of a graph beyond which more are computed per cluster
+LEAST_EIGENVECTORS = 20
+LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
 
 
 class Predictor(Protocol):
@@ -101,52 +102,89 @@ class NeighborVote:
 
 
 @dataclass(frozen=True, eq=False)
+class NeighborGraph:
+    """The graph that joins each point to its nearest points, and how new points join it."""
+
+    points: np.ndarray
+    number: int  # nearest points that each is joined to
+
+    @classmethod
+    def over(cls, points: Array) -> NeighborGraph:
+        """Join each point to as many others as the square root of their number, between 5 and 30."""
+        n = points.shape[0]
+        number = int(np.clip(round(n**0.5), LEAST_NEIGHBORS, MOST_NEIGHBORS))
+        return cls(to_numpy(points), min(number, n))
+
+    def connect(self) -> sp.csr_array:
+        """Return the symmetric matrix of the graph: 1 where two points are nearest to each other, 1/2 one-sided."""
+        n = len(self.points)
+        nearest = search_neighbors(self.points, self.points, min(self.number + 1, n))
+        joined = one_hot(nearest, n)
+        matrix = sp.csr_array((joined + joined.T) * 0.5)
+        matrix.setdiag(1.0)  # also of a point with so many duplicates that it is not among its own nearest
+        return matrix
+
+    def join(self, points: np.ndarray) -> sp.csr_array:
+        """Return the nearest points of new ones as a matrix of ones, (new, n)."""
+        return one_hot(search_neighbors(self.points, points, self.number), len(self.points))
+
+
+def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> np.ndarray:
+    """Return the positions of the nearest points of each of the others, (others, number)."""
+    search = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(points)
+    return search.kneighbors(np.asarray(others, dtype=points.dtype), return_distance=False)
+
+
+def one_hot(positions: np.ndarray, n: int) -> sp.csr_array:
+    """Return a sparse matrix with ones in the given columns of each row."""
+    starts = np.arange(0, positions.size + 1, positions.shape[1])
+    return sp.csr_array((np.ones(positions.size), positions.ravel(), starts), shape=(len(positions), n))
+
+
+@dataclass(frozen=True, eq=False)
 class GraphFeatures:
-    """Where entities lie in a graph: its leading eigenvectors, which carry clusters of any shape.
+    """Leading eigenvectors of the normalised graph, which carry clusters of any shape.
 
     The graph is built without the clusters, so that a regression on the eigenvectors leaves an entity out exactly.
     """
 
-    embedding: First
-    power: float = 0.5  # of the eigenvalues, by which eigenvectors are scaled
+    vectors: np.ndarray  # (n, q), of falling eigenvalues
+    eigenvalues: np.ndarray  # (q,)
+    degree: np.ndarray  # (n,)
 
     @classmethod
-    def fit(cls, graph: Any, number: int, rng: np.random.Generator) -> GraphFeatures:
-        """Compute the eigenvectors of the normalised graph."""
-        return cls(embed_graph(graph, number, rng))
+    def fit(cls, matrix: sp.csr_array, number: int, rng: np.random.Generator) -> GraphFeatures:
+        """Compute the leading eigenvectors of D^-1/2 A D^-1/2; entities without neighbours lie at the origin."""
+        degree = np.asarray(matrix.sum(axis=1)).ravel()
+        root = inverse_root(degree)
+        values, vectors = leading_eigenvectors(sp.csr_array(matrix * root[:, None] * root[None, :]), number, rng)
+        return cls(np.where(root[:, None] > 0, vectors, 0.0), np.maximum(values, 0.0), degree)
 
     @property
-    def values(self) -> Array:
-        """The features of the entities of the fit, rows of unit length."""
-        return self._scale(self.embedding.U)
+    def values(self) -> np.ndarray:
+        """The features of the entities of the fit: eigenvectors times roots of eigenvalues, rows of unit length."""
+        return unit_rows(self.vectors * self.eigenvalues**0.5)
 
-    def place(self, cross: Cross) -> Array:
-        """Return the features of other entities, from their similarities to the entities of the fit."""
-        return self._scale(self.embedding.place(cross, np.empty((cross.shape[0], 0))))
+    @property
+    def extension(self) -> np.ndarray:
+        """What new entities' similarities to those of the fit are multiplied by to get their features.
 
-    def _scale(self, U: Array) -> Array:
-        values = self.embedding.values
-        return unit_rows(U * where(values > 0, values, 0.0) ** self.power)
+        By the Nyström extension an eigenvector at a new entity is a sum over its neighbours j of
+        d_j^-1/2 u_j / eigenvalue, times a number that scaling to unit length removes.
+        """
+        positive = self.eigenvalues > 1e-8
+        scale = np.where(positive, np.where(positive, self.eigenvalues, 1.0) ** -0.5, 0.0)
+        return inverse_root(self.degree)[:, None] * self.vectors * scale
 
 
 def count_graph_features(n_entities: int, n_clusters: int) -> int:
-    """Return the number of eigenvectors of a graph: enough for twice the clusters, at least 20."""
-    return min(n_entities, max(2 * SPARE_VECTORS, 2 * n_clusters))
+    """Return the number of eigenvectors of a graph: twice the clusters, at least 20."""
+    return min(n_entities, max(LEAST_EIGENVECTORS, 2 * n_clusters))
 
 
-def embed_graph(graph: Any, number: int, rng: np.random.Generator) -> First:
-    """Return leading eigenvectors of the normalised graph, by the fastest solver for its size and storage."""
-    matrix = getattr(graph, "matrix", None)
-    if not sp.issparse(matrix) or getattr(graph, "home", None) is not None:
-        return embed(graph, number, rng)
-    degree = degrees(graph)
-    least = nobody(degree)
-    root = inverse_root(degree, least)
-    normalized = sp.csr_array(matrix * root[:, None] * root[None, :])
-    values, vectors = leading_eigenvectors(normalized, number, rng)
-    root = root[:, None]
-    values, vectors = without_nothing(values, np.where(root > 0, vectors, 0.0))
-    return First(vectors, values, root * vectors, least, root[:, 0] == 0, -np.inf, settled=True)
+def inverse_root(degree: np.ndarray) -> np.ndarray:
+    """Return degree^-1/2, 0 for an entity without neighbours."""
+    return np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -0.5, 0.0)
 
 
 def leading_eigenvectors(matrix: sp.csr_array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
