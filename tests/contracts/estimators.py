@@ -2,6 +2,7 @@
 
 from consilience import (
     CoEM,
+    Consilience,
     ConvexMixture,
     CoTrainedSpectral,
     MultiViewConstrainedKMeans,
@@ -33,8 +34,16 @@ def constrained(n_clusters=4, n_init=None, init=None, **options):
 
 constrained.__name__ = "MultiViewConstrainedKMeans"
 
+
+def cross_fitted(n_clusters=4, init="auto", **options):
+    """Labels are the only start that can be chosen."""
+    return Consilience(n_clusters, init="auto" if isinstance(init, str) else init, **options)
+
+
+cross_fitted.__name__ = "Consilience"
+
 ITERATED = [co_em, MultiViewKMeans, MultiViewSphericalKMeans]  # rounds lower a cost, from a start
-ESTIMATORS = [*ITERATED, CoTrainedSpectral, convex_mixture, constrained]
+ESTIMATORS = [*ITERATED, cross_fitted, CoTrainedSpectral, convex_mixture, constrained]
 
 
 def centres(model):

@@ -27,6 +27,7 @@ def make_views_with_empty_rows(n=240, seed=0):
 
 
 MODELS = {
+    "Consilience": lambda: cs.Consilience(3, random_state=0),
     "CoEM": lambda: cs.CoEM(3, families="multinomial", eta=0.5, random_state=0),
     "CoTrainedSpectral": lambda: cs.CoTrainedSpectral(3, random_state=0),
     "CoTrainedSpectral, landmarks": lambda: cs.CoTrainedSpectral(3, affinity="landmarks", random_state=0),

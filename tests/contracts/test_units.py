@@ -36,6 +36,8 @@ class Case(NamedTuple):
 
 CASES = {
     "CoEM": Case(cs.CoEM(3, n_init=2)),
+    "Consilience": Case(cs.Consilience(3, n_init=1)),
+    "Consilience, all predictors": Case(cs.Consilience(3, predictors=("components", "graph", "neighbors"), n_init=1)),
     "CoTrainedSpectral": Case(cs.CoTrainedSpectral(3, n_init=2)),
     "CoTrainedSpectral, local": Case(cs.CoTrainedSpectral(3, affinity="gaussian", bandwidth="local", n_init=2)),
     "ConvexMixture": Case(cs.ConvexMixture(3)),

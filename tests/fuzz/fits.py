@@ -45,6 +45,23 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
         "priors": ("uniform", "global", "view"),
         "assignment": ("joint", "average"),
     },
+    cs.Consilience: {
+        "affinity": ("auto", "auto", "precomputed"),
+        "predictors": (
+            ("components", "graph"),
+            ("components", "graph", "neighbors"),
+            ["graph"],
+            ("neighbors",),
+            ("components",),
+        ),
+        "init": ("auto",),
+        "n_init": (1, 2),
+        "max_iter": (1, 3, 20),
+        "tol": (0.0, 1e-3, 0.5),
+        "penalty": (0.05, 1e-9, 1e6),
+        "balance": (0.0, 0.5, 1.0),
+        "sample_size": (10, 12, 20_000),
+    },
     cs.CoTrainedSpectral: SPECTRAL
     | {"n_iter": ("auto", 0, 1, 3), "n_projections": (None, 1, 2), "embedding": ("concat", "v0", "view0")},
     cs.ConvexMixture: {
@@ -98,7 +115,7 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
     cs.SpectralFeatures: {"affinity": AFFINITIES, "bandwidth": ("median", 1.0, 1e-9, 1e9)},
     cs.PerView: {},
 }
-LINKED = (cs.PCKMeans, cs.MPCKMeans, cs.MultiViewConstrainedKMeans)
+LINKED = (cs.PCKMeans, cs.MPCKMeans, cs.MultiViewConstrainedKMeans, cs.Consilience)
 SINGLE = (cs.PCKMeans, cs.MPCKMeans, cs.SpectralFeatures)
 WRAPPERS = (baselines.ConcatenatedViews, baselines.SingleView, baselines.MergedViews, cs.PerView)
 SQUARE = ("affinity", "metric", "divergence", "kernel")

@@ -56,6 +56,7 @@ def one_view(kind):
 LINKS = cs.Constraints([(0, 1), (2, 3)], [(0, 2), (4, 5)])
 SEEDED = {"random_state": 0}
 QUICK = {"random_state": 0, "n_init": 2}
+PREDICTORS = ("components", "graph", "neighbors")
 MEASURED = {"squared-euclidean", "cosine", "mahalanobis"}  # refined by kernel k-means
 DENSE_ONLY = {"gaussian-full", "gaussian-tied", "mahalanobis", "itakura-saito"}
 
@@ -63,6 +64,8 @@ MODES = {}  # name -> data, estimator
 for kind in ("dense", "sparse", "missing"):
     own = partial(views_of, kind)
     MODES |= {
+        f"cross-fitted {kind}": (own, cs.Consilience(3, n_init=1, **SEEDED)),
+        f"cross-fitted neighbors {kind}": (own, cs.Consilience(3, predictors=PREDICTORS, n_init=1, **SEEDED)),
         f"k-means {kind}": (own, cs.MultiViewKMeans(3, **QUICK)),
         f"spherical k-means {kind}": (own, cs.MultiViewSphericalKMeans(3, **QUICK)),
         f"agglomerative {kind}": (own, cs.MultiViewAgglomerative(3)),
@@ -100,6 +103,12 @@ MODES |= {
     "co-em objects": (dense, cs.CoEM(3, families=[cs.families.Gaussian(), "gaussian-full", "gaussian"], **QUICK)),
     "co-em annealed": (dense, cs.CoEM(3, anneal=[0.5, 0.2], priors="view", assignment="average", **QUICK)),
     "constrained metric": (dense, cs.MultiViewConstrainedKMeans(3, base="mpck")),
+    "cross-fitted precomputed": (similarities, cs.Consilience(3, affinity="precomputed", n_init=1, **SEEDED)),
+    "cross-fitted precomputed sparse": (
+        partial(similarities, sparse=True),
+        cs.Consilience(3, affinity="precomputed", n_init=1, **SEEDED),
+    ),
+    "cross-fitted constraints": (dense, cs.Consilience(3, **SEEDED)),
     "spectral precomputed": (similarities, cs.CoTrainedSpectral(3, affinity="precomputed", **QUICK)),
     "spectral precomputed sparse": (
         partial(similarities, sparse=True),
@@ -129,7 +138,7 @@ def fitted(mode):
     """A fitted model, and data it has not seen."""
     data, model = MODES[mode]
     X = data()
-    constrained = mode.startswith(("pck", "mpck", "constrained"))
+    constrained = mode.startswith(("pck", "mpck", "constrained")) or mode.endswith("constraints")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # data so small make poor clusters
         return model.fit(X[KNOWN], **({"constraints": LINKS} if constrained else {})), X[NEW]

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 from .._backend import Array, is_sparse, like, map_chunks, namespace, rows_are_same, squared_norms, to_numpy
+from ..affinities import Precomputed
 from ..algorithms.agreement import (
     Ensemble,
     Geometry,
@@ -29,7 +30,7 @@ from ..algorithms.agreement import (
 from ..algorithms.spectral import unit_rows
 from ..data import Constraints, Views
 from ._shared import ready_blocks, warn_of_lost
-from ._similarities import only
+from ._similarities import named, only
 from .kmeans import MultiViewKMeans
 from .spherical_kmeans import MultiViewSphericalKMeans
 
@@ -77,11 +78,16 @@ def prepare_views(
     usable, present = {}, {}
     for name, (X, has_view) in ready_blocks(views).items():
         has_row = to_numpy(has_view)
-        if is_sparse(X):
+        if is_sparse(X) and not precomputed[name]:
             has_row = has_row & to_numpy(squared_norms(X) > 0)
         if not has_row.any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
         rows = only(X, has_row)
+        if precomputed[name]:
+            with named(name):
+                Precomputed().over(rows, rng)  # refuses what is no matrix of similarities
+        if rows.shape[0] == 1 and len(views) > 1:
+            raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
         if rows.shape[0] > 1 and rows_are_same(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         usable[name], present[name] = rows, has_row
@@ -94,6 +100,11 @@ def prepare_views(
         geometries: Sequence[Any] = (
             [SimilarityGeometry.fit(X, child)] if precomputed[name] else choose_geometries(X, child)
         )
+        if len(views) > 1 and any(geometry.is_constant for geometry in geometries):
+            raise ValueError(
+                f"view {name!r} is the same for every entity up to rounding: subtract its mean in higher precision, or "
+                "leave the view out"
+            )
         spaces = [prepare_space(geometry, X, n_clusters, child) for geometry in geometries]
         return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
 
@@ -167,8 +178,6 @@ def count_voters(space: PreparedSpace, n_clusters: int) -> int:
 def drop_self(nearest: np.ndarray) -> np.ndarray:
     """Return neighbours without the entity itself; with so many duplicates that it is missing, without the last."""
     n, number = nearest.shape
-    if number < 2:
-        return nearest
     itself = nearest == np.arange(n)[:, None]
     itself[~itself.any(axis=1), -1] = True
     return nearest[~itself].reshape(n, number - 1)
@@ -184,6 +193,10 @@ def propose_starts(
     present = np.zeros((n_entities, len(prepared)), bool)
     for v, view in enumerate(prepared):
         present[view.entities, v] = True
+    has_any = present.any(axis=1)
+    if has_any.sum() <= n_clusters:
+        yield "trivial", np.where(has_any, np.cumsum(has_any) - 1, -1)
+        return
     spaces = [view.clearest for view in prepared]
     unit = [unit_rows(space.features.vectors[:, :n_clusters]) for space in spaces]
 
@@ -195,26 +208,19 @@ def propose_starts(
     def cluster(rows: np.ndarray, seed: int) -> np.ndarray:
         return MultiViewKMeans(n_clusters, n_init=RESTARTS, random_state=seed, n_jobs=1).fit({"rows": rows}).labels_
 
-    directions = Views({view.name: spread(to_numpy(view.spaces[0].points), view) for view in prepared}, present=present)
+    def cluster_views(method: Any, position: int, seed: int) -> np.ndarray:
+        points = {view.name: spread(to_numpy(view.spaces[position].points), view) for view in prepared}
+        model = method(n_clusters, n_init=RESTARTS, random_state=seed, n_jobs=1)
+        labels = np.full(n_entities, -1)
+        labels[has_any] = model.fit(Views(points, present=present)[has_any]).labels_
+        return labels
+
     seeds = iter(rng.integers(2**31, size=n_init * (4 + len(prepared))).tolist())
     for _ in range(n_init):
-        yield (
-            "spherical k-means",
-            MultiViewSphericalKMeans(n_clusters, n_init=RESTARTS, random_state=next(seeds), n_jobs=1)
-            .fit(directions)
-            .labels_,
-        )
+        yield "spherical k-means", cluster_views(MultiViewSphericalKMeans, 0, next(seeds))
     if all(view.dense for view in prepared):
-        measurements = Views(
-            {view.name: spread(to_numpy(view.spaces[-1].points), view) for view in prepared}, present=present
-        )
         for _ in range(n_init):
-            yield (
-                "k-means",
-                MultiViewKMeans(n_clusters, n_init=RESTARTS, random_state=next(seeds), n_jobs=1)
-                .fit(measurements)
-                .labels_,
-            )
+            yield "k-means", cluster_views(MultiViewKMeans, -1, next(seeds))
     if len(prepared) > 1:
         side_by_side = np.concatenate([spread(rows, view) for rows, view in zip(unit, prepared, strict=True)], axis=1)
         for _ in range(n_init):
@@ -249,17 +255,30 @@ def propose_constrained_start(
     constraints: Constraints,
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the clusters that constrained k-means finds in the leading eigenvectors of the views' graphs."""
+    """Yield the clusters that constrained k-means finds in the leading eigenvectors of the views' graphs.
+
+    It uses the views with at least as many entities as clusters. Other entities are left open, or, if every view is too
+    small, all starts are those without constraints.
+    """
     from .constrained import MultiViewConstrainedKMeans
 
+    large = [view for view in prepared if len(view.entities) >= n_clusters]
+    if not large:
+        yield from propose_starts(prepared, n_entities, n_clusters, 1, rng)
+        return
     blocks = {}
-    for view in prepared:
+    for view in large:
         U = view.clearest.features.vectors[:, 1 : CONSTRAINED_FEATURES + 1]
         blocks[view.name] = np.full((n_entities, max(1, U.shape[1])), np.nan)
         scale = np.sqrt(np.mean(U**2, axis=0))
         blocks[view.name][view.entities, : U.shape[1]] = U / np.where(scale > 0, scale, 1)
     model = MultiViewConstrainedKMeans(n_clusters, init="farthest", random_state=int(rng.integers(2**31)), n_jobs=1)
-    yield "constrained k-means", model.fit(Views(blocks), constraints=constraints).labels_
+    used = np.unique(np.concatenate([view.entities for view in large]))
+    numbers = np.column_stack([used, np.arange(len(used))])
+    links = Constraints.of_links(constraints.must.transferred(numbers), constraints.cannot.transferred(numbers))
+    labels = np.full(n_entities, -1)
+    labels[used] = model.fit(Views(blocks)[used], constraints=links).labels_
+    yield "constrained k-means", labels
 
 
 def collect_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:

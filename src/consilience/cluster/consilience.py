@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._backend import Array, generator, is_sparse, map_chunks, on_device, squared_norms, threads, to_numpy
@@ -19,11 +20,11 @@ from ..algorithms.agreement import (
     ComponentRule,
     Ensemble,
     GraphRule,
-    HeldConstraints,
     NeighborRule,
     Round,
     SpaceModel,
     ViewModel,
+    balance_votes,
     choose_clusters,
     indicate,
     mutual_information,
@@ -166,7 +167,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     Examples
     --------
     >>> import consilience as cs
-    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
     >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views[:150])
     >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_) > 0.95
     True
@@ -246,6 +247,7 @@ class Consilience(ClusterMixin, BaseEstimator):
             The fitted estimator. After Ctrl-C it holds the best result so far.
         """
         views = check_views(self, X, reset=True)
+        init = self.init if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
         check_predictors(self.predictors)
         precomputed = self._precomputed(views.names)
@@ -257,7 +259,6 @@ class Consilience(ClusterMixin, BaseEstimator):
         links = positions_of(check_constraints(constraints), views, entity_ids(X, views), None)
         rng = generator(self.random_state)
         sample = self._sample(len(views), any(precomputed.values()), rng)
-        init = self.init if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
         if sample is not None and links.size:
             raise ValueError(
                 f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
@@ -271,8 +272,12 @@ class Consilience(ClusterMixin, BaseEstimator):
         self._columns = columns
         self._store(fitted, chosen)
         if sample is not None:
-            with threads(self.n_jobs):
-                self._extend(views, sample)
+            try:
+                with threads(self.n_jobs):
+                    self._extend(views, sample)
+            except Exception:
+                forget_fit(self)  # a row outside the sample was refused
+                raise
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn(len(chosen))
@@ -321,10 +326,8 @@ class Consilience(ClusterMixin, BaseEstimator):
         with progress(type(self).__name__, len(starts), bool(self.verbose)) as show:
 
             def refine_start(i: int) -> Run:
-                labels = starts[i][1]
-                held = HeldConstraints.of(links, labels) if links.size else None
                 return run(
-                    refine_labels(ensemble, labels, self.tol, held),
+                    refine_labels(ensemble, starts[i][1], self.tol, links if links.size else None),
                     max_iter=self.max_iter,
                     tol=0,
                     patience=self.max_iter + 1,
@@ -418,14 +421,12 @@ class Consilience(ClusterMixin, BaseEstimator):
         views = known_views(self, X)
         with threads(self.n_jobs):
             votes = np.concatenate([sum_votes(votes) for votes in self._blocks(views)])
-        votes = np.maximum(votes / self._sizes**self.balance, 0)
-        total = votes.sum(axis=1, keepdims=True)
-        return np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / votes.shape[1])
+        return share_votes(votes, self._sizes, self.balance)
 
     def _blocks(self, views: Views) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
         """Yield the votes of each view for some entities at a time, with the mask of the entities that have it."""
-        for start in range(0, len(views), ROWS_AT_A_TIME):
-            block = restricted(views[start : start + ROWS_AT_A_TIME], self._columns)
+        for start in range(0, max(1, len(views)), ROWS_AT_A_TIME):
+            block = restricted(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
             votes, present = {}, {}
             for name, (X, has_view) in ready_blocks(block).items():
                 has_row = to_numpy(has_view)
@@ -471,6 +472,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags = ClassifierTags()  # required by scikit-learn's checks of predict_proba on sparse rows
         return tags
 
 
@@ -508,7 +510,7 @@ def refine(
     --------
     >>> import numpy as np
     >>> import consilience as cs
-    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=8, random_state=0)
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
     >>> noisy = np.where(np.arange(200) % 5 == 0, 0, y)  # every fifth label is wrong, or right by chance
     >>> cs.metrics.adjusted_rand_score(y, noisy) < 0.7
     True
@@ -526,17 +528,26 @@ def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     given = np.asarray(labels, dtype=object)
     if given.ndim != 1:
         raise ValueError(f"labels must have one dimension, one label per entity, got shape {given.shape}")
-    is_open = np.array([value is None or value != value or value == "" for value in given.tolist()], dtype=bool)
-    is_open |= np.array([isinstance(value, Real) and value < 0 for value in given.tolist()], dtype=bool)
-    try:
-        names, inverse = np.unique(np.asarray(given[~is_open].tolist()), return_inverse=True)
-    except TypeError as error:
-        raise TypeError("labels must be all numbers or all names, not both") from error
+    is_open = np.array([is_open_label(value) for value in given], dtype=bool)
+    values = given[~is_open].tolist()
+    if not (all(isinstance(value, Real) for value in values) or all(isinstance(value, str) for value in values)):
+        raise TypeError("labels must be all numbers or all names (text), not both: convert them to one type")
+    names, inverse = np.unique(np.asarray(values), return_inverse=True)
     if len(names) < 2:
-        raise ValueError(f"labels name {len(names)} cluster, but refinement needs at least 2: give other labels")
+        number = "only 1 cluster" if len(names) else "no cluster"
+        raise ValueError(f"labels name {number}, but refinement needs at least 2: give other labels")
     numbers = np.full(len(given), -1)
     numbers[~is_open] = inverse
     return names, numbers
+
+
+def is_open_label(value: Any) -> bool:
+    """Return whether a label leaves its entity open: None, NaN or another missing value, empty text, or below 0."""
+    if isinstance(value, Real):
+        return not float(value) >= 0
+    if isinstance(value, str):
+        return not value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 @dataclass(frozen=True, eq=False)
@@ -552,6 +563,12 @@ class Fitted:
     interrupted: bool
 
 
+def forget_fit(model: Consilience) -> None:
+    """Delete all fitted attributes."""
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        delattr(model, name)
+
+
 def check_predictors(predictors: Sequence[str]) -> None:
     """Refuse predictors that do not exist."""
     if not len(predictors):
@@ -565,7 +582,9 @@ def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
     """Return labels to start from as whole numbers, checked."""
     labels = np.asarray(init)
     if labels.shape != (n_entities,):
-        raise ValueError(f"init must hold one label per entity, shape ({n_entities},), got shape {labels.shape}")
+        raise ValueError(
+            f"the labels to start from (init) must be one per entity, shape ({n_entities},), got shape {labels.shape}"
+        )
     if not np.issubdtype(labels.dtype, np.integer):
         raise ValueError(
             f"init must hold whole numbers below n_clusters={n_clusters}, got numbers of type {labels.dtype}"
@@ -664,6 +683,20 @@ def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     others[rows, labels] = -np.inf
     margin = chosen - np.maximum(others.max(axis=1), 0)
     return np.clip(np.where(chosen > 0, margin / np.where(chosen > 0, chosen, 1), 0), 0, 1)
+
+
+def share_votes(votes: np.ndarray, sizes: np.ndarray, balance: float) -> np.ndarray:
+    """Return each cluster's share of each row's votes; the cluster that is chosen has the largest.
+
+    Negative votes count as none, unless a row has no others: then votes count from the lowest. A row without any vote
+    gets the shares of the clusters.
+    """
+    balanced = balance_votes(votes, sizes, balance)
+    lowest = balanced.min(axis=1, keepdims=True)
+    balanced = np.maximum(np.where(balanced.max(axis=1, keepdims=True) > 0, balanced, balanced - lowest), 0)
+    balanced[~votes.any(axis=1)] = sizes
+    total = balanced.sum(axis=1, keepdims=True)
+    return np.where(total > 0, balanced / np.where(total > 0, total, 1), 1 / votes.shape[1])
 
 
 def sum_votes(votes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

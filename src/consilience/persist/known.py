@@ -22,6 +22,16 @@ from ..affinities.nearest_neighbors import join
 from ..affinities.polynomial import Power
 from ..affinities.precomputed import given
 from ..affinities.space import Space
+from ..algorithms.agreement import (
+    ComponentRule,
+    Geometry,
+    GraphRule,
+    NeighborGraph,
+    NeighborRule,
+    SimilarityGeometry,
+    SpaceModel,
+    ViewModel,
+)
 from ..algorithms.cluster_metrics import Diagonal, Full, Identity
 from ..algorithms.ending import Rotation
 from ..algorithms.exemplars import Exemplars, ViewExemplars, mean_posterior, weighted_posterior
@@ -65,6 +75,7 @@ KNOWN: dict[str, type] = {
     **_named("cluster", cluster.MultiViewAgglomerative, cluster.ConvexMixture, cluster.CoTrainedSpectral),
     **_named("cluster", cluster.PCKMeans, cluster.MPCKMeans, cluster.MultiViewConstrainedKMeans),
     **_named("cluster", cluster.SpectralFeatures, cluster.PerView, cluster.Selection),
+    **_named("cluster", cluster.Consilience),
     **_named("cluster", Centres, CoTrained, Fitted, Known),
     **_named("baselines", baselines.KernelAddition, baselines.KernelProduct, baselines.CCASpectral),
     **_named("baselines", baselines.MinimumDisagreement, baselines.CoRegularizedSpectral),
@@ -82,6 +93,8 @@ KNOWN: dict[str, type] = {
     **_named("affinities", Graph, LowRank, Space),
     **_named("algorithms", Identity, Diagonal, Full, Rotation, Exemplars, ViewExemplars, Refined, ViewMeans, Means),
     **_named("algorithms", First, Projected, Similarities),
+    **_named("algorithms", Geometry, SimilarityGeometry, NeighborGraph, SpaceModel, ViewModel),
+    **_named("algorithms", ComponentRule, GraphRule, NeighborRule),
     **_named("backend", CSR, KernelMatrix, Points),
     **_named("files", files.NumbersEncoder, files.CountsEncoder, files.TextEncoder, files.CategoriesEncoder),
     **_named("files", files.LinksEncoder, files.SimilaritiesEncoder, files.Weighting, files.Part),

@@ -1,7 +1,7 @@
 """Cross-fitted agreement: each view predicts every entity's cluster from the other entities, and the views vote."""
 
 from .constraints import HeldConstraints
-from .ensemble import Ensemble, ViewPredictors, Vote, choose_clusters, indicate
+from .ensemble import Ensemble, ViewPredictors, Vote, balance_votes, choose_clusters, indicate
 from .geometry import Geometry, SimilarityGeometry, choose_geometries
 from .information import mutual_information
 from .model import ComponentRule, GraphRule, NeighborRule, SpaceModel, ViewModel
@@ -34,6 +34,7 @@ __all__ = [
     "ViewModel",
     "ViewPredictors",
     "Vote",
+    "balance_votes",
     "choose_clusters",
     "choose_geometries",
     "count_graph_features",

@@ -60,10 +60,9 @@ class Ensemble:
         ]
         weights = self._weigh(bits)
         by_view = [
-            sum((weight * prediction for weight, prediction in zip(view_weights[1:], predictions[1:], strict=True)),
-                view_weights[0] * predictions[0])
-            for view_weights, predictions in zip(weights, scores, strict=True)
-        ]  # fmt: skip
+            add_weighted(predictions, view_weights.tolist())
+            for predictions, view_weights in zip(scores, weights, strict=True)
+        ]
         return Vote(self._add_up(by_view), by_view, bits, weights)
 
     def choose(self, votes: Array, labels: np.ndarray) -> np.ndarray:
@@ -113,11 +112,24 @@ class Ensemble:
         xp = namespace(self.like)
         total = xp.zeros((self.n_entities, self.n_clusters), dtype=self.like.dtype, device=device(self.like))
         for view, votes in zip(self.views, by_view, strict=True):
-            if len(view.entities) == self.n_entities:
-                total = total + votes
-            else:
-                total[like(view.entities, total)] += votes
+            n_rows = len(view.entities)
+            if n_rows < self.n_entities:  # entities that lack the view take the row of zeros after the others
+                rows = np.full(self.n_entities, n_rows)
+                rows[view.entities] = np.arange(n_rows)
+                votes = take_rows(xp.concat([votes, total[:1, :] * 0], axis=0), like(rows, total))
+            total = total + votes
         return total
+
+
+def add_weighted(predictions: Sequence[Array], weights: Sequence[float]) -> Array:
+    """Return the weighted sum of predictions."""
+    weighted = [weight * prediction for weight, prediction in zip(weights, predictions, strict=True)]
+    return sum(weighted[1:], weighted[0])
+
+
+def balance_votes(votes: Array, sizes: np.ndarray, balance: float) -> Array:
+    """Return votes divided by a power of the cluster sizes."""
+    return votes / like((sizes**balance).astype(np.float32), votes)
 
 
 def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarray:
@@ -125,7 +137,7 @@ def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarr
 
     A row without any vote gets the largest cluster.
     """
-    balanced = votes / like((sizes**balance).astype(np.float32), votes)
+    balanced = balance_votes(votes, sizes, balance)
     chosen = to_numpy(namespace(balanced).argmax(balanced, axis=1))
     without_vote = ~to_numpy(namespace(votes).any(votes != 0, axis=1))
     return np.where(without_vote, int(np.argmax(sizes)), chosen)

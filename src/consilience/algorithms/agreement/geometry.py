@@ -7,14 +7,25 @@ is noise, for other data it is the signal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
-from ..._backend import Array, as_plain, is_sparse, like, namespace, on_host, take_rows, where
+from ..._backend import (
+    Array,
+    as_kind,
+    as_plain,
+    as_sparse,
+    is_sparse,
+    like,
+    namespace,
+    on_host,
+    take_rows,
+    to_numpy,
+    where,
+)
 from ..spectral import unit_rows
 
 FEW_COLUMNS = 10  # measurements in fewer columns are not compared by direction
@@ -39,6 +50,11 @@ class Geometry:
     components: Array | None = None  # (columns, p); None: all columns are kept
     size: float = 1.0  # root mean squared length of the points of the fit before they were divided by it
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether no column varies beyond rounding."""
+        return self.factor is not None and not bool(namespace(self.factor).any(self.factor != 0))
+
     def transform(self, X: Array) -> Array:
         """Return the points of rows, (n, p), of mean squared length 1 over the rows of the fit."""
         points = self._project(self._standardize(X))
@@ -46,8 +62,8 @@ class Geometry:
 
     def _standardize(self, X: Array) -> Array:
         if self.mean is None:
-            return scale_to_unit(as_plain(X)) if is_sparse(X) or not on_host(X) else unit_rows(X)
-        Z = (X - self.mean) * self.factor
+            return scale_to_unit(as_sparse(X).to_scipy())
+        Z = (as_kind(X, self.mean) - self.mean) * self.factor
         return unit_rows(Z) if self.direction else Z
 
     def _project(self, Z: Array) -> Array:
@@ -117,7 +133,7 @@ def leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array
     """Return the leading right singular vectors of rows, (columns, at most number)."""
     n_rows, n_columns = Z.shape
     if sp.issparse(Z) or (on_host(Z) and min(Z.shape) > LARGEST_EXACT):
-        number = min(number, min(Z.shape) - 1)
+        number = min(number, *Z.shape)
         return randomized_svd(Z, number, n_iter=4, random_state=int(rng.integers(2**31)))[2].T
     xp = namespace(Z)
     values, vectors = xp.linalg.eigh(Z.T @ Z if n_columns <= n_rows else Z @ Z.T)
@@ -135,15 +151,18 @@ class SimilarityGeometry:
     into: Array  # (entities, p): similarities times this are points
     size: float = 1.0
 
+    is_constant = False
+
     def transform(self, X: Array) -> Array:
         """Return the points of rows of similarities."""
-        return unit_rows(plain_product(X, self.into)) / self.size
+        return like(unit_rows(plain_product(X, self.into)) / self.size, X)
 
     @classmethod
     def fit(cls, X: Array, rng: np.random.Generator) -> SimilarityGeometry:
         """Take the leading eigenvectors of a square matrix of similarities, scaled by the roots of their values."""
         number = min(count_components(X.shape[0]), X.shape[0])
         plain = as_plain(X)
+        plain = (plain + plain.T) / 2  # errors of rounding are let pass
         if sp.issparse(plain) and number < X.shape[0] - 1:
             values, vectors = sp.linalg.eigsh(plain, number, which="LA", v0=rng.standard_normal(X.shape[0]))
         else:
@@ -152,15 +171,10 @@ class SimilarityGeometry:
         real = values > 1e-10 * np.abs(values).max()
         into = vectors[:, real] / np.sqrt(values[real])
         geometry = cls(into)
-        points = geometry.transform(X)
+        points = to_numpy(geometry.transform(X))
         return replace(geometry, size=float(np.mean(np.sum(points**2, axis=1))) ** 0.5 or 1.0)
 
 
 def plain_product(X: Array, matrix: np.ndarray) -> np.ndarray:
     """Return rows times a matrix, as numpy."""
     return np.asarray(as_plain(X) @ matrix)
-
-
-def count_spaces(geometries: Sequence[object]) -> float:
-    """Return the weight of each of a view's geometries: views count alike, however many geometries they have."""
-    return 1.0 / len(geometries)

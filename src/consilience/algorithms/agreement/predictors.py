@@ -19,7 +19,7 @@ from scipy.sparse.linalg import eigsh
 from ..._backend import Array, like, namespace, to_numpy, where
 from ..spectral import unit_rows
 
-MOST_LEVERAGE = 0.99  # an entity that determines its own prediction to a higher degree tells nothing when left out
+LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
 LEAST_EIGENVECTORS = 20
 LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
@@ -42,13 +42,14 @@ class Predictor(Protocol):
 class LeaveOneOutRidge:
     """Ridge regression of cluster membership on features, with exact leave-one-out predictions.
 
-    With the hat matrix H = F R F', the prediction for an entity by a regression on all others is
-    (H Y - h Y) / (1 - h), where h is the diagonal of H: two thin products instead of n regressions. Products are in
-    single precision, which halves their time and memory.
+    With the hat matrix H = F R F', where R = (F'F + penalty I)^-1, the prediction for an entity by a regression on all
+    others is (H Y - h Y) / (1 - h), where h is the diagonal of H: two thin products instead of n regressions. Products
+    are in single precision, which halves their time and memory. So that an entity's own label cancels although they
+    are, H and h come from the same G = F R^1/2: H = G G'.
     """
 
-    features: Array  # (n, q), the last column constant
-    inverse: Array  # (q, q): R = (F'F + penalty I)^-1
+    whitened: Array  # (n, q): G
+    root: Array  # (q, q): R^1/2, up to a rotation
     leverage: Array  # (n, 1): h
 
     @classmethod
@@ -58,18 +59,20 @@ class LeaveOneOutRidge:
         features = append_ones(features)
         gram = xp.astype(features.T @ features, xp.float64)
         diagonal = xp.eye(gram.shape[0], dtype=xp.float64, device=device(features))
-        gram = gram + diagonal * (penalty * xp.sum(gram * diagonal) / gram.shape[0])
-        inverse = xp.linalg.inv(gram)
-        leverage = xp.sum((features @ xp.astype(inverse, features.dtype)) * features, axis=1)[:, None]
-        leverage = where(leverage < MOST_LEVERAGE, leverage, MOST_LEVERAGE)
-        return cls(*(xp.astype(array, xp.float32, copy=False) for array in (features, inverse, leverage)))
+        size = penalty * xp.sum(gram * diagonal) / gram.shape[0]
+        values, vectors = xp.linalg.eigh(gram)
+        root = vectors / xp.sqrt(where(values > 0, values, 0.0) + size)
+        whitened = xp.astype(features @ xp.astype(root, features.dtype), xp.float32, copy=False)
+        return cls(whitened, xp.astype(root, xp.float32), xp.sum(whitened**2, axis=1)[:, None])
 
     def predict_left_out(self, members: Array) -> Array:
-        fitted = self.features @ self.learn(members)
-        return (fitted - self.leverage * members) / (1 - self.leverage)
+        fitted = self.whitened @ (self.whitened.T @ members)
+        remainder = 1 - self.leverage
+        remainder = where(remainder > LEAST_REMAINDER, remainder, LEAST_REMAINDER)
+        return (fitted - self.leverage * members) / remainder
 
     def learn(self, members: Array) -> Array:
-        return self.inverse @ (self.features.T @ members)
+        return self.root @ (self.whitened.T @ members)
 
     def predict(self, learned: Array, inputs: Array) -> Array:
         return append_ones(inputs) @ learned
@@ -83,10 +86,10 @@ class NeighborVote:
 
     @classmethod
     def fit(cls, nearest: np.ndarray) -> NeighborVote:
-        """Take the positions of each entity's neighbours, (n, K), the entity itself not among them."""
+        """Take the positions of each entity's neighbours, (n, K), the entity itself not among them; K may be 0."""
         n, number = nearest.shape
-        starts = np.arange(0, nearest.size + 1, number)
-        return cls(sp.csr_array((np.full(nearest.size, 1 / number), nearest.ravel(), starts), shape=(n, n)))
+        starts = np.arange(n + 1) * number
+        return cls(sp.csr_array((np.full(nearest.size, 1 / max(1, number)), nearest.ravel(), starts), shape=(n, n)))
 
     def predict_left_out(self, members: Array) -> Array:
         return like(self.neighbors @ to_numpy(members), members)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...data import Constraints
 from .constraints import HeldConstraints
 from .ensemble import Ensemble, Vote
 
@@ -38,21 +39,23 @@ class Round:
 
 
 def refine_labels(
-    ensemble: Ensemble, labels: np.ndarray, tol: float, held: HeldConstraints | None = None
+    ensemble: Ensemble, labels: np.ndarray, tol: float, constraints: Constraints | None = None
 ) -> Iterator[Round]:
     """Yield the clusters after each round; entities with a negative label get a cluster before the first.
 
-    A cluster that no entity would choose keeps its members, so that no cluster is lost.
+    A cluster that no entity would choose keeps its members, so that no cluster is lost. Constraints by position are
+    kept from then on if the clusters before the first round satisfy them.
     """
     vote = ensemble.vote(labels)
     if (labels < 0).any():
         labels = np.where(labels < 0, ensemble.choose(vote.total, labels), labels)
         vote = ensemble.vote(labels)
+    held = HeldConstraints.of(constraints, labels) if constraints is not None else None
     while True:
         votes = vote.total if held is None else held.pool(vote.total)
         chosen = keep_clusters(ensemble.choose(votes, labels), labels, ensemble.n_clusters)
         if held is not None:
-            chosen = held.restore(chosen, labels)
+            chosen = keep_constraints(chosen, labels, held, ensemble.n_clusters)
         changed = float(np.mean(chosen != labels))
         labels = chosen
         vote = ensemble.vote(labels)
@@ -61,6 +64,18 @@ def refine_labels(
 
 def keep_clusters(chosen: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return the chosen clusters, with the members of clusters that would become empty put back."""
-    before, after = (np.bincount(assigned, minlength=n_clusters) for assigned in (labels, chosen))
-    emptied = (after == 0) & (before > 0)
-    return np.where(emptied[labels], labels, chosen) if emptied.any() else chosen
+    before = np.bincount(labels, minlength=n_clusters)
+    while True:
+        emptied = (np.bincount(chosen, minlength=n_clusters) == 0) & (before > 0)
+        if not emptied.any():
+            return chosen
+        chosen = np.where(emptied[labels], labels, chosen)  # which may empty the cluster that they had chosen
+
+
+def keep_constraints(chosen: np.ndarray, labels: np.ndarray, held: HeldConstraints, n_clusters: int) -> np.ndarray:
+    """Return the chosen clusters, with entities put back so that no constraint is broken and no cluster is lost."""
+    while True:
+        restored = held.restore(chosen, labels)
+        chosen = keep_clusters(restored, labels, n_clusters)
+        if np.array_equal(chosen, restored):
+            return chosen
