@@ -22,6 +22,16 @@ from ..affinities.nearest_neighbors import join
 from ..affinities.polynomial import Power
 from ..affinities.precomputed import given
 from ..affinities.space import Space
+from ..algorithms.agreement import (
+    ComponentRule,
+    Geometry,
+    GraphFeatures,
+    GraphRule,
+    NeighborRule,
+    SimilarityGeometry,
+    SpaceModel,
+    ViewModel,
+)
 from ..algorithms.cluster_metrics import Diagonal, Full, Identity
 from ..algorithms.ending import Rotation
 from ..algorithms.exemplars import Exemplars, ViewExemplars, mean_posterior, weighted_posterior
@@ -63,6 +73,7 @@ KNOWN: dict[str, type] = {
     **_named("data", Views, Constraints, Links),
     **_named("cluster", cluster.CoEM, cluster.MultiViewKMeans, cluster.MultiViewSphericalKMeans),
     **_named("cluster", cluster.MultiViewAgglomerative, cluster.ConvexMixture, cluster.CoTrainedSpectral),
+    **_named("cluster", cluster.Consilience),
     **_named("cluster", cluster.PCKMeans, cluster.MPCKMeans, cluster.MultiViewConstrainedKMeans),
     **_named("cluster", cluster.SpectralFeatures, cluster.PerView, cluster.Selection),
     **_named("cluster", Centres, CoTrained, Fitted, Known),
@@ -82,6 +93,8 @@ KNOWN: dict[str, type] = {
     **_named("affinities", Graph, LowRank, Space),
     **_named("algorithms", Identity, Diagonal, Full, Rotation, Exemplars, ViewExemplars, Refined, ViewMeans, Means),
     **_named("algorithms", First, Projected, Similarities),
+    **_named("algorithms", ComponentRule, GraphRule, NeighborRule, SpaceModel, ViewModel),
+    **_named("algorithms", Geometry, SimilarityGeometry, GraphFeatures),
     **_named("backend", CSR, KernelMatrix, Points),
     **_named("files", files.NumbersEncoder, files.CountsEncoder, files.TextEncoder, files.CategoriesEncoder),
     **_named("files", files.LinksEncoder, files.SimilaritiesEncoder, files.Weighting, files.Part),
