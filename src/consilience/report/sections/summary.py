@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...explain import describe_support
 from ...metrics import agreement_rate
 from ..charts import chip
 from ..facts import Facts
-from ..markup import Html, count, counted, decimal, join, share, tag, user
+from ..markup import Html, clean, count, counted, decimal, join, share, tag, user
 from .section import Section
 
 MOST_HINTS = 5
@@ -91,6 +92,9 @@ def _hints(facts: Facts) -> Iterator[Html]:
         yield join(("The rounds ran out before the model settled: ", _link("see its course", "agreement"), "."))
     if (nowhere := int((facts.labels < 0).sum())) > 0:
         yield join((f"{counted(nowhere, 'entity is', 'entities are')} in no cluster.",))
+    if getattr(facts.model, "runner_up_", None) is not None:
+        yield join(("Two groupings are equally supported by your views: ", _link("see the other", "information"), "."))
+    yield from _support(facts)
     yield from _least_settled(facts)
     yield from _least_agreed(facts)
     yield from _tiny(facts)
@@ -103,6 +107,12 @@ def _hints(facts: Facts) -> Iterator[Html]:
                 ".",
             )
         )
+
+
+def _support(facts: Facts) -> Iterator[Html]:
+    known = getattr(facts.model, "view_information_", None)
+    if known is not None and (sentence := describe_support(known)):
+        yield join((clean(sentence), " ", _link("See all views", "information"), "."))
 
 
 def _least_settled(facts: Facts) -> Iterator[Html]:
