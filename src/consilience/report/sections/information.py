@@ -8,9 +8,10 @@ from sklearn.metrics.cluster import contingency_matrix
 from ...explain import describe_support
 from ..charts import bar, chip, heat, table
 from ..facts import Facts
-from ..markup import Html, clean, count, decimal, join, share, tag, user
+from ..markup import Html, count, decimal, join, share, tag, user
 from .section import Section
 
+MOST_LETTERS = 600  # of the sentence about the views
 MOST_CLUSTERS = 20  # of either grouping that the table of both shows
 
 
@@ -38,7 +39,7 @@ def information(facts: Facts) -> Section | None:
                 "predicts every cluster; 0% a view that does no better than chance."),
             table("Information of each view about the clusters",
                   ("View", "Share of what could be known", "Bits", "Bits by chance"), rows, "narrow"),
-            tag("p", clean(support), class_="callout") if support else None,
+            tag("p", user(support, MOST_LETTERS), class_="callout") if support else None,
             _second_grouping(facts),
         )
     )  # fmt: skip

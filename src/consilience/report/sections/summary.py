@@ -10,7 +10,7 @@ from ...explain import describe_support
 from ...metrics import agreement_rate
 from ..charts import chip
 from ..facts import Facts
-from ..markup import Html, clean, count, counted, decimal, join, share, tag, user
+from ..markup import Html, count, counted, decimal, join, share, tag, user
 from .section import Section
 
 MOST_HINTS = 5
@@ -112,7 +112,7 @@ def _hints(facts: Facts) -> Iterator[Html]:
 def _support(facts: Facts) -> Iterator[Html]:
     known = getattr(facts.model, "view_information_", None)
     if known is not None and (sentence := describe_support(known)):
-        yield join((clean(sentence), " ", _link("See all views", "information"), "."))
+        yield join((user(sentence, 600), " ", _link("See all views", "information"), "."))
 
 
 def _least_settled(facts: Facts) -> Iterator[Html]:
