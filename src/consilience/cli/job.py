@@ -245,7 +245,8 @@ def choose_k(data: Data, views: Views, seed: int, say: Say) -> Selection:
     most = min(MOST_CLUSTERS, len(some) // 3)
     if most < 2:
         raise ValueError(f"{len(views)} entities are too few to find out how many clusters there are: give -k N")
-    name = "k-means" if data.constraints is not None else data.method
+    constrained = data.constraints is not None and data.method == "constrained"
+    name = "k-means" if constrained else data.method  # a resample lacks entities that constraints name
     estimator = clone(METHODS[name].build(Setting(2, seed, data.prepared.kinds)))
     with say.step("finding out how many clusters there are", "chose the number of clusters", speaks=True):
         return select_n_clusters(
