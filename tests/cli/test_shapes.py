@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from stage import CLASSES, FILES, IDS, N, blobs, clusters, done, everything, read_labels, run, summary, write_csv
 
 import consilience as cs
+from consilience.cli.methods import METHODS
 from consilience.persist import load
 
 
@@ -312,6 +314,25 @@ def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
     assert page.count("Two groupings are equally supported by your views") == 2
     done("report", tmp_path / "out", "--out", tmp_path / "again.html")
     assert "A second grouping" in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+
+def test_one_cluster_is_not_judged_by_what_views_tell_about_it(ab, tmp_path):
+    ran = done("cluster", *ab, "-k", 1, "--out", tmp_path / "out")
+    assert "support the clusters" not in ran.out
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'href="#information"' not in page
+    assert 'id="information"' not in page
+
+
+def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
+    build = METHODS["consilience"].build
+    small = replace(METHODS["consilience"], build=lambda given: build(given).set_params(sample_size=40))
+    monkeypatch.setitem(METHODS, "consilience", small)
+    ran = done("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+    note = "Clusters are found in 40 entities drawn at random, and the others are predicted from these."
+    assert f"note: {note}\n" in ran.err
+    assert note in summary(tmp_path / "out")["notes"]
+    assert len(set(clusters(read_labels(tmp_path / "out")))) == 3
 
 
 def test_no_second_grouping_no_column(clustered):

@@ -194,10 +194,18 @@ def fit(data: Data, k: str, seed: int, say: Say) -> Fitted:
         selection = choose_k(data, views, seed, say)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     estimator = method.build(Setting(n_clusters, seed, data.prepared.kinds, say.live))
+    _note_sample(estimator, data, say)
     with say.step(f"clustering by {method.title}", "fitted the model", speaks=True):
         given = {} if data.constraints is None else {"constraints": data.constraints}
         estimator.fit(views, **given)
     return Fitted(estimator, features, views, selection)
+
+
+def _note_sample(estimator: Any, data: Data, say: Say) -> None:
+    """Tell if the method clusters a sample of the entities; it never samples similarities."""
+    size = getattr(estimator, "sample_size", None)
+    if size is not None and len(data.views) > size and "similarities" not in data.prepared.kinds.values():
+        say.note(f"Clusters are found in {size:,} entities drawn at random, and the others are predicted from these.")
 
 
 def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:

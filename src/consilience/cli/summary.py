@@ -133,7 +133,7 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         )
         errors = [one for one in facts["view_errors"].values() if one == one]
         lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
-    if facts["view_information"] is not None:
+    if facts["view_information"] is not None and facts["clusters"] > 1:
         lines += information_in_words(facts["view_information"])
     if comparison is not None:
         lines += ["", repr(comparison)]

@@ -18,7 +18,7 @@ MOST_CLUSTERS = 20  # of either grouping that the table of both shows
 def information(facts: Facts) -> Section | None:
     """A bar per view, a sentence about views that do not support the clusters, and the second grouping."""
     known = getattr(facts.model, "view_information_", None)
-    if known is None:
+    if known is None or len(facts.sizes) < 2:  # one cluster is known without any view
         return None
     rows = [
         [
