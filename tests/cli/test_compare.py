@@ -1,19 +1,22 @@
 """`consilience compare`: the table, and the answer in plain words."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
 
+from consilience.cli import methods as cli_methods
 from consilience.cli.compare import CLOSE, in_words
 from consilience.data import Table
 
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
 ALWAYS = ["clusters", "agreement", "error_bound", "stability", "seconds", "peak_mib", "entities"]
-METHODS = ["spectral", "co-em", "spherical", "k-means", "convex", "agglomerative"]
+METHODS = ["consilience", "spectral", "kernel-addition", "co-regularized"]
+METHODS += ["co-em", "spherical", "k-means", "convex", "agglomerative"]
 SHOWN = ["entities", "nmi", "ari", "f", "entropy", "agreement", "error_bound", "stability", "seconds"]
-BASELINES = ["kernel addition", "co-regularised spectral", "spectral, side by side", "spherical, side by side"]
+BASELINES = ["spectral, side by side", "spherical, side by side"]
 
 
 @pytest.fixture(scope="module")
@@ -117,16 +120,22 @@ def test_methods_that_failed_are_not_judged():
     assert in_words(table({"k-means": np.nan, ALONE: 0.5}), True) == "No method could be judged: see the notes."
 
 
-def test_only_methods_that_there_are_are_recommended():
-    assert "--method kernel addition" not in in_words(table({"kernel addition": 0.9, "spectral": 0.5}), True)
-
-
 def test_similarities_go_to_what_can_take_them(data, whole, tmp_path):
     arguments = "--view", data / "near.npy", "--view", data / "like.npy", "-k", 3, "--refits", 0
     done("compare", *arguments, "--labels", whole / "classes.csv", "--out", tmp_path / "out.json")
     rows = json.loads((tmp_path / "out.json").read_text())["table"]
-    assert [row["estimator"] for row in rows] == ["spectral", "convex", "kernel addition", "co-regularised spectral"]
-    assert [row["nmi"] for row in rows] == pytest.approx([1] * 4)
+    assert [row["estimator"] for row in rows] == [*METHODS[:4], "convex"]
+    assert [row["nmi"] for row in rows] == pytest.approx([1] * 5)
+
+
+def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch):
+    limit = replace(cli_methods.METHODS["co-regularized"], most=59)
+    assert cli_methods.METHODS["co-regularized"].most == 5000
+    monkeypatch.setitem(cli_methods.METHODS, "co-regularized", limit)
+    ran = done("compare", *views(whole))
+    assert "note: co-regularized is left out: more than 59 entities." in ran.err
+    assert "\nco-regularized" not in ran.out
+    assert "\nkernel-addition" in ran.out
 
 
 def test_a_method_that_fails_leaves_a_note_and_an_empty_row(whole, tmp_path, monkeypatch):

@@ -3,6 +3,8 @@
 import pytest
 from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
 
+from consilience.cli.methods import METHODS
+
 USUAL = ["first", "second", "type"]
 
 
@@ -10,7 +12,7 @@ def by_id(folder):
     return {row["id"]: int(row["cluster"]) for row in read_labels(folder)}
 
 
-@pytest.mark.parametrize("method", [[], ["--method", "constrained"]])
+@pytest.mark.parametrize("method", ["auto", "consilience", "constrained"])
 @pytest.mark.parametrize("header", [[*USUAL, "weight"], ["one", "two", "how", "much"], ["weight", *USUAL[::-1]]])
 def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
     """Two entities of one cluster are told apart, two of different clusters are tied."""
@@ -21,11 +23,47 @@ def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
     if header[0] == "weight":
         rows = [row[::-1] for row in rows]
     file = write_csv(tmp_path / "links.csv", header, rows)
-    done("cluster", *ab, "-k", 3, "--constraints", file, *method, "--out", tmp_path / "out")
+    done("cluster", *ab, "-k", 3, "--constraints", file, "--method", method, "--out", tmp_path / "out")
     bound = by_id(tmp_path / "out")
     assert bound[inside[0]] == bound[stranger]
     assert all(bound[inside[0]] != bound[one] for one in inside[1:6])
-    assert summary(tmp_path / "out")["method"] == "constrained"
+    facts = summary(tmp_path / "out")
+    assert facts["method"] == ("constrained" if method == "constrained" else "consilience")
+    assert facts["constraints"] == {"kept": 6, "given": 6}
+    assert facts["comparison"] is None
+
+
+def test_auto_with_constraints_says_why(ab, tmp_path):
+    file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
+    ran = done("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert "by cross-fitted agreement of the views (the default, also with constraints)" in ran.out
+    assert "1 of 1 constraints are kept." in ran.out
+
+
+def test_auto_finds_k_with_constraints(ab, tmp_path):
+    file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
+    done("cluster", *ab, "--constraints", file, "--out", tmp_path / "out")
+    assert (summary(tmp_path / "out")["method"], summary(tmp_path / "out")["clusters"]) == ("consilience", 3)
+
+
+def test_similarities_with_constraints(data, tmp_path):
+    file = write_csv(tmp_path / "links.csv", USUAL, [(0, i, "cannot") for i in range(1, 6)] + [(0, 59, "must")])
+    views = "--view", data / "near.npy", "--view", data / "like.npy"
+    done("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    assert summary(tmp_path / "out")["constraints"] == {"kept": 6, "given": 6}
+
+
+def test_more_entities_than_the_default_takes_with_constraints(ab, tmp_path, monkeypatch):
+    monkeypatch.setattr("consilience.cli.methods.MOST_CONSTRAINED", 50)
+    file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
+    arguments = "cluster", *ab, "-k", 3, "--constraints", file
+    done(*arguments, "--out", tmp_path / "auto")
+    facts = summary(tmp_path / "auto")
+    assert facts["method"] == "constrained"
+    assert facts["method_chosen"] == "the default takes constraints for up to 50 entities"
+    ran = run(*arguments, "--method", "consilience", "--out", tmp_path / "out")
+    n = facts["entities"]
+    assert_refused(ran, f"--method consilience takes --constraints for up to 50 entities, got {n}: use constrained")
 
 
 def test_three_columns_need_no_usual_names(ab, tmp_path):
@@ -96,11 +134,11 @@ def test_a_row_that_is_not_there_is_refused(data, tmp_path):
     assert_refused(ran, "names '60' in row 1, which no view has: without --id entities are rows, counted from 0")
 
 
-@pytest.mark.parametrize("method", ["spectral", "co-em", "spherical", "k-means", "convex", "agglomerative"])
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.constraints])
 def test_other_methods_take_no_constraints(method, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     ran = run("cluster", *ab, "-k", 3, "--method", method, "--constraints", file, "--out", tmp_path / "out")
-    assert_refused(ran, f"--constraints are for --method constrained, not {method}")
+    assert_refused(ran, f"--method {method} takes no --constraints: use consilience or constrained")
 
 
 def test_a_matrix_holds_no_constraints(ab, data, tmp_path):

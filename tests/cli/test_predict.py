@@ -15,8 +15,10 @@ from stage import IDS, N, assert_refused, blobs, clusters, done, everything, rea
 
 from waiting import HANG_LIMIT
 
-PREDICT = ["spectral", "co-em", "spherical", "k-means", "convex", "constrained"]
+PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]
+PREDICT += ["co-em", "spherical", "k-means", "convex", "constrained"]
 KNOWS_PROBABILITIES = ["co-em", "convex"]
+GIVES_CONFIDENCE = ["consilience", *KNOWS_PROBABILITIES]
 
 
 def printed(*arguments):
@@ -40,10 +42,19 @@ def elsewhere(clustered, ab, tmp_path_factory):
 @pytest.mark.parametrize("method", PREDICT)
 def test_a_new_process_says_the_same_of_the_fitted_entities(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
-    assert list(placed[0]) == ["id", "cluster"] + ["confidence"] * (method in KNOWS_PROBABILITIES)
+    assert list(placed[0]) == ["id", "cluster"] + ["confidence"] * (method in GIVES_CONFIDENCE)
     assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
     if method in KNOWS_PROBABILITIES:
         assert [row["confidence"] for row in placed] == [row["confidence"] for row in fitted]
+
+
+def test_confidence_of_new_entities_is_the_lead_of_their_cluster(elsewhere, clustered):
+    """The fitted entities are now predicted with themselves, so that the lead is near that of labels.csv, or larger."""
+    files = clustered("consilience"), elsewhere / "consilience"
+    fitted, placed = (np.array([float(row["confidence"]) for row in read_labels(file)]) for file in files)
+    assert ((placed >= 0) & (placed <= 1)).all()
+    assert np.corrcoef(fitted, placed)[0, 1] > 0.9
+    assert (placed > fitted - 0.02).mean() > 0.9
 
 
 @pytest.mark.parametrize("method", PREDICT)

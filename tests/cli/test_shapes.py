@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from stage import CLASSES, FILES, IDS, N, blobs, clusters, done, everything, read_labels, run, summary, write_csv
 
 import consilience as cs
+from consilience.cli.methods import METHODS
 from consilience.persist import load
 
 
@@ -38,7 +40,10 @@ def joined(folder):
 
 
 BY_HAND = {
+    "consilience": lambda: cs.Consilience(3, random_state=0),
     "spectral": lambda: cs.CoTrainedSpectral(3, random_state=0),
+    "kernel-addition": lambda: cs.baselines.KernelAddition(3, random_state=0),
+    "co-regularized": lambda: cs.baselines.CoRegularizedSpectral(3, random_state=0),
     "co-em": lambda: cs.CoEM(3, families="gaussian", eta=0.5, random_state=0),
     "spherical": lambda: cs.MultiViewSphericalKMeans(3, random_state=0),
     "k-means": lambda: cs.MultiViewKMeans(3, random_state=0),
@@ -127,13 +132,16 @@ def test_words_and_links_of_the_data_set_that_ships(tmp_path):
     blocks = {name: weighed(block) for name, block in blocks.items()}
     present = np.stack([np.diff(block.indptr) > 0 for block in blocks.values()], axis=1)
     views = cs.Views(blocks, present=present, ids=ids)
-    model = cs.MultiViewSphericalKMeans(8, random_state=0).fit(views)
+    model = cs.Consilience(8, random_state=0).fit(views)
     columns = [block.shape[1] for block in blocks.values()]
     _, facts = check_folder(tmp_path / "out", ids, model, list(blocks), columns)
     assert {name: own["kind"] for name, own in facts["views"].items()} == {
         "gloss": "text", "lemmas": "names", "links-out": "links", "links-in": "links",
     }  # fmt: skip
-    assert facts["scores"]["nmi"] > 0.3
+    assert facts["scores"]["nmi"] > 0.5
+    information = {row["view"]: row["share"] for row in facts["view_information"]}
+    expected = dict(zip(model.view_information_["view"], model.view_information_["share"], strict=True))
+    assert information == pytest.approx(expected)
 
 
 def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
@@ -166,12 +174,15 @@ def test_cells_of_two_modalities(cells, tmp_path):
     assert facts["scores"]["ari"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("method", ["spectral", "convex"])
+@pytest.mark.parametrize("method", ["consilience", "spectral", "kernel-addition", "co-regularized", "convex"])
 def test_precomputed_similarities(method, data, tmp_path):
     arguments = "--view", data / "near.npy", "--view", data / "like.npy", "--method", method
     done("cluster", *arguments, "-k", 3, "--out", tmp_path / "out")
     views = cs.Views({name: np.load(data / f"{name}.npy") for name in ("near", "like")})
     model = {
+        "consilience": cs.Consilience(3, affinity="precomputed", random_state=0),
+        "kernel-addition": cs.baselines.KernelAddition(3, affinity="precomputed", random_state=0),
+        "co-regularized": cs.baselines.CoRegularizedSpectral(3, affinity="precomputed", random_state=0),
         "spectral": cs.CoTrainedSpectral(3, affinity="precomputed", random_state=0),
         "convex": cs.ConvexMixture(3, divergence="kernel"),
     }[method].fit(views)
@@ -183,11 +194,12 @@ def test_precomputed_similarities(method, data, tmp_path):
 def test_methods_that_cannot_take_similarities_name_those_that_can(method, data, tmp_path):
     ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--method", method, "--out", tmp_path / "out")
     assert ran.code == 1
-    wanted = f"view 'near' holds similarities, which --method {method} cannot take: use spectral or convex"
-    assert ran.refusal == f"consilience: {wanted}"
+    wanted = f"view 'near' holds similarities, which --method {method} cannot take: use "
+    takers = "consilience or spectral or kernel-addition or co-regularized or convex"
+    assert ran.refusal == f"consilience: {wanted}{takers}"
 
 
-@pytest.mark.parametrize("method", ["auto", "k-means", "convex"])
+@pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])
 def test_auto_finds_how_many_clusters_there_are(method, ab, tmp_path):
     done("cluster", *ab, "--method", method, "--out", tmp_path / "out")
     facts = summary(tmp_path / "out")
@@ -208,11 +220,123 @@ def test_auto_is_refused_with_too_few_entities(tmp_path):
     assert ran.refusal.endswith("5 entities are too few to find out how many clusters there are: give -k N")
 
 
-def test_the_method_follows_the_kinds_of_views(data, ab, tmp_path):
-    done("cluster", *ab, "-k", 3, "--out", tmp_path / "numbers")
-    done("cluster", "--view", data / "links.csv", "-k", 3, "--out", tmp_path / "links")
-    assert summary(tmp_path / "numbers")["method"] == "spectral"
-    assert summary(tmp_path / "links")["method"] == "spherical"
+@pytest.fixture(scope="module")
+def kinds_of_views(data, tmp_path_factory):
+    """The arguments that name a view of each kind, three groups in each."""
+    folder = tmp_path_factory.mktemp("kinds")
+    rng = np.random.default_rng(0)
+    topics = ["apple pear plum cherry grape", "iron steel copper zinc lead", "river lake ocean stream pond"]
+    texts = [" ".join(rng.choice(topics[c].split(), 6)) + " the of and" for c in CLASSES]
+    write_csv(folder / "texts.csv", ["id", "text"], zip(IDS, texts, strict=True))
+    counts = rng.poisson(np.where(np.arange(60) % 3 == CLASSES[:, None], 0.5, 0.02))
+    counts[np.arange(N), CLASSES] += 1
+    sp.save_npz(folder / "counts.npz", sp.csr_array(counts))
+    np.save(folder / "many.npy", blobs(8, columns=12))
+    return {
+        "text": [f"{folder / 'texts.csv'}:text"],
+        "counts": [folder / "counts.npz"],
+        "few numbers": [data / "a.csv", data / "b.csv"],
+        "many numbers": [folder / "many.npy"],
+        "categories": [data / "kinds.csv"],
+        "links": [data / "links.csv"],
+        "similarities": [data / "near.npy", data / "like.npy"],
+        "mixed": [f"{folder / 'texts.csv'}:text", data / "a.csv", data / "kinds.csv", data / "links.csv"],
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text", "counts", "few numbers", "many numbers", "categories", "links", "similarities", "mixed"],
+)
+def test_auto_is_consilience_for_all_kinds_of_views(kind, kinds_of_views, tmp_path):
+    views = [argument for file in kinds_of_views[kind] for argument in ("--view", file)]
+    ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    facts = summary(tmp_path / "out")
+    assert (facts["method"], facts["estimator"]) == ("consilience", "Consilience")
+    assert "3 clusters by cross-fitted agreement of the views (the default for all kinds of views)" in ran.out
+    classes = dict(zip(IDS, CLASSES, strict=True)) | {str(i): c for i, c in enumerate(CLASSES)}
+    rows = read_labels(tmp_path / "out")
+    truth = [classes[row["id"]] for row in rows]
+    assert cs.metrics.adjusted_rand_score(truth, clusters(rows)) > 0.8
+
+
+def test_information_of_each_view_is_told(clustered, data, tmp_path):
+    """A view of noise is named; views that know the groups are not."""
+    np.save(tmp_path / "left.npy", blobs(0))
+    np.save(tmp_path / "right.npy", blobs(1))
+    np.save(tmp_path / "noise.npy", np.random.default_rng(5).normal(size=(N, 20)))
+    views = [own for name in ("left", "right", "noise") for own in ("--view", tmp_path / f"{name}.npy")]
+    ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    sentence = "View 'noise' does not support the clusters: it tells next to nothing about them."
+    assert sentence in ran.out
+    facts = summary(tmp_path / "out")
+    shares = {row["view"]: row["share"] for row in facts["view_information"]}
+    assert shares["noise"] < 0.05 < 0.8 < min(shares["left"], shares["right"])
+    assert all(set(row) == {"view", "bits", "baseline", "share"} for row in facts["view_information"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'id="information"' in page
+    assert "View &#x27;noise&#x27; does not support the clusters" in page
+    ran = done("cluster", *views[:4], "-k", 3, "--out", tmp_path / "two")
+    assert "support the clusters" not in ran.out
+    assert facts["runner_up"] is None
+    assert summary(clustered("k-means"))["view_information"] is None
+
+
+@pytest.fixture(scope="module")
+def crossed(tmp_path_factory):
+    """Two views that hold two groupings. The second mirrors the first, so that both groupings are equally clear."""
+    folder = tmp_path_factory.mktemp("crossed")
+    first, second = np.arange(160) % 2, np.arange(160) // 2 % 2
+    left = np.random.default_rng(0).normal(size=(160, 2)) + np.stack([4 * first, 3 * second], axis=1)
+    mirrored = np.arange(160) - first - 2 * second + second + 2 * first  # the entity with both groups exchanged
+    np.save(folder / "left.npy", left)
+    np.save(folder / "right.npy", left[mirrored][:, ::-1])
+    return folder, first, second
+
+
+def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
+    folder, first, second = crossed
+    views = "--view", folder / "left.npy", "--view", folder / "right.npy"
+    ran = done("cluster", *views, "-k", 2, "--out", tmp_path / "out")
+    rows, facts = read_labels(tmp_path / "out"), summary(tmp_path / "out")
+    alternative = [int(row["alternative"]) for row in rows]
+    pairs = {True: (first, second), False: (second, first)}
+    found = cs.metrics.adjusted_rand_score(first, clusters(rows)) > 0.5
+    wanted, other = pairs[found]
+    assert cs.metrics.adjusted_rand_score(wanted, clusters(rows)) > 0.8
+    assert cs.metrics.adjusted_rand_score(other, alternative) > 0.8
+    assert facts["runner_up"]["sizes"] == np.bincount(alternative).tolist()
+    assert facts["runner_up"]["similarity"] < 0.5
+    assert facts["runner_up"]["scores"] is None
+    assert "Two groupings are equally supported by your views" in ran.out
+    assert ", ".join(map(str, facts["runner_up"]["sizes"])) in ran.out
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert page.count("Two groupings are equally supported by your views") == 2
+    done("report", tmp_path / "out", "--out", tmp_path / "again.html")
+    assert "A second grouping" in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+
+def test_one_cluster_is_not_judged_by_what_views_tell_about_it(ab, tmp_path):
+    ran = done("cluster", *ab, "-k", 1, "--out", tmp_path / "out")
+    assert "support the clusters" not in ran.out
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'href="#information"' not in page
+    assert 'id="information"' not in page
+
+
+def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
+    build = METHODS["consilience"].build
+    small = replace(METHODS["consilience"], build=lambda given: build(given).set_params(sample_size=40))
+    monkeypatch.setitem(METHODS, "consilience", small)
+    ran = done("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
+    note = "Clusters are found in 40 entities drawn at random, and the others are predicted from these."
+    assert f"note: {note}\n" in ran.err
+    assert note in summary(tmp_path / "out")["notes"]
+    assert len(set(clusters(read_labels(tmp_path / "out")))) == 3
+
+
+def test_no_second_grouping_no_column(clustered):
+    assert "alternative" not in read_labels(clustered("consilience"))[0]
 
 
 def test_links_alone_make_two_views_over_their_ends(data, tmp_path):
@@ -228,7 +352,7 @@ def test_a_view_called_like_a_direction_of_links_is_kept_apart(data, tmp_path):
 
 
 def test_same_seed_same_bytes(ab, clustered, tmp_path):
-    for method in ("k-means", "spectral"):
+    for method in ("consilience", "k-means", "spectral"):
         done("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for name in ("labels.csv", "model.zip"):
             assert (tmp_path / method / name).read_bytes() == (clustered(method) / name).read_bytes()

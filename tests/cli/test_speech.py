@@ -38,12 +38,12 @@ def test_results_and_notes_go_different_ways(ab, tmp_path):
     assert ran.err == "note: Entities are joined by the column 'id' (--id).\n"
     assert "note:" not in ran.out
     assert ran.out.startswith(f"{len(read_labels(tmp_path / 'out'))} entities, 2 views\n")
-    assert "3 clusters by co-trained spectral clustering" in ran.out
+    assert "3 clusters by cross-fitted agreement of the views" in ran.out
     assert f"Written to {tmp_path / 'out'}: labels.csv, summary.json, model.zip, report.html." in ran.out
 
 
 def test_no_control_characters_where_nobody_looks(data, ab, tmp_path):
-    for method in ("spectral", "k-means", "co-em"):
+    for method in ("consilience", "spectral", "k-means", "co-em"):
         ran = done("cluster", *ab, "-k", 3, "--method", method, "--out", tmp_path / method)
         for text in (ran.out, ran.err):
             assert all(own == "\n" or own.isprintable() for own in text)

@@ -94,7 +94,7 @@ def test_signal_during_imports_of_the_work(number, times, run_with_signal, tmp_p
     X = sp.random_array((60, 30), density=0.3, random_state=np.random.default_rng(0), format="csr")
     sp.save_npz(tmp_path / "x.npz", X)
     before = everything(tmp_path)
-    view = "--view", f"x={tmp_path / 'x.npz'}"
+    view = "--view", f"x={tmp_path / 'x.npz'}", "--method", "spherical"
     ran = run_with_signal("numba", number, "cluster", *view, "-k", 3, "--out", tmp_path / "out", times=times)
     assert ran.returncode == 130, ran.stderr
     lines = [line for line in ran.stderr.splitlines() if not line.startswith("note: ")]

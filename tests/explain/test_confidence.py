@@ -13,6 +13,7 @@ from consilience.explain import confidence, contested
 
 QUICK = {"random_state": 0, "n_init": 2}
 MODELS = {
+    "Consilience": lambda: cs.Consilience(3, **QUICK),
     "CoEM": lambda: cs.CoEM(3, eta=0.3, **QUICK),
     "CoTrainedSpectral": lambda: cs.CoTrainedSpectral(3, **QUICK),
     "ConvexMixture": lambda: cs.ConvexMixture(3),
@@ -51,8 +52,8 @@ def test_every_estimator_is_looked_at():
     there = {
         name
         for place in (cs, baselines)
-        for name, own in vars(place).items()
-        if inspect.isclass(own) and hasattr(own, "fit_predict")
+        for name in dir(place)
+        if inspect.isclass(own := getattr(place, name)) and hasattr(own, "fit_predict")
     }
     assert there == set(MODELS)
 
@@ -73,7 +74,9 @@ def test_every_estimator_is_sure_from_0_to_1(name, kind):
     assert sure.dtype == np.float64
     assert np.isfinite(sure).all()
     assert ((sure >= 0) & (sure <= 1)).all()
-    if hasattr(model, "predict_proba"):
+    if hasattr(model, "confidence_"):
+        assert sure == pytest.approx(model.confidence_)
+    elif hasattr(model, "predict_proba"):
         assert sure == pytest.approx(np.asarray(model.predict_proba(views)).max(axis=1))
     elif hasattr(model, "transform") and (model.labels_ >= 0).all():
         for i, distance in enumerate(np.asarray(model.transform(views))):

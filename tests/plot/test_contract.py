@@ -125,7 +125,9 @@ def test_says_who_has_what_a_model_lacks(views, kmeans, tree):
         AgreementDisplay.from_estimator(single)
     with pytest.raises(ValueError, match="KMeans has no view_labels_: all multi-view estimators have it"):
         ContestedDisplay.from_estimator(single, np.arange(8.0).reshape(4, 2))
-    with pytest.raises(ValueError, match=r"MultiViewAgglomerative has no history_: CoEM, MultiViewKMeans, .* have it"):
+    with pytest.raises(
+        ValueError, match=r"MultiViewAgglomerative has no history_: Consilience, CoEM, MultiViewKMeans, .* have it"
+    ):
         ConvergenceDisplay.from_estimator(tree)
     with pytest.raises(ValueError, match="MultiViewKMeans has no view_weights_: ConvexMixture has it"):
         ViewWeightsDisplay.from_estimator(kmeans)

@@ -299,6 +299,48 @@ def test_weights_of_the_views():
     assert "What each view counts for" in Report(model, views).to_html()
 
 
+def informed(shares, runner_up=None):
+    """A report on a model whose views support the clusters as far as the shares say."""
+    _, views, y = fitted()
+    said = dict.fromkeys(shares, y)
+    columns = {"view": list(shares), "bits": [1.58 * own for own in shares.values()]}
+    columns |= {"baseline": [0.02] * len(shares), "share": list(shares.values())}
+    model = fake(y, said, view_information_=cs.Table(columns), runner_up_=runner_up, confidence_=np.full(len(y), 0.5))
+    return Report(model, cs.Views({name: views[f"view{i}"] for i, name in enumerate(shares)})).to_html()
+
+
+def test_support_of_each_view_is_a_bar():
+    page = informed({"text": 0.62, "links": 0.031})
+    section = page.partition('<section id="information"')[2].partition("</section>")[0]
+    assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "3.1"]
+    assert section.count(
+        "View &#x27;links&#x27; does not support the clusters: they rest on view &#x27;text&#x27; alone"
+    )
+    assert "A second grouping" not in section
+    assert page.count("does not support the clusters") == 2  # in the summary, too
+    assert "does not support" not in informed({"text": 0.62, "links": 0.31})
+
+
+def test_second_grouping_is_laid_beside_the_clusters():
+    _, _, y = fitted()
+    other = np.arange(len(y)) % 2
+    page = informed({"text": 0.62, "links": 0.31}, runner_up=other)
+    section = page.partition("A second grouping")[2].partition("</section>")[0]
+    assert "another with groups of 60, 60 entities" in section
+    numbers = [int(own) for own in re.findall(r'--heat:[\d.]+">(\d+)<', section)]
+    assert numbers == [int(((y == c) & (other == d)).sum()) for c in range(3) for d in range(2)]
+    assert "Two groupings are equally supported by your views" in page.partition('<section id="data"')[0]
+
+
+def test_confidence_of_the_left_out_vote_is_explained():
+    assert "when the views vote on the entity without having learned from it" in informed({"a": 0.6, "b": 0.5})
+
+
+def test_hostile_view_names_in_the_support_stay_text():
+    page = informed({"<script>alert(1)</script>": 0.01, "links": 0.31})
+    assert "<script>alert" not in page
+
+
 def test_known_classes_by_name_and_those_unknown():
     model, views, y = fitted()
     labels = y.astype(object)
@@ -429,6 +471,7 @@ def test_colours_stand_out(theme):
 @pytest.mark.parametrize(
     "model",
     [
+        cs.Consilience(3, random_state=0),
         cs.CoEM(3, n_init=1, random_state=0),
         cs.ConvexMixture(n_clusters=3),
         cs.CoTrainedSpectral(3, random_state=0),

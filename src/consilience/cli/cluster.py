@@ -44,7 +44,9 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     with say.step("writing the results", "wrote the results"), whole_folder(out, FILES, options.force) as folder:
         ids = data.prepared.names
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            say_guarded(write_labels(file, ids, model.labels_, sure, disputed, model.view_labels_), say)
+            alternative = getattr(model, "runner_up_", None)
+            n_guarded = write_labels(file, ids, model.labels_, sure, disputed, alternative, model.view_labels_)
+            say_guarded(n_guarded, say)
         facts["notes"] = say.notes
         write_json(folder / FILES[1], facts)
         save(as_saved(data, fitted, options), folder / FILES[2])
@@ -55,7 +57,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
 
 def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -> Table | None:
     """The same method on single views and on all columns, unless that would take long."""
-    if data.method == "constrained" or data.views.n_views < 2:
+    if data.constraints is not None or data.method == "constrained" or data.views.n_views < 2:
         return None
     if len(data.views) > COMPARED:
         say.note(f"More than {COMPARED:,} entities: not compared with single views. `consilience compare` does it.")

@@ -206,10 +206,12 @@ def _cluster(commands: argparse._SubParsersAction) -> None:
     _work(subparser)
     titles = "; ".join(f"{name}: {method.title}" for name, method in METHODS.items())
     subparser.add_argument(
-        "--method", choices=["auto", *METHODS], default="auto", help=f"{titles} (default: auto, by the views' kinds)"
+        "--method", choices=["auto", *METHODS], default="auto", help=f"{titles} (default: auto, which is consilience)"
     )
     subparser.add_argument(
-        "--constraints", metavar="FILE", help="table of two ids, must or cannot, and perhaps a weight"
+        "--constraints",
+        metavar="FILE",
+        help="table of two ids, must or cannot, and perhaps a weight (methods consilience, constrained)",
     )
     subparser.add_argument("--title", help="of the report")
     _seen(

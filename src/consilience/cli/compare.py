@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..baselines import CoRegularizedSpectral, KernelAddition, SingleView
+from ..baselines import SingleView
 from ..baselines import compare as lay_side_by_side
 from ..cluster import CoTrainedSpectral, MultiViewSphericalKMeans
 from ..data import Table, Views
@@ -22,7 +22,6 @@ from .outputs import write_json
 from .say import Say
 
 CLOSE = 0.02  # a difference that another seed could make
-MOST = 5000  # entities up to which baselines run whose time grows with their square
 ALONE, JOINED = "alone", "side by side"
 SHOWN = ("estimator", "entities", "nmi", "ari", "f", "entropy", "agreement", "error_bound", "stability", "seconds")
 
@@ -69,17 +68,8 @@ def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, V
             continue
         yield name, _views_for(data, method.rare), method.build(Setting(k, seed, kinds)), everybody
     views = _views_for(data, True)
-    affinity = {name: "precomputed" if kind == "similarities" else "auto" for name, kind in kinds.items()}
     if views.n_views < 2:
         return
-    yield "kernel addition", views, KernelAddition(k, affinity=affinity, random_state=seed), everybody
-    if len(views) <= MOST:
-        yield (
-            "co-regularised spectral",
-            views,
-            CoRegularizedSpectral(k, affinity=affinity, random_state=seed),
-            everybody,
-        )
     if not alike:
         joined, _ = side_by_side(views, kinds, rare=True)
         one_view = {"spectral": CoTrainedSpectral, "spherical": MultiViewSphericalKMeans}

@@ -19,7 +19,7 @@ from ..data import Constraints, Views
 from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from ..files.spec import is_file, split_columns
 from .constraints import read_constraints
-from .methods import METHODS, Setting, chosen_method
+from .methods import METHODS, Setting, check_size, chosen_method
 from .say import Say, counted
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
@@ -86,6 +86,7 @@ def _load(options: argparse.Namespace, say: Say, inputs: InputFiles) -> Data:
     method, why = chosen_method(options.method, reading.contents, options.constraints is not None)
     with say.step("preparing the views", "prepared the views"):
         prepared = prepare(reading.contents, rare=METHODS[method].rare)
+    method, why = check_size(options.method, method, why, len(prepared.views), options.constraints is not None)
     _say_what_is_there(prepared, reading, say)
     classes = None
     if reading.known is not None:
@@ -193,10 +194,18 @@ def fit(data: Data, k: str, seed: int, say: Say) -> Fitted:
         selection = choose_k(data, views, seed, say)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     estimator = method.build(Setting(n_clusters, seed, data.prepared.kinds, say.live))
+    _note_sample(estimator, data, say)
     with say.step(f"clustering by {method.title}", "fitted the model", speaks=True):
         given = {} if data.constraints is None else {"constraints": data.constraints}
         estimator.fit(views, **given)
     return Fitted(estimator, features, views, selection)
+
+
+def _note_sample(estimator: Any, data: Data, say: Say) -> None:
+    """Tell if the method clusters a sample of the entities; it never samples similarities."""
+    size = getattr(estimator, "sample_size", None)
+    if size is not None and len(data.views) > size and "similarities" not in data.prepared.kinds.values():
+        say.note(f"Clusters are found in {size:,} entities drawn at random, and the others are predicted from these.")
 
 
 def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:
@@ -244,7 +253,8 @@ def choose_k(data: Data, views: Views, seed: int, say: Say) -> Selection:
     most = min(MOST_CLUSTERS, len(some) // 3)
     if most < 2:
         raise ValueError(f"{len(views)} entities are too few to find out how many clusters there are: give -k N")
-    name = "k-means" if data.constraints is not None else data.method
+    constrained = data.constraints is not None and data.method == "constrained"
+    name = "k-means" if constrained else data.method  # a resample lacks entities that constraints name
     estimator = clone(METHODS[name].build(Setting(2, seed, data.prepared.kinds)))
     with say.step("finding out how many clusters there are", "chose the number of clusters", speaks=True):
         return select_n_clusters(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..files import Content
 
-FEW = 10  # columns below which a direction leaves out too much of what a row says
 COUNTED = ("counts", "text", "names", "links")  # kinds of which the direction of a row counts, not its length
 
 
@@ -34,6 +33,7 @@ class Method:
     title: str
     rare: bool = True  # whether words are weighed by their rarity; raw counts otherwise
     similarities: bool = False  # whether it takes precomputed similarities
+    constraints: bool = False  # whether it takes pairs that must, or cannot, be in one cluster
     predicts: bool = True
     few_columns: bool = False  # whether wide views are reduced first
     finds_k: bool = False  # whether it chooses the number of clusters itself
@@ -60,11 +60,37 @@ def _co_em(given: Setting) -> Any:
     return CoEM(given.n_clusters, families=families, eta=0.5, random_state=given.seed, verbose=given.verbose)
 
 
+def _choose_affinities(kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return the affinity of each view: similarities are taken as they are."""
+    return {name: "precomputed" if kind == "similarities" else "auto" for name, kind in kinds.items()}
+
+
+def _consilience(given: Setting) -> Any:
+    from ..cluster import Consilience
+
+    affinity = _choose_affinities(given.kinds)
+    return Consilience(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
+
+
 def _spectral(given: Setting) -> Any:
     from ..cluster import CoTrainedSpectral
 
-    affinity = {name: "precomputed" if kind == "similarities" else "auto" for name, kind in given.kinds.items()}
+    affinity = _choose_affinities(given.kinds)
     return CoTrainedSpectral(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
+
+
+def _kernel_addition(given: Setting) -> Any:
+    from ..baselines import KernelAddition
+
+    affinity = _choose_affinities(given.kinds)
+    return KernelAddition(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
+
+
+def _co_regularized(given: Setting) -> Any:
+    from ..baselines import CoRegularizedSpectral
+
+    affinity = _choose_affinities(given.kinds)
+    return CoRegularizedSpectral(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
 
 
 def _convex(given: Setting) -> Any:
@@ -89,37 +115,52 @@ def _constrained(given: Setting) -> Any:
 
 
 METHODS = {
+    "consilience": Method(_consilience, "cross-fitted agreement of the views", similarities=True, constraints=True),
     "spectral": Method(_spectral, "co-trained spectral clustering", similarities=True),
+    "kernel-addition": Method(_kernel_addition, "spectral clustering of the summed similarities", similarities=True),
+    "co-regularized": Method(_co_regularized, "co-regularized spectral clustering", similarities=True, most=5000),
     "co-em": Method(_co_em, "co-EM", rare=False),
     "spherical": Method(_spherical, "multi-view spherical k-means"),
     "k-means": Method(_k_means, "multi-view k-means"),
     "convex": Method(_convex, "convex mixture", similarities=True, finds_k=True, most=1000),
     "agglomerative": Method(_agglomerative, "multi-view agglomerative clustering", predicts=False, most=5000),
-    "constrained": Method(_constrained, "multi-view constrained k-means", few_columns=True),
+    "constrained": Method(_constrained, "multi-view constrained k-means", constraints=True, few_columns=True),
 }
+DEFAULT = "consilience"
+REASON = "the default for all kinds of views"
+REASON_WITH_CONSTRAINTS = "the default, also with constraints"
+MOST_CONSTRAINED = 20_000  # entities up to which the default takes constraints: it clusters a sample of more
 
 
-def _best_guess(contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
-    """By what the views are: see the user guide for the figures behind it."""
-    if constraints:
-        return "constrained", "there are constraints"
-    if any(one.kind == "similarities" for one in contents):
-        return "spectral", "it takes similarities"
-    if all(one.kind == "numbers" and one.data[0].shape[1] < FEW for one in contents):
-        return "spectral", "a good first guess for measurements in few columns"
-    return "spherical", "a good first guess for words, links and many columns"
+def chosen_method(given: str, contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
+    """Return the method's name and why it was chosen; refuse one that cannot take the data or the constraints."""
+    name, reason = given, "as you said"
+    if given == "auto":
+        name, reason = DEFAULT, REASON_WITH_CONSTRAINTS if constraints else REASON
+    if constraints and not METHODS[name].constraints:
+        accepting = _join_names("constraints")
+        raise ValueError(f"--method {name} takes no --constraints: use {accepting}")
+    with_similarities = [content.name for content in contents if content.kind == "similarities"]
+    if with_similarities and not METHODS[name].similarities:
+        accepting = _join_names("similarities")
+        raise ValueError(
+            f"view {with_similarities[0]!r} holds similarities, which --method {name} cannot take: use {accepting}"
+        )
+    return name, reason
 
 
-def chosen_method(asked: str, contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
-    """The method's name, and why it was taken; a mismatch with the data or the constraints is an error."""
-    if asked == "auto":
-        name, why = _best_guess(contents, constraints)
-    else:
-        name, why = asked, "as you said"
-    if constraints and name != "constrained":
-        raise ValueError(f"--constraints are for --method constrained, not {name}")
-    alike = [one.name for one in contents if one.kind == "similarities"]
-    if alike and not METHODS[name].similarities:
-        takers = " or ".join(other for other, method in METHODS.items() if method.similarities)
-        raise ValueError(f"view {alike[0]!r} holds similarities, which --method {name} cannot take: use {takers}")
-    return name, why
+def check_size(given: str, name: str, reason: str, n_entities: int, constraints: bool) -> tuple[str, str]:
+    """Return the method's name and the reason after the number of entities is known."""
+    if name != DEFAULT or not constraints or n_entities <= MOST_CONSTRAINED:
+        return name, reason
+    if given == "auto":
+        return "constrained", f"the default takes constraints for up to {MOST_CONSTRAINED:,} entities"
+    raise ValueError(
+        f"--method {name} takes --constraints for up to {MOST_CONSTRAINED:,} entities, got {n_entities:,}: "
+        "use constrained"
+    )
+
+
+def _join_names(ability: str) -> str:
+    """List the methods that have an ability, for a message."""
+    return " or ".join(name for name, method in METHODS.items() if getattr(method, ability))

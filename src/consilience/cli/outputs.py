@@ -24,6 +24,7 @@ def write_labels(
     labels: np.ndarray,
     confidence: np.ndarray | None = None,
     contested: np.ndarray | None = None,
+    alternative: np.ndarray | None = None,
     view_labels: Mapping[str, np.ndarray] | None = None,
 ) -> int:
     """One row an entity; returns how many ids had to be kept from being taken for formulas."""
@@ -33,6 +34,8 @@ def write_labels(
         columns["confidence"] = [f"{one:.4f}" for one in confidence]
     if contested is not None:
         columns["contested"] = ["yes" if one else "no" for one in contested]
+    if alternative is not None:
+        columns["alternative"] = alternative.tolist()
     for name, own in (view_labels or {}).items():
         columns[guard(f"cluster by {name}")] = ["" if one < 0 else one for one in own.tolist()]
     rows = csv.writer(file)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..cluster.consilience import measure_margins
+from ..data import Views
 from ..files import InputFiles, check_complete, check_free, encode, entities, parse_view, read_files, whole_file
 from ..files.formats import is_table, path_of
 from ..persist import load as load_model
@@ -37,9 +39,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     estimator = saved["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
-        sure = None
-        if hasattr(estimator, "predict_proba"):
-            sure = np.asarray(estimator.predict_proba(views)).max(axis=1)
+        sure = measure_confidence(estimator, views, labels)
     if out is None:
         with standard_output() as stream:
             shown = [printable(str(entity_id)) for entity_id in ids] if stream.isatty() else ids
@@ -53,6 +53,14 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         say_guarded(write_labels(file, ids, labels, sure), say)
     say.left = f"the results are in {out}"
     say.result(f"{len(labels):,} entities placed, written to {out}")
+
+
+def measure_confidence(estimator: Any, views: Views, labels: np.ndarray) -> np.ndarray | None:
+    """Return how clearly each entity belongs to its cluster, in the units of labels.csv; None if it is not known."""
+    if not hasattr(estimator, "predict_proba"):
+        return None
+    shares = np.asarray(estimator.predict_proba(views))
+    return measure_margins(shares, labels) if hasattr(estimator, "confidence_") else shares.max(axis=1)
 
 
 def check_pipe_is_read_once(model: Path, views: Sequence[str]) -> None:

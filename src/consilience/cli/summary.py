@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics.cluster import contingency_matrix
+from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_score
 
 from ..data import Table
+from ..explain import describe_support
 from ..report.versions import versions
 from .alone import scores
 from .constraints import kept
@@ -54,6 +55,8 @@ def summarise(
         "error_bound": model.error_bound_ if views.n_views > 1 else None,
         "contested": int(disputed.sum()),
         "mean_confidence": float(sure.mean()),
+        "view_information": getattr(model, "view_information_", None),
+        "runner_up": describe_runner_up(model, data.classes),
         "view_weights": getattr(model, "view_weights_", None),
         "rounds": getattr(model, "n_iter_", None),
         "converged": getattr(model, "converged_", None),
@@ -78,6 +81,18 @@ def inputs(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in INPUTS}
 
 
+def describe_runner_up(model: Any, classes: np.ndarray | None) -> dict[str, Any] | None:
+    """Return the sizes of the grouping that the views support as well, how similar it is, and its scores."""
+    labels = getattr(model, "runner_up_", None)
+    if labels is None:
+        return None
+    return {
+        "sizes": np.bincount(labels).tolist(),
+        "similarity": float(normalized_mutual_info_score(model.labels_, labels)),
+        "scores": None if classes is None else scores(classes, labels),
+    }
+
+
 def view_errors(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> dict[str, float]:
     """How often each view errs, clusters matched one to one with the known classes."""
     return {name: matched_error(classes[own >= 0], own[own >= 0]) for name, own in view_labels.items()}
@@ -94,18 +109,21 @@ def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
 
 def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
     """The result in a few lines."""
-    sizes = facts["sizes"]
     lines = [
         f"{counted(facts['clusters'], 'cluster')} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
-        + "sizes "
-        + ", ".join(f"{size:,}" for size in sizes[:20])
-        + (" ..." if len(sizes) > 20 else "")
+        f"sizes {list_sizes(facts['sizes'])}"
     ]
     if len(facts["views"]) > 1:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
         lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts)
     else:
         lines.append("One view alone: nothing can be said about its errors without labels.")
+    if facts["runner_up"] is not None:
+        lines.append(
+            "Two groupings are equally supported by your views: the one above, and another of sizes "
+            f"{list_sizes(facts['runner_up']['sizes'])} (column alternative in labels.csv). "
+            "The data cannot say which of them you want."
+        )
     if facts["constraints"] is not None:
         lines.append(f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are kept.")
     if facts["scores"] is not None:
@@ -115,9 +133,28 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         )
         errors = [one for one in facts["view_errors"].values() if one == one]
         lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
+    if facts["view_information"] is not None and facts["clusters"] > 1:
+        lines += information_in_words(facts["view_information"])
     if comparison is not None:
         lines += ["", repr(comparison)]
     return "\n".join(lines)
+
+
+def list_sizes(sizes: list[int]) -> str:
+    """Write the sizes of clusters, the first 20 of them."""
+    return ", ".join(f"{size:,}" for size in sizes[:20]) + (" ..." if len(sizes) > 20 else "")
+
+
+def information_in_words(information: Table) -> list[str]:
+    """Write the table of what each view tells about the clusters, and name the views that tell nothing."""
+    support = describe_support(information)
+    return [
+        "",
+        "What each view tells about the clusters of entities it has not learned from (bits; by chance: baseline; share "
+        "of all that could be known)",
+        repr(information),
+        *([support] if support else []),
+    ]
 
 
 def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any]) -> list[str]:

@@ -42,7 +42,7 @@ from ._agreement import (
     propose_constrained_start,
     propose_starts,
 )
-from ._links import check_constraints, entity_ids, positions_of
+from ._links import check_constraints, entity_ids, positions_of, warn_of_conflicts
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
@@ -256,7 +256,9 @@ class Consilience(ClusterMixin, BaseEstimator):
             {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
             chosen=isinstance(X, Views),
         )
-        links = positions_of(check_constraints(constraints), views, entity_ids(X, views), None)
+        ids = entity_ids(X, views)
+        links = positions_of(check_constraints(constraints), views, ids, None)
+        warn_of_conflicts(links.conflicts, ids)
         rng = generator(self.random_state)
         sample = self._sample(len(views), any(precomputed.values()), rng)
         if sample is not None and links.size:

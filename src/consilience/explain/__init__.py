@@ -2,6 +2,15 @@
 
 from .confidence import confidence, contested
 from .embedding import embed
+from .information import describe_support
 from .profile import Mark, profile, typical
 
-__all__ = ["Mark", "confidence", "contested", "embed", "profile", "typical"]
+__all__ = [
+    "Mark",
+    "confidence",
+    "contested",
+    "describe_support",
+    "embed",
+    "profile",
+    "typical",
+]

@@ -30,7 +30,8 @@ def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
 def confidence(model: Any, views: Views) -> np.ndarray:
     """How sure the model is of each entity's cluster, from 0 to 1.
 
-    Where the model knows probabilities (`predict_proba`), the probability of the entity's cluster. Where it knows
+    Where the model has a confidence of its own (`confidence_`, as `consilience.Consilience` has), that. Where it knows
+    probabilities (`predict_proba`), the probability of the entity's cluster. Where it knows
     distances (`transform`, or `embeddings_`, in which the means of the clusters have some), how much nearer the own
     cluster is than the next: 1 - own / next. Otherwise the share of the entity's views that say the same as the model.
 
@@ -47,7 +48,9 @@ def confidence(model: Any, views: Views) -> np.ndarray:
         Comparable within a model, not between methods.
     """
     labels = np.asarray(model.labels_)
-    if hasattr(model, "predict_proba"):
+    if hasattr(model, "confidence_"):
+        sure = np.asarray(model.confidence_, dtype=np.float64)
+    elif hasattr(model, "predict_proba"):
         sure = _of_label(np.asarray(model.predict_proba(views)), labels)
     elif hasattr(model, "transform"):
         sure = _nearer(np.asarray(model.transform(views), dtype=np.float64), labels)

@@ -14,8 +14,8 @@ HOLDERS = {
     "view_labels_": "all multi-view estimators have it, PCKMeans and MPCKMeans do not",
     "agreement_": "all multi-view estimators have it, PCKMeans and MPCKMeans do not",
     "history_": (
-        "CoEM, MultiViewKMeans, MultiViewSphericalKMeans, ConvexMixture, CoTrainedSpectral, PCKMeans, MPCKMeans, "
-        "MultiViewConstrainedKMeans and CoRegularizedSpectral have it"
+        "Consilience, CoEM, MultiViewKMeans, MultiViewSphericalKMeans, ConvexMixture, CoTrainedSpectral, PCKMeans, "
+        "MPCKMeans, MultiViewConstrainedKMeans and CoRegularizedSpectral have it"
     ),
     "view_weights_": "ConvexMixture has it",
     "embeddings_": "CoTrainedSpectral and the spectral baselines have it",

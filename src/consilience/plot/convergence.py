@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-CRITERIA = ("cost", "objective", "log_likelihood", "q", "alignment")  # what a fit is after: a history has one of them
-NAMES = {"log_likelihood": "log-likelihood", "q": "criterion Q", "alignment": "alignment of views"}
+CRITERIA = (
+    "cost",
+    "objective",
+    "log_likelihood",
+    "q",
+    "alignment",
+    "bits",
+)  # what a fit is after: a history has one of them
+NAMES = {
+    "log_likelihood": "log-likelihood",
+    "q": "criterion Q",
+    "alignment": "alignment of views",
+    "bits": "information (bits)",
+}
 FEW_ROUNDS = 50  # up to which each is marked
 
 

@@ -155,6 +155,12 @@ def _meaning(model: Any, confidence: Any) -> tuple[str, str]:
     """What confidence is, to follow “Confidence is …”, and what to call its median."""
     if confidence is not None:
         return "as given with the data, from 0 to 1", "median of those given"
+    if hasattr(model, "confidence_"):
+        return (
+            "the lead of the entity's cluster over the second when the views vote on the entity without having learned "
+            "from it: 0 for a tie, 1 if no other cluster has a vote",
+            "median lead over the second cluster",
+        )
     if hasattr(model, "predict_proba"):
         return "the probability that the model gives to the entity's cluster", "median probability"
     if hasattr(model, "transform") or hasattr(model, "embeddings_"):

@@ -22,8 +22,8 @@ class Report:
     Parameters
     ----------
     model : estimator
-        Fitted, with `labels_`; `view_labels_`, `agreement_`, `error_bound_`, `history_` and `view_weights_` are shown
-        where it has them.
+        Fitted, with `labels_`; `view_labels_`, `agreement_`, `error_bound_`, `history_`, `view_weights_`,
+        `view_information_` and `runner_up_` are shown where it has them.
     views : Views
         What the model was fitted on, in the same order.
     title : str, optional

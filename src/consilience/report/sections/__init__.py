@@ -11,6 +11,7 @@ from .clusters import clusters
 from .comparison import comparison
 from .contested import contested
 from .data import data
+from .information import information
 from .maps import maps
 from .method import method
 from .search import search
@@ -28,6 +29,7 @@ def before_search(facts: Facts) -> tuple[list[Section], dict[str, Any]]:
         data(facts),
         clusters(facts),
         agreement(facts),
+        information(facts),
         found_maps,
         contested(facts),
         classes(facts),

@@ -18,6 +18,7 @@ COURSE = {  # columns of a history that say how it went, with their names
     "objective": "Objective (lower is better)",
     "log_likelihood": "Log-likelihood (higher is better)",
     "alignment": "Alignment of the views' embeddings",
+    "bits": "Information of the views about the clusters, in bits (higher is better)",
     "agreement": "Share of entities on which all views agree",
 }
 

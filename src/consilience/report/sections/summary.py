@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...explain import describe_support
 from ...metrics import agreement_rate
 from ..charts import chip
 from ..facts import Facts
@@ -91,6 +92,9 @@ def _hints(facts: Facts) -> Iterator[Html]:
         yield join(("The rounds ran out before the model settled: ", _link("see its course", "agreement"), "."))
     if (nowhere := int((facts.labels < 0).sum())) > 0:
         yield join((f"{counted(nowhere, 'entity is', 'entities are')} in no cluster.",))
+    if getattr(facts.model, "runner_up_", None) is not None:
+        yield join(("Two groupings are equally supported by your views: ", _link("see the other", "information"), "."))
+    yield from _support(facts)
     yield from _least_settled(facts)
     yield from _least_agreed(facts)
     yield from _tiny(facts)
@@ -103,6 +107,12 @@ def _hints(facts: Facts) -> Iterator[Html]:
                 ".",
             )
         )
+
+
+def _support(facts: Facts) -> Iterator[Html]:
+    known = getattr(facts.model, "view_information_", None)
+    if known is not None and len(facts.sizes) > 1 and (sentence := describe_support(known)):
+        yield join((user(sentence, 600), " ", _link("See all views", "information"), "."))
 
 
 def _least_settled(facts: Facts) -> Iterator[Html]:

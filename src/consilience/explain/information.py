@@ -1,0 +1,49 @@
+"""Which views support the clusters, read from the information of their left-out predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+NEAR_ZERO = 0.05  # share of what could be known below which a view counts as not supporting the clusters
+
+
+def describe_support(information: Mapping[str, Any]) -> str | None:
+    """Return a sentence that names the views that do not support the clusters; None if all do.
+
+    Parameters
+    ----------
+    information : Table
+        The `view_information_` of a fitted `consilience.Consilience`. A view whose share of what could be known is
+        below 5% counts as one that does not support the clusters.
+
+    Returns
+    -------
+    str or None
+        The sentence.
+
+    Examples
+    --------
+    >>> describe_support({"view": ["text", "links", "noise"], "share": [0.62, 0.31, 0.01]})
+    "View 'noise' does not support the clusters: it tells next to nothing about them. Consider leaving it out."
+    """
+    shares = {str(name): float(share) for name, share in zip(information["view"], information["share"], strict=True)}
+    weak = [name for name, share in shares.items() if share < NEAR_ZERO]
+    strong = [name for name in shares if name not in weak]
+    if not weak:
+        return None
+    verb = f"View {weak[0]!r} does" if len(weak) == 1 else f"Views {list_names(weak)} do"
+    if not strong:
+        return f"{verb} not support the clusters: there may be no groups in this data."
+    if len(strong) == 1:
+        return f"{verb} not support the clusters: they rest on view {strong[0]!r} alone, and no other confirms them."
+    pronouns = ("it tells", "it") if len(weak) == 1 else ("they tell", "them")
+    return (
+        f"{verb} not support the clusters: {pronouns[0]} next to nothing about them. Consider leaving {pronouns[1]} "
+        "out."
+    )
+
+
+def list_names(names: list[str]) -> str:
+    """Write quoted names, with commas and an "and"."""
+    return f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"

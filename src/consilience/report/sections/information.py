@@ -1,0 +1,74 @@
+"""What each view tells about the clusters, and a second grouping that the views support as well."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics.cluster import contingency_matrix
+
+from ...explain import describe_support
+from ..charts import bar, chip, heat, table
+from ..facts import Facts
+from ..markup import Html, count, decimal, join, share, tag, user
+from .section import Section
+
+MOST_LETTERS = 600  # of the sentence about the views
+MOST_CLUSTERS = 20  # of either grouping that the table of both shows
+
+
+def information(facts: Facts) -> Section | None:
+    """A bar per view, a sentence about views that do not support the clusters, and the second grouping."""
+    known = getattr(facts.model, "view_information_", None)
+    if known is None or len(facts.sizes) < 2:  # one cluster is known without any view
+        return None
+    rows = [
+        [
+            tag("th", user(name), scope="row"),
+            tag("td", tag("span", bar(part), share(part), class_="measured")),
+            tag("td", decimal(bits)),
+            tag("td", decimal(baseline)),
+        ]
+        for name, bits, baseline, part in zip(
+            *(np.asarray(known[column]).tolist() for column in ("view", "bits", "baseline", "share")), strict=True
+        )
+    ]
+    support = describe_support(known)
+    body = join(
+        (
+            tag("p", "Each view predicts the cluster of every entity from the other entities. The more these "
+                "predictions tell about the clusters, the better the view supports them. 100% would be a view that "
+                "predicts every cluster; 0% a view that does no better than chance."),
+            table("Information of each view about the clusters",
+                  ("View", "Share of what could be known", "Bits", "Bits by chance"), rows, "narrow"),
+            tag("p", user(support, MOST_LETTERS), class_="callout") if support else None,
+            _second_grouping(facts),
+        )
+    )  # fmt: skip
+    return Section("information", "Support", "How well each view supports the clusters", body)
+
+
+def _second_grouping(facts: Facts) -> Html | None:
+    """The grouping that the views support as well as the clusters, and which entities the two share."""
+    labels = getattr(facts.model, "runner_up_", None)
+    if labels is None:
+        return None
+    numbers, sizes = np.unique(labels, return_counts=True)
+    words = (
+        "Two groupings are equally supported by your views: the clusters of this page, and another with groups of "
+        f"{', '.join(map(count, sizes[:MOST_CLUSTERS].tolist()))}{' ...' if len(sizes) > MOST_CLUSTERS else ''} "
+        "entities. The data cannot say which of them you want. The other is in the column “alternative” of labels.csv, "
+        "and in the model's attribute runner_up_."
+    )
+    return join((tag("h3", "A second grouping"), tag("p", words, class_="callout"), _both(facts, labels, numbers)))
+
+
+def _both(facts: Facts, labels: np.ndarray, numbers: np.ndarray) -> Html | None:
+    """How many entities each cluster shares with each group of the second grouping."""
+    if max(len(numbers), len(facts.sizes)) > MOST_CLUSTERS:
+        return None
+    counts = contingency_matrix(facts.labels, labels)
+    head = ("Cluster", *(f"alternative {number}" for number in numbers.tolist()))
+    rows = [
+        [tag("th", chip(cluster), scope="row"), *(heat(count(n), n / row.sum()) for n in row.tolist())]
+        for cluster, row in zip(sorted(facts.sizes), counts, strict=True)
+    ]
+    return table("Entities of each cluster in each group of the second grouping", head, rows, class_="square")
