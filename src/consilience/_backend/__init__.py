@@ -11,7 +11,7 @@ from .memory import available_memory, device_memory, on_device
 from .middle import measured_from, middle, origin_of, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
 from .pairwise import Kernel, KernelMatrix, Points, fits_table, itemsize, rounding
-from .parallel import blocks, chunks, map_chunks, shard_rows, stored, threads, workspace
+from .parallel import blocks, chunks, map_chunks, shard_rows, single_openmp_thread, stored, threads, workspace
 from .random import generator
 from .rows import as_kind, as_plain, as_rows, as_sparse, is_sparse
 from .scratch import scratch
@@ -95,6 +95,7 @@ __all__ = [
     "scratch",
     "shard_rows",
     "shared_sums",
+    "single_openmp_thread",
     "some_rows",
     "squared_norms",
     "stored",

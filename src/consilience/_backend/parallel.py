@@ -79,6 +79,13 @@ def threads(n_jobs: int | None) -> Iterator[None]:
         crew.dismiss()
 
 
+@contextmanager
+def single_openmp_thread() -> Iterator[None]:
+    """Keep OpenMP code, such as scikit-learn's k-means, to one thread within, so that it adds in a fixed order."""
+    with _controller().limit(limits=1, user_api="openmp"):
+        yield
+
+
 def stored(X: Array) -> int:
     """How many values a pass over these rows reads."""
     return X.size if isinstance(X, CSR | DeviceCSR | LazyRows) else X.shape[0] * X.shape[1]

@@ -10,8 +10,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
+from sklearn.cluster import KMeans
 
-from .._backend import Array, is_sparse, like, map_chunks, namespace, rows_are_same, squared_norms, to_numpy
+from .._backend import (
+    Array,
+    is_sparse,
+    like,
+    map_chunks,
+    namespace,
+    rows_are_same,
+    single_openmp_thread,
+    squared_norms,
+    to_numpy,
+)
 from ..affinities import Precomputed
 from ..algorithms.agreement import (
     Ensemble,
@@ -34,7 +45,8 @@ from ._similarities import named, only
 from .kmeans import MultiViewKMeans
 from .spherical_kmeans import MultiViewSphericalKMeans
 
-RESTARTS = 3  # of the k-means behind each start
+RESTARTS = 10  # of k-means in an embedding
+VIEW_RESTARTS = 5  # of k-means over several views
 MOST_VOTERS = 15  # neighbours that predict a cluster
 CONSTRAINED_FEATURES = 5  # eigenvectors per view in which constrained k-means looks for clusters
 
@@ -206,11 +218,11 @@ def propose_starts(
         return full
 
     def cluster(rows: np.ndarray, seed: int) -> np.ndarray:
-        return MultiViewKMeans(n_clusters, n_init=RESTARTS, random_state=seed, n_jobs=1).fit({"rows": rows}).labels_
+        return KMeans(n_clusters, n_init=RESTARTS, random_state=seed).fit_predict(rows)
 
     def cluster_views(method: Any, position: int, seed: int) -> np.ndarray:
         points = {view.name: spread(to_numpy(view.spaces[position].points), view) for view in prepared}
-        model = method(n_clusters, n_init=RESTARTS, random_state=seed, n_jobs=1)
+        model = method(n_clusters, n_init=VIEW_RESTARTS, random_state=seed, n_jobs=1)
         labels = np.full(n_entities, -1)
         labels[has_any] = model.fit(Views(points, present=present)[has_any]).labels_
         return labels
@@ -257,14 +269,12 @@ def propose_constrained_start(
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the clusters that constrained k-means finds in the leading eigenvectors of the views' graphs.
 
-    It uses the views with at least as many entities as clusters. Other entities are left open, or, if every view is too
-    small, all starts are those without constraints.
+    It uses the views with at least as many entities as clusters, if there are any. Other entities are left open.
     """
     from .constrained import MultiViewConstrainedKMeans
 
     large = [view for view in prepared if len(view.entities) >= n_clusters]
     if not large:
-        yield from propose_starts(prepared, n_entities, n_clusters, 1, rng)
         return
     blocks = {}
     for view in large:
@@ -283,6 +293,6 @@ def propose_constrained_start(
 
 def collect_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
     """Return all starts, without the warnings of the methods that made them: refinement goes on from any."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), single_openmp_thread():  # sums of several threads differ from run to run
         warnings.simplefilter("ignore")
         return list(starts)

@@ -238,8 +238,9 @@ class Consilience(ClusterMixin, BaseEstimator):
         y : ignored
             Here for scikit-learn.
         constraints : Constraints, optional
-            Pairs of entities that must, or cannot, be in one cluster. The start is then that of
-            `MultiViewConstrainedKMeans`, and refinement breaks no constraint that this start satisfies.
+            Pairs of entities that must, or cannot, be in one cluster. `MultiViewConstrainedKMeans` makes a further
+            start, refinement breaks no constraint that its start satisfies, and of the refined starts that break
+            fewest constraints the best is kept.
 
         Returns
         -------
@@ -312,10 +313,10 @@ class Consilience(ClusterMixin, BaseEstimator):
         ensemble = build_ensemble(prepared, n, k, self.predictors, self.penalty, self.balance)
         if not isinstance(init, str):
             starts = [("given labels", init)]
-        elif links.size:
-            starts = collect_starts(propose_constrained_start(prepared, n, k, links, rng))
         else:
             starts = collect_starts(propose_starts(prepared, n, k, self.n_init, rng))
+        if isinstance(init, str) and links.size:
+            starts += collect_starts(propose_constrained_start(prepared, n, k, links, rng))
         attempts: list[Attempt] = []
         best, interrupted = best_of(remember_attempts(self._attempts(ensemble, starts, links), attempts))
         information = measure_information(ensemble, best.run.state, rng)
@@ -337,12 +338,15 @@ class Consilience(ClusterMixin, BaseEstimator):
                 )
 
             for done in map_chunks(refine_start, list(range(len(starts)))):
-                yield Attempt(done, done.state.labels, -done.state.score)
+                labels = done.state.labels
+                n_broken = count_broken(links, labels)
+                most_bits = np.log2(max(2, ensemble.n_clusters))  # so that one constraint outweighs any score
+                yield Attempt(done, labels, n_broken * most_bits - done.state.score)
 
     def _store(self, fitted: Fitted, views: Views) -> None:
         state: Round = fitted.best.run.state
         self.labels_ = state.labels
-        self.cost_ = fitted.best.cost
+        self.cost_ = -state.score
         self.n_iter_, self.converged_ = fitted.best.run.n_iter, fitted.best.run.converged
         self.history_ = Table.from_rows(fitted.best.run.history)
         self.scores_, self.runner_up_ = compare_attempts(fitted, int(self.n_clusters))
@@ -598,6 +602,13 @@ def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
     return labels.astype(np.int64)
 
 
+def count_broken(links: Constraints, labels: np.ndarray) -> int:
+    """Return the number of constraints, by position, that labels break."""
+    must, cannot = links.must_link, links.cannot_link
+    n_parted = np.count_nonzero(labels[must[:, 0]] != labels[must[:, 1]])
+    return int(n_parted + np.count_nonzero(labels[cannot[:, 0]] == labels[cannot[:, 1]]))
+
+
 def remember_attempts(attempts: Iterator[Attempt], done: list[Attempt]) -> Iterator[Attempt]:
     """Pass attempts on and append them to a list."""
     for attempt in attempts:
@@ -635,7 +646,8 @@ def compare_attempts(fitted: Fitted, n_clusters: int) -> tuple[Table, np.ndarray
     rows, runner_up, runner_up_score = [], None, EQUALLY_SUPPORTED * -fitted.best.cost
     for origin, attempt in zip(fitted.origins, fitted.attempts, strict=False):
         similarity = compare_labels(attempt.result, fitted.best.result, n_clusters)
-        rows.append({"start": origin, "bits": -attempt.cost, "rounds": attempt.run.n_iter, "similarity": similarity})
+        bits = attempt.run.state.score
+        rows.append({"start": origin, "bits": bits, "rounds": attempt.run.n_iter, "similarity": similarity})
         if similarity < DIFFERENT and -attempt.cost >= runner_up_score > 0:
             runner_up, runner_up_score = attempt.result, -attempt.cost
     return Table.from_rows(rows), runner_up

@@ -9,6 +9,7 @@ from consilience.algorithms.agreement import (
     NeighborVote,
     indicate,
 )
+from consilience.algorithms.agreement.predictors import append_ones
 from consilience.cluster._agreement import drop_self
 
 
@@ -76,7 +77,7 @@ def test_learned_coefficients_predict_like_a_regression_on_all_entities():
     gram = F.T @ F + 0.05 * np.trace(F.T @ F) / F.shape[1] * np.eye(F.shape[1])
     expected = np.linalg.solve(gram, F.T @ members)
     np.testing.assert_allclose(ridge.learn(members), expected, atol=1e-4)
-    np.testing.assert_allclose(ridge.predict(ridge.learn(members), features[:5]), F[:5] @ expected, atol=1e-4)
+    np.testing.assert_allclose(append_ones(features[:5]) @ ridge.learn(members), F[:5] @ expected, atol=1e-4)
 
 
 def test_ridge_of_kinds_of_arrays(to_kind):

@@ -8,7 +8,7 @@ matter of fitting. Clusters change from round to round, the predictors do not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,10 +32,7 @@ class Predictor(Protocol):
         """Return scores (n, k) of each entity for each cluster, computed without the entity's own row of `members`."""
 
     def learn(self, members: Array) -> Array:
-        """Return what `predict` needs to score new entities."""
-
-    def predict(self, learned: Array, inputs: Any) -> Array:
-        """Return scores of new entities for each cluster."""
+        """Return what scores new entities: coefficients of features, or the clusters themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +71,6 @@ class LeaveOneOutRidge:
     def learn(self, members: Array) -> Array:
         return self.root @ (self.whitened.T @ members)
 
-    def predict(self, learned: Array, inputs: Array) -> Array:
-        return append_ones(inputs) @ learned
-
 
 @dataclass(frozen=True, eq=False)
 class NeighborVote:
@@ -97,9 +91,6 @@ class NeighborVote:
     def learn(self, members: Array) -> Array:
         return members
 
-    def predict(self, learned: Array, inputs: sp.csr_array) -> Array:
-        return like(inputs @ to_numpy(learned), learned)
-
 
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
@@ -113,7 +104,7 @@ class NeighborGraph:
         """Join each point to as many others as the square root of their number, between 5 and 30."""
         n = points.shape[0]
         number = int(np.clip(round(n**0.5), LEAST_NEIGHBORS, MOST_NEIGHBORS))
-        return cls(to_numpy(points), min(number, n))
+        return cls(to_numpy(points).astype(np.float32), min(number, n))
 
     def connect(self) -> sp.csr_array:
         """Return the symmetric matrix of the graph: 1 where two points are nearest to each other, 1/2 one-sided."""
@@ -174,7 +165,7 @@ class GraphFeatures:
         """
         positive = self.eigenvalues > 1e-8
         scale = np.where(positive, np.where(positive, self.eigenvalues, 1.0) ** -0.5, 0.0)
-        return inverse_root(self.degree)[:, None] * self.vectors * scale
+        return (inverse_root(self.degree)[:, None] * self.vectors * scale).astype(np.float32)
 
 
 def count_graph_features(n_entities: int, n_clusters: int) -> int:
