@@ -180,6 +180,7 @@ SCVERSE = ("anndata", "igraph", "leidenalg", "mudata", "muon", "scanpy")
 
 METHODS: dict[str, Method] = {
     **one("consilience auto", automatic),  # on all these sets: MultiViewSphericalKMeans
+    **one("MultiViewKMeans", ours(seeded(cs.MultiViewKMeans))),
     **one("CoTrainedSpectral", ours(seeded(cs.CoTrainedSpectral))),
     **one("CoEM", ours(seeded(cs.CoEM), "counts")),
     **one("CoEM, as the command", ours(by_command("co-em"), "counts")),
