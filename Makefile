@@ -73,7 +73,7 @@ $(MODERN)/ready: benchmarks/peers-modern.txt
 	$(PYTHON) -m venv $(MODERN)
 	$(MODERN)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers-modern.txt
 	$(MODERN)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 mvcluster==1.17 \
-	  --editable .
+	  polyclustx==1.4.3 --editable .
 	touch $@
 
 bench-modern: $(MODERN)/ready ## all of ours and of the peers on real sets, into build/modern; goes on where it stopped

@@ -22,7 +22,7 @@ from .tables import markdown, summary
 
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "mvlearn", "polyview", "imml", "snfpy", "muon", "mudata", "scanpy",
-    "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu",
+    "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu", "polyclustx", "torch",
 )  # fmt: skip
 COLUMNS = ("method", "line", "set", "seed", "nmi", "ari", "n_found", "cpu", "mib", "failed")
 
