@@ -9,6 +9,8 @@ CASES ?= 1000
 FIRST ?= 0
 OLDEST_PYTHON ?= python3.11
 OLDEST := $(ENV)-oldest
+MODERN := $(ENV)-modern
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
 # All tests in which a version matters. Papers and benchmarks run protocols of ours; the pages quote figures of current
 # versions.
 OLDEST_TESTS := $(addprefix tests/,affinities algorithms backend baselines cli cluster contracts data datasets divergences \
@@ -16,7 +18,7 @@ OLDEST_TESTS := $(addprefix tests/,affinities algorithms backend baselines cli c
 RESULTS = reproduced/$(shell git rev-parse --short HEAD) # cells of other code do not count
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-oldest fuzz demo check results bench bench-peers bench-modern clean
+.PHONY: help test test-oldest fuzz demo check results bench bench-peers bench-modern bench-default clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -67,13 +69,19 @@ bench-peers: $(ENV)/ready ## against mvlearn, polyview, imml and others, in an e
 	$(ENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 --editable .
 	$(ENV)-peers/bin/python -m benchmarks peers spectral_peers constrained_peers
 
-bench-modern: $(ENV)/ready ## all of ours and of the peers on real sets, into build/modern; goes on where it stopped
-	$(PYTHON) -m venv $(ENV)-modern
-	$(ENV)-modern/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers-modern.txt
-	$(ENV)-modern/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 mvcluster==1.17 \
-	  --editable .
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1 \
-	  $(ENV)-modern/bin/python -m benchmarks.modern --out build/modern
+$(MODERN)/ready: benchmarks/peers-modern.txt
+	$(PYTHON) -m venv $(MODERN)
+	$(MODERN)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers-modern.txt
+	$(MODERN)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps mvlearn==0.5.0 mvcluster==1.17 \
+	  polyclustx==1.4.3 --editable .
+	touch $@
+
+bench-modern: $(MODERN)/ready ## all of ours and of the peers on real sets, into build/modern; goes on where it stopped
+	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/modern
+
+bench-default: $(MODERN)/ready ## ours and the peers on all multi-view sets in CONSILIENCE_DATA, into build/default
+	$(ONE_THREAD) $(MODERN)/bin/python -m benchmarks.modern --out build/default --collection --useless --seeds 5 \
+	  --limit 60 --budget 90
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf $(ENV) $(OLDEST) $(ENV)-peers $(ENV)-modern demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(ENV) $(OLDEST) $(ENV)-peers $(MODERN) demo .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -7,19 +7,22 @@ import csv
 import json
 import os
 import platform
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from consilience import __version__
 
+from .collection import add_useless, choose_useless_cases, find_sets, is_case
 from .methods import METHODS
-from .run import Limits, read, run
+from .run import Limits, Record, read, run
 from .sets import SETS
-from .tables import markdown
+from .tables import markdown, summary
 
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "mvlearn", "polyview", "imml", "snfpy", "muon", "mudata", "scanpy",
-    "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu",
+    "leidenalg", "igraph", "umap-learn", "pynndescent", "mvcluster", "tensorflow-cpu", "polyclustx", "torch",
 )  # fmt: skip
 COLUMNS = ("method", "line", "set", "seed", "nmi", "ari", "n_found", "cpu", "mib", "failed")
 
@@ -31,7 +34,16 @@ def main() -> None:
         "--out", type=Path, required=True, metavar="FOLDER", help="where results go, and are found again"
     )
     parser.add_argument(
-        "--sets", nargs="+", default=list(SETS), choices=list(SETS), metavar="SET", help=", ".join(SETS)
+        "--collection", action="store_true", help="use the multi-view sets in the folder that CONSILIENCE_DATA names"
+    )
+    parser.add_argument(
+        "--useless", action="store_true", help="use six of those sets with each kind of useless view added: 18 cases"
+    )
+    parser.add_argument(
+        "--sets",
+        nargs="+",
+        metavar="SET",
+        help=f"{', '.join(SETS)}; with --collection or --useless file names, or names such as 'mfeat + noise'",
     )
     names = ", ".join(METHODS)
     parser.add_argument(
@@ -42,12 +54,24 @@ def main() -> None:
     parser.add_argument(
         "--budget", type=float, default=600, help="seconds a method and set, seeds together (default: 600)"
     )
+    parser.add_argument(
+        "--against", metavar="METHOD", help="method that the summary compares the others with (default: the first)"
+    )
     parser.add_argument("--tables-only", action="store_true", help="run nothing, write the tables of what is there")
     args = parser.parse_args()
+    try:
+        sets, chosen = available_sets(args.collection, args.useless)
+    except FileNotFoundError as error:
+        parser.error(str(error))
+    if unknown := [name for name in args.sets or () if name not in sets]:
+        parser.error(f"no such set: {', '.join(unknown)}; there are {', '.join(sets)}")
+    lines = [line for name in args.methods for line in METHODS[name].lines]
+    if args.against and args.against not in lines:
+        parser.error(f"--against {args.against} is none of the methods {', '.join(lines)}")
     if not args.tables_only:
         args.out.mkdir(parents=True, exist_ok=True)
         (args.out / "versions.json").write_text(json.dumps(versions(), indent=1) + "\n")
-        wanted = {name: load for name, load in SETS.items() if name in args.sets}
+        wanted = {name: load for name, load in sets.items() if name in (args.sets or chosen)}
         run(
             args.out,
             wanted,
@@ -56,11 +80,36 @@ def main() -> None:
             say=lambda text: print(text, flush=True),
         )
     records = read(args.out / "records.jsonl")
-    (args.out / "tables.md").write_text("# All tables of the modern comparison\n\n" + markdown(records, list(SETS)))
+    text = "# All tables of the modern comparison\n\n"
+    if args.collection or args.useless:
+        text += summaries(records, lines, args.sets or chosen, args.against)
+        print(text)
+    (args.out / "tables.md").write_text(text + markdown(records, list(sets)))
     with (args.out / "records.csv").open("w", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
         table.writeheader()
         table.writerows(records)
+
+
+def available_sets(collection: bool, useless: bool) -> tuple[dict[str, Callable[[], Any]], list[str]]:
+    """Return the loaders of all sets by name, and the names of those that run unless others are chosen."""
+    if not collection and not useless:
+        return SETS, list(SETS)
+    plain = find_sets()
+    cases = add_useless(plain)
+    chosen = list(plain) * collection + choose_useless_cases(cases) * useless
+    return {**plain, **cases}, chosen
+
+
+def summaries(records: list[Record], lines: list[str], sets: list[str], against: str | None) -> str:
+    """Summarise the sets as they are and those with a useless view apart."""
+    parts = {
+        "Summary": [name for name in sets if not is_case(name)],
+        "Summary with a useless view": [name for name in sets if is_case(name)],
+    }
+    return "".join(
+        f"## {title}\n\n{summary(records, lines, names, against)}\n" for title, names in parts.items() if names
+    )
 
 
 def versions() -> dict[str, str]:

@@ -180,6 +180,7 @@ SCVERSE = ("anndata", "igraph", "leidenalg", "mudata", "muon", "scanpy")
 
 METHODS: dict[str, Method] = {
     **one("consilience auto", automatic),  # on all these sets: MultiViewSphericalKMeans
+    **one("MultiViewKMeans", ours(seeded(cs.MultiViewKMeans))),
     **one("CoTrainedSpectral", ours(seeded(cs.CoTrainedSpectral))),
     **one("CoEM", ours(seeded(cs.CoEM), "counts")),
     **one("CoEM, as the command", ours(by_command("co-em"), "counts")),
@@ -209,6 +210,12 @@ METHODS: dict[str, Method] = {
     ),
     **one("polyview MultiViewNMF", peer("polyview", "MultiViewNMF", k="n_components"), "polyview"),
     **one("mvcluster LMGEC", lmgec, "mvcluster", "tensorflow"),
+    **one("polyclustx SGLA", peer("polyclustx.models", "SGLA"), "polyclustx"),
+    **one("polyclustx MultiViewKMeans", peer("polyclustx.models", "MultiViewKMeans"), "polyclustx"),
+    **one("polyclustx co-trained", peer("polyclustx.models", "MultiViewSpectralClustering"), "polyclustx"),
+    **one("polyclustx GCoMVKM", peer("polyclustx.models", "GCoMVKM"), "polyclustx"),
+    **one("polyclustx DGF", peer("polyclustx.models", "DGF"), "polyclustx"),
+    **one("polyclustx UMC", peer("polyclustx.models", "UMC"), "polyclustx"),
     **one("imml DAIMC", peer("imml.cluster", "DAIMC", gaps=True), "imml"),
     **one("imml IMSR", peer("imml.cluster", "IMSR", gaps=True), "imml"),
     **one("imml PIMVC", peer("imml.cluster", "PIMVC", gaps=True), "imml"),

@@ -86,6 +86,54 @@ def duel(found: Results, line: str, other: str) -> str:
     return f"{(gaps > 0).sum()} : {(gaps < 0).sum()}"
 
 
+def summary(records: Iterable[Record], lines: Sequence[str], sets: Sequence[str], against: str | None = None) -> str:
+    """Compare lines over sets: means, ranks, wins and losses against one line (default: the first), and NMI per set.
+
+    Only lines and sets with results appear. Means are over the sets that a line has; the mean of `against` over those
+    same sets stands beside them.
+    """
+    scores = restrict(results(records), lines, sets)
+    if not scores:
+        return "No results.\n"
+    sets = [data for data in sets if any(data in cells for cells in scores.values())]
+    against = against or next(iter(scores))
+    ranks = mean_ranks_with_failures(scores, sets)
+    order = sorted(scores, key=ranks.__getitem__)
+    rows = []
+    for line in order:
+        cells = scores[line]
+        shared = [data for data in cells if data in scores.get(against, {})]
+        rows.append(
+            [
+                line,
+                f"{mean_nmi(scores, line, cells):.3f}",
+                f"{np.mean([cell.ari.mean() for cell in cells.values()]):.3f}",
+                f"{ranks[line]:.1f}",
+                f"{len(cells)} of {len(sets)}",
+                duel(scores, line, against) if line != against else "",
+                f"{mean_nmi(scores, against, shared):.3f}" if shared else "",
+            ]
+        )
+    head = ["method", "mean NMI", "mean ARI", "mean rank", "sets", f"better : worse than {against}"]
+    means = _table([*head, f"mean NMI of {against} on the same sets"], rows)
+    return f"{means}\nNMI per set:\n\n{by_set(scores, order, sets, lambda cell: _spread(cell.nmi))}"
+
+
+def restrict(scores: Results, lines: Iterable[str], sets: Iterable[str]) -> Results:
+    """Keep the results of these lines on these sets, lines in this order; lines without any are left out."""
+    wanted = set(sets)
+    kept = {line: {data: cell for data, cell in scores.get(line, {}).items() if data in wanted} for line in lines}
+    return {line: cells for line, cells in kept.items() if cells}
+
+
+def mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, float]:
+    """Like `mean_ranks`, of all lines: those without a result on a set share the last places there."""
+    nmi = np.array(
+        [[cells[data].nmi.mean() if data in cells else -np.inf for data in sets] for cells in scores.values()]
+    )
+    return dict(zip(scores, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
+
+
 def markdown(records: Sequence[Record], sets: Sequence[str]) -> str:
     """All tables; `sets` gives the order of the columns."""
     found = results(records)

@@ -1,0 +1,204 @@
+"""The sets of a made-up folder of .npz files, and the summary of a comparison."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from benchmarks.modern import __main__ as program
+from benchmarks.modern import collection
+from benchmarks.modern.run import read
+from benchmarks.modern.sets import prepare
+from benchmarks.modern.tables import summary
+
+N_LARGE = collection.MAX_ENTITIES + 300
+LEFT_OUT = N_LARGE - 2  # a row that is not in the sample
+
+
+def write_set(path, labels, **views):
+    parts = {"labels": np.asarray(labels, dtype=np.int32), "view_names": np.array(list(views))}
+    for name, X in views.items():
+        if sp.issparse(X):
+            csr = {"data": X.data, "indices": X.indices.astype(np.uint16), "indptr": X.indptr, "shape": X.shape}
+            parts |= {f"{name}__{part}": np.asarray(value) for part, value in csr.items()}
+        else:
+            parts[f"{name}__dense"] = X
+    np.savez_compressed(path, **parts)
+
+
+@pytest.fixture(scope="module")
+def links():
+    """Counts of which the first row is empty, and a column per entity."""
+    X = sp.random_array((N_LARGE, N_LARGE), density=0.01, format="csr", rng=np.random.default_rng(0))
+    X.data = np.ceil(3 * X.data)
+    X.data[X.indptr[0] : X.indptr[1]] = 0
+    X.eliminate_zeros()
+    return X.astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, links):
+    path = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    small = np.arange(60) % 3
+    centres = 6 * rng.normal(size=(3, 4))
+    views = {name: (centres[small] + rng.normal(size=(60, 4))).astype(np.float32) for name in ("first", "second")}
+    write_set(path / "mfeat.npz", small, **views)
+    labels = np.arange(N_LARGE) == LEFT_OUT  # the second class is not in the sample
+    write_set(path / "large.npz", labels, links=links, numbers=np.arange(2 * N_LARGE, dtype=np.uint16).reshape(-1, 2))
+    write_set(path / "single.npz", small, first=views["first"])
+    (path / "notes.txt").write_text("no data")
+    return path
+
+
+def test_files_with_two_views_are_sets(folder, monkeypatch):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(folder))
+    assert list(collection.find_sets()) == ["large", "mfeat"]
+
+
+def test_small_set_is_read_whole(folder):
+    views, labels = collection.find_sets(folder)["mfeat"]()
+    assert labels.tolist() == (np.arange(60) % 3).tolist()
+    assert {name: (X.shape, X.dtype) for name, X in views.items()} == {
+        "first": ((60, 4), np.float64),
+        "second": ((60, 4), np.float64),
+    }
+
+
+def test_large_set_is_sampled_without_replacement(folder, links):
+    views, labels = collection.find_sets(folder)["large"]()
+    rows = np.sort(np.random.default_rng(0).choice(N_LARGE, collection.MAX_ENTITIES, replace=False))
+    assert LEFT_OUT not in rows
+    np.testing.assert_array_equal(views["numbers"][:, 0], 2 * rows)
+    assert views["links"].shape == (collection.MAX_ENTITIES, N_LARGE)
+    assert views["links"].dtype == np.float64
+    assert (views["links"] != links[rows]).nnz == 0
+    assert prepare(views, labels).n_clusters == 1
+
+
+def test_entity_without_any_view_is_dropped(links):
+    X = links[:50]
+    data = prepare({"inbound": X, "outbound": X}, np.arange(50))
+    assert data.target.tolist() == list(range(1, 50))
+
+
+@pytest.mark.parametrize("kind", collection.USELESS)
+def test_useless_view_is_added_with_a_fixed_seed(folder, kind):
+    plain = collection.find_sets(folder)
+    cases = collection.add_useless(plain)
+    assert len(cases) == len(plain) * len(collection.USELESS)
+    views, labels = cases[f"mfeat + {kind}"]()
+    again, _ = cases[f"mfeat + {kind}"]()
+    assert list(views) == ["first", "second", kind]
+    assert len(labels) == 60
+    np.testing.assert_array_equal(views[kind], again[kind])
+    other, _ = cases[f"large + {kind}"]()
+    assert not np.array_equal(other[kind][:60], views[kind])
+
+
+def test_useless_views_are_what_they_are_called():
+    rng = np.random.default_rng(0)
+    noise = collection.draw_useless("noise", rng, 2_000, 4)
+    assert noise.shape == (2_000, 20)
+    assert abs(noise.mean()) < 0.02
+    assert abs(noise.std() - 1) < 0.02
+    years = collection.draw_useless("year", rng, 20_000, 4)
+    assert np.unique(years).tolist() == list(range(1950, 2021))
+    blobs = collection.draw_useless("blobs", rng, 400, 4)
+    assert blobs.shape == (400, 10)
+    distances = np.linalg.norm(blobs[:, None] - blobs[None], axis=2)
+    assert (distances < 9).sum(axis=1).tolist() == [100] * 400  # four clusters of a hundred, far apart
+    with pytest.raises(ValueError, match="no kind of useless view: colour"):
+        collection.draw_useless("colour", rng, 4, 2)
+
+
+def test_eighteen_cases_of_six_sets():
+    names = [f"{name} + {kind}" for name in [*collection.USELESS_SETS, "cora"] for kind in collection.USELESS]
+    chosen = collection.choose_useless_cases([*collection.USELESS_SETS, *names])
+    assert len(chosen) == 18
+    assert not any(name.startswith("cora") for name in chosen)
+
+
+def start(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["modern", *arguments])
+    program.main()
+
+
+def test_program_runs_the_collection(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(folder))
+    options = ["--methods", "MultiViewKMeans", "--seeds", "1"]
+    start(
+        monkeypatch, "--out", str(tmp_path), "--collection", "--useless", "--sets", "mfeat + noise", "mfeat", *options
+    )
+    records = [record for record in read(tmp_path / "records.jsonl") if "nmi" in record]
+    assert [record["set"] for record in records] == ["mfeat", "mfeat + noise"]
+    assert records[0]["nmi"] > 0.9
+    shown = capsys.readouterr().out
+    assert f"| MultiViewKMeans | {records[0]['nmi']:.3f} | {records[0]['ari']:.3f} | 1.0 | 1 of 1 |" in shown
+    text = shown[shown.index("# All tables") :].strip()
+    assert "## Summary with a useless view" in text
+    assert (tmp_path / "tables.md").read_text().startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--collection", "--sets", "single"], "no such set: single; there are large, mfeat, large + noise"),
+        (["--sets", "mfeat"], "no such set: mfeat; there are BBC sport"),
+        (["--against", "nothing"], "--against nothing is none of the methods"),
+    ],
+)
+def test_program_refuses_unknown_names(folder, tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(folder))
+    with pytest.raises(SystemExit):
+        start(monkeypatch, "--out", str(tmp_path), *arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_program_needs_a_folder_for_the_collection_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
+    start(monkeypatch, "--out", str(tmp_path), "--tables-only")
+    with pytest.raises(SystemExit):
+        start(monkeypatch, "--out", str(tmp_path), "--collection")
+    assert "set the environment variable CONSILIENCE_DATA" in capsys.readouterr().err
+
+
+def fit(line, data, nmi, seed=0):
+    scores = {"nmi": nmi, "ari": nmi / 2, "cpu": 1.0, "mib": 10.0, "n_found": 3}
+    return {"method": line, "line": line, "set": data, "seed": seed, **scores}
+
+
+RECORDS = [
+    fit("ours", "a", 0.8),
+    fit("ours", "a", 0.6, seed=1),
+    fit("ours", "b", 0.2),
+    fit("ours", "elsewhere", 1.0),
+    fit("other", "a", 0.5),
+    fit("other", "b", 0.1),
+    fit("partly", "a", 0.9),
+    {"method": "partly", "set": "b", "failed": "no result within 5 s"},
+    fit("unwanted", "a", 1.0),
+]
+
+
+def test_summary_has_means_ranks_wins_and_scores_per_set():
+    lines = summary(RECORDS, ["ours", "other", "partly"], ["b", "a", "never run"]).splitlines()
+    assert lines[0] == (
+        "| method | mean NMI | mean ARI | mean rank | sets | better : worse than ours | "
+        "mean NMI of ours on the same sets |"
+    )
+    assert lines[2:5] == [
+        "| ours | 0.450 | 0.225 | 1.5 | 2 of 2 |  | 0.450 |",
+        "| partly | 0.900 | 0.450 | 2.0 | 1 of 2 | 1 : 0 | 0.700 |",  # places 1 and 3: a failure comes last
+        "| other | 0.300 | 0.150 | 2.5 | 2 of 2 | 0 : 2 | 0.450 |",
+    ]
+    assert lines[8] == "| method | b | a |"
+    assert lines[10:] == ["| ours | .20 | .70 ±.14 |", "| partly |  | .90 |", "| other | .10 | .50 |"]
+
+
+def test_summary_compares_with_the_named_line():
+    text = summary(RECORDS, ["ours", "other", "partly"], ["b"], against="other")
+    assert "better : worse than other" in text
+    assert "| ours | 0.200 | 0.100 | 1.0 | 1 of 1 | 1 : 0 | 0.100 |" in text
+    assert "partly" not in text
+    assert summary(RECORDS, ["ours"], ["never run"]) == "No results.\n"
