@@ -176,10 +176,16 @@ def leiden_pair(name: str, leiden: Callable[..., np.ndarray]) -> dict[str, Calla
     return {f"{name}, own number": leiden, f"{name}, k": partial(with_k, leiden)}
 
 
+def consilience_with(**options: Any) -> Callable[[Prepared, int], Any]:
+    """Build Consilience with other than default options, to see what they are worth."""
+    return lambda data, seed: cs.Consilience(data.n_clusters, random_state=seed, **options)
+
+
 SCVERSE = ("anndata", "igraph", "leidenalg", "mudata", "muon", "scanpy")
 
 METHODS: dict[str, Method] = {
-    **one("consilience auto", automatic),  # on all these sets: MultiViewSphericalKMeans
+    **one("consilience auto", automatic),  # on all these sets: Consilience
+    **one("MultiViewSphericalKMeans", ours(seeded(cs.MultiViewSphericalKMeans))),
     **one("MultiViewKMeans", ours(seeded(cs.MultiViewKMeans))),
     **one("CoTrainedSpectral", ours(seeded(cs.CoTrainedSpectral))),
     **one("CoEM", ours(seeded(cs.CoEM), "counts")),
@@ -226,4 +232,10 @@ METHODS: dict[str, Method] = {
     "muon WNN": Method(leiden_pair("muon WNN + Leiden", weighted), SCVERSE, weighted_graph),
     **one("imml SUMO", peer("imml.cluster", "SUMO", gaps=True), "imml"),
     **one("imml MONET", peer("imml.cluster", "MONET", gaps=True), "imml"),
+    **one("Consilience, components only", ours(consilience_with(predictors=("components",)))),
+    **one("Consilience, graph only", ours(consilience_with(predictors=("graph",)))),
+    **one("Consilience, components and neighbours", ours(consilience_with(predictors=("components", "neighbors")))),
+    **one("Consilience, one start of each kind", ours(consilience_with(n_init=1))),
+    **one("Consilience, no balance", ours(consilience_with(balance=0.0))),
+    **one("Consilience, equal sizes", ours(consilience_with(balance=1.0))),
 }
