@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from .._backend import (
     like,
     map_chunks,
     namespace,
+    on_host,
     rows_are_same,
     single_openmp_thread,
     squared_norms,
@@ -44,6 +45,9 @@ from ._shared import ready_blocks, warn_of_lost
 from ._similarities import named, only
 from .kmeans import MultiViewKMeans
 from .spherical_kmeans import MultiViewSphericalKMeans
+
+P = TypeVar("P")
+T = TypeVar("T")
 
 RESTARTS = 10  # of k-means in an embedding
 VIEW_RESTARTS = 5  # of k-means over several views
@@ -120,7 +124,12 @@ def prepare_views(
         spaces = [prepare_space(geometry, X, n_clusters, child) for geometry in geometries]
         return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
 
-    return list(map_chunks(prepare, list(usable)))
+    return list(map_views(prepare, list(usable), next(iter(usable.values()))))
+
+
+def map_views(function: Callable[[P], T], parts: Sequence[P], array: Array) -> Iterator[T]:
+    """Map a function over parts on several threads, or one after the other for arrays on a device."""
+    return map_chunks(function, parts) if on_host(array) else map(function, parts)
 
 
 def prepare_space(
@@ -165,8 +174,8 @@ def build_ensemble(
         predictors = [build_predictor(kind, space, n_clusters, penalty) for space in view.spaces for kind in kinds]
         return ViewPredictors(view.name, view.entities, predictors, 1 / len(view.spaces))
 
-    views = list(map_chunks(predictors_of, prepared))
     points = prepared[0].spaces[0].points
+    views = list(map_views(predictors_of, prepared, points))
     xp = namespace(points)
     return Ensemble(views, n_entities, n_clusters, balance, xp.astype(points[:0, :], xp.float32))
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._backend import Array, generator, is_sparse, map_chunks, on_device, squared_norms, threads, to_numpy
+from .._backend import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
 from ..affinities import Auto, Precomputed
 from ..algorithms.agreement import (
     ComponentRule,
@@ -38,6 +38,7 @@ from ._agreement import (
     build_ensemble,
     collect_starts,
     count_voters,
+    map_views,
     prepare_views,
     propose_constrained_start,
     propose_starts,
@@ -337,7 +338,7 @@ class Consilience(ClusterMixin, BaseEstimator):
                     report=partial(show, i),
                 )
 
-            for done in map_chunks(refine_start, list(range(len(starts)))):
+            for done in map_views(refine_start, list(range(len(starts))), ensemble.like):
                 labels = done.state.labels
                 n_broken = count_broken(links, labels)
                 most_bits = np.log2(max(2, ensemble.n_clusters))  # so that one constraint outweighs any score
