@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 import scipy.stats
+from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
 from .._backend import (
@@ -109,10 +110,9 @@ def prepare_views(
         usable[name], present[name] = rows, has_row
     warn_of_lost(views, present, "gets the largest cluster")
     check_connected(list(present), np.column_stack(list(present.values())))
-    children = dict(zip(usable, rng.spawn(len(usable)), strict=True))
 
     def prepare(name: str) -> PreparedView:
-        X, child = usable[name], children[name]
+        X, child = usable[name], np.random.default_rng(0)  # the seed of the user is for the starts alone
         geometries: Sequence[Any] = (
             [SimilarityGeometry.fit(X, child)] if precomputed[name] else choose_geometries(X, child)
         )
@@ -256,6 +256,22 @@ def propose_starts(
             labels = np.full(n_entities, -1)
             labels[view.entities] = cluster(rows, next(seeds))
             yield f"view {view.name!r}", labels
+
+
+def agree_on_labels(partitions: Sequence[np.ndarray], n_clusters: int) -> np.ndarray:
+    """Return the cluster that most partitions give each entity, -1 where no more than half of them agree.
+
+    Clusters are numbered as in the first partition: the others are matched to it so that most entities agree.
+    """
+    matched = [partitions[0]]
+    for labels in partitions[1:]:
+        counts = np.bincount(labels * n_clusters + partitions[0], minlength=n_clusters**2)
+        _, numbers = linear_sum_assignment(-counts.reshape(n_clusters, n_clusters))
+        matched.append(numbers[labels])
+    votes = np.zeros((len(matched[0]), n_clusters))
+    for labels in matched:
+        votes[np.arange(len(labels)), labels] += 1
+    return np.where(votes.max(axis=1) > len(matched) / 2, votes.argmax(axis=1), -1)
 
 
 def add_graphs(prepared: Sequence[PreparedView], n_entities: int) -> sp.csr_array:

@@ -35,6 +35,7 @@ from ..algorithms.run import Attempt, Run, best_of, run
 from ..data import Constraints, Table, Views
 from ._agreement import (
     PreparedView,
+    agree_on_labels,
     build_ensemble,
     collect_starts,
     count_voters,
@@ -63,6 +64,7 @@ ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
 DIFFERENT = 0.5  # normalised mutual information below which two partitions count as different
 EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
+CONSENSUS = 5  # best partitions whose majority is refined once more
 ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
 REMEDY = "use a smaller sample_size, or numbers in float32"
 
@@ -74,8 +76,8 @@ class Consilience(ClusterMixin, BaseEstimator):
     predicts the cluster of each entity from the *other* entities, by ridge regressions on its leading components and on
     the eigenvectors of its graph of nearest neighbours, both with exact leave-one-out predictions. The views'
     predictions are added up, the clusters follow, and so on until few entities change. This is done from several starts
-    (k-means of all views, spectral clustering of each view and of all), and the partition is kept about which the
-    views' left-out predictions carry most information.
+    (k-means of all views, spectral clustering of each view and of all, and at last the consensus of the five best), and
+    the partition is kept about which the views' left-out predictions carry most information.
 
     Rows of sparse views are compared by their directions. Columns of dense views are standardised, and rows are
     compared both by their directions and as they are. So units do not matter, and views need no preparation but the
@@ -320,6 +322,12 @@ class Consilience(ClusterMixin, BaseEstimator):
             starts += collect_starts(propose_constrained_start(prepared, n, k, links, rng))
         attempts: list[Attempt] = []
         best, interrupted = best_of(remember_attempts(self._attempts(ensemble, starts, links), attempts))
+        if len(attempts) > CONSENSUS and not interrupted:
+            leading = sorted(attempts, key=lambda attempt: attempt.cost)[:CONSENSUS]
+            labels = agree_on_labels([attempt.result for attempt in leading], k)
+            starts = [*starts, ("consensus of the best", labels)]
+            attempts += self._attempts(ensemble, starts[-1:], links)
+            best, interrupted = best_of(iter([best, attempts[-1]]))
         information = measure_information(ensemble, best.run.state, rng)
         return Fitted(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
 
