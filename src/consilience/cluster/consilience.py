@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -64,6 +65,7 @@ ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
 DIFFERENT = 0.5  # normalised mutual information below which two partitions count as different
 EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
+LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a sample, if there are so many
 CONSENSUS = 5  # best partitions whose majority is refined once more
 ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
 REMEDY = "use a smaller sample_size, or numbers in float32"
@@ -107,8 +109,9 @@ class Consilience(ClusterMixin, BaseEstimator):
     balance : float, default=0.5
         Power of the cluster sizes that votes are divided by: 0 favours large clusters, 1 clusters of equal size.
     sample_size : int, default=20000
-        If there are more entities, a random sample of this size is clustered and the others are predicted from it.
-        Similarities that are given are never sampled.
+        If there are more entities, a random sample of about this size is clustered and the others are predicted from
+        it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
+        given are never sampled.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts.
     n_jobs : int, default=None
@@ -135,7 +138,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     runner_up_ : ndarray of shape (n_entities,) or None
         The best partition of another kind (normalised mutual information with `labels_` below 0.5) if it is about as
         well supported (97% of the score): then the views hold two groupings, and only the user can say which is meant.
-        None if there is none.
+        None if there is none, or if only a sample was clustered.
     cost_ : float
         Minus the score of `labels_`, in bits.
     history_ : Table
@@ -242,8 +245,8 @@ class Consilience(ClusterMixin, BaseEstimator):
             Here for scikit-learn.
         constraints : Constraints, optional
             Pairs of entities that must, or cannot, be in one cluster. `MultiViewConstrainedKMeans` makes a further
-            start, refinement breaks no constraint that its start satisfies, and of the refined starts that break
-            fewest constraints the best is kept.
+            start, must-links are always satisfied unless cannot-links contradict them, refinement breaks no cannot-link
+            that its start satisfies, and of the refined starts that break fewest constraints the best is kept.
 
         Returns
         -------
@@ -264,7 +267,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         links = positions_of(check_constraints(constraints), views, ids, None)
         warn_of_conflicts(links.conflicts, ids)
         rng = generator(self.random_state)
-        sample = self._sample(len(views), any(precomputed.values()), rng)
+        sample = self._sample(views, any(precomputed.values()), init, rng)
         if sample is not None and links.size:
             raise ValueError(
                 f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
@@ -281,8 +284,8 @@ class Consilience(ClusterMixin, BaseEstimator):
             try:
                 with threads(self.n_jobs):
                     self._extend(views, sample)
-            except Exception:
-                forget_fit(self)  # a row outside the sample was refused
+            except BaseException:
+                forget_fit(self)  # a row outside the sample was refused, or Ctrl-C was pressed
                 raise
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
@@ -297,11 +300,24 @@ class Consilience(ClusterMixin, BaseEstimator):
                 raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
         return {name: isinstance(affinity, Precomputed) for name, affinity in given.items()}
 
-    def _sample(self, n_entities: int, precomputed: bool, rng: np.random.Generator) -> np.ndarray | None:
-        """Return the entities to cluster, or None for all."""
-        if n_entities <= self.sample_size or precomputed:
+    def _sample(self, views: Views, precomputed: bool, init: Any, rng: np.random.Generator) -> np.ndarray | None:
+        """Return the entities to cluster, or None for all.
+
+        Besides the random entities there are some of each view, of each pair of views and of each given label.
+        """
+        n = len(views)
+        if n <= self.sample_size or precomputed:
             return None
-        return np.sort(rng.choice(n_entities, max(self.sample_size, self.n_clusters), replace=False))
+        chosen = np.zeros(n, bool)
+        chosen[rng.choice(n, max(self.sample_size, self.n_clusters), replace=False)] = True
+        groups = [*views.present.T]
+        groups += [first & second for first, second in combinations(views.present.T, 2)]
+        groups += [] if isinstance(init, str) else [init == label for label in range(self.n_clusters)]
+        for group in groups:
+            lacking = min(LEAST_SAMPLED, int(group.sum())) - int((chosen & group).sum())
+            if lacking > 0:
+                chosen[rng.choice(np.flatnonzero(group & ~chosen), lacking, replace=False)] = True
+        return np.flatnonzero(chosen)
 
     def _fit(
         self,
@@ -360,13 +376,13 @@ class Consilience(ClusterMixin, BaseEstimator):
         self.history_ = Table.from_rows(fitted.best.run.history)
         self.scores_, self.runner_up_ = compare_attempts(fitted, int(self.n_clusters))
         self.view_information_ = fitted.information
-        self._sizes = fitted.ensemble.sizes(state.labels)
+        self._sizes, self._balance = fitted.ensemble.sizes(state.labels), float(self.balance)
         self._models = build_models(fitted, self.predictors)
-        self.confidence_ = measure_margins(to_numpy(state.vote.total) / self._sizes**self.balance, state.labels)
+        self.confidence_ = measure_margins(to_numpy(state.vote.total) / self._sizes**self._balance, state.labels)
         view_labels = {}
         for view, votes in zip(fitted.ensemble.views, state.vote.by_view, strict=True):
             view_labels[view.name] = np.full(len(views), -1)
-            view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self.balance)
+            view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self._balance)
         store_agreement(self, view_labels)
 
     def _extend(self, views: Views, sample: np.ndarray) -> None:
@@ -378,16 +394,15 @@ class Consilience(ClusterMixin, BaseEstimator):
         for votes in self._blocks(views):
             total = sum_votes(votes)
             rows = slice(start, start + len(total))
-            labels[rows] = choose_clusters(total, self._sizes, self.balance)
-            confidence[rows] = measure_margins(total / self._sizes**self.balance, labels[rows])
+            labels[rows] = choose_clusters(total, self._sizes, self._balance)
+            confidence[rows] = measure_margins(total / self._sizes**self._balance, labels[rows])
             for name, (has_view, view_votes) in votes.items():
-                view_labels[name][rows][has_view] = choose_clusters(view_votes[has_view], self._sizes, self.balance)
+                view_labels[name][rows][has_view] = choose_clusters(view_votes[has_view], self._sizes, self._balance)
             start = rows.stop
         labels[sample], confidence[sample] = self.labels_, self.confidence_
         for name, sampled_labels in self.view_labels_.items():
             view_labels[name][sample] = sampled_labels
-        if self.runner_up_ is not None:
-            self.runner_up_ = None
+        self.runner_up_ = None
         self.labels_, self.confidence_ = labels, confidence
         store_agreement(self, view_labels)
 
@@ -417,7 +432,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         """
         views = known_views(self, X)
         with threads(self.n_jobs):
-            blocks = [choose_clusters(sum_votes(votes), self._sizes, self.balance) for votes in self._blocks(views)]
+            blocks = [choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in self._blocks(views)]
         return np.concatenate(blocks)
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -436,7 +451,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         views = known_views(self, X)
         with threads(self.n_jobs):
             votes = np.concatenate([sum_votes(votes) for votes in self._blocks(views)])
-        return share_votes(votes, self._sizes, self.balance)
+        return share_votes(votes, self._sizes, self._balance)
 
     def _blocks(self, views: Views) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
         """Yield the votes of each view for some entities at a time, with the mask of the entities that have it."""
@@ -474,12 +489,12 @@ class Consilience(ClusterMixin, BaseEstimator):
         views = known_views(self, X)
         with threads(self.n_jobs):
             blocks = list(self._blocks(views))
-        labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self.balance) for votes in blocks])
+        labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in blocks])
         bits, n_entities = [], []
         for name in blocks[0]:
             has_view = np.concatenate([votes[name][0] for votes in blocks])
             view_votes = np.concatenate([votes[name][1] for votes in blocks])[has_view]
-            guesses = choose_clusters(view_votes, self._sizes, self.balance)
+            guesses = choose_clusters(view_votes, self._sizes, self._balance)
             bits.append(mutual_information(labels[has_view], guesses, len(self._sizes)))
             n_entities.append(int(has_view.sum()))
         return float(np.average(bits, weights=n_entities)) if sum(n_entities) else 0.0
@@ -509,7 +524,8 @@ def refine(
         The cluster of each entity, as numbers or names; None, NaN, an empty string or a negative number leave the
         entity open. There must be at least two clusters.
     constraints : Constraints, optional
-        Pairs of entities that must, or cannot, be in one cluster: those that the labels satisfy are not broken.
+        Pairs of entities that must, or cannot, be in one cluster: must-links are satisfied, and cannot-links that the
+        labels satisfy are not broken.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the components of large sparse views.
     **options
@@ -533,6 +549,8 @@ def refine(
     True
     """
     names, numbers = number_labels(labels)
+    if "n_clusters" in options or "init" in options:
+        raise TypeError("refine takes n_clusters and init from the labels: leave them out")
     model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
     model.classes_ = names
     return model
@@ -634,11 +652,11 @@ def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generat
         labels = rng.permutation(state.labels)
         permuted.append(information_by_view(ensemble, labels, ensemble.vote(labels).by_view))
     rows = []
-    for view, own, baseline in zip(ensemble.views, bits, np.mean(permuted, axis=0), strict=True):
+    for view, view_bits, baseline in zip(ensemble.views, bits, np.mean(permuted, axis=0), strict=True):
         view_labels = state.labels[view.entities]
         entropy = mutual_information(view_labels, view_labels, k)
-        share = max(0.0, own - baseline) / (entropy - baseline) if entropy > baseline else 0.0
-        rows.append({"view": view.name, "bits": own, "baseline": float(baseline), "share": share})
+        share = max(0.0, view_bits - baseline) / (entropy - baseline) if entropy > baseline else 0.0
+        rows.append({"view": view.name, "bits": view_bits, "baseline": float(baseline), "share": share})
     return Table.from_rows(rows)
 
 
@@ -678,7 +696,7 @@ def build_models(fitted: Fitted, kinds: Sequence[str]) -> dict[str, ViewModel]:
     for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
         labels = state.labels[view.entities]
         members = indicate(labels, k, fitted.ensemble.like)
-        remaining = iter(zip(predictors.predictors, weights.tolist(), strict=True))
+        remaining: Iterator[tuple[Any, float]] = iter(zip(predictors.predictors, weights.tolist(), strict=True))
         spaces = []
         for space in view.spaces:
             rules: list[Any] = []

@@ -6,13 +6,14 @@ import pytest
 import consilience as cs
 from consilience.algorithms.agreement import (
     Ensemble,
-    HeldConstraints,
+    KeptConstraints,
     LeaveOneOutRidge,
     NeighborVote,
     ViewPredictors,
     choose_clusters,
     refine_labels,
 )
+from consilience.algorithms.agreement.constraints import unite_linked
 from consilience.algorithms.agreement.refine import keep_clusters, keep_constraints
 
 
@@ -180,8 +181,8 @@ def test_random_moves_lose_no_cluster_and_break_no_constraint(seed):
     assert set(kept) >= set(labels)
     assert set(np.flatnonzero((kept != chosen) & (kept != labels))) == set()
     pairs = np.array([(i, j) for i in range(20) for j in range(i) if rng.random() < 0.1])
-    held = HeldConstraints.of(cs.Constraints(pairs[::2], pairs[1::2]), labels)
-    moved = keep_constraints(held.pool(np.eye(8)[chosen]).argmax(axis=1), labels, held, 8)
+    kept = KeptConstraints.of(cs.Constraints(pairs[::2], pairs[1::2]), labels)
+    moved = keep_constraints(kept.pool(np.eye(8)[chosen]).argmax(axis=1), labels, kept, 8)
     assert set(moved) >= set(labels)
     for i, j in pairs[::2]:
         assert labels[i] != labels[j] or moved[i] == moved[j]
@@ -195,6 +196,7 @@ def test_constraints_of_open_labels_do_not_hang():
     constraints = cs.Constraints([(0, 2), (1, 3)], [(i, i + 1) for i in range(44)])
     ensemble = build(blocks, entities, 45, 3, 0.5)
     filled = np.where(labels < 0, ensemble.choose(ensemble.vote(labels).total, labels), labels)
+    filled = unite_linked(filled, constraints, 3)
     rounds = refine_labels(ensemble, labels, 0.0, constraints)
     for _ in range(4):
         refined = next(rounds).labels
@@ -205,8 +207,8 @@ def test_constraints_of_open_labels_do_not_hang():
 
 
 def test_pooled_votes_are_sums_over_groups(to_kind):
-    held = HeldConstraints.of(cs.Constraints([(0, 1), (1, 4)]), np.zeros(6, int))
+    kept = KeptConstraints.of(cs.Constraints([(0, 1), (1, 4)]), np.zeros(6, int))
     votes = np.arange(12.0).reshape(6, 2)
     expected = votes.copy()
     expected[[0, 1, 4]] = votes[[0, 1, 4]].sum(axis=0)
-    np.testing.assert_allclose(np.asarray(held.pool(to_kind(votes))), expected)
+    np.testing.assert_allclose(np.asarray(kept.pool(to_kind(votes))), expected)

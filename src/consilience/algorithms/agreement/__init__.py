@@ -1,6 +1,6 @@
 """Cross-fitted agreement: each view predicts every entity's cluster from the other entities, and the views vote."""
 
-from .constraints import HeldConstraints
+from .constraints import KeptConstraints
 from .ensemble import Ensemble, ViewPredictors, Vote, balance_votes, choose_clusters, indicate
 from .geometry import Geometry, SimilarityGeometry, choose_geometries
 from .information import mutual_information
@@ -22,7 +22,7 @@ __all__ = [
     "Geometry",
     "GraphFeatures",
     "GraphRule",
-    "HeldConstraints",
+    "KeptConstraints",
     "LeaveOneOutRidge",
     "NeighborGraph",
     "NeighborRule",

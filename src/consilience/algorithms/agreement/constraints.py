@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._backend import Array, like, namespace, take_rows, zeros
+from ..._backend import Array, like, namespace, to_numpy
 from ...data import Constraints, components
 
 
 @dataclass(frozen=True, eq=False)
-class HeldConstraints:
+class KeptConstraints:
     """Pairs that stay together, or apart, once they are."""
 
     group: np.ndarray  # (n,) a number for each set of entities that must-links tie together
     apart: np.ndarray  # (pairs, 2) entities that must not share a cluster
 
     @classmethod
-    def of(cls, constraints: Constraints, labels: np.ndarray) -> HeldConstraints:
+    def of(cls, constraints: Constraints, labels: np.ndarray) -> KeptConstraints:
         """Keep those of the constraints, by position, that the labels satisfy."""
         must, cannot = constraints.must_link, constraints.cannot_link
         together = labels[must[:, 0]] == labels[must[:, 1]]
@@ -30,15 +30,9 @@ class HeldConstraints:
         n_groups = int(self.group.max()) + 1
         if n_groups == len(self.group):
             return votes
-        xp = namespace(votes)
-        sums = zeros((n_groups, votes.shape[1]), votes)
-        group = like(self.group, votes)
-        if isinstance(votes, np.ndarray):
-            np.add.at(sums, self.group, votes)
-        else:
-            onto = xp.astype(group[None, :] == xp.arange(n_groups)[:, None], votes.dtype)
-            sums = onto @ votes
-        return xp.astype(take_rows(sums, group), votes.dtype)
+        sums = np.zeros((n_groups, votes.shape[1]))
+        np.add.at(sums, self.group, to_numpy(votes))
+        return namespace(votes).astype(like(sums[self.group], votes), votes.dtype)
 
     def restore(self, chosen: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the chosen clusters, with groups put back where two entities that stay apart would meet.
@@ -52,3 +46,13 @@ class HeldConstraints:
                 return chosen
             back = np.isin(self.group, self.group[met.ravel()])
             chosen[back] = labels[back]
+
+
+def unite_linked(labels: np.ndarray, constraints: Constraints, n_clusters: int) -> np.ndarray:
+    """Return labels in which entities that must-links tie together share the cluster that most of them have."""
+    group = components(constraints.must_link, len(labels))
+    if group.max() + 1 == len(labels):
+        return labels
+    counts = np.zeros((group.max() + 1, n_clusters))
+    np.add.at(counts, (group, labels), 1)
+    return np.argmax(counts, axis=1)[group]

@@ -74,9 +74,9 @@ class Ensemble:
 
         Ridge predictions favour large clusters, so that votes are divided by a power of these shares.
         """
-        known = labels[labels >= 0]
-        counts = np.bincount(known, minlength=self.n_clusters)
-        return np.maximum(counts, 1) / max(1, len(known))
+        labelled = labels[labels >= 0]
+        counts = np.bincount(labelled, minlength=self.n_clusters)
+        return np.maximum(counts, 1) / max(1, len(labelled))
 
     def score(self, vote: Vote) -> float:
         """Return the mean information of the predictors about the clusters, in bits; views count by their entities."""
@@ -97,15 +97,15 @@ class Ensemble:
     def _weigh(self, bits: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the weight of each view's predictors, the most informative of all views having its full weight."""
         beyond = [
-            np.maximum(own - bits_by_chance(len(view.entities), self.n_clusters), 0)
-            for view, own in zip(self.views, bits, strict=True)
+            np.maximum(view_bits - bits_by_chance(len(view.entities), self.n_clusters), 0)
+            for view, view_bits in zip(self.views, bits, strict=True)
         ]
-        most = max(float(own.max()) for own in beyond)
+        most = max(float(view_bits.max()) for view_bits in beyond)
         if most <= 0:
             return [np.full(len(view.predictors), view.weight) for view in self.views]
         return [
-            view.weight * np.maximum(own / most, LEAST_INFORMATION) ** TRUST
-            for view, own in zip(self.views, beyond, strict=True)
+            view.weight * np.maximum(view_bits / most, LEAST_INFORMATION) ** TRUST
+            for view, view_bits in zip(self.views, beyond, strict=True)
         ]
 
     def _add_up(self, by_view: Sequence[Array]) -> Array:

@@ -31,9 +31,6 @@ class Predictor(Protocol):
     def predict_left_out(self, members: Array) -> Array:
         """Return scores (n, k) of each entity for each cluster, computed without the entity's own row of `members`."""
 
-    def learn(self, members: Array) -> Array:
-        """Return what scores new entities: coefficients of features, or the clusters themselves."""
-
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutRidge:
@@ -69,6 +66,7 @@ class LeaveOneOutRidge:
         return (fitted - self.leverage * members) / remainder
 
     def learn(self, members: Array) -> Array:
+        """Return the coefficients of the features, (q, k), from which new entities are scored."""
         return self.root @ (self.whitened.T @ members)
 
 
@@ -87,9 +85,6 @@ class NeighborVote:
 
     def predict_left_out(self, members: Array) -> Array:
         return like(self.neighbors @ to_numpy(members), members)
-
-    def learn(self, members: Array) -> Array:
-        return members
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Constraints
-from .constraints import HeldConstraints
+from .constraints import KeptConstraints, unite_linked
 from .ensemble import Ensemble, Vote
 
 
@@ -43,19 +43,23 @@ def refine_labels(
 ) -> Iterator[Round]:
     """Yield the clusters after each round; entities with a negative label get a cluster before the first.
 
-    A cluster that no entity would choose keeps its members, so that no cluster is lost. Constraints by position are
-    kept from then on if the clusters before the first round satisfy them.
+    A cluster that no entity would choose keeps its members, so that no cluster is lost. Must-links by
+    position are satisfied before the first round, and cannot-links are kept from then on if the clusters satisfy them.
     """
     vote = ensemble.vote(labels)
     if (labels < 0).any():
         labels = np.where(labels < 0, ensemble.choose(vote.total, labels), labels)
         vote = ensemble.vote(labels)
-    held = HeldConstraints.of(constraints, labels) if constraints is not None else None
+    kept = None
+    if constraints is not None:
+        labels = unite_linked(labels, constraints, ensemble.n_clusters)
+        kept = KeptConstraints.of(constraints, labels)
+        vote = ensemble.vote(labels)
     while True:
-        votes = vote.total if held is None else held.pool(vote.total)
+        votes = vote.total if kept is None else kept.pool(vote.total)
         chosen = keep_clusters(ensemble.choose(votes, labels), labels, ensemble.n_clusters)
-        if held is not None:
-            chosen = keep_constraints(chosen, labels, held, ensemble.n_clusters)
+        if kept is not None:
+            chosen = keep_constraints(chosen, labels, kept, ensemble.n_clusters)
         changed = float(np.mean(chosen != labels))
         labels = chosen
         vote = ensemble.vote(labels)
@@ -72,10 +76,10 @@ def keep_clusters(chosen: np.ndarray, labels: np.ndarray, n_clusters: int) -> np
         chosen = np.where(emptied[labels], labels, chosen)  # which may empty the cluster that they had chosen
 
 
-def keep_constraints(chosen: np.ndarray, labels: np.ndarray, held: HeldConstraints, n_clusters: int) -> np.ndarray:
+def keep_constraints(chosen: np.ndarray, labels: np.ndarray, kept: KeptConstraints, n_clusters: int) -> np.ndarray:
     """Return the chosen clusters, with entities put back so that no constraint is broken and no cluster is lost."""
     while True:
-        restored = held.restore(chosen, labels)
+        restored = kept.restore(chosen, labels)
         chosen = keep_clusters(restored, labels, n_clusters)
         if np.array_equal(chosen, restored):
             return chosen
