@@ -49,12 +49,11 @@ def test_a_new_process_says_the_same_of_the_fitted_entities(method, elsewhere, c
 
 
 def test_confidence_of_new_entities_is_the_lead_of_their_cluster(elsewhere, clustered):
-    """The fitted entities are now predicted with themselves, so that the lead is near that of labels.csv, or larger."""
+    """The fitted entities are predicted as if they were new, so that the lead is near that of labels.csv."""
     files = clustered("consilience"), elsewhere / "consilience"
     fitted, placed = (np.array([float(row["confidence"]) for row in read_labels(file)]) for file in files)
     assert ((placed >= 0) & (placed <= 1)).all()
-    assert np.corrcoef(fitted, placed)[0, 1] > 0.9
-    assert (placed > fitted - 0.02).mean() > 0.9
+    assert np.abs(placed - fitted).mean() < 0.15
 
 
 @pytest.mark.parametrize("method", PREDICT)

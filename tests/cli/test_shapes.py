@@ -265,7 +265,7 @@ def test_information_of_each_view_is_told(clustered, data, tmp_path):
     np.save(tmp_path / "left.npy", blobs(0))
     np.save(tmp_path / "right.npy", blobs(1))
     np.save(tmp_path / "noise.npy", np.random.default_rng(5).normal(size=(N, 20)))
-    views = [own for name in ("left", "right", "noise") for own in ("--view", tmp_path / f"{name}.npy")]
+    views = [argument for name in ("left", "right", "noise") for argument in ("--view", tmp_path / f"{name}.npy")]
     ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
     sentence = "View 'noise' does not support the clusters: it tells next to nothing about them."
     assert sentence in ran.out
@@ -301,8 +301,8 @@ def test_a_second_grouping_is_told_and_written(crossed, tmp_path):
     rows, facts = read_labels(tmp_path / "out"), summary(tmp_path / "out")
     alternative = [int(row["alternative"]) for row in rows]
     pairs = {True: (first, second), False: (second, first)}
-    found = cs.metrics.adjusted_rand_score(first, clusters(rows)) > 0.5
-    wanted, other = pairs[found]
+    is_first = cs.metrics.adjusted_rand_score(first, clusters(rows)) > 0.5
+    wanted, other = pairs[is_first]
     assert cs.metrics.adjusted_rand_score(wanted, clusters(rows)) > 0.8
     assert cs.metrics.adjusted_rand_score(other, alternative) > 0.8
     assert facts["runner_up"]["sizes"] == np.bincount(alternative).tolist()

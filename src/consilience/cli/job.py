@@ -19,7 +19,7 @@ from ..data import Constraints, Views
 from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from ..files.spec import is_file, split_columns
 from .constraints import read_constraints
-from .methods import METHODS, Setting, check_size, chosen_method
+from .methods import METHODS, Setting, check_size, choose_method
 from .say import Say, counted
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
@@ -83,7 +83,7 @@ def _load(options: argparse.Namespace, say: Say, inputs: InputFiles) -> Data:
         )
     for note in reading.notes:
         say.note(note)
-    method, why = chosen_method(options.method, reading.contents, options.constraints is not None)
+    method, why = choose_method(options.method, reading.contents, options.constraints is not None)
     with say.step("preparing the views", "prepared the views"):
         prepared = prepare(reading.contents, rare=METHODS[method].rare)
     method, why = check_size(options.method, method, why, len(prepared.views), options.constraints is not None)

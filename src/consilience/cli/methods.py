@@ -132,7 +132,7 @@ REASON_WITH_CONSTRAINTS = "the default, also with constraints"
 MOST_CONSTRAINED = 20_000  # entities up to which the default takes constraints: it clusters a sample of more
 
 
-def chosen_method(given: str, contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
+def choose_method(given: str, contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
     """Return the method's name and why it was chosen; refuse one that cannot take the data or the constraints."""
     name, reason = given, "as you said"
     if given == "auto":

@@ -265,7 +265,9 @@ class Consilience(ClusterMixin, BaseEstimator):
         )
         ids = entity_ids(X, views)
         links = positions_of(check_constraints(constraints), views, ids, None)
-        warn_of_conflicts(links.conflicts, ids)
+        if len(links.conflicts):
+            warn_of_conflicts(links.conflicts, ids)
+            links = drop_outweighed(links)
         rng = generator(self.random_state)
         sample = self._sample(views, any(precomputed.values()), init, rng)
         if sample is not None and links.size:
@@ -364,9 +366,9 @@ class Consilience(ClusterMixin, BaseEstimator):
 
             for done in map_views(refine_start, list(range(len(starts))), ensemble.like):
                 labels = done.state.labels
-                n_broken = count_broken(links, labels)
-                most_bits = np.log2(max(2, ensemble.n_clusters))  # so that one constraint outweighs any score
-                yield Attempt(done, labels, n_broken * most_bits - done.state.score)
+                broken = count_broken(links, labels)
+                most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
+                yield Attempt(done, labels, broken * most_bits - done.state.score)
 
     def _store(self, fitted: Fitted, views: Views) -> None:
         state: Round = fitted.best.run.state
@@ -629,11 +631,26 @@ def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
     return labels.astype(np.int64)
 
 
-def count_broken(links: Constraints, labels: np.ndarray) -> int:
-    """Return the number of constraints, by position, that labels break."""
+def count_broken(links: Constraints, labels: np.ndarray) -> float:
+    """Return the number of constraints, by position, that labels break, weighted with mean weight 1."""
     must, cannot = links.must_link, links.cannot_link
-    n_parted = np.count_nonzero(labels[must[:, 0]] != labels[must[:, 1]])
-    return int(n_parted + np.count_nonzero(labels[cannot[:, 0]] == labels[cannot[:, 1]]))
+    parted = links.must_weights[labels[must[:, 0]] != labels[must[:, 1]]].sum()
+    joined = links.cannot_weights[labels[cannot[:, 0]] == labels[cannot[:, 1]]].sum()
+    total = links.must_weights.sum() + links.cannot_weights.sum()
+    return float(links.size * (parted + joined) / total) if total > 0 else 0.0
+
+
+def drop_outweighed(links: Constraints) -> Constraints:
+    """Return the constraints, by position, without the lighter of a must-link and a cannot-link on the same pair."""
+    weights: dict[tuple[int, int], list[float]] = {}
+    for kind, (pairs, pair_weights) in enumerate(
+        ((links.must_link, links.must_weights), (links.cannot_link, links.cannot_weights))
+    ):
+        for first, second, weight in zip(*pairs.T.tolist(), pair_weights.tolist(), strict=True):
+            weights.setdefault((min(first, second), max(first, second)), [0.0, 0.0])[kind] = weight
+    must = [(*pair, heavy) for pair, (heavy, other) in weights.items() if heavy >= other and heavy > 0]
+    cannot = [(*pair, heavy) for pair, (other, heavy) in weights.items() if heavy > other]
+    return Constraints(must, cannot, by="position")
 
 
 def remember_attempts(attempts: Iterator[Attempt], done: list[Attempt]) -> Iterator[Attempt]:

@@ -17,8 +17,8 @@ MOST_CLUSTERS = 20  # of either grouping that the table of both shows
 
 def information(facts: Facts) -> Section | None:
     """A bar per view, a sentence about views that do not support the clusters, and the second grouping."""
-    known = getattr(facts.model, "view_information_", None)
-    if known is None or len(facts.sizes) < 2:  # one cluster is known without any view
+    view_information = getattr(facts.model, "view_information_", None)
+    if view_information is None or len(facts.sizes) < 2:  # one cluster needs no support
         return None
     rows = [
         [
@@ -28,10 +28,11 @@ def information(facts: Facts) -> Section | None:
             tag("td", decimal(baseline)),
         ]
         for name, bits, baseline, part in zip(
-            *(np.asarray(known[column]).tolist() for column in ("view", "bits", "baseline", "share")), strict=True
+            *(np.asarray(view_information[column]).tolist() for column in ("view", "bits", "baseline", "share")),
+            strict=True,
         )
     ]
-    support = describe_support(known)
+    support = describe_support(view_information)
     body = join(
         (
             tag("p", "Each view predicts the cluster of every entity from the other entities. The more these "

@@ -110,8 +110,8 @@ def _hints(facts: Facts) -> Iterator[Html]:
 
 
 def _support(facts: Facts) -> Iterator[Html]:
-    known = getattr(facts.model, "view_information_", None)
-    if known is not None and len(facts.sizes) > 1 and (sentence := describe_support(known)):
+    view_information = getattr(facts.model, "view_information_", None)
+    if view_information is not None and len(facts.sizes) > 1 and (sentence := describe_support(view_information)):
         yield join((user(sentence, 600), " ", _link("See all views", "information"), "."))
 
 
