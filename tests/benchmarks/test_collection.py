@@ -150,7 +150,7 @@ def test_program_runs_the_collection(folder, tmp_path, monkeypatch, capsys):
 )
 def test_program_refuses_unknown_names(folder, tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.setenv("CONSILIENCE_DATA", str(folder))
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="2"):
         start(monkeypatch, "--out", str(tmp_path), *arguments)
     assert message in capsys.readouterr().err
 
@@ -158,7 +158,7 @@ def test_program_refuses_unknown_names(folder, tmp_path, monkeypatch, capsys, ar
 def test_program_needs_a_folder_for_the_collection_alone(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("CONSILIENCE_DATA", raising=False)
     start(monkeypatch, "--out", str(tmp_path), "--tables-only")
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit, match="2"):
         start(monkeypatch, "--out", str(tmp_path), "--collection")
     assert "set the environment variable CONSILIENCE_DATA" in capsys.readouterr().err
 

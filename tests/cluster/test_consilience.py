@@ -685,11 +685,11 @@ def test_sample_holds_entities_of_rare_views_and_labels(seed):
 
 def test_interrupted_prediction_leaves_no_half_fitted_model(monkeypatch):
     def interrupt(*_):
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt("while predicting")
 
     monkeypatch.setattr(cs.Consilience, "_extend", interrupt)
     model = cs.Consilience(4, sample_size=50, random_state=0)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="while predicting"):
         model.fit(clear_views()[0])
     assert not hasattr(model, "labels_")
 
@@ -705,3 +705,18 @@ def test_agreement_on_labels_leaves_disputed_entities_open():
     other = np.array([0, 0, 1, 1, 2, 0])
     assert agree_on_labels([first, renamed, other], 3).tolist() == first.tolist()
     assert agree_on_labels([first, other], 3).tolist() == [0, 0, 1, 1, 2, -1]
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_ties_among_neighbours_do_not_depend_on_threads(n_jobs):
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 4
+    views = {
+        name: sp.csr_array((rng.random((600, 12)) < 0.1 + 0.3 * (y[:, None] == np.arange(12) % 4)) * 1.0)
+        for name in "ab"
+    }
+    views = {name: sp.csr_array(sp.hstack([X, np.full((600, 1), 0.1)])) for name, X in views.items()}  # no empty rows
+    single = cs.Consilience(4, n_jobs=1, random_state=0).fit(views)
+    several = cs.Consilience(4, n_jobs=n_jobs, random_state=0).fit(views)
+    assert np.array_equal(single.labels_, several.labels_)
+    assert single.scores_["bits"].tolist() == several.scores_["bits"].tolist()

@@ -81,7 +81,10 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 @contextmanager
 def single_openmp_thread() -> Iterator[None]:
-    """Keep OpenMP code, such as scikit-learn's k-means, to one thread within, so that it adds in a fixed order."""
+    """Keep OpenMP code that this thread calls to one thread, so that its result does not depend on their number.
+
+    scikit-learn's k-means adds in the order in which threads end, and its search breaks ties by how rows are shared.
+    """
     with _controller().limit(limits=1, user_api="openmp"):
         yield
 

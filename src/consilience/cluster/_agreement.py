@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,11 +28,14 @@ from .._backend import (
 )
 from ..affinities import Precomputed
 from ..algorithms.agreement import (
+    ComponentRule,
     Ensemble,
     Geometry,
     GraphFeatures,
+    GraphRule,
     LeaveOneOutRidge,
     NeighborGraph,
+    NeighborRule,
     NeighborVote,
     Predictor,
     SimilarityGeometry,
@@ -88,9 +92,7 @@ class PreparedView:
         return min(self.spaces, key=lambda space: space.hubness)
 
 
-def prepare_views(
-    views: Views, precomputed: Mapping[str, bool], n_clusters: int, rng: np.random.Generator
-) -> list[PreparedView]:
+def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView]:
     """Lay out each view in its geometries; rows of zeros in sparse views count as missing."""
     usable, present = {}, {}
     for name, (X, has_view) in ready_blocks(views).items():
@@ -102,7 +104,7 @@ def prepare_views(
         rows = only(X, has_row)
         if precomputed[name]:
             with named(name):
-                Precomputed().over(rows, rng)  # refuses what is no matrix of similarities
+                Precomputed().over(rows, np.random.default_rng(0))  # refuses what is no matrix of similarities
         if rows.shape[0] == 1 and len(views) > 1:
             raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
         if rows.shape[0] > 1 and rows_are_same(rows):
@@ -112,16 +114,14 @@ def prepare_views(
     check_connected(list(present), np.column_stack(list(present.values())))
 
     def prepare(name: str) -> PreparedView:
-        X, child = usable[name], np.random.default_rng(0)  # the seed of the user is for the starts alone
-        geometries: Sequence[Any] = (
-            [SimilarityGeometry.fit(X, child)] if precomputed[name] else choose_geometries(X, child)
-        )
+        X, rng = usable[name], np.random.default_rng(0)  # the user's seed is for the starts alone
+        geometries: Sequence[Any] = [SimilarityGeometry.fit(X, rng)] if precomputed[name] else choose_geometries(X, rng)
         if len(views) > 1 and any(geometry.is_constant for geometry in geometries):
             raise ValueError(
                 f"view {name!r} is the same for every entity up to rounding: subtract its mean in higher precision, or "
                 "leave the view out"
             )
-        spaces = [prepare_space(geometry, X, n_clusters, child) for geometry in geometries]
+        spaces = [prepare_space(geometry, X, n_clusters, rng) for geometry in geometries]
         return PreparedView(name, np.flatnonzero(present[name]), spaces, not (precomputed[name] or is_sparse(X)))
 
     return list(map_views(prepare, list(usable), next(iter(usable.values()))))
@@ -171,7 +171,7 @@ def build_ensemble(
     """Build the predictors of each view."""
 
     def predictors_of(view: PreparedView) -> ViewPredictors:
-        predictors = [build_predictor(kind, space, n_clusters, penalty) for space in view.spaces for kind in kinds]
+        predictors = [PREDICTORS[kind].build(space, n_clusters, penalty) for space in view.spaces for kind in kinds]
         return ViewPredictors(view.name, view.entities, predictors, 1 / len(view.spaces))
 
     points = prepared[0].spaces[0].points
@@ -180,20 +180,67 @@ def build_ensemble(
     return Ensemble(views, n_entities, n_clusters, balance, xp.astype(points[:0, :], xp.float32))
 
 
-def build_predictor(kind: str, space: PreparedSpace, n_clusters: int, penalty: float) -> Predictor:
-    """Build one predictor in a geometry."""
-    if kind == "components":
-        return LeaveOneOutRidge.fit(space.points, penalty)
-    if kind == "graph":
-        return LeaveOneOutRidge.fit(like(space.features.values, space.points), penalty)
-    points = to_numpy(space.points)
-    nearest = search_neighbors(points, points, min(len(points), count_voters(space, n_clusters) + 1))
-    return NeighborVote.fit(drop_self(nearest))
+class PredictorKind(NamedTuple):
+    """How a predictor is built for the entities of a fit, and how it becomes a rule for new entities."""
+
+    build: Callable[[PreparedSpace, int, float], Predictor]  # of a space, a number of clusters and a penalty
+    learn: Callable[[Any, PreparedSpace, Array, float], Any]  # of the predictor, its space, clusters (n, k) and weight
 
 
-def count_voters(space: PreparedSpace, n_clusters: int) -> int:
+def build_component_ridge(space: PreparedSpace, n_clusters: int, penalty: float) -> LeaveOneOutRidge:  # noqa: ARG001
+    """Build the regression on leading components."""
+    return LeaveOneOutRidge.fit(space.points, penalty)
+
+
+def learn_component_rule(
+    ridge: LeaveOneOutRidge,
+    space: PreparedSpace,  # noqa: ARG001
+    members: Array,
+    weight: float,
+) -> ComponentRule:
+    """Fit the regression on leading components to all entities."""
+    return ComponentRule(ridge.learn(members), weight)
+
+
+def build_graph_ridge(space: PreparedSpace, n_clusters: int, penalty: float) -> LeaveOneOutRidge:  # noqa: ARG001
+    """Build the regression on eigenvectors of the graph."""
+    return LeaveOneOutRidge.fit(like(space.features.values, space.points), penalty)
+
+
+def learn_graph_rule(ridge: LeaveOneOutRidge, space: PreparedSpace, members: Array, weight: float) -> GraphRule:
+    """Fit the regression on eigenvectors of the graph to all entities."""
+    return GraphRule(ridge.learn(members), weight, space.graph, space.features.extension)
+
+
+def build_neighbor_vote(space: PreparedSpace, n_clusters: int, penalty: float) -> NeighborVote:  # noqa: ARG001
+    """Build the vote of the nearest neighbours."""
+    points = space.graph.points
+    number = count_voters(len(points), n_clusters)
+    return NeighborVote.fit(drop_self(search_neighbors(points, points, min(len(points), number + 1))))
+
+
+def learn_neighbor_rule(
+    vote: NeighborVote,  # noqa: ARG001
+    space: PreparedSpace,
+    members: Array,
+    weight: float,
+) -> NeighborRule:
+    """Keep the points and clusters of all entities."""
+    labels = to_numpy(namespace(members).argmax(members, axis=1))
+    n, n_clusters = members.shape
+    return NeighborRule(space.graph.points, labels, min(n, count_voters(n, n_clusters)), n_clusters, weight)
+
+
+PREDICTORS = {
+    "components": PredictorKind(build_component_ridge, learn_component_rule),
+    "graph": PredictorKind(build_graph_ridge, learn_graph_rule),
+    "neighbors": PredictorKind(build_neighbor_vote, learn_neighbor_rule),
+}
+
+
+def count_voters(n_entities: int, n_clusters: int) -> int:
     """Return how many neighbours vote: fewer where clusters are small."""
-    return min(MOST_VOTERS, max(3, space.points.shape[0] // (2 * n_clusters)))
+    return min(MOST_VOTERS, max(3, n_entities // (2 * n_clusters)))
 
 
 def drop_self(nearest: np.ndarray) -> np.ndarray:
@@ -218,16 +265,11 @@ def propose_starts(
     if has_any.sum() <= n_clusters:
         yield "trivial", np.where(has_any, np.cumsum(has_any) - 1, -1)
         return
-    spaces = [view.clearest for view in prepared]
-    unit = [unit_rows(space.features.vectors[:, :n_clusters]) for space in spaces]
 
     def spread(rows: np.ndarray, view: PreparedView) -> np.ndarray:
         full = np.zeros((n_entities, rows.shape[1]))
         full[view.entities] = rows
         return full
-
-    def cluster(rows: np.ndarray, seed: int) -> np.ndarray:
-        return KMeans(n_clusters, n_init=RESTARTS, random_state=seed).fit_predict(rows)
 
     def cluster_views(method: Any, position: int, seed: int) -> np.ndarray:
         points = {view.name: spread(to_numpy(view.spaces[position].points), view) for view in prepared}
@@ -236,26 +278,28 @@ def propose_starts(
         labels[has_any] = model.fit(Views(points, present=present)[has_any]).labels_
         return labels
 
-    seeds = iter(rng.integers(2**31, size=n_init * (4 + len(prepared))).tolist())
-    for _ in range(n_init):
-        yield "spherical k-means", cluster_views(MultiViewSphericalKMeans, 0, next(seeds))
+    def cluster_rows(rows: np.ndarray, entities: np.ndarray, seed: int) -> np.ndarray:
+        labels = np.full(n_entities, -1)
+        with single_openmp_thread():
+            labels[entities] = KMeans(n_clusters, n_init=RESTARTS, random_state=seed).fit_predict(rows)
+        return labels
+
+    embeddings = [unit_rows(view.clearest.features.vectors[:, :n_clusters]) for view in prepared]
+    kinds = [("spherical k-means", partial(cluster_views, MultiViewSphericalKMeans, 0))]
     if all(view.dense for view in prepared):
-        for _ in range(n_init):
-            yield "k-means", cluster_views(MultiViewKMeans, -1, next(seeds))
+        kinds.append(("k-means", partial(cluster_views, MultiViewKMeans, -1)))
     if len(prepared) > 1:
-        side_by_side = np.concatenate([spread(rows, view) for rows, view in zip(unit, prepared, strict=True)], axis=1)
-        for _ in range(n_init):
-            yield "graphs side by side", cluster(side_by_side, next(seeds))
+        everything = np.arange(n_entities)
+        side_by_side = np.concatenate([spread(U, view) for U, view in zip(embeddings, prepared, strict=True)], axis=1)
         together = unit_rows(GraphFeatures.fit(add_graphs(prepared, n_entities), n_clusters, rng).vectors)
-        for _ in range(n_init):
-            yield "sum of the graphs", cluster(together, next(seeds))
-    for rows, view in zip(unit, prepared, strict=True):
-        if len(view.entities) < n_clusters:
-            continue
-        for _ in range(n_init):
-            labels = np.full(n_entities, -1)
-            labels[view.entities] = cluster(rows, next(seeds))
-            yield f"view {view.name!r}", labels
+        kinds.append(("graphs side by side", partial(cluster_rows, side_by_side, everything)))
+        kinds.append(("sum of the graphs", partial(cluster_rows, together, everything)))
+    for U, view in zip(embeddings, prepared, strict=True):
+        if len(view.entities) >= n_clusters:
+            kinds.append((f"view {view.name!r}", partial(cluster_rows, U, view.entities)))
+    for name, compute in kinds:
+        for seed in rng.integers(2**31, size=n_init).tolist():
+            yield name, compute(seed)
 
 
 def agree_on_labels(partitions: Sequence[np.ndarray], n_clusters: int) -> np.ndarray:
@@ -316,8 +360,8 @@ def propose_constrained_start(
     yield "constrained k-means", labels
 
 
-def collect_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
-    """Return all starts, without the warnings of the methods that made them: refinement goes on from any."""
-    with warnings.catch_warnings(), single_openmp_thread():  # sums of several threads differ from run to run
+def compute_starts(starts: Iterator[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray]]:
+    """Compute all starts without the warnings of the methods that make them: refinement goes on from any partition."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return list(starts)

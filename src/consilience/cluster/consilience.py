@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,10 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._backend import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
 from ..affinities import Auto, Precomputed
 from ..algorithms.agreement import (
-    ComponentRule,
     Ensemble,
-    GraphRule,
-    NeighborRule,
     Round,
     SpaceModel,
     ViewModel,
@@ -35,11 +32,11 @@ from ..algorithms.progress import progress
 from ..algorithms.run import Attempt, Run, best_of, run
 from ..data import Constraints, Table, Views
 from ._agreement import (
+    PREDICTORS,
     PreparedView,
     agree_on_labels,
     build_ensemble,
-    collect_starts,
-    count_voters,
+    compute_starts,
     map_views,
     prepare_views,
     propose_constrained_start,
@@ -60,7 +57,6 @@ from ._shared import (
 )
 from ._similarities import by_name, columns_of, only, restricted
 
-PREDICTORS = ("components", "graph", "neighbors")
 ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
 DIFFERENT = 0.5  # normalised mutual information below which two partitions count as different
@@ -113,7 +109,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
         given are never sampled.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the starts.
+        Seed of the starts, of the permutations behind `view_information_`, and of the sample of large data.
     n_jobs : int, default=None
         Threads; None and -1 take all cores. The result does not depend on it.
     verbose : bool, default=False
@@ -251,10 +247,11 @@ class Consilience(ClusterMixin, BaseEstimator):
         Returns
         -------
         self
-            The fitted estimator. After Ctrl-C it holds the best result so far.
+            The fitted estimator. After Ctrl-C it holds the best result so far, or nothing if entities outside a sample
+            were being predicted.
         """
         views = check_views(self, X, reset=True)
-        init = self.init if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
+        init = None if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
         check_predictors(self.predictors)
         precomputed = self._precomputed(views.names)
@@ -277,7 +274,7 @@ class Consilience(ClusterMixin, BaseEstimator):
             )
         with threads(self.n_jobs), on_device(f"predictors of {len(views):,} entities", REMEDY):
             chosen = views if sample is None else views[sample]
-            init = init if isinstance(init, str) or sample is None else init[sample]
+            init = init if init is None or sample is None else init[sample]
             fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
         remember(self, X, views)
         self._columns = columns
@@ -302,7 +299,9 @@ class Consilience(ClusterMixin, BaseEstimator):
                 raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
         return {name: isinstance(affinity, Precomputed) for name, affinity in given.items()}
 
-    def _sample(self, views: Views, precomputed: bool, init: Any, rng: np.random.Generator) -> np.ndarray | None:
+    def _sample(
+        self, views: Views, precomputed: bool, init: np.ndarray | None, rng: np.random.Generator
+    ) -> np.ndarray | None:
         """Return the entities to cluster, or None for all.
 
         Besides the random entities there are some of each view, of each pair of views and of each given label.
@@ -314,7 +313,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         chosen[rng.choice(n, max(self.sample_size, self.n_clusters), replace=False)] = True
         groups = [*views.present.T]
         groups += [first & second for first, second in combinations(views.present.T, 2)]
-        groups += [] if isinstance(init, str) else [init == label for label in range(self.n_clusters)]
+        groups += [] if init is None else [init == label for label in range(self.n_clusters)]
         for group in groups:
             lacking = min(LEAST_SAMPLED, int(group.sum())) - int((chosen & group).sum())
             if lacking > 0:
@@ -325,19 +324,19 @@ class Consilience(ClusterMixin, BaseEstimator):
         self,
         views: Views,
         precomputed: Mapping[str, bool],
-        init: Any,
+        init: np.ndarray | None,
         links: Constraints,
         rng: np.random.Generator,
     ) -> Fitted:
         n, k = len(views), int(self.n_clusters)
-        prepared = prepare_views(views, precomputed, k, rng)
+        prepared = prepare_views(views, precomputed, k)
         ensemble = build_ensemble(prepared, n, k, self.predictors, self.penalty, self.balance)
-        if not isinstance(init, str):
+        if init is not None:
             starts = [("given labels", init)]
         else:
-            starts = collect_starts(propose_starts(prepared, n, k, self.n_init, rng))
-        if isinstance(init, str) and links.size:
-            starts += collect_starts(propose_constrained_start(prepared, n, k, links, rng))
+            proposed = propose_starts(prepared, n, k, self.n_init, rng)
+            constrained = propose_constrained_start(prepared, n, k, links, rng) if links.size else ()
+            starts = compute_starts(chain(proposed, constrained))
         attempts: list[Attempt] = []
         best, interrupted = best_of(remember_attempts(self._attempts(ensemble, starts, links), attempts))
         if len(attempts) > CONSENSUS and not interrupted:
@@ -529,7 +528,7 @@ def refine(
         Pairs of entities that must, or cannot, be in one cluster: must-links are satisfied, and cannot-links that the
         labels satisfy are not broken.
     random_state : int, Generator, RandomState or None, default=0
-        Seed of the components of large sparse views.
+        Seed of the permutations behind `view_information_`, and of the sample of large data.
     **options
         Other parameters of `Consilience`.
 
@@ -708,24 +707,16 @@ def compare_labels(first: np.ndarray, second: np.ndarray, n_clusters: int) -> fl
 def build_models(fitted: Fitted, kinds: Sequence[str]) -> dict[str, ViewModel]:
     """Fit the rules that predict new entities to the final clusters of all entities."""
     state: Round = fitted.best.run.state
-    k = fitted.ensemble.n_clusters
     models = {}
     for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
-        labels = state.labels[view.entities]
-        members = indicate(labels, k, fitted.ensemble.like)
+        members = indicate(state.labels[view.entities], fitted.ensemble.n_clusters, fitted.ensemble.like)
         remaining: Iterator[tuple[Any, float]] = iter(zip(predictors.predictors, weights.tolist(), strict=True))
         spaces = []
         for space in view.spaces:
             rules: list[Any] = []
             for kind in kinds:
                 predictor, weight = next(remaining)
-                if kind == "components":
-                    rules.append(ComponentRule(predictor.learn(members), weight))
-                elif kind == "graph":
-                    rules.append(GraphRule(predictor.learn(members), weight, space.graph, space.features.extension))
-                else:
-                    number = min(len(labels), count_voters(space, k))
-                    rules.append(NeighborRule(space.graph.points, labels, number, k, weight))
+                rules.append(PREDICTORS[kind].learn(predictor, space, members, weight))
             spaces.append(SpaceModel(space.geometry, rules))
         models[view.name] = ViewModel(spaces)
     return models

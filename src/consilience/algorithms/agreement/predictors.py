@@ -16,12 +16,13 @@ import sklearn.neighbors
 from array_api_compat import device
 from scipy.sparse.linalg import eigsh
 
-from ..._backend import Array, like, namespace, to_numpy, where
+from ..._backend import Array, like, map_chunks, namespace, single_openmp_thread, to_numpy, where
 from ..spectral import unit_rows
 
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
 LEAST_EIGENVECTORS = 20
+SEARCHED_ROWS = 2048  # rows whose neighbours one thread searches at a time
 LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
 
 
@@ -118,7 +119,14 @@ class NeighborGraph:
 def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> np.ndarray:
     """Return the positions of the nearest points of each of the others, (others, number)."""
     search = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(points)
-    return search.kneighbors(np.asarray(others, dtype=points.dtype), return_distance=False)
+    others = np.asarray(others, dtype=points.dtype)
+    chunks = [slice(start, start + SEARCHED_ROWS) for start in range(0, len(others), SEARCHED_ROWS)]
+
+    def search_chunk(rows: slice) -> np.ndarray:
+        with single_openmp_thread():
+            return search.kneighbors(others[rows], return_distance=False)
+
+    return np.concatenate([np.empty((0, number), np.intp), *map_chunks(search_chunk, chunks)])
 
 
 def one_hot(positions: np.ndarray, n: int) -> sp.csr_array:

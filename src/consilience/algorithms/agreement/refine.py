@@ -43,18 +43,16 @@ def refine_labels(
 ) -> Iterator[Round]:
     """Yield the clusters after each round; entities with a negative label get a cluster before the first.
 
-    A cluster that no entity would choose keeps its members, so that no cluster is lost. Must-links by
-    position are satisfied before the first round, and cannot-links are kept from then on if the clusters satisfy them.
+    A cluster that no entity would choose keeps its members, so that no cluster is lost. Must-links by position
+    are satisfied before the first round, and cannot-links are kept from then on if the clusters satisfy them.
     """
-    vote = ensemble.vote(labels)
     if (labels < 0).any():
-        labels = np.where(labels < 0, ensemble.choose(vote.total, labels), labels)
-        vote = ensemble.vote(labels)
+        labels = np.where(labels < 0, ensemble.choose(ensemble.vote(labels).total, labels), labels)
     kept = None
     if constraints is not None:
         labels = unite_linked(labels, constraints, ensemble.n_clusters)
         kept = KeptConstraints.of(constraints, labels)
-        vote = ensemble.vote(labels)
+    vote = ensemble.vote(labels)
     while True:
         votes = vote.total if kept is None else kept.pool(vote.total)
         chosen = keep_clusters(ensemble.choose(votes, labels), labels, ensemble.n_clusters)
