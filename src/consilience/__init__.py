@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from . import affinities, baselines, datasets, divergences, explain, families, metrics, plot
     from .algorithms.kernel_kmeans import kernel_kmeans
     from .algorithms.proportions import mixture_proportions
+    from .assessment import Assessment, assess
     from .baselines import compare
     from .cluster import (
         CoEM,
@@ -37,6 +38,7 @@ else:
     _SUBPACKAGES = (
         "affinities",
         "algorithms",
+        "assessment",
         "baselines",
         "cluster",
         "data",
@@ -53,6 +55,7 @@ else:
     _NAMES_BY_MODULE = {
         "algorithms.kernel_kmeans": ("kernel_kmeans",),
         "algorithms.proportions": ("mixture_proportions",),
+        "assessment": ("Assessment", "assess"),
         "baselines": ("compare",),
         "cluster": (
             "CoEM",
@@ -95,6 +98,7 @@ else:
 
 
 __all__ = [
+    "Assessment",
     "CoEM",
     "CoTrainedSpectral",
     "Consilience",
@@ -114,6 +118,7 @@ __all__ = [
     "__version__",
     "affinities",
     "align",
+    "assess",
     "baselines",
     "compare",
     "datasets",

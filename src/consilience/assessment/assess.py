@@ -1,0 +1,334 @@
+"""Assess a clustering by entities that the models have not seen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.utils._param_validation import HasMethods, Interval, validate_params
+from sklearn.utils.validation import check_is_fitted
+
+from .._backend import generator, threads
+from ..affinities import Precomputed
+from ..algorithms.progress import announce
+from ..cluster import Consilience
+from ..cluster._links import by_view, entity_ids, positions_of
+from ..cluster._shared import RANDOM_STATE, holds_views
+from ..data import Views, per_view
+from .assessment import Alternative, Assessment, list_names, tabulate_clusters, tabulate_views
+from .checkpoint import Checkpoint, compute_fingerprint
+from .halves import (
+    Data,
+    HalfFit,
+    find_repeated,
+    last_step,
+    measure_disagreement,
+    restrict_constraints,
+    split_entities,
+)
+from .left_out import LeftOutPredictors
+from .reference import ENTITIES_PER_CLUSTER
+
+LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
+FEW_ENTITIES = 1_000  # up to which two divisions into halves are made by default, one otherwise
+PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
+ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
+
+
+@validate_params(
+    {
+        "model": [HasMethods(["fit", "predict"])],
+        "refit": ["boolean"],
+        "max_entities": [Interval(Integral, 10, None, closed="left")],
+        "n_splits": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": RANDOM_STATE,
+        "checkpoint": [str, os.PathLike, None],
+        "verbose": ["verbose"],
+    },
+    prefer_skip_nested_validation=True,
+)
+def assess(
+    model: Any,
+    X: Any,
+    *,
+    constraints: Any = None,
+    refit: bool = False,
+    max_entities: int = 5_000,
+    n_splits: int | None = None,
+    random_state: Any = 0,
+    checkpoint: str | os.PathLike[str] | None = None,
+    verbose: bool = False,
+) -> Assessment:
+    """Say how far a clustering can be relied on, without labels.
+
+    Views that are fitted together agree on the entities they were fitted to, so that their agreement says nothing about
+    their errors. Everything here comes from entities that a fit, or a view's predictor, has not seen: two fits to
+    disjoint halves are compared on entities that one of them has not seen, and each view predicts the clusters of
+    entities it has not learned from. See `Assessment` for the figures and docs/trust.md for what they were worth on
+    labelled sets.
+
+    Parameters
+    ----------
+    model : estimator, or Pipeline that ends in one
+        Fitted, with `labels_` and `predict`. It is not changed; clones of it are fitted to halves.
+    X : Views, or whatever the estimator's `fit` takes
+        The data that the model was fitted to, in the same order.
+    constraints : Constraints, or mapping of str to Constraints, optional
+        What `fit` was given; each half is fitted with the constraints between its entities.
+    refit : bool, default=False
+        Whether to fit and assess the model without the views that no other view confirms, if there are any.
+    max_entities : int, default=5000
+        If there are more entities, a random sample of this size is assessed, which bounds the cost.
+    n_splits : int, optional
+        Divisions into halves, two fits each. Default: 2 for up to 1,000 entities, 1 for more.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the sample, the halves and the fits.
+    checkpoint : path, optional
+        A file that keeps finished steps. After an interruption a call with the same arguments goes on from there, if
+        `random_state` is a number.
+    verbose : bool, default=False
+        Print each step.
+
+    Returns
+    -------
+    Assessment
+        The verdict, the figures behind it, and tables per view and per cluster.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(300, n_clusters=3, separation=12, random_state=0)
+    >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views)
+    >>> assessment = cs.assess(model, views)
+    >>> assessment.verdict
+    'stable'
+    >>> assessment.views["confirmed"].tolist()
+    [True, True]
+    """
+    check_is_fitted(model)
+    estimator = last_step(model)
+    labels = np.asarray(estimator.labels_)
+    views = read_views(estimator, X)
+    n_clusters = count_clusters(labels, len(views))
+    precomputed = find_precomputed(estimator, views.names)
+    data = Data(views if holds_views(X) else X, locate_constraints(constraints, X, views))
+    rng = generator(random_state)
+    sample = draw_sample(labels, max_entities, rng)
+    if n_splits is None:
+        n_splits = 2 if len(sample) <= FEW_ENTITIES else 1
+    seeds = rng.integers(2**31, size=n_splits + 1).tolist()
+    saved = Checkpoint(checkpoint, compute_fingerprint(labels, sample, views.names, type(estimator).__name__, seeds))
+
+    halves = []
+    for number, seed in enumerate(seeds[:-1], 1):
+        announce(f"assess: fits to halves, division {number} of {n_splits}", verbose)
+        halves += fit_halves(saved, f"division {number}", data, model, sample, seed)
+    announce("assess: predictions of each view for entities that it has not learned from", verbose)
+    with threads(getattr(estimator, "n_jobs", None)):
+        judged = saved.run(
+            "views", lambda: judge_views(views[sample], precomputed, labels[sample], n_clusters, seeds[-1])
+        )
+    stability = measure_stability(halves, labels)
+    margin = np.full(len(labels), np.nan)
+    margin[sample] = judged["margin"]
+    counted = sample[labels[sample] >= 0]
+    assessment = Assessment(
+        float(np.mean([measure_disagreement(*pair) for pair in zip(halves[::2], halves[1::2], strict=True)])),
+        1 - float(np.mean(margin[counted])),
+        tabulate_clusters(labels[counted], {"stability": stability[counted], "margin": margin[counted]}),
+        tabulate_views(views.names, judged),
+        stability,
+        margin,
+        [(views.names[first], views.names[second]) for first, second in judged["copies"].tolist()],
+        len(sample),
+        n_splits,
+        notes=write_notes(len(labels), len(sample), n_clusters),
+    )
+    if not refit or not 0 < len(assessment.unconfirmed) < views.n_views:
+        return assessment
+    announce(f"assess: the result without {list_names(assessment.unconfirmed)}", verbose)
+    settings = {"max_entities": max_entities, "n_splits": n_splits, "random_state": seeds[-1], "verbose": verbose}
+    return replace(
+        assessment, alternative=fit_without(model, views, data.constraints, tuple(assessment.unconfirmed), settings)
+    )
+
+
+def read_views(estimator: Any, X: Any) -> Views:
+    """Return the data as the views that the estimator sees."""
+    if holds_views(X):
+        return Views(X)
+    columns = getattr(estimator, "views", None)
+    return Views([X]) if columns is None else Views.from_columns(X, columns)
+
+
+def count_clusters(labels: np.ndarray, n_entities: int) -> int:
+    """Return the number of clusters; refuse data of other entities, and clusters that halves could not show."""
+    if len(labels) != n_entities:
+        raise ValueError(
+            f"X has {n_entities:,} entities, but the model was fitted to {len(labels):,}: give the data of the fit"
+        )
+    n_clusters = int(labels.max()) + 1
+    if n_clusters < 2:
+        raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")
+    least = LEAST_PER_CLUSTER * n_clusters
+    if n_entities < least:
+        raise ValueError(
+            f"{n_entities} entities are too few to fit {n_clusters} clusters to each half of them: an assessment needs "
+            f"at least {LEAST_PER_CLUSTER} entities per cluster, {least}"
+        )
+    return n_clusters
+
+
+def find_precomputed(estimator: Any, names: Sequence[str]) -> dict[str, bool]:
+    """Return for each view whether it is a matrix of similarities; refuse matrices of divergences."""
+    if hasattr(estimator, "affinity"):
+        affinities = per_view("affinity", estimator.affinity, names)
+        return {name: value == "precomputed" or isinstance(value, Precomputed) for name, value in affinities.items()}
+    divergences = per_view("divergence", getattr(estimator, "divergence", None), names)
+    for name, value in divergences.items():
+        if value == "precomputed":
+            raise ValueError(f"view {name!r} holds divergences, which cannot be assessed: give features or a kernel")
+    return {name: value == "kernel" for name, value in divergences.items()}
+
+
+def locate_constraints(constraints: Any, X: Any, views: Views) -> Any:
+    """Return constraints by position, by view if they are given so; None if there are none."""
+    if constraints is None:
+        return None
+    ids = entity_ids(X, views)
+    by_name, joint = by_view(constraints, views.names)
+    if isinstance(constraints, Mapping):
+        return {name: positions_of(links, views, ids, name) for name, links in by_name.items()}
+    return positions_of(joint, views, ids, None)
+
+
+def draw_sample(labels: np.ndarray, max_entities: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the positions of the entities to assess: all, or a random sample."""
+    if len(labels) <= max_entities:
+        return np.arange(len(labels))
+    return np.sort(rng.choice(len(labels), max_entities, replace=False))
+
+
+def fit_halves(saved: Checkpoint, step: str, data: Data, model: Any, sample: np.ndarray, seed: int) -> list[HalfFit]:
+    """Fit the model to two halves of the sample; another division is tried if a half cannot be clustered."""
+    rng = np.random.default_rng(seed)
+    for attempt in range(1, ATTEMPTS + 1):
+        rows, others = split_entities(sample, rng)
+        seeds = rng.integers(2**31, size=2).tolist()
+        halves = [(rows, others, seeds[0]), (others, rows, seeds[1])]
+        try:
+            return [
+                HalfFit(**saved.run(f"{step}, attempt {attempt}, half {number}", partial(fit_half, data, model, *half)))
+                for number, half in enumerate(halves)
+            ]
+        except ValueError as error:
+            refusal = error
+    raise ValueError(
+        f"no half of the {len(sample):,} entities could be clustered on its own, so that none can be held out: "
+        f"{refusal}"
+    ) from refusal
+
+
+def fit_half(data: Data, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    """Fit the model to one half and return the arrays of the fit."""
+    return vars(data.fit_half(model, rows, others, seed))
+
+
+def measure_stability(halves: Sequence[HalfFit], labels: np.ndarray) -> np.ndarray:
+    """Return the share of the fits without each entity that repeat its cluster; NaN if there are none."""
+    repeated, fits = np.zeros(len(labels)), np.zeros(len(labels))
+    for half in halves:
+        repeated[half.others] += find_repeated(half, labels)
+        fits[half.others] += 1
+    return np.where(fits > 0, repeated / np.maximum(fits, 1), np.nan)
+
+
+def judge_views(
+    views: Views, precomputed: Mapping[str, bool], labels: np.ndarray, n_clusters: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Return the margins of the left-out vote, and how well each view predicts clusters (see `LeftOutPredictors`)."""
+    rng = np.random.default_rng(seed)
+    left_out = LeftOutPredictors.build(views, precomputed, n_clusters)
+    n_views = views.n_views
+    share = [left_out.measure_prediction(view, labels, rng) for view in left_out.prepared]
+    prediction, halves_agree = np.full((n_views, n_views), np.nan), np.full(n_views, np.nan)
+    if n_views > 1:
+        for w, view in enumerate(left_out.prepared):
+            alone = left_out.cluster_view(view, rng)
+            for v, other in enumerate(left_out.prepared):
+                if v != w:
+                    prediction[v, w] = left_out.measure_prediction(other, alone, rng)
+            halves_agree[w] = compare_view_halves(views, view.name, precomputed[view.name], n_clusters, rng)
+    return {
+        "margin": left_out.measure_margins(labels),
+        "share": np.array(share),
+        "prediction": prediction,
+        "halves_agree": halves_agree,
+        "copies": np.array(left_out.find_copies(), dtype=np.int64).reshape(-1, 2),
+    }
+
+
+def compare_view_halves(views: Views, name: str, precomputed: bool, n_clusters: int, rng: np.random.Generator) -> float:
+    """Return the similarity of two clusterings of halves by one view alone; NaN if a half cannot be clustered."""
+    has_view = np.flatnonzero(views.present[:, views.names.index(name)])
+    model = Consilience(n_clusters, affinity="precomputed" if precomputed else "auto", n_init=1, n_jobs=1)
+    rows, others = split_entities(has_view, rng)
+    data, seeds = Data(views[[name]]), rng.integers(2**31, size=2).tolist()
+    try:
+        first, second = data.fit_half(model, rows, others, seeds[0]), data.fit_half(model, others, rows, seeds[1])
+    except ValueError:  # a half is constant or has fewer entities than clusters
+        return np.nan
+    return (
+        normalized_mutual_info_score(first.predicted, second.labels)
+        + normalized_mutual_info_score(second.predicted, first.labels)
+    ) / 2
+
+
+def write_notes(n_entities: int, n_assessed: int, n_clusters: int) -> list[str]:
+    """Return sentences about what limits the assessment."""
+    notes = []
+    if n_assessed < n_entities:
+        notes.append(f"{n_assessed:,} of the {n_entities:,} entities, drawn at random, were assessed.")
+    if n_assessed < ENTITIES_PER_CLUSTER * n_clusters:
+        notes.append(
+            f"There are fewer than {ENTITIES_PER_CLUSTER} assessed entities per cluster, so that fits to halves "
+            "disagree more than fits to all entities would: the result may be better than this assessment."
+        )
+    return notes
+
+
+def fit_without(
+    model: Any, views: Views, constraints: Any, names: tuple[str, ...], settings: Mapping[str, Any]
+) -> Alternative:
+    """Fit and assess the model without some views."""
+    kept = [name for name in views.names if name not in names]
+    remaining = views[kept]
+    rows = np.flatnonzero(remaining.present.any(axis=1))
+    data = Data(remaining, constraints)
+    fresh = drop_views(model, views.names, names)
+    fitted = data.fit(fresh, rows, settings["random_state"])
+    given = None if constraints is None else restrict_constraints(constraints, rows)
+    if isinstance(given, Mapping):
+        given = {name: links for name, links in given.items() if name in kept}
+    labels = np.asarray(last_step(model).labels_)[rows]
+    similarity = normalized_mutual_info_score(labels, last_step(fitted).labels_)
+    return Alternative(names, fitted, rows, assess(fitted, remaining[rows], constraints=given, **settings), similarity)
+
+
+def drop_views(model: Any, names: Sequence[str], dropped: Sequence[str]) -> Any:
+    """Return a clone whose parameters per view lack some views."""
+    fresh = clone(model)
+    settings: dict[str, Any] = {}
+    for parameter, value in fresh.get_params(deep=False).items():
+        if isinstance(value, Mapping) and set(value) & set(dropped):
+            settings[parameter] = {name: setting for name, setting in value.items() if name not in dropped}
+        elif isinstance(value, list | tuple) and len(value) == len(names) and parameter in PER_VIEW:
+            settings[parameter] = [setting for name, setting in zip(names, value, strict=True) if name not in dropped]
+    return fresh.set_params(**settings)

@@ -1,0 +1,72 @@
+"""A file that keeps finished steps of a long computation."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Arrays = Mapping[str, np.ndarray]
+
+
+class Checkpoint:
+    """Results of finished steps, in memory or in an ``.npz`` file from which a later call can go on.
+
+    Parameters
+    ----------
+    path : path or None
+        The file; None keeps nothing after the call.
+    fingerprint : str
+        Identifies the computation. Steps in a file with another fingerprint are not used.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str) -> None:
+        self.path = None if path is None else Path(path)
+        self.fingerprint = fingerprint
+        self.arrays: dict[str, np.ndarray] = {}
+        if self.path is not None and self.path.exists():
+            self.arrays = self._read()
+
+    def _read(self) -> dict[str, np.ndarray]:
+        try:
+            with np.load(str(self.path), allow_pickle=False) as file:
+                arrays = dict(file)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{self.path} is no checkpoint of an assessment: choose another file") from error
+        if str(arrays.pop("fingerprint", "")) != self.fingerprint:
+            raise ValueError(
+                f"{self.path} is the checkpoint of another model, data or seed: delete it or choose another file"
+            )
+        return arrays
+
+    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
+        """Return the arrays of a step, computed now unless the file has them."""
+        prefix = f"{step}/"
+        if not any(name.startswith(prefix) for name in self.arrays):
+            self.arrays |= {f"{prefix}{name}": np.asarray(array) for name, array in compute().items()}
+            self._write()
+        return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
+
+    def _write(self) -> None:
+        if self.path is None:
+            return
+        temporary = self.path.with_name(f"{self.path.name}.part")
+        with temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, fingerprint=np.asarray(self.fingerprint), **self.arrays)
+        temporary.replace(self.path)
+
+
+def compute_fingerprint(*parts: Any) -> str:
+    """Return a digest of arrays and of anything with a repr that does not depend on the process."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(repr((part.dtype.str, part.shape)).encode() + np.ascontiguousarray(part).tobytes())
+        else:
+            digest.update(repr(part).encode())
+    return digest.hexdigest()
