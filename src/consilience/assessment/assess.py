@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.utils._param_validation import HasMethods, Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +26,7 @@ from .checkpoint import Checkpoint, compute_fingerprint
 from .halves import (
     Data,
     HalfFit,
+    clone_quietly,
     find_repeated,
     last_step,
     measure_disagreement,
@@ -139,8 +139,9 @@ def assess(
     margin = np.full(len(labels), np.nan)
     margin[sample] = judged["margin"]
     counted = sample[labels[sample] >= 0]
+    between_halves = np.mean([measure_disagreement(*pair) for pair in zip(halves[::2], halves[1::2], strict=True)])
     assessment = Assessment(
-        float(np.mean([measure_disagreement(*pair) for pair in zip(halves[::2], halves[1::2], strict=True)])),
+        float(max(between_halves, 1 - np.mean(stability[counted]))),
         1 - float(np.mean(margin[counted])),
         tabulate_clusters(labels[counted], {"stability": stability[counted], "margin": margin[counted]}),
         tabulate_views(views.names, judged),
@@ -312,8 +313,7 @@ def fit_without(
     remaining = views[kept]
     rows = np.flatnonzero(remaining.present.any(axis=1))
     data = Data(remaining, constraints)
-    fresh = drop_views(model, views.names, names)
-    fitted = data.fit(fresh, rows, settings["random_state"])
+    fitted = data.fit(drop_views(model, views.names, names), rows)
     given = None if constraints is None else restrict_constraints(constraints, rows)
     if isinstance(given, Mapping):
         given = {name: links for name, links in given.items() if name in kept}
@@ -324,7 +324,7 @@ def fit_without(
 
 def drop_views(model: Any, names: Sequence[str], dropped: Sequence[str]) -> Any:
     """Return a clone whose parameters per view lack some views."""
-    fresh = clone(model)
+    fresh = clone_quietly(model)
     settings: dict[str, Any] = {}
     for parameter, value in fresh.get_params(deep=False).items():
         if isinstance(value, Mapping) and set(value) & set(dropped):

@@ -26,7 +26,8 @@ class Assessment:
     ----------
     disagreement : float
         R: how often two fits to disjoint halves of the entities disagree about entities that the one has seen and the
-        other has not, after their clusters are matched.
+        other has not, or, if that is more often, how often such a fit disagrees with the model about entities it has
+        not seen; clusters are matched one to one.
     ambiguity : float
         M: one minus the mean relative margin of the cluster with most votes over the second, where the views vote on
         each entity without having learned from it.
@@ -75,7 +76,7 @@ class Assessment:
 
     @property
     def impurity_range(self) -> tuple[float, float]:
-        """The range in which the impurity lay on eight of ten reference sets with such a doubt."""
+        """The range in which the impurity lay in eight of ten results on reference sets with such a doubt."""
         return estimate_impurity(self.doubt)[1]
 
     @property
@@ -108,10 +109,7 @@ class Assessment:
     @property
     def reason(self) -> str:
         """One sentence that says why the verdict is what it is."""
-        repeated = (
-            f"two fits to disjoint halves of the entities agree on {1 - self.disagreement:.0%} of the entities that "
-            "one of them had not seen"
-        )
+        repeated = f"fits to half of the entities repeat the clusters of {1 - self.disagreement:.0%} of the other half"
         if self.leading is not None:
             return f"the clusters follow view {self.leading!r}, which no other view confirms; {repeated}."
         if self.verdict == "stable" or self.doubt > UNRELIABLE_DOUBT:
@@ -130,8 +128,7 @@ class Assessment:
     @property
     def worth(self) -> str:
         """One sentence that says how often this verdict was right on the reference sets."""
-        record = RECORDS[self.verdict]
-        return f"With this verdict {record.worth.format(n=record.n_sets)}."
+        return f"With this verdict {RECORDS[self.verdict]}."
 
     @property
     def estimate(self) -> str:
@@ -139,7 +136,7 @@ class Assessment:
         low, high = self.impurity_range
         return (
             f"Estimated impurity: {self.impurity:.0%} of the entities are in a cluster that consists mostly of "
-            f"entities of another kind (on eight of ten reference sets between {low:.0%} and {high:.0%})."
+            f"entities of another kind ({low:.0%} to {high:.0%} in eight of ten results on reference sets)."
         )
 
     @property
@@ -228,8 +225,8 @@ class Alternative:
         views = f"view {self.left_out[0]!r}" if len(self.left_out) == 1 else f"views {list_names(self.left_out)}"
         other = self.assessment
         return (
-            f"Without {views}: {other.verdict}, estimated impurity {other.impurity:.0%}, fits to halves agree on "
-            f"{1 - other.disagreement:.0%}; normalised mutual information with the result of all views "
+            f"Without {views}: {other.verdict}, estimated impurity {other.impurity:.0%}, fits to half of the entities "
+            f"repeat the clusters of {1 - other.disagreement:.0%} of the other half; normalised mutual information with the result of all views "
             f"{self.similarity:.2f}."
         )
 

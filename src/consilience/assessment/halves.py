@@ -36,17 +36,16 @@ class Data:
         """Return some entities."""
         return self.X[rows] if isinstance(self.X, Views) else _safe_indexing(self.X, rows)
 
-    def fit(self, model: Any, rows: np.ndarray, seed: int) -> Any:
-        """Fit a clone of the model to some entities, with another seed."""
-        fitted = seed_clone(model, seed)
+    def fit(self, model: Any, rows: np.ndarray) -> Any:
+        """Fit an unfitted model to some entities, and return it."""
         options = {} if self.constraints is None else {"constraints": restrict_constraints(self.constraints, rows)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all entities has given its warnings to the user
-            return fitted.fit(self.take(rows), **options)
+            return model.fit(self.take(rows), **options)
 
     def fit_half(self, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> HalfFit:
         """Fit a clone to one half and predict the other."""
-        fitted = self.fit(model, rows, seed)
+        fitted = self.fit(clone_quietly(model, random_state=seed), rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             predicted = np.asarray(fitted.predict(self.take(others)))
@@ -61,13 +60,12 @@ def restrict_constraints(constraints: Any, rows: np.ndarray) -> Any:
     return Constraints.of_links(constraints.must.transferred(numbers), constraints.cannot.transferred(numbers))
 
 
-def seed_clone(model: Any, seed: int) -> Any:
-    """Return an unfitted clone with another seed, that shows no progress."""
+def clone_quietly(model: Any, **settings: Any) -> Any:
+    """Return an unfitted clone that shows no progress, with other settings wherever it, or a step of it, has them."""
     fresh = clone(model)
-    names = {name: name.rpartition("__")[2] for name in fresh.get_params(deep=True)}
-    settings = {name: seed for name, last in names.items() if last == "random_state"}
-    settings |= {name: False for name, last in names.items() if last == "verbose"}
-    return fresh.set_params(**settings)
+    settings = {"verbose": False, **settings}
+    parameters = {name: name.rpartition("__")[2] for name in fresh.get_params(deep=True)}
+    return fresh.set_params(**{name: settings[last] for name, last in parameters.items() if last in settings})
 
 
 def last_step(model: Any) -> Any:

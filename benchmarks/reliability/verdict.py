@@ -1,0 +1,266 @@
+"""Compare assessments with the true classes of labelled sets, and print the constants of `consilience.assess`.
+
+``python -m benchmarks.reliability.verdict`` clusters every set in the folder that CONSILIENCE_DATA names (see
+benchmarks/modern/collection.py) with the true number of clusters, as it is and with one useless view added, and
+assesses each result without the classes. Finished cases are kept in a file of records, so that an interrupted run goes
+on. It prints
+
+- per set the estimated impurity, fitted to the other sets, and the true one, the verdict and the true error;
+- how often each verdict was right;
+- how many of the added views are named, how many of the others are flagged, and the quality after the advised refit;
+- the constants for src/consilience/assessment/reference.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
+
+import consilience as cs
+from benchmarks.modern.collection import PLUS, draw_useless, find_sets
+from benchmarks.modern.sets import prepare
+from consilience.assessment.halves import compute_disagreement
+from consilience.assessment.reference import (
+    INTERCEPT,
+    LEAST_SUPPORT,
+    SLOPE,
+    STABLE_DISAGREEMENT,
+    STABLE_DOUBT,
+    UNRELIABLE_DOUBT,
+)
+
+ADDED = ("noise", "blobs", "year", "price")  # kinds of useless views
+RIGHT, WRONG = 0.10, 0.30  # a stable result errs on at most, an unreliable one on more than this share
+METHODS: dict[str, Callable[[int, int], Any]] = {
+    "consilience": lambda k, seed: cs.Consilience(k, random_state=seed, n_jobs=1),
+    "spherical k-means": lambda k, seed: cs.MultiViewSphericalKMeans(k, random_state=seed, n_jobs=1),
+    "co-trained spectral": lambda k, seed: cs.CoTrainedSpectral(k, random_state=seed, n_jobs=1),
+    "kernel addition": lambda k, seed: cs.baselines.KernelAddition(k, random_state=seed),
+}
+
+
+class Case(NamedTuple):
+    """What is assessed."""
+
+    name: str  # of the set
+    added: str  # kind of the useless view, or empty
+    method: str
+    factor: float  # of the true number of clusters
+    seed: int
+
+
+Record = dict[str, Any]
+
+
+def list_cases(names: Iterable[str], full: bool) -> list[Case]:
+    """Return all cases: two seeds per set, each useless view, and with `full` other methods and numbers of clusters."""
+    names = list(names)
+    cases = [Case(name, "", "consilience", 1.0, seed) for seed in (0, 1) for name in names]
+    cases += [Case(name, added, "consilience", 1.0, 0) for name in names for added in ADDED]
+    if full:
+        cases += [Case(name, "", method, 1.0, 0) for name in names for method in METHODS if method != "consilience"]
+        cases += [Case(name, "", "consilience", factor, 0) for name in names for factor in (0.6, 1.6)]
+    return cases
+
+
+def draw_added(kind: str, name: str, n: int, n_clusters: int) -> np.ndarray:
+    """Draw a useless view with a seed that depends on the set and the kind."""
+    rng = np.random.default_rng(zlib.crc32(f"{name}{PLUS}{kind}".encode()))
+    if kind == "price":
+        return np.round(np.exp(rng.normal(3, 1, size=(n, 1))), 2)
+    return draw_useless(kind, rng, n, n_clusters)
+
+
+def run_case(case: Case) -> Record:
+    """Cluster and assess a set, and compare the outcome with its classes."""
+    warnings.simplefilter("ignore")
+    views, classes = find_sets()[case.name]()
+    if case.added:
+        views[case.added] = draw_added(case.added, case.name, len(classes), len(np.unique(classes)))
+    data = prepare(views, np.unique(classes, return_inverse=True)[1])
+    y, k = data.target, max(2, round(case.factor * data.n_clusters))
+    started = time.perf_counter()
+    model = METHODS[case.method](k, case.seed).fit(data.weighed)
+    fitted = time.perf_counter()
+    assessment = cs.assess(model, data.weighed, refit=bool(case.added), n_splits=2, random_state=case.seed)
+    alternative = assessment.alternative
+    return {
+        **case._asdict(),
+        "n": len(y),
+        "n_clusters": k,
+        "n_views": data.weighed.n_views,
+        **score(y, model.labels_),
+        "disagreement": assessment.disagreement,
+        "ambiguity": assessment.ambiguity,
+        "support": dict(zip(assessment.views["view"].tolist(), assessment.views["support"].tolist(), strict=True)),
+        "share": dict(zip(assessment.views["view"].tolist(), assessment.views["share"].tolist(), strict=True)),
+        "trust": dict(zip(assessment.views["view"].tolist(), assessment.views["trust"].tolist(), strict=True)),
+        "verdict": assessment.verdict,
+        "fit_seconds": fitted - started,
+        "assess_seconds": time.perf_counter() - fitted,
+        "headline": assessment.headline,
+        "advice": assessment.advice,
+        "bound": cs.metrics.disagreement_bound(model.view_labels_),
+        "worst_view": worst_view_error(y, model.view_labels_),
+        "refit": None if alternative is None else score(y[alternative.rows], alternative.model.labels_)["nmi"],
+        "refit_verdict": None if alternative is None else alternative.assessment.verdict,
+    }
+
+
+def score(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Return the share of entities in a wrong cluster (matched one to one), the impurity and the NMI."""
+    majority = sum(np.bincount(classes[labels == cluster]).max() for cluster in np.unique(labels))
+    return {
+        "error": compute_disagreement(labels, classes),
+        "impurity": 1 - majority / len(classes),
+        "nmi": float(normalized_mutual_info_score(classes, labels)),
+    }
+
+
+def worst_view_error(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> float:
+    """Return the largest error of a single view's labels."""
+    return max(
+        compute_disagreement(labels[labels >= 0], classes[labels >= 0])
+        for labels in view_labels.values()
+        if (labels >= 0).any()
+    )
+
+
+def run_cases(cases: Sequence[Case], path: Path, n_processes: int) -> list[Record]:
+    """Run the cases that the file of records lacks, and return all records."""
+    records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    done = {tuple(record[name] for name in Case._fields) for record in records}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(n_processes) as pool, path.open("a") as file:
+        running = {pool.submit(run_case, case): case for case in cases if tuple(case) not in done}
+        for future in as_completed(running):
+            record = future.result()
+            records.append(record)
+            file.write(json.dumps(record, default=float) + "\n")
+            file.flush()
+            print(f"{len(records)} of {len(cases)}: {record['name']} {record['added']} {record['verdict']}", flush=True)
+    wanted = {tuple(case) for case in cases}
+    return [record for record in records if tuple(record[name] for name in Case._fields) in wanted]
+
+
+def doubt_of(record: Record) -> float:
+    """Return the mean of disagreement and ambiguity."""
+    return (record["disagreement"] + record["ambiguity"]) / 2
+
+
+def fit_line(records: Sequence[Record]) -> np.ndarray:
+    """Return slope and intercept of the impurity as a function of the doubt."""
+    return np.polyfit([doubt_of(record) for record in records], [record["impurity"] for record in records], 1)
+
+
+def estimate_left_out(records: Sequence[Record]) -> np.ndarray:
+    """Return the estimate of each record's impurity from the records of the other sets."""
+    estimates = []
+    for record in records:
+        others = [other for other in records if other["name"] != record["name"]]
+        estimates.append(np.clip(np.polyval(fit_line(others), doubt_of(record)), 0, 1))
+    return np.array(estimates)
+
+
+def choose(records: Iterable[Record], **wanted: Any) -> list[Record]:
+    """Return the records with the given values, ordered by set."""
+    chosen = [record for record in records if all(record[name] == value for name, value in wanted.items())]
+    return sorted(chosen, key=lambda record: record["name"])
+
+
+def print_sets(reference: Sequence[Record]) -> None:
+    """Print estimate against truth per set, with the bound that was shown before."""
+    estimates = estimate_left_out(reference)
+    print("\nset               views    k   error impurity estimate     R     M     D  verdict      bound worst view")
+    for record, estimate in zip(reference, estimates, strict=True):
+        if record["seed"] == 0:
+            print(
+                f"{record['name']:16s} {record['n_views']:6d} {record['n_clusters']:4d} {record['error']:7.2f} "
+                f"{record['impurity']:8.2f} {estimate:8.2f} {record['disagreement']:5.2f} {record['ambiguity']:5.2f} "
+                f"{doubt_of(record):5.2f}  {record['verdict']:11s} {record['bound']:6.2f} {record['worst_view']:10.2f}"
+            )
+    impurity = np.array([record["impurity"] for record in reference])
+    print(
+        f"mean absolute error of the estimate {np.mean(np.abs(impurity - estimates)):.3f}, of the median "
+        f"{np.mean(np.abs(impurity - np.median(impurity))):.3f}"
+    )
+    below = [record["bound"] < record["worst_view"] for record in reference]
+    print(f"the disagreement bound lay below the error of the worst view on {sum(below)} of {len(below)}")
+
+
+def print_verdicts(title: str, records: Sequence[Record]) -> None:
+    """Print how often each verdict was right."""
+    print(f"\n{title}: {len(records)} results")
+    for verdict in ("stable", "mixed", "do not rely"):
+        errors = np.array([record["error"] for record in records if record["verdict"] == verdict])
+        if len(errors):
+            print(
+                f"{verdict:12s} {len(errors):3d}: error {errors.min():.2f} to {errors.max():.2f}, at most {RIGHT:.2f} "
+                f"on {np.sum(errors <= RIGHT)}, above {WRONG:.2f} on {np.sum(errors > WRONG)}"
+            )
+
+
+def print_added(records: Sequence[Record], plain: dict[str, Record]) -> None:
+    """Print which added views are named, which others are flagged, and what the advised refit gives."""
+    print("\nadded    named  others flagged   NMI without   with   after the advised refit   worse by more than .03")
+    for kind in ADDED:
+        cases = choose(records, added=kind, method="consilience")
+        named = sum(case["support"][kind] < LEAST_SUPPORT for case in cases)
+        others = [support for case in cases for view, support in case["support"].items() if view != kind]
+        flagged = sum(support < LEAST_SUPPORT for support in others)
+        before = np.array([plain[case["name"]]["nmi"] for case in cases])
+        after = np.array([case["nmi"] if case["refit"] is None else case["refit"] for case in cases])
+        worse = [case["name"] for case, loss in zip(cases, before - after, strict=True) if loss > 0.03]
+        print(
+            f"{kind:6s} {named:4d} of {len(cases)} {flagged:6d} of {len(others)} {before.mean():12.3f} "
+            f"{np.mean([case['nmi'] for case in cases]):8.3f} {after.mean():16.3f}   {', '.join(worse) or 'none'}"
+        )
+
+
+def print_constants(reference: Sequence[Record]) -> None:
+    """Print the constants of the estimate."""
+    slope, intercept = fit_line(reference)
+    impurity = np.array([record["impurity"] for record in reference])
+    below = -np.quantile(impurity - estimate_left_out(reference), 0.1)
+    ceiling = np.quantile(impurity / np.array([doubt_of(record) for record in reference]), 0.9)
+    print(f"\nINTERCEPT, SLOPE = {intercept:.2f}, {slope:.2f}  (in use: {INTERCEPT}, {SLOPE})")
+    print(f"BELOW = {below:.2f}, CEILING = {ceiling:.2f}")
+    print(f"thresholds: stable R <= {STABLE_DISAGREEMENT}, D <= {STABLE_DOUBT}; unreliable D > {UNRELIABLE_DOUBT}")
+
+
+def main() -> None:
+    """Run the cases and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=Path, default=Path("build/reliability/verdict.jsonl"), help="file of records")
+    parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) // 2))
+    parser.add_argument("--full", action="store_true", help="also other methods and wrong numbers of clusters")
+    options = parser.parse_args()
+    records = run_cases(list_cases(find_sets(), options.full), options.records, options.processes)
+    reference = choose(records, added="", method="consilience", factor=1.0)
+    print_sets(reference)
+    print_verdicts("Consilience, true number of clusters", reference)
+    for kind in ADDED:
+        print_verdicts(f"with {kind} added", choose(records, added=kind))
+    if options.full:
+        for method in METHODS:
+            if method != "consilience":
+                print_verdicts(method, choose(records, added="", method=method))
+        for factor in (0.6, 1.6):
+            print_verdicts(f"{factor} times as many clusters as classes", choose(records, factor=factor))
+    print_added(records, {record["name"]: record for record in reference if record["seed"] == 0})
+    print_constants(reference)
+
+
+if __name__ == "__main__":
+    main()
