@@ -226,8 +226,8 @@ class Alternative:
         other = self.assessment
         return (
             f"Without {views}: {other.verdict}, estimated impurity {other.impurity:.0%}, fits to half of the entities "
-            f"repeat the clusters of {1 - other.disagreement:.0%} of the other half; normalised mutual information with the result of all views "
-            f"{self.similarity:.2f}."
+            f"repeat the clusters of {1 - other.disagreement:.0%} of the other half; normalised mutual information "
+            f"with the result of all views {self.similarity:.2f}."
         )
 
     def to_dict(self) -> dict[str, Any]:
