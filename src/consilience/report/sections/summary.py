@@ -74,7 +74,6 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
         apart = facts.agreement[~np.eye(len(facts.agreement), dtype=bool)]
         if np.isfinite(apart).any():
             yield "Agreement", share(float(np.nanmean(apart))), "of two views, on average"
-        yield "Error bound", "none" if facts.bound is None else share(facts.bound), "on each view, if they err apart"
 
 
 def _range(facts: Facts) -> str:
