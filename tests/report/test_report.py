@@ -369,8 +369,8 @@ def test_the_best_of_each_column_is_marked_by_what_is_better():
     model, views, _ = fitted()
     table = cs.Table.from_rows(
         [
-            {"method": "a", "nmi": 0.9, "seconds": 3.0, "entropy": np.nan, "clusters": 3, "odd": 1.0},
-            {"method": "b", "nmi": 0.5, "seconds": 1.0, "entropy": 0.5, "clusters": 4, "odd": 2.0},
+            {"method": "a", "nmi": 0.9, "agreement": 0.7, "seconds": 3.0, "entropy": np.nan, "clusters": 3, "odd": 1.0},
+            {"method": "b", "nmi": 0.5, "agreement": 0.8, "seconds": 1.0, "entropy": 0.5, "clusters": 4, "odd": 2.0},
         ]
     )
     html = Report(model, views, comparison=table).to_html()

@@ -29,7 +29,7 @@ NAMES = {
     "cost": "Cost",
 }
 LOWER = {"entropy", "seconds", "peak_mib", "cost"}
-NEITHER = {"clusters", "n_clusters", "k", "entities", "same_as_all"}
+NEITHER = {"agreement", "clusters", "n_clusters", "k", "entities", "same_as_all"}
 
 
 def column_head(name: str) -> Html:
