@@ -146,12 +146,12 @@ def list_sizes(sizes: list[int]) -> str:
 
 
 def information_in_words(information: Table) -> list[str]:
-    """Write the table of what each view tells about the clusters, and name the views that tell nothing."""
+    """Write the table of how well each view supports the clusters, and name the views that do not."""
     support = describe_support(information)
     return [
         "",
-        "What each view tells about the clusters of entities it has not learned from (bits; by chance: baseline; share "
-        "of all that could be known)",
+        "How well each view supports the clusters, judged on entities it has not learned from (share: 0 by chance, 1 "
+        "for a perfect prediction)",
         repr(information),
         *([support] if support else []),
     ]

@@ -126,8 +126,8 @@ class Consilience(ClusterMixin, BaseEstimator):
         The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
     view_information_ : Table
         Per view: ``bits``, the mutual information of its left-out predictions and the clusters; ``baseline``, what it
-        is on average after the labels were permuted; ``share``, what is beyond the baseline as a share of what could be
-        known, the entropy of the clusters. A view whose share is near 0 does not support the clusters.
+        is on average after the labels were permuted; ``share``, what is beyond the baseline as a share of the
+        maximum, which is the entropy of the clusters. A view whose share is near 0 does not support the clusters.
     scores_ : Table
         Per start: its origin, the score of its refined partition in ``bits`` (mean information of all predictors),
         rounds, and ``similarity`` to the chosen partition (normalised mutual information).
