@@ -128,7 +128,7 @@ def test_noise_belongs_to_no_cluster_in_any_view():
     assert all(own[-1] == -1 for own in model.view_labels_.values())
     nothing = ConcatenatedViews(DBSCAN(eps=1e-6)).fit(far)
     assert set(nothing.labels_) == {-1}
-    assert nothing.error_bound_ == 1.0
+    assert np.isnan(nothing.agreement_[0, 1])
 
 
 def test_estimators_without_labels_will_do():

@@ -117,7 +117,7 @@ def test_one_view_is_plain_clustering():
     views, y = clear_views()
     model = fit(views["view1"])
     assert same_clusters(model.labels_, y)
-    assert model.error_bound_ == 1
+    assert model.agreement_.tolist() == [[1.0]]
     assert not any("graphs" in start for start in model.scores_["start"])
 
 
@@ -213,7 +213,7 @@ def test_information_of_views_is_what_their_labels_tell():
         entropy = mutual_information(labels, labels, 4)
         assert 0 < baseline < 0.5 * entropy
         assert share == pytest.approx(max(0, bits - baseline) / (entropy - baseline))
-    assert model.error_bound_ == cs.metrics.disagreement_bound(model.view_labels_)
+    assert np.array_equal(model.agreement_, cs.metrics.agreement_matrix(model.view_labels_))
 
 
 def test_confidence_orders_entities():

@@ -109,7 +109,6 @@ def test_attributes(base):
     both = views.present.all(axis=1)
     agreeing = np.mean((model.view_labels_["a"] == model.view_labels_["b"])[both])
     np.testing.assert_allclose(model.agreement_, [[1, agreeing], [agreeing, 1]])
-    assert model.error_bound_ == pytest.approx(1 - agreeing)
 
 
 def test_history():

@@ -114,7 +114,6 @@ def test_what_is_stored_is_of_the_batch(make):
     assert np.array_equal(model.labels_, model.predict(views[360:]))
     assert np.array_equal(to_numpy(views.present[360:]), np.stack(list(model.view_labels_.values()), axis=1) >= 0)
     assert model.agreement_.shape == (3, 3)
-    assert 0 <= model.error_bound_ <= 1
     assert model.history_["agreement"][-1] == pytest.approx(cs.metrics.agreement_rate(model.view_labels_))
     seen = {name: own["n_entities"] for name, own in model.statistics_.items()}
     assert seen == dict(zip(views.names, views.present.sum(axis=0), strict=True))

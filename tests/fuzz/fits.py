@@ -281,7 +281,6 @@ def check_attributes(model: Any) -> None:
         agreement = np.asarray(model.agreement_)
         valid = np.isnan(agreement) | ((agreement >= 0) & (agreement <= 1))
         require(valid.all(), f"agreement_ is {agreement}")
-        require(0 <= model.error_bound_ <= 1, f"error_bound_ is {model.error_bound_}")
 
 
 def check_finite(name: str, value: Any) -> None:

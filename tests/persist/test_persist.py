@@ -691,3 +691,21 @@ def test_files_from_before_a_parameter_existed_are_read(tmp_path):
     old = load(forged(tmp_path, content, members))
     assert old.view_order == "given"
     assert np.array_equal(old.predict(views), model.predict(views))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [cs.Consilience(3, random_state=0), cs.baselines.SingleView(cs.MultiViewKMeans(3, random_state=0), "view0")],
+)
+def test_files_with_a_removed_attribute_are_read(tmp_path, estimator):
+    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=8, random_state=0)
+    model = estimator.fit(views)
+    model.error_bound_ = 0.25
+    path = tmp_path / "old.zip"
+    save(model, path)
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read("model.json"))["tree"]["object"]["attributes"]["error_bound_"] == 0.25
+    old = load(path)
+    assert not hasattr(old, "error_bound_")
+    assert np.array_equal(old.agreement_, model.agreement_)
+    assert np.array_equal(old.predict(views), model.predict(views))

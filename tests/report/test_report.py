@@ -17,6 +17,7 @@ import pytest
 
 import consilience as cs
 from consilience.report import Report
+from consilience.report.caveats import AGREEMENT_CAVEAT
 from consilience.report.charts import line
 from consilience.report.markup import BROKEN, clean, join, share, tag, user
 from consilience.report.sections.classes import _strong_diagonal
@@ -76,7 +77,6 @@ def fake(labels, said, **more):
         labels_=labels,
         view_labels_=said,
         agreement_=cs.metrics.agreement_matrix(said),
-        error_bound_=cs.metrics.disagreement_bound(said),
         **more,
     )
 
@@ -114,6 +114,15 @@ def test_headings_in_order_and_landmarks(full):
     ids = [own["id"] for _, own in page.elements if "id" in own]
     assert len(ids) == len(set(ids))
     assert not {own["href"][1:] for own in page.named("a")} - set(ids)
+
+
+def test_agreement_is_shown_with_its_caveat_and_without_an_error_bound(full):
+    summary, agreement = (
+        re.search(f'<section id="{name}".*?</section>', full, re.S)[0] for name in ("summary", "agreement")
+    )
+    assert AGREEMENT_CAVEAT in summary
+    assert AGREEMENT_CAVEAT in agreement
+    assert "error bound" not in full.lower()
 
 
 def test_optional_sections_are_left_out():
@@ -228,13 +237,13 @@ def test_missing_views_are_counted():
 
 
 @pytest.mark.parametrize("kind", [cs.MultiViewKMeans, cs.PCKMeans])
-def test_one_view_has_nobody_to_agree_with(kind):
+def test_one_view_has_no_agreement(kind):
     X = np.random.default_rng(0).normal(size=(50, 4))
     views = cs.Views({"only": X})
     html = Report(kind(3, random_state=0).fit(views), views).to_html()
-    assert "With one view there is no bound on its error either" in html
+    assert "With one view there is no other to agree with" in html
+    assert AGREEMENT_CAVEAT not in html
     assert "No entity has views that contradict each other" in html
-    assert "Error bound" not in html
 
 
 def test_one_cluster():
@@ -360,8 +369,8 @@ def test_the_best_of_each_column_is_marked_by_what_is_better():
     model, views, _ = fitted()
     table = cs.Table.from_rows(
         [
-            {"method": "a", "nmi": 0.9, "seconds": 3.0, "entropy": np.nan, "clusters": 3, "odd": 1.0},
-            {"method": "b", "nmi": 0.5, "seconds": 1.0, "entropy": 0.5, "clusters": 4, "odd": 2.0},
+            {"method": "a", "nmi": 0.9, "agreement": 0.7, "seconds": 3.0, "entropy": np.nan, "clusters": 3, "odd": 1.0},
+            {"method": "b", "nmi": 0.5, "agreement": 0.8, "seconds": 1.0, "entropy": 0.5, "clusters": 4, "odd": 2.0},
         ]
     )
     html = Report(model, views, comparison=table).to_html()

@@ -79,9 +79,6 @@ class CoRegularizedSpectral(BaseSpectral):
         The cluster whose mean in the view's embedding is nearest; -1 where the entity lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     history_ : Table
         One row a round: the objective, which never falls.
     n_iter_, converged_ : int, bool

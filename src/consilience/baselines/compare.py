@@ -67,7 +67,6 @@ def compare(
         - with `y`, the scores of `consilience.metrics.evaluate`: entropy, f, precision, recall, nmi, ari;
         - clusters: how many were found, label -1 (noise, or an entity that the estimator does not see) not counted;
         - agreement: of the views, mean over pairs; NaN where the estimator has no `agreement_`, or one view;
-        - error_bound: how often a view errs at most, if views err independently; NaN where agreement is;
         - stability: mean over `n_refits` random samples of 80 percent of the entities, the same for all estimators,
           of the adjusted Rand index between the labels of a fit on the sample, with another seed, and the sampled
           entities' labels in the fit on all. 1 where the clusters hang neither on who was there nor on chance;
@@ -123,7 +122,6 @@ def _columns(classes: np.ndarray | None) -> tuple[str, ...]:
         *(() if classes is None else SCORES),
         "clusters",
         "agreement",
-        "error_bound",
         "stability",
         "seconds",
         "peak_mib",
@@ -175,8 +173,7 @@ def _row(
     scores = {} if classes is None else _scores(classes, labels)
     return scores | {
         "clusters": len(np.unique(labels[labels >= 0])),
-        "agreement": (agreement := _mean_agreement(model)),
-        "error_bound": np.nan if np.isnan(agreement) else model.error_bound_,
+        "agreement": _mean_agreement(model),
         "stability": _stability(name, estimator, data, labels, samples, seeds),
         "seconds": seconds,
         "peak_mib": _peak(estimator, data, seeds[-1]) / 2**20,

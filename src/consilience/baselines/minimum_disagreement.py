@@ -62,9 +62,6 @@ class MinimumDisagreement(BaseSpectral):
         The cluster whose mean in the view's embedding is nearest; -1 where the entity lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     affinities_ : dict of str to affinity
         The affinity of each view.
     n_features_in_, feature_names_in_ : int, ndarray

@@ -23,7 +23,7 @@ from .say import Say
 
 CLOSE = 0.02  # a difference that another seed could make
 ALONE, JOINED = "alone", "side by side"
-SHOWN = ("estimator", "entities", "nmi", "ari", "f", "entropy", "agreement", "error_bound", "stability", "seconds")
+SHOWN = ("estimator", "entities", "nmi", "ari", "f", "entropy", "agreement", "stability", "seconds")
 
 
 def compare(options: argparse.Namespace, say: Say) -> None:
@@ -100,7 +100,7 @@ def in_words(table: Table, scored: bool) -> str:
         return f"No method could be judged: {'see the notes' if scored else 'give --labels, or --refits of 1 or more'}."
     best = max(several, key=lambda name: several[name])
     if not scored:
-        return _unscored(several, alone, joined, table)
+        return _unscored(several, alone, joined)
     if not alone:
         return f"The best here is {best} (NMI {several[best]:.2f})."
     one = max(alone, key=lambda name: alone[name])
@@ -121,11 +121,9 @@ def in_words(table: Table, scored: bool) -> str:
     )
 
 
-def _unscored(several: dict[str, float], alone: dict[str, float], joined: dict[str, float], table: Table) -> str:
-    """Without labels: what comes out again, and what views agree on; nobody can say more."""
+def _unscored(several: dict[str, float], alone: dict[str, float], joined: dict[str, float]) -> str:
+    """Name the most stable methods, which is all that the table shows without known labels."""
     best = max(several, key=lambda name: several[name])
-    bounds = dict(zip(table["estimator"].tolist(), table["error_bound"].tolist(), strict=True))
-    tight = min((name for name in several if not np.isnan(bounds[name])), key=lambda name: bounds[name], default=None)
     words = [
         f"Without known labels no table can say which clusters are right. What it says: most stable is {best} "
         f"({several[best]:.2f} on other samples)"
@@ -136,9 +134,4 @@ def _unscored(several: dict[str, float], alone: dict[str, float], joined: dict[s
     if joined:
         other = max(joined, key=lambda name: joined[name])
         words.append(f"all columns {JOINED} have {joined[other]:.2f}")
-    if tight is not None:
-        words.append(
-            f"the views contradict each other least under {tight} (error bound {bounds[tight]:.0%}, if they err "
-            "independently)"
-        )
     return "; ".join(words) + "."

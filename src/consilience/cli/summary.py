@@ -11,6 +11,7 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 
 from ..data import Table
 from ..explain import describe_support
+from ..report.caveats import AGREEMENT_CAVEAT
 from ..report.versions import versions
 from .alone import scores
 from .constraints import kept
@@ -52,7 +53,6 @@ def summarise(
         "clusters": len(np.unique(labels)),
         "sizes": np.bincount(labels).tolist(),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
-        "error_bound": model.error_bound_ if views.n_views > 1 else None,
         "contested": int(disputed.sum()),
         "mean_confidence": float(sure.mean()),
         "view_information": getattr(model, "view_information_", None),
@@ -117,7 +117,7 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
         lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts)
     else:
-        lines.append("One view alone: nothing can be said about its errors without labels.")
+        lines.append("There is only one view: its clusters cannot be compared with those of another.")
     if facts["runner_up"] is not None:
         lines.append(
             "Two groupings are equally supported by your views: the one above, and another of sizes "
@@ -146,31 +146,21 @@ def list_sizes(sizes: list[int]) -> str:
 
 
 def information_in_words(information: Table) -> list[str]:
-    """Write the table of what each view tells about the clusters, and name the views that tell nothing."""
+    """Write the table of how well each view supports the clusters, and name the views that do not."""
     support = describe_support(information)
     return [
         "",
-        "What each view tells about the clusters of entities it has not learned from (bits; by chance: baseline; share "
-        "of all that could be known)",
+        "How well each view supports the clusters, judged on entities it has not learned from (share: 0 by chance, 1 "
+        "for a perfect prediction)",
         repr(information),
         *([support] if support else []),
     ]
 
 
 def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any]) -> list[str]:
-    """How far the views agree, and what that says about their errors."""
+    """Say how far the views agree, and that this does not show that they are right."""
     if np.isnan(pairs).all():
-        return ["No two views speak of the same entity: nothing can be said about their errors without labels."]
+        return ["No two views describe the same entity: their clusters cannot be compared."]
     contested = f"{facts['contested']:,} of {facts['entities']:,} are contested"
     first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested}."
-    return [first, bound_in_words(facts["error_bound"])]
-
-
-def bound_in_words(bound: float) -> str:
-    """What the error bound says, and how far to believe it."""
-    if bound >= 0.5:
-        return f"They disagree too much for a bound on their errors ({bound:.0%}) to say anything."
-    return (
-        "If views err independently and each is right about half of every cluster or more, none errs on more than "
-        f"{bound:.0%}; a hopeful figure, as the method makes them agree."
-    )
+    return [first, AGREEMENT_CAVEAT]

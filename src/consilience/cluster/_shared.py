@@ -33,7 +33,7 @@ from .._backend import (
 from ..data import Views, is_frame, to_block
 from ..data.sources import in_memory, is_stored, lazily
 from ..divergences import Divergence, Rows
-from ..metrics import agreement_matrix, disagreement_bound
+from ..metrics import agreement_matrix
 
 RANDOM_STATE = [Interval(Integral, 0, None, closed="left"), np.random.RandomState, np.random.Generator, None]
 
@@ -328,7 +328,6 @@ def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
     """Set the attributes that say how far the views agree."""
     estimator.view_labels_ = view_labels
     estimator.agreement_ = agreement_matrix(view_labels)
-    estimator.error_bound_ = disagreement_bound(view_labels)
 
 
 def warn_of_rounds(estimator: Any) -> None:

@@ -80,9 +80,6 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         The cluster whose other members are nearest to the entity on average in each view; -1 where it lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of all views together, and their names where all views came with names.
 

@@ -126,8 +126,8 @@ class Consilience(ClusterMixin, BaseEstimator):
         The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
     view_information_ : Table
         Per view: ``bits``, the mutual information of its left-out predictions and the clusters; ``baseline``, what it
-        is on average after the labels were permuted; ``share``, what is beyond the baseline as a share of what could be
-        known, the entropy of the clusters. A view whose share is near 0 does not support the clusters.
+        is on average after the labels were permuted; ``share``, what is beyond the baseline as a share of the
+        maximum, which is the entropy of the clusters. A view whose share is near 0 does not support the clusters.
     scores_ : Table
         Per start: its origin, the score of its refined partition in ``bits`` (mean information of all predictors),
         rounds, and ``similarity`` to the chosen partition (normalised mutual information).
@@ -143,9 +143,6 @@ class Consilience(ClusterMixin, BaseEstimator):
         Rounds of the chosen start, and whether they ended before `max_iter`.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster, the entities left out.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     n_features_in_, feature_names_in_ : int, ndarray
         Columns of all views together, and their names where all views came with names.
 

@@ -138,9 +138,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The objectives of all views together; by view in `history_`.
     n_violations_ : int
         Number of constraints violated in the views, among those of `constraints_`.
-    agreement_, error_bound_ : ndarray of shape (n_views, n_views), float
-        How far views agree on the entities they share, and the bound on their error that follows if they are
-        independent given the cluster. Constraints that are handed over make them less so.
+    agreement_ : ndarray of shape (n_views, n_views)
+        Share of the entities with both views that two views put into the same cluster.
     history_ : Table
         One row a round: objective in total and by view, violations, number of constraints handed on.
     n_iter_, converged_ : int, bool

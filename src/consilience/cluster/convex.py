@@ -153,9 +153,6 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         The cluster that each view alone would give; -1 where the entity lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     history_ : Table
         One row a round: log-likelihood, gap, exemplars, and the weight of each view.
     n_iter_ : int

@@ -86,9 +86,6 @@ class CoTrainedSpectral(BaseSpectral):
         The cluster whose mean is nearest in each view's own embedding; -1 where the entity lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     history_ : Table
         One row a round, from 0: the alignment of the views' embeddings, the mean squared cosine of the angles between
         the spaces that they span (the first eigenvectors, which tell nothing, apart).

@@ -54,9 +54,6 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
         The centres that each view has by itself.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
-    error_bound_ : float
-        Upper bound on the error of every view, if the views are independent given the cluster and each is right more
-        often than not; see `consilience.metrics.disagreement_bound`. With one view 1.0, which says nothing.
     cost_ : float
         One minus the cosine to the consensus centre, summed over entities and views.
     history_ : Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-NEAR_ZERO = 0.05  # share of what could be known below which a view counts as not supporting the clusters
+NEAR_ZERO = 0.05  # share of the maximum below which a view counts as not supporting the clusters
 
 
 def describe_support(information: Mapping[str, Any]) -> str | None:
@@ -14,8 +14,8 @@ def describe_support(information: Mapping[str, Any]) -> str | None:
     Parameters
     ----------
     information : Table
-        The `view_information_` of a fitted `consilience.Consilience`. A view whose share of what could be known is
-        below 5% counts as one that does not support the clusters.
+        The `view_information_` of a fitted `consilience.Consilience`. A view whose share is below 5% counts as one
+        that does not support the clusters.
 
     Returns
     -------

@@ -67,17 +67,21 @@ def agreement_matrix(*view_labels: Any) -> np.ndarray:
 
 
 def disagreement_bound(*view_labels: Any) -> float:
-    """Upper bound on the error rate of every view, found without labels (Eqs 13 to 15).
+    """Upper bound on the error rate of independent views, computed without labels (Eqs 13 to 15).
 
-    Two views that are independent given the cluster, each right about half of every cluster or more, disagree at least
+    Two views that err independently given the class, each right about half of every class or more, disagree at least
     as often as either errs. A view's error is therefore at most its smallest disagreement with another; the bound that
-    holds for all views is the largest of these. If the views are *not* independent given the cluster, it bounds
-    nothing: two copies of one view never disagree.
+    holds for all views is the largest of these.
+
+    Do not judge a clustering by it. The bound holds for views that were fitted apart, err independently given the class
+    and are right more often than not. Views that were fitted together agree on the entities they were fitted to, right
+    or wrong: on 24 real data sets that were not used in development, the bound computed from such views lay below the
+    true error of the worst view on 21. Two copies of one view never disagree, so their bound is 0.
 
     Parameters
     ----------
     *view_labels : array-likes of shape (n,), or one mapping or sequence of them
-        As in `agreement_rate`.
+        As in `agreement_rate`; of views that were fitted apart, or predicted for entities that no view was fitted to.
 
     Returns
     -------

@@ -27,6 +27,8 @@ from .sparse import matrix_of
 
 # Values of parameters that files written before their introduction lack: those that keep the behaviour of that time.
 ADDED_PARAMETERS: dict[type, dict[str, Any]] = {MultiViewConstrainedKMeans: {"view_order": "given"}}
+# Attributes of estimators in files written before their removal; they are not restored.
+REMOVED_ATTRIBUTES = frozenset({"error_bound_"})
 FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -102,6 +104,8 @@ class Decoder:
     def _object(self, content: Any) -> Any:
         cls = self._known(content["class"])
         attributes = {name: self.decode(own) for name, own in content["attributes"].items()}
+        if issubclass(cls, BaseEstimator):
+            attributes = {name: value for name, value in attributes.items() if name not in REMOVED_ATTRIBUTES}
         made: Any = object.__new__(cls)
         if cls is Views:
             check_views_state(attributes)

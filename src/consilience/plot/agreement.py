@@ -28,8 +28,6 @@ class AgreementDisplay:
         The shares, NaN for two views that no entity has both of; an estimator's ``agreement_``.
     names : sequence of str
         The views.
-    error_bound : float, optional
-        What the disagreement says about the error of every view; an estimator's ``error_bound_``.
 
     Attributes
     ----------
@@ -53,7 +51,7 @@ class AgreementDisplay:
     image_: AxesImage
     texts_: list[Text]
 
-    def __init__(self, agreement: Any, names: Sequence[str], error_bound: float | None = None) -> None:
+    def __init__(self, agreement: Any, names: Sequence[str]) -> None:
         self.agreement = _check_agreement(agreement)
         self.names = list(names)
         if self.agreement.shape != (len(self.names), len(self.names)):
@@ -61,7 +59,6 @@ class AgreementDisplay:
                 f"{len(self.names)} names need an agreement of shape ({len(self.names)}, {len(self.names)}), got "
                 f"{self.agreement.shape}: give a row, a column and a name per view"
             )
-        self.error_bound = error_bound
 
     def plot(self, ax: Axes | None = None) -> AgreementDisplay:
         """Draw the map.
@@ -83,16 +80,8 @@ class AgreementDisplay:
         shown = [["–" if np.isnan(share) else f"{share:.2f}" for share in row] for row in self.agreement]
         self.texts_ = number_cells(self.ax_, self.image_, shown)
         self.figure_.colorbar(self.image_, ax=self.ax_, label="share in the same cluster")
-        self.ax_.set_title(self._title(), fontsize="medium")
+        self.ax_.set_title("Agreement between views", fontsize="medium")
         return self
-
-    def _title(self) -> str:
-        if self.error_bound is None:
-            return "Agreement between views"
-        if self.error_bound >= 1:
-            return "Agreement between views\nno bound on their error"
-        bound = f"error of each at most {self.error_bound:.1%}"
-        return f"Agreement between views\n{bound}, if independent\ngiven the cluster"
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Axes | None = None) -> AgreementDisplay:
@@ -111,7 +100,7 @@ class AgreementDisplay:
             Drawn.
         """
         agreement = attribute(model, "agreement_")
-        return cls(agreement, list(attribute(model, "view_labels_")), getattr(model, "error_bound_", None)).plot(ax)
+        return cls(agreement, list(attribute(model, "view_labels_"))).plot(ax)
 
 
 def _check_agreement(agreement: Any) -> np.ndarray:

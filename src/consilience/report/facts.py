@@ -56,12 +56,6 @@ class Facts:
         found = getattr(self.model, "agreement_", None)
         return None if found is None or len(found) < 2 else np.asarray(found)
 
-    @property
-    def bound(self) -> float | None:
-        """The label-free bound on the views' error; None where it says nothing."""
-        found = getattr(self.model, "error_bound_", None)
-        return None if found is None or self.agreement is None or not found < 1 else float(found)
-
     def name(self, row: int) -> str:
         """An entity's id, or its number."""
         return str(row) if self.views.ids is None else clean(self.views.ids[row])

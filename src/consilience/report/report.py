@@ -16,13 +16,13 @@ from .page import page
 class Report:
     """A clustering as one HTML file that explains itself and needs nothing else: no network, no other file.
 
-    What the data is, what marks each cluster, how far the views agree and what that says about their error, who is
+    What the data is, what marks each cluster, how far the views agree, which entities are
     contested, a map of each view, and a table of all entities to search in.
 
     Parameters
     ----------
     model : estimator
-        Fitted, with `labels_`; `view_labels_`, `agreement_`, `error_bound_`, `history_`, `view_weights_`,
+        Fitted, with `labels_`; `view_labels_`, `agreement_`, `history_`, `view_weights_`,
         `view_information_` and `runner_up_` are shown where it has them.
     views : Views
         What the model was fitted on, in the same order.

@@ -1,4 +1,4 @@
-"""How far the views agree, and what that says about their error."""
+"""How far the views agree, what each counts for, and how the rounds went."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..caveats import AGREEMENT_CAVEAT
 from ..charts import bar, heat, line, table
 from ..facts import Facts
 from ..markup import Html, counted, decimal, join, share, tag, user
@@ -24,8 +25,8 @@ COURSE = {  # columns of a history that say how it went, with their names
 
 
 def agreement(facts: Facts) -> Section:
-    """The agreement of each pair, the bound, the views' weights and the course of the rounds."""
-    body = join((_pairs(facts), _bound(facts), _weights(facts), _course(facts)))
+    """The agreement of each pair, its caveat, the views' weights and the course of the rounds."""
+    body = join((_pairs(facts), _caveat(facts), _weights(facts), _course(facts)))
     return Section("agreement", "Agreement", "How far the views agree", body)
 
 
@@ -54,28 +55,9 @@ def _cell(rate: float, diagonal: bool) -> Html:
     return heat(share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no entity has both")
 
 
-def _bound(facts: Facts) -> Html:
-    """The bound on the error, with what it rests on."""
-    if facts.agreement is None:
-        return tag("p", "With one view there is no bound on its error either: it takes another to contradict it.")
-    if facts.bound is None:
-        return tag("p", "There is no bound on the views' error: some view shares no entity with any other, or never "
-                   "agrees with one.", class_="callout")  # fmt: skip
-    caution = (
-        " A bound of half or more says little: views that are right more often than not would stay below it anyway."
-        if facts.bound >= 0.5
-        else " It is a hopeful figure: the method makes views agree, and nothing in the data can check that they are "
-        "independent. Two copies of one view never disagree."
-    )
-    return tag(
-        "p",
-        "If the views are independent given the cluster and each is right about half of every cluster or more, no view "
-        "errs more often than on ",
-        tag("strong", share(facts.bound)),
-        " of the entities.",
-        caution,
-        class_="callout",
-    )
+def _caveat(facts: Facts) -> Html | None:
+    """A sentence against reading agreement as evidence that the clusters are right."""
+    return None if facts.agreement is None else tag("p", AGREEMENT_CAVEAT, class_="callout")
 
 
 def _weights(facts: Facts) -> Html | None:

@@ -1,4 +1,4 @@
-"""What each view tells about the clusters, and a second grouping that the views support as well."""
+"""How well each view supports the clusters, and a second grouping that the views support as well."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def information(facts: Facts) -> Section | None:
                 "predictions tell about the clusters, the better the view supports them. 100% would be a view that "
                 "predicts every cluster; 0% a view that does no better than chance."),
             table("Information of each view about the clusters",
-                  ("View", "Share of what could be known", "Bits", "Bits by chance"), rows, "narrow"),
+                  ("View", "Share of the maximum", "Bits", "Bits by chance"), rows, "narrow"),
             tag("p", user(support, MOST_LETTERS), class_="callout") if support else None,
             _second_grouping(facts),
         )

@@ -19,7 +19,6 @@ NAMES = {
     "accuracy": "Accuracy",
     "purity": "Purity",
     "agreement": "Agreement",
-    "error_bound": "Error bound",
     "stability": "Stability",
     "silhouette": "Silhouette",
     "seconds": "Seconds",
@@ -29,8 +28,8 @@ NAMES = {
     "same_as_all": "Like all views together (ARI)",
     "cost": "Cost",
 }
-LOWER = {"entropy", "error_bound", "seconds", "peak_mib", "cost"}
-NEITHER = {"clusters", "n_clusters", "k", "entities", "same_as_all"}
+LOWER = {"entropy", "seconds", "peak_mib", "cost"}
+NEITHER = {"agreement", "clusters", "n_clusters", "k", "entities", "same_as_all"}
 
 
 def column_head(name: str) -> Html:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...explain import describe_support
 from ...metrics import agreement_rate
+from ..caveats import AGREEMENT_CAVEAT
 from ..charts import chip
 from ..facts import Facts
 from ..markup import Html, count, counted, decimal, join, share, tag, user
@@ -19,12 +20,13 @@ FEW = 10  # entities below which a share says little
 
 
 def summary(facts: Facts) -> Section:
-    """The headline, a few figures, and where to look first."""
+    """The headline, a few figures, how far to trust them, and where to look first."""
     hints = list(_hints(facts))[:MOST_HINTS]
     body = join(
         (
             tag("p", _headline(facts), class_="lead"),
             tag("dl", (_figure(*own) for own in _figures(facts)), class_="figures"),
+            _judge(facts),
             tag("h2", "What to look at", class_="small") if hints else None,
             tag("ul", (tag("li", hint) for hint in hints), class_="hints") if hints else None,
         )
@@ -74,7 +76,11 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
         apart = facts.agreement[~np.eye(len(facts.agreement), dtype=bool)]
         if np.isfinite(apart).any():
             yield "Agreement", share(float(np.nanmean(apart))), "of two views, on average"
-        yield "Error bound", "none" if facts.bound is None else share(facts.bound), "on each view, if they err apart"
+
+
+def _judge(facts: Facts) -> Html | None:
+    """What the figures say about the quality of the clusters."""
+    return None if facts.agreement is None else tag("p", AGREEMENT_CAVEAT)
 
 
 def _range(facts: Facts) -> str:
