@@ -28,12 +28,12 @@ if TYPE_CHECKING:
         PerView,
         SpectralFeatures,
         refine,
-        select_n_clusters,
         suggest_constraints,
     )
     from .data import Constraints, Table, Views, align, open_sparse
     from .persist import load, save
     from .report import Report
+    from .selection import select_n_clusters
 else:
     _SUBPACKAGES = (
         "affinities",
@@ -51,6 +51,7 @@ else:
         "persist",
         "plot",
         "report",
+        "selection",
     )
     _NAMES_BY_MODULE = {
         "algorithms.kernel_kmeans": ("kernel_kmeans",),
@@ -71,12 +72,12 @@ else:
             "PerView",
             "SpectralFeatures",
             "refine",
-            "select_n_clusters",
             "suggest_constraints",
         ),
         "data": ("Constraints", "Table", "Views", "align", "open_sparse"),
         "persist": ("load", "save"),
         "report": ("Report",),
+        "selection": ("select_n_clusters",),
     }
     _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

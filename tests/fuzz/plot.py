@@ -69,8 +69,7 @@ def models() -> dict[str, Any]:
 def selections() -> list[Any]:
     estimator = cs.MultiViewKMeans(n_init=1)
     return [
-        cs.select_n_clusters(estimator, views(), candidates, n_resamples=2, random_state=0)
-        for candidates in ([2], [1, 2, 3], range(2, 6))
+        cs.select_n_clusters(estimator, views(), candidates, n_splits=1) for candidates in ([2], [1, 2, 3], range(2, 6))
     ]
 
 

@@ -46,4 +46,4 @@ def mixture(views):
 
 @pytest.fixture(scope="session")
 def selection(views):
-    return cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, range(1, 5), n_resamples=2, random_state=0)
+    return cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, range(1, 5), n_splits=1)

@@ -408,20 +408,40 @@ def test_classes_of_other_entities_are_refused(kmeans):
 # selection
 
 
-def test_selection_is_drawn_with_its_pick(selection):
+def test_selection_is_drawn_with_the_supported_numbers(selection):
     display = SelectionDisplay.from_selection(selection)
-    line = display.errorbar_.lines[0]
-    np.testing.assert_array_equal(line.get_ydata(), selection.table["consensus"])
-    assert display.pick_.get_xdata()[0] == selection.n_clusters
-    assert list(display.lines_) == ["stability", "shared_bits"]
-    for name, own in display.lines_.items():
-        np.testing.assert_array_equal(own.get_ydata(), selection.table[name])
+    assert list(display.lines_) == ["score", "agreement", "stability", "information"]
+    for name, line in display.lines_.items():
+        np.testing.assert_array_equal(line.get_ydata(), selection.table[name])
+    np.testing.assert_array_equal(display.chance_.get_ydata(), selection.table["by_chance"])
+    assert display.supported_.get_xdata().tolist() == list(selection.supported)
     assert display.ax_[0].get_title(loc="left").replace("\n", " ") == selection.reason
 
 
-def test_likelihood_is_drawn_where_there_is_one(views):
-    found = cs.select_n_clusters(cs.CoEM(random_state=0), views, [2, 3], n_resamples=2, random_state=0)
-    assert list(SelectionDisplay.from_selection(found).lines_) == ["stability", "shared_bits", "likelihood"]
+def test_one_view_is_drawn_with_modularity():
+    views, _ = cs.datasets.make_gaussian_views(60, n_features=(3,), separation=8, random_state=0)
+    selection = cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, [2, 3])
+    display = SelectionDisplay.from_selection(selection)
+    assert list(display.lines_) == ["score", "stability", "modularity"]
+    assert display.chance_ is None
+
+
+def test_a_wide_range_of_numbers_is_drawn_on_a_logarithmic_axis(views):
+    selection = cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, [2, 3, 30], n_splits=1)
+    display = SelectionDisplay.from_selection(selection)
+    assert [axes.get_xscale() for axes in display.ax_] == ["log"] * 4
+
+
+def test_selection_without_evidence_has_no_stars():
+    views = cs.Views([np.random.default_rng(v).normal(size=(100, 3)) for v in range(2)])
+    selection = cs.select_n_clusters(cs.Consilience(), views, [2, 3])
+    assert SelectionDisplay.from_selection(selection).supported_ is None
+
+
+def test_selection_of_small_groups_has_no_curve(views):
+    selection = cs.select_n_clusters(cs.Consilience(), views, small_groups=True)
+    with pytest.raises(ValueError, match="a selection of small groups has no curve to draw"):
+        SelectionDisplay.from_selection(selection)
 
 
 # curves

@@ -16,9 +16,9 @@ from sklearn.utils._param_validation import Interval, validate_params
 
 from .._backend import generator
 from ..cluster._shared import RANDOM_STATE, holds_views
-from ..cluster.select import mean_of
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
+from ._averages import mean_of
 
 SAMPLED = 0.8  # share of the entities that stability is judged by
 SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")

@@ -13,8 +13,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..cluster._shared import check_views, remember, store_agreement
-from ..cluster.select import mean_of, over_shared
 from ..data import Table
+from ._averages import mean_of, over_shared
 from ._labels import NOWHERE, nearest_mean_labels
 from ._side_by_side import Held, Matrix, plain_blocks
 from ._wrapped import can_predict

@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ..cluster import SpectralFeatures, select_n_clusters
-from ..cluster.select import Selection
+from ..cluster import SpectralFeatures
 from ..data import Constraints, Views
 from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from ..files.spec import is_file, split_columns
+from ..selection import Selection, select_n_clusters
 from .constraints import read_constraints
 from .methods import METHODS, Setting, check_size, choose_method
 from .say import Say, counted

@@ -9,7 +9,6 @@ from .kmeans import MultiViewKMeans
 from .mpckmeans import MPCKMeans
 from .pckmeans import PCKMeans
 from .per_view import PerView
-from .select import Selection, select_n_clusters
 from .spectral import CoTrainedSpectral
 from .spectral_features import SpectralFeatures
 from .spherical_kmeans import MultiViewSphericalKMeans
@@ -27,9 +26,7 @@ __all__ = [
     "MultiViewSphericalKMeans",
     "PCKMeans",
     "PerView",
-    "Selection",
     "SpectralFeatures",
     "refine",
-    "select_n_clusters",
     "suggest_constraints",
 ]

@@ -62,6 +62,7 @@ from ..divergences.kullback_leibler import RelativeEntropy
 from ..divergences.mahalanobis import Whitened
 from ..divergences.precomputed import Given
 from ..divergences.squared_euclidean import EuclideanMeasure
+from ..selection import Selection
 
 
 def _named(package: str, *known: Any) -> dict[str, Any]:
@@ -74,7 +75,7 @@ KNOWN: dict[str, type] = {
     **_named("cluster", cluster.CoEM, cluster.MultiViewKMeans, cluster.MultiViewSphericalKMeans),
     **_named("cluster", cluster.MultiViewAgglomerative, cluster.ConvexMixture, cluster.CoTrainedSpectral),
     **_named("cluster", cluster.PCKMeans, cluster.MPCKMeans, cluster.MultiViewConstrainedKMeans),
-    **_named("cluster", cluster.SpectralFeatures, cluster.PerView, cluster.Selection),
+    **_named("cluster", cluster.SpectralFeatures, cluster.PerView, Selection),
     **_named("cluster", cluster.Consilience),
     **_named("cluster", Centres, CoTrained, Fitted, Known),
     **_named("baselines", baselines.KernelAddition, baselines.KernelProduct, baselines.CCASpectral),

@@ -1,4 +1,4 @@
-"""How the number of clusters was chosen."""
+"""What speaks for each number of clusters."""
 
 from __future__ import annotations
 
@@ -6,69 +6,73 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cluster import Selection
+from ..selection import Selection
 from ._axes import grid_of_axes
 from ._style import LINE_COLOURS
 from ._text import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 PANELS = {
-    "consensus": "consensus\n(stability x bits)",
-    "stability": "stability\n(adjusted Rand)",
-    "shared_bits": "information\nshared (bits)",
-    "likelihood": "likelihood\nof held-out",
+    "score": "score",
+    "agreement": "agreement of\nviews (AMI)",
+    "stability": "stability over\nhalves (ARI)",
+    "information": "information\nof views (bits)",
+    "modularity": "modularity\nof graphs",
 }
 COLOUR = LINE_COLOURS[0]
+WIDE_RANGE = 10  # ratio of the largest and the smallest number from which the axis is logarithmic
+TICKS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 125, 200, 500)
 
 
 class SelectionDisplay:
-    """What speaks for each number of clusters, and the pick.
+    """What speaks for each number of clusters, and which numbers are supported.
 
-    The consensus with its standard error, below it the stability and the shared information that it is the product of,
-    and the likelihood of held-out entities where the estimator has one.
+    The score that orders the numbers, and below it the figures that it is computed from: with several views the
+    agreement of the views, the stability over halves and the information beyond chance, with one view stability and
+    modularity.
 
     Parameters
     ----------
     selection : Selection
-        What `consilience.select_n_clusters` found.
+        What `consilience.select_n_clusters` returned, without ``small_groups=True``.
 
     Attributes
     ----------
     ax_ : ndarray of Axes, shape (n_panels,)
-        One panel a quantity.
+        One panel per figure.
     figure_ : Figure
-        Where it is drawn.
-    errorbar_ : ErrorbarContainer
-        The consensus.
+        The figure they are in.
     lines_ : dict of str to Line2D
-        The other quantities.
-    pick_ : Line2D
-        The star at the pick.
+        The curve of each panel.
+    chance_ : Line2D or None
+        The information of independent views, beside that of the views; None with one view.
+    supported_ : Line2D or None
+        The stars at the supported numbers; None if there is no evidence for groups.
 
     Examples
     --------
     >>> import consilience as cs
     >>> from consilience.plot import SelectionDisplay
     >>> views, _ = cs.datasets.make_gaussian_views(100, separation=8, random_state=0)
-    >>> model = cs.MultiViewKMeans(n_init=2)
-    >>> found = cs.select_n_clusters(model, views, range(2, 5), n_resamples=2, random_state=0)
-    >>> display = SelectionDisplay.from_selection(found)
+    >>> selection = cs.select_n_clusters(cs.MultiViewKMeans(n_init=2), views, range(2, 5))
+    >>> display = SelectionDisplay.from_selection(selection)
     >>> list(display.lines_)
-    ['stability', 'shared_bits']
+    ['score', 'agreement', 'stability', 'information']
     """
 
     ax_: np.ndarray
     figure_: Figure
-    errorbar_: ErrorbarContainer
     lines_: dict[str, Line2D]
-    pick_: Line2D
+    chance_: Line2D | None
+    supported_: Line2D | None
 
     def __init__(self, selection: Selection) -> None:
+        if "score" not in selection.table:
+            raise ValueError("a selection of small groups has no curve to draw: give candidates instead")
         self.selection = selection
 
     def plot(self, ax: Any = None) -> SelectionDisplay:
@@ -77,42 +81,60 @@ class SelectionDisplay:
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            Where to: one a panel, or one that is cut up; by default a figure of its own.
+            Where to draw: one per panel, or one that is divided; by default a new figure.
 
         Returns
         -------
         self
             The display.
         """
-        table, pick = self.selection.table, self.selection.n_clusters
-        k = table["n_clusters"]
-        panels = [name for name in PANELS if name in {"consensus", "stability"} or not np.isnan(table[name]).all()]
+        table = self.selection.table
+        numbers = table["n_clusters"]
+        one_view = bool(np.isnan(table["agreement"]).all())
+        left_out = {"agreement", "information"} if one_view else {"modularity"}
+        panels = [name for name in PANELS if name not in left_out]
         self.figure_, grid = grid_of_axes(ax, (len(panels), 1), (6.4, 1.0 + 1.7 * len(panels)), sharex=True)
-        self.ax_, self.lines_ = grid[:, 0], {}
+        self.ax_, self.lines_, self.chance_, self.supported_ = grid[:, 0], {}, None, None
         for axes, name in zip(self.ax_, panels, strict=True):
-            if name == "consensus":
-                self._consensus(axes)
-            else:
-                (self.lines_[name],) = axes.plot(k, table[name], color=COLOUR, marker="o", ms=4)
-            axes.axvline(pick, color="black", linewidth=0.8, linestyle=":", zorder=1)
+            (self.lines_[name],) = axes.plot(numbers, table[name], color=COLOUR, marker="o", ms=4)
+            for number in self.selection.supported:
+                axes.axvline(number, color="black", linewidth=0.8, linestyle=":", zorder=1)
+            if name == "information":
+                (self.chance_,) = axes.plot(
+                    numbers, table["by_chance"], color=LINE_COLOURS[2], linestyle="--", label="independent views"
+                )
+                axes.legend(fontsize="small")
             axes.set_ylabel(PANELS[name], fontsize="small")
             axes.grid(alpha=0.3)
             axes.margins(0.06, 0.15)
+        self._mark_supported(self.ax_[0])
+        if numbers[-1] > WIDE_RANGE * numbers[0]:
+            self._use_logarithms()
         self.ax_[-1].set_xlabel("number of clusters")
-        self.ax_[-1].xaxis.get_major_locator().set_params(integer=True)
         self.ax_[0].set_title(wrapped(self.selection.reason, 80), fontsize="small", loc="left")
         return self
 
-    def _consensus(self, axes: Axes) -> None:
-        """The quantity that decides, with its error, and a star at the pick."""
-        table, pick = self.selection.table, self.selection.n_clusters
-        k, consensus = table["n_clusters"], table["consensus"]
-        self.errorbar_ = axes.errorbar(
-            k, consensus, table["standard_error"], color=COLOUR, fmt="o-", ms=4, capsize=3, elinewidth=1
-        )
-        look: dict[str, Any] = {"ms": 15, "color": LINE_COLOURS[1], "mec": "black", "zorder": 5}
-        (self.pick_,) = axes.plot([pick], consensus[k == pick], "*", label=f"pick: {pick}", **look)
+    def _mark_supported(self, axes: Axes) -> None:
+        """Draw a star at each supported number."""
+        table, supported = self.selection.table, list(self.selection.supported)
+        if not supported:
+            return
+        scores = [float(table["score"][table["n_clusters"] == number][0]) for number in supported]
+        label = f"supported: {', '.join(map(str, supported))}"
+        style: dict[str, Any] = {"ms": 13, "color": LINE_COLOURS[1], "mec": "black", "zorder": 5}
+        (self.supported_,) = axes.plot(supported, scores, "*", label=label, **style)
         axes.legend(fontsize="small")
+
+    def _use_logarithms(self) -> None:
+        """Give small and large numbers of clusters the same room."""
+        from matplotlib.ticker import NullLocator, ScalarFormatter
+
+        for axes in self.ax_:
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(ScalarFormatter())
+            axes.xaxis.set_minor_locator(NullLocator())
+        tried = self.selection.table["n_clusters"]
+        self.ax_[-1].set_xticks([tick for tick in TICKS if tried[0] <= tick <= tried[-1]])
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Any = None) -> SelectionDisplay:

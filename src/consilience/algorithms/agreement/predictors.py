@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn.neighbors
 from array_api_compat import device
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from ..._backend import Array, like, map_chunks, namespace, single_openmp_thread, to_numpy, where
 from ..spectral import unit_rows
@@ -187,7 +187,11 @@ def leading_eigenvectors(matrix: sp.csr_array, number: int, rng: np.random.Gener
     if n <= DENSE_UP_TO or number >= n - 1:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        values, vectors = eigsh(matrix, number, which="LA", v0=rng.standard_normal(n))
+        start = rng.standard_normal(n)
+        try:
+            values, vectors = eigsh(matrix, number, which="LA", v0=start)
+        except ArpackError:  # many eigenvalues are nearly equal: a larger subspace separates them
+            values, vectors = eigsh(matrix, number, which="LA", v0=start, ncv=min(n, 4 * number + 100))
     order = np.argsort(-values, kind="stable")[:number]
     return values[order], vectors[:, order]
 

@@ -1,0 +1,245 @@
+"""Leave-one-out predictors that are prepared once and serve every number of clusters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_mutual_info_score
+
+from .._backend import is_sparse, single_openmp_thread, squared_norms, to_numpy
+from ..affinities import Auto, Precomputed
+from ..algorithms.agreement import (
+    Ensemble,
+    GraphFeatures,
+    LeaveOneOutRidge,
+    Round,
+    ViewPredictors,
+    Vote,
+    choose_clusters,
+    count_graph_features,
+    indicate,
+    refine_labels,
+)
+from ..algorithms.agreement.predictors import append_ones
+from ..algorithms.spectral import unit_rows
+from ..cluster._agreement import PreparedSpace, PreparedView, add_graphs, prepare_views
+from ..cluster._shared import ready_blocks
+from ..cluster._similarities import columns_of, only, restricted
+from ..data import Views
+
+PENALTY, BALANCE = 0.05, 0.5  # as in Consilience
+ROUNDS = 6  # of refinement per start: enough to compare numbers of clusters
+RESTARTS = 3  # of k-means per start
+TOL = 1e-3  # share of entities below which refinement stops
+MOST_FEATURES = 150  # eigenvectors of a graph
+LEAST_SHARED = 20  # entities with a view and another from which their agreement is measured
+
+
+@dataclass(frozen=True, eq=False)
+class SharedPredictors:
+    """The views of some entities, prepared for predictors of any number of clusters.
+
+    In a permuted copy each view belongs to other entities than the rest, so that the views are independent.
+    """
+
+    prepared: Sequence[PreparedView]
+    ridges: Sequence[Sequence[LeaveOneOutRidge]]  # on the components, per view and geometry
+    n_entities: int
+    columns: Mapping[str, np.ndarray]  # of similarities: the entities that are compared with
+    graph: sp.csr_array  # sum of the views' graphs
+    embedding: np.ndarray  # (entities, most clusters): leading eigenvectors of the graph
+
+    @classmethod
+    def build(cls, views: Views, precomputed: Mapping[str, bool], most_clusters: int) -> SharedPredictors:
+        """Prepare the views; `precomputed` tells which of them are matrices of similarities."""
+        affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
+        columns = columns_of(views, affinities, chosen=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit with the chosen number will warn of the data
+            prepared = prepare_views(restricted(views, columns), precomputed, min(most_clusters, MOST_FEATURES // 2))
+        prepared = [
+            replace(view, spaces=[replace(space, points=to_numpy(space.points)) for space in view.spaces])
+            for view in prepared
+        ]
+        ridges = [[LeaveOneOutRidge.fit(space.points, PENALTY) for space in view.spaces] for view in prepared]
+        return cls._embed(prepared, ridges, len(views), columns, most_clusters)
+
+    @classmethod
+    def _embed(
+        cls,
+        prepared: Sequence[PreparedView],
+        ridges: Sequence[Sequence[LeaveOneOutRidge]],
+        n_entities: int,
+        columns: Mapping[str, np.ndarray],
+        most_clusters: int,
+    ) -> SharedPredictors:
+        graph = add_graphs(prepared, n_entities)
+        embedding = GraphFeatures.fit(graph, min(n_entities, most_clusters), np.random.default_rng(0)).vectors
+        return cls(prepared, ridges, n_entities, columns, graph, embedding)
+
+    def permute(self, rng: np.random.Generator) -> SharedPredictors:
+        """Return a copy in which each view belongs to entities drawn at random among those that have it."""
+        permuted = [replace(view, entities=rng.permutation(view.entities)) for view in self.prepared]
+        return self._embed(permuted, self.ridges, self.n_entities, self.columns, self.embedding.shape[1])
+
+    def build_ensemble(self, n_clusters: int) -> Ensemble:
+        """Build the predictors of so many clusters."""
+        views = [
+            ViewPredictors(view.name, view.entities, ridges, 1 / len(view.spaces))
+            for view, ridges in zip(self.prepared, self._build_ridges(n_clusters), strict=True)
+        ]
+        return Ensemble(views, self.n_entities, n_clusters, BALANCE, np.zeros((0, 1), np.float32))
+
+    def _build_ridges(self, n_clusters: int) -> list[list[LeaveOneOutRidge]]:
+        """Return per view and geometry the regression on components and the one on eigenvectors of the graph."""
+        by_view = []
+        for view, on_components in zip(self.prepared, self.ridges, strict=True):
+            ridges = []
+            for space, ridge in zip(view.spaces, on_components, strict=True):
+                values = take_features(space, n_clusters).values.astype(np.float32)
+                ridges += [ridge, LeaveOneOutRidge.fit(values, PENALTY)]
+            by_view.append(ridges)
+        return by_view
+
+    def cluster(self, n_clusters: int, rng: np.random.Generator, earlier: np.ndarray | None = None) -> Round:
+        """Return the best of a few refined starts; `earlier` are labels of fewer clusters, of which some are split."""
+        ensemble = self.build_ensemble(n_clusters)
+        rows = unit_rows(self.embedding[:, :n_clusters])
+        starts = [run_kmeans(rows, n_clusters, rng)]
+        if len(self.prepared) > 1:
+            starts.append(run_kmeans(self._place_side_by_side(n_clusters), n_clusters, rng))
+        if earlier is not None:
+            starts.append(split_clusters(earlier, rows, n_clusters, rng))
+        return max((refine_start(ensemble, start) for start in starts), key=lambda state: state.score)
+
+    def _place_side_by_side(self, n_clusters: int) -> np.ndarray:
+        blocks = []
+        for view in self.prepared:
+            rows = unit_rows(view.clearest.features.vectors[:, :n_clusters])
+            block = np.zeros((self.n_entities, rows.shape[1]))
+            block[view.entities] = rows
+            blocks.append(block)
+        return np.concatenate(blocks, axis=1)
+
+    def place(self, views: Views) -> list[PlacedView]:
+        """Return other entities as points and in the graphs of these views, for `predict`."""
+        placed = []
+        blocks = ready_blocks(restricted(views, self.columns))
+        for view in self.prepared:
+            X, has_view = blocks[view.name]
+            has_row = to_numpy(has_view)
+            if is_sparse(X):
+                has_row = has_row & to_numpy(squared_norms(X) > 0)
+            spaces = []
+            if has_row.any():
+                for space in view.spaces:
+                    points = to_numpy(space.geometry.transform(only(X, has_row)))
+                    spaces.append((points, space.graph.join(points) @ space.features.extension))
+            placed.append(PlacedView(np.flatnonzero(has_row), spaces))
+        return placed
+
+    def predict(self, state: Round, placed: Sequence[PlacedView], n_entities: int) -> np.ndarray:
+        """Return the clusters of other entities, predicted from the clusters of these."""
+        n_clusters = state.vote.total.shape[1]
+        votes = np.zeros((n_entities, n_clusters))
+        ridges = self._build_ridges(n_clusters)
+        for view, others, view_ridges, weights in zip(self.prepared, placed, ridges, state.vote.weights, strict=True):
+            members = indicate(state.labels[view.entities], n_clusters, np.zeros((0, 1), np.float32))
+            pairs = iter(zip(view_ridges, weights.tolist(), strict=True))
+            for points, joined in others.spaces:
+                ridge, weight = next(pairs)
+                votes[others.entities] += weight * (append_ones(points) @ to_numpy(ridge.learn(members)))
+                ridge, weight = next(pairs)
+                coefficients = to_numpy(ridge.learn(members))
+                features = unit_rows(joined[:, : len(coefficients) - 1])
+                votes[others.entities] += weight * (append_ones(features) @ coefficients)
+        shares = np.bincount(state.labels, minlength=n_clusters) / len(state.labels)
+        return choose_clusters(votes, np.maximum(shares, 1 / len(state.labels)), BALANCE)
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedView:
+    """The entities that have a view, and in each geometry their points and their places in its graph."""
+
+    entities: np.ndarray
+    spaces: Sequence[tuple[np.ndarray, np.ndarray]]
+
+
+def take_features(space: PreparedSpace, n_clusters: int) -> GraphFeatures:
+    """Return as many eigenvectors of the graph as a fit with so many clusters would compute."""
+    features = space.features
+    number = count_graph_features(len(features.vectors), n_clusters)
+    return replace(features, vectors=features.vectors[:, :number], eigenvalues=features.eigenvalues[:number])
+
+
+def run_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Cluster rows by k-means, on one thread so that the result does not depend on their number."""
+    with single_openmp_thread():
+        return KMeans(n_clusters, n_init=RESTARTS, random_state=int(rng.integers(2**31))).fit_predict(rows)
+
+
+def split_clusters(labels: np.ndarray, rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Split the widest cluster in two until there are so many clusters."""
+    labels = labels.copy()
+    for number in range(int(labels.max()) + 1, n_clusters):
+        widths = [measure_width(rows[labels == cluster]) for cluster in range(number)]
+        members = np.flatnonzero(labels == int(np.argmax(widths)))
+        if len(members) < 2:
+            break
+        labels[members[run_kmeans(rows[members], 2, rng) == 1]] = number
+    return labels
+
+
+def measure_width(rows: np.ndarray) -> float:
+    """Return the sum of squared distances from the mean."""
+    return float(np.sum((rows - rows.mean(axis=0)) ** 2)) if len(rows) > 1 else 0.0
+
+
+def refine_start(ensemble: Ensemble, start: np.ndarray) -> Round:
+    """Refine a start for a few rounds."""
+    state = None
+    for state in islice(refine_labels(ensemble, start, TOL), ROUNDS):
+        if state.settled:
+            break
+    assert state is not None
+    return state
+
+
+def measure_agreement(ensemble: Ensemble, vote: Vote, labels: np.ndarray) -> float:
+    """Return how far each view and all others predict the same clusters, the entity left out, beyond chance.
+
+    Adjusted mutual information, the mean over views by their entities; NaN with one view.
+    """
+    n_views = np.zeros(ensemble.n_entities)
+    for view in ensemble.views:
+        n_views[view.entities] += 1
+    values, weights = [], []
+    for view, votes in zip(ensemble.views, vote.by_view, strict=True):
+        shared = n_views[view.entities] > 1
+        if shared.sum() < LEAST_SHARED:
+            continue
+        others = vote.total[view.entities] - votes
+        first, second = ensemble.choose(votes, labels), ensemble.choose(others, labels)
+        values.append(adjusted_mutual_info_score(first[shared], second[shared]))
+        weights.append(int(shared.sum()))
+    return float(np.average(values, weights=weights)) if values else np.nan
+
+
+def measure_modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
+    """Return the modularity of clusters in a graph, whose loops do not count: from -1/2 to 1."""
+    edges = sp.coo_array(graph)
+    apart = edges.row != edges.col
+    rows, columns, weights = edges.row[apart], edges.col[apart], edges.data[apart]
+    total = weights.sum()
+    if total <= 0:
+        return 0.0
+    within = weights[labels[rows] == labels[columns]].sum() / total
+    degree = np.bincount(rows, weights, minlength=len(labels))
+    shares = np.bincount(labels, degree) / total
+    return float(within - np.sum(shares**2))

@@ -1,0 +1,56 @@
+"""The outcome of a search for the number of clusters, in figures and in words."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..data import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which numbers of clusters the data supports.
+
+    Without labels no rule knows the number of clusters, so that there may be several. Printing it shows the answer, the
+    reasons and the table.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number with the highest score; 1 if there is no evidence for groups.
+    reason : str
+        The answer in a few sentences.
+    table : Table
+        Per number of clusters: ``information``, bits that the views' left-out predictions carry about the clusters;
+        ``by_chance``, what it is if the views are independent; ``agreement``, how far each view and the others predict
+        the same clusters (adjusted mutual information, 0 by chance, NaN with one view); ``stability``, how far two fits
+        to disjoint halves give entities that one has not seen the same clusters (adjusted Rand index, 0 by chance);
+        ``modularity`` of the clusters in the views' graphs of nearest neighbors; ``score``, by which numbers are
+        ordered: information beyond chance * sqrt(agreement * stability ** 3), or with one view modularity *
+        sqrt(stability).
+    supported : tuple of int
+        Up to three numbers whose score is the highest within a factor of 1.5 and at least half of the highest of all,
+        the highest score first; empty if there is no evidence for groups.
+    sentences : tuple of str
+        One sentence per supported number.
+    labels : ndarray of shape (n_entities,) or None
+        With ``small_groups=True``: the group of each entity.
+    """
+
+    n_clusters: int
+    reason: str
+    table: Table
+    supported: Sequence[int] = ()
+    sentences: Sequence[str] = field(default_factory=tuple)
+    labels: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return "\n".join([self.reason, *self.sentences, "", repr(self.table)])
+
+    def _repr_html_(self) -> str:
+        sentences = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.sentences)
+        return f"<p>{html.escape(self.reason)}</p><ul>{sentences}</ul>{self.table._repr_html_()}"

@@ -1,0 +1,337 @@
+"""The number of clusters that data supports."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.metrics import adjusted_mutual_info_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import consilience as cs
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.selection import Selection
+from consilience.selection.candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
+from consilience.selection.predictors import SharedPredictors, measure_agreement, measure_modularity
+from consilience.selection.select import LEAST_EVIDENCE, describe, name_numbers, tabulate
+
+
+@pytest.fixture(scope="module")
+def four_groups():
+    return make_gaussian_views(300, n_clusters=4, n_features=(4, 4), separation=8, random_state=3)[0]
+
+
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("estimator", [cs.Consilience(), cs.MultiViewSphericalKMeans(n_init=2)])
+def test_finds_the_number_that_text_was_made_with(estimator, k):
+    views, _ = make_text_views(300, n_clusters=k, n_words=(200, 200), topic_share=0.4, random_state=0)
+    selection = cs.select_n_clusters(estimator, views, range(2, 8))
+    assert selection.n_clusters == k
+    assert selection.supported[0] == k
+    assert selection.reason.startswith(f"{k} clusters")
+    assert selection.sentences[0].startswith(f"{k}: views predict each other's clusters")
+    assert selection.table["n_clusters"].tolist() == list(range(2, 8))
+
+
+def test_finds_the_number_without_candidates(four_groups):
+    selection = cs.select_n_clusters(cs.Consilience(), four_groups)
+    assert selection.n_clusters == 4
+    assert selection.table["n_clusters"].tolist()[-1] == 37  # an eighth of the entities
+
+
+def test_finds_the_number_with_views_missing():
+    views, _ = make_gaussian_views(400, n_clusters=4, n_features=(4, 4), separation=8, missing=0.3, random_state=0)
+    assert cs.select_n_clusters(cs.Consilience(), views, range(2, 7)).n_clusters == 4
+    assert cs.select_n_clusters(cs.MultiViewKMeans(n_init=2), views, range(2, 7)).n_clusters == 4
+
+
+def test_finds_many_clusters():
+    views, _ = make_gaussian_views(600, n_clusters=30, n_features=(12, 12), separation=14, random_state=0)
+    selection = cs.select_n_clusters(cs.Consilience(), views, [10, 20, 25, 30, 35, 40], n_splits=1)
+    assert selection.n_clusters == 30
+
+
+def test_one_view_is_judged_by_stability_and_modularity():
+    views, _ = make_gaussian_views(300, n_clusters=3, n_features=(4,), separation=8, random_state=0)
+    selection = cs.select_n_clusters(cs.Consilience(), views["view0"], range(2, 6))
+    assert selection.n_clusters == 3
+    assert np.isnan(selection.table["agreement"]).all()
+    assert "modularity" in selection.sentences[0]
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "uniform", "permuted", "words"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_independent_views_have_no_groups(kind, seed):
+    rng = np.random.default_rng(seed)
+    if kind == "permuted":
+        blocks = make_gaussian_views(120, n_clusters=4, n_features=(4, 4), separation=8, random_state=seed)[0]
+        views = cs.Views({name: block[rng.permutation(120)] for name, block in blocks.items()})
+    elif kind == "words":
+        views = cs.Views([sp.csr_array(rng.poisson(0.1, size=(120, 300)).astype(float)) for _ in range(2)])
+    else:
+        draw = rng.normal if kind == "gaussian" else rng.uniform
+        views = cs.Views([draw(size=(120, 5)) for _ in range(3)])
+    selection = cs.select_n_clusters(cs.Consilience(), views)
+    assert selection.n_clusters == 1
+    assert selection.supported == ()
+    assert selection.reason == "No evidence for groups: the views agree no more than independent views do."
+
+
+def test_a_pipeline_is_taken_whole():
+    views, _ = make_gaussian_views(300, n_clusters=3, n_features=(4, 3), separation=8, random_state=0)
+    views = views.map(lambda block: block * [1, 1000, 1][: block.shape[1]] if block.shape[1] == 3 else block)
+    pipeline = make_pipeline(cs.PerView(StandardScaler()), cs.MultiViewKMeans(n_init=2))
+    before = pipeline[-1].n_clusters
+    assert cs.select_n_clusters(pipeline, views, [2, 3, 4]).n_clusters == 3
+    assert pipeline[-1].n_clusters == before
+    assert not hasattr(pipeline[-1], "labels_")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        cs.CoEM(n_init=1, eta=0.5),
+        cs.CoTrainedSpectral(),
+        cs.MultiViewAgglomerative(metric="euclidean"),  # cannot predict
+        cs.baselines.ConcatenatedViews(KMeans(n_init=2)),
+        cs.baselines.KernelAddition(),
+    ],
+)
+def test_takes_estimators_of_every_kind(estimator, four_groups):
+    assert cs.select_n_clusters(estimator, four_groups[:160], [2, 4, 6], n_splits=1).n_clusters == 4
+
+
+@pytest.mark.parametrize("estimator", [KMeans(n_init=2), AgglomerativeClustering()])
+def test_takes_estimators_of_scikit_learn(estimator):
+    views, _ = make_gaussian_views(200, n_clusters=3, n_features=(4,), separation=8, random_state=0)
+    assert cs.select_n_clusters(estimator, views["view0"], [2, 3, 4]).n_clusters == 3
+
+
+def test_similarities_can_be_given(four_groups):
+    similarities = {name: np.exp(-(squareform(pdist(block)) ** 2) / 20) for name, block in four_groups[:120].items()}
+    views = cs.Views(similarities)
+    selection = cs.select_n_clusters(cs.Consilience(affinity="precomputed"), views, range(2, 7))
+    assert selection.n_clusters == 4
+
+
+def test_columns_of_one_array_can_make_the_views(four_groups):
+    X = np.hstack([block for _, block in four_groups.items()])
+    estimator = cs.Consilience(views={"left": slice(0, 4), "right": slice(4, 8)})
+    assert cs.select_n_clusters(estimator, X, range(2, 7)).n_clusters == 4
+
+
+def test_same_seed_same_table_for_any_number_of_threads(four_groups):
+    tables = [
+        cs.select_n_clusters(cs.Consilience(n_jobs=n_jobs), four_groups, [2, 4, 6], random_state=seed).table
+        for n_jobs, seed in ((1, 0), (2, 0), (1, 1))
+    ]
+    assert all(np.array_equal(tables[0][name], tables[1][name]) for name in tables[0])
+    assert not np.array_equal(tables[0]["stability"], tables[2]["stability"])
+
+
+def test_a_sample_bounds_the_cost(four_groups):
+    selection = cs.select_n_clusters(cs.Consilience(), four_groups, [2, 4, 6], max_entities=120)
+    assert selection.n_clusters == 4
+    assert "Judged by 120 of the 300 entities, drawn at random." in selection.reason
+
+
+@pytest.mark.parametrize(
+    ("candidates", "options", "message"),
+    [
+        ([], {}, "no candidates: give numbers of clusters"),
+        ([0, 1], {}, "candidates must be whole numbers from 1 on"),
+        ([2.5], {}, "candidates must be whole numbers from 1 on"),
+        ([2, 61], {}, "61 clusters are more than the 60 entities of a half of the data: try fewer"),
+        ([2, "a"], {}, "candidates must be whole numbers from 1 on"),
+        ([1], {}, "the only candidate is 1: give larger numbers"),
+        ("all", {}, "'candidates' parameter of select_n_clusters must be"),
+        ([2], {"n_splits": 0}, "'n_splits' parameter"),
+        ([2], {"max_entities": 3}, "'max_entities' parameter"),
+        ([2], {"random_state": "a"}, "'random_state' parameter"),
+    ],
+)
+def test_refuses(candidates, options, message):
+    views, _ = make_gaussian_views(120, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        cs.select_n_clusters(cs.Consilience(), views, candidates, **options)
+
+
+def test_refuses_too_few_entities():
+    views, _ = make_gaussian_views(15, random_state=0)
+    with pytest.raises(ValueError, match="15 entities are too few to choose the number of clusters"):
+        cs.select_n_clusters(cs.Consilience(), views)
+
+
+def test_refuses_an_estimator_without_a_number_of_clusters(four_groups):
+    with pytest.raises(TypeError, match="DBSCAN has no parameter n_clusters"):
+        cs.select_n_clusters(DBSCAN(), four_groups["view0"], [2, 3])
+
+
+def test_refuses_a_constant_view(four_groups):
+    views = cs.Views({**dict(four_groups.items()), "constant": np.ones((300, 2))})
+    with pytest.raises(ValueError, match="view 'constant' is the same for every entity"):
+        cs.select_n_clusters(cs.Consilience(), views, [2, 3])
+
+
+def test_an_interrupted_search_raises(four_groups, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt("stop")
+
+    monkeypatch.setattr(SharedPredictors, "cluster", interrupt)
+    with pytest.raises(KeyboardInterrupt, match="stop"):
+        cs.select_n_clusters(cs.Consilience(), four_groups, [2, 3])
+
+
+# candidates and peaks
+
+
+def test_coarse_grid_begins_with_every_number_and_ends_at_the_largest():
+    assert propose_coarse(125) == [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 31, 39, 49, 61, 76, 95, 119, 125]
+    assert propose_coarse(2) == [2]
+    assert propose_coarse(11) == [2, 3, 4, 5, 6, 7, 8, 10, 11]
+    assert [limit_clusters(n) for n in (15, 16, 80, 1000, 10**6)] == [1, 2, 10, 125, 125]
+
+
+def test_fine_grid_fills_the_gaps_beside_peaks():
+    tried = [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 31]
+    scores = np.zeros(len(tried))
+    scores[tried.index(10)] = 1.0
+    assert propose_fine(tried, scores) == [9, 11]
+    scores = np.zeros(len(tried))
+    scores[tried.index(25)] = 1.0
+    assert propose_fine(tried, scores) == [22, 23, 27, 29]
+    scores = np.zeros(len(tried))
+    scores[0] = 1.0
+    assert propose_fine(tried, scores) == []
+
+
+def test_peaks_are_highest_nearby_and_high_enough():
+    numbers = np.array([2, 3, 4, 6, 9, 13, 20])
+    assert find_peaks(numbers, np.array([0.1, 0.9, 0.2, 0.3, 1.0, 0.5, 0.7])) == [4, 1, 6]
+    assert find_peaks(numbers, np.array([0.1, 0.45, 0.2, 0.3, 1.0, 0.4, 0.49])) == [4]  # others are below half
+    assert find_peaks(numbers, np.array([np.nan, 0.9, 0.8, 0.3, 0.2, 0.1, 0.1])) == [1]
+    assert find_peaks(numbers, np.zeros(7)) == []
+
+
+def test_at_most_three_numbers_are_supported():
+    numbers = np.array([2, 4, 8, 16, 32])
+    assert find_peaks(numbers, np.array([0.7, 0.9, 0.8, 1.0, 0.95])) == [3, 4, 1]
+
+
+# figures
+
+
+def test_score_combines_gain_agreement_and_stability():
+    from consilience.selection.select import Evidence
+
+    evidence = {k: Evidence(k, 2.0, 0.5, 0.25, 0.3) for k in (2, 3)}
+    table = tabulate(evidence, np.array([1.0]), n_views=2)  # one bit by chance
+    np.testing.assert_allclose(table["score"], (2 - 1) * np.sqrt(0.5 * 0.25**3))
+    np.testing.assert_allclose(tabulate(evidence, np.zeros(1), n_views=1)["score"], 0.3 * np.sqrt(0.25))
+
+
+def test_evidence_needs_more_agreement_than_chance_gives():
+    rows = [
+        {"n_clusters": 2, "information": 1.0, "by_chance": 0.0, "stability": 0.9, "modularity": 0.2, "score": 0.1},
+        {"n_clusters": 3, "information": 1.0, "by_chance": 0.0, "stability": 0.9, "modularity": 0.2, "score": 0.05},
+    ]
+    for factor, expected in ((0.99, 1), (1.01, 2)):
+        table = cs.Table.from_rows({**row, "agreement": factor * LEAST_EVIDENCE / np.sqrt(400)} for row in rows)
+        assert describe(table, 2, 400, 400, 400, is_open=False).n_clusters == expected
+
+
+def test_the_edge_of_the_candidates_is_named(four_groups):
+    selection = cs.select_n_clusters(cs.Consilience(), four_groups, [2, 3, 4])
+    assert "4 is the largest number that was tried, so that more may be supported: try larger" in selection.reason
+    selection = cs.select_n_clusters(cs.Consilience(), four_groups, [4, 6, 8])
+    assert "4 is the smallest number that was tried, so that fewer may be supported" in selection.reason
+
+
+def test_supported_numbers_in_words():
+    assert name_numbers([4]) == "4 clusters"
+    assert name_numbers([4, 11]) == "4 clusters, or in more detail 11"
+    assert name_numbers([11, 4, 30]) == "11 clusters, or more coarsely 4, or in more detail 30"
+
+
+def test_agreement_compares_each_view_with_the_others(four_groups):
+    predictors = SharedPredictors.build(four_groups, {"view0": False, "view1": False}, 8)
+    state = predictors.cluster(4, np.random.default_rng(0))
+    ensemble = predictors.build_ensemble(4)
+    vote = ensemble.vote(state.labels)
+    first, second = (ensemble.choose(votes, state.labels) for votes in vote.by_view)
+    expected = adjusted_mutual_info_score(first, second)  # with two views the others are the other
+    assert measure_agreement(ensemble, vote, state.labels) == pytest.approx(expected, abs=1e-6)
+
+
+def test_permuted_predictors_share_nothing(four_groups):
+    predictors = SharedPredictors.build(four_groups, {"view0": False, "view1": False}, 8)
+    permuted = predictors.permute(np.random.default_rng(0))
+    state = permuted.cluster(4, np.random.default_rng(0))
+    ensemble = permuted.build_ensemble(4)
+    assert abs(measure_agreement(ensemble, ensemble.vote(state.labels), state.labels)) < 0.1
+
+
+def test_predictors_of_a_half_place_other_entities(four_groups):
+    rows, others = np.arange(0, 300, 2), np.arange(1, 300, 2)
+    predictors = SharedPredictors.build(four_groups[rows], {"view0": False, "view1": False}, 8)
+    state = predictors.cluster(4, np.random.default_rng(0))
+    predicted = predictors.predict(state, predictors.place(four_groups[others]), len(others))
+    model = cs.Consilience(4, random_state=0).fit(four_groups)
+    assert cs.metrics.adjusted_rand_score(model.labels_[others], predicted) > 0.95
+
+
+def test_modularity_of_two_cliques():
+    block = np.ones((3, 3))
+    graph = sp.csr_array(sp.block_diag([block, block]))
+    assert measure_modularity(graph, np.repeat([0, 1], 3)) == pytest.approx(0.5)
+    assert measure_modularity(graph, np.zeros(6, int)) == pytest.approx(0)
+    assert measure_modularity(sp.csr_array(np.eye(4)), np.arange(4)) == 0  # loops do not count
+
+
+# presentation
+
+
+def test_it_prints_its_reasons_and_its_table(four_groups):
+    selection = cs.select_n_clusters(cs.Consilience(), four_groups, [2, 4, 6])
+    assert repr(selection).startswith(f"{selection.reason}\n{selection.sentences[0]}\n")
+    assert repr(selection.table) in repr(selection)
+    assert "<table>" in selection._repr_html_()
+
+
+def test_markup_in_sentences_is_escaped():
+    assert "<b>" not in Selection(2, "<b>", cs.Table({"n_clusters": np.array([2])}))._repr_html_()
+
+
+# many small groups
+
+
+def make_duplicates(n_groups=80, seed=0):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, size=n_groups)
+    groups = np.repeat(np.arange(n_groups), sizes)
+    views = cs.Views(
+        {name: rng.normal(size=(n_groups, 20))[groups] + 0.1 * rng.normal(size=(len(groups), 20)) for name in "abc"}
+    )
+    return views, groups
+
+
+def test_duplicates_are_found():
+    views, groups = make_duplicates()
+    selection = cs.select_n_clusters(cs.Consilience(), views, small_groups=True)
+    assert abs(selection.n_clusters - 80) <= 2
+    assert cs.metrics.adjusted_rand_score(groups, selection.labels) > 0.95
+    assert selection.table["groups"].sum() == selection.n_clusters
+    assert (selection.table["groups"] * selection.table["size"]).sum() == len(views)
+
+
+def test_unrelated_entities_stay_single():
+    rng = np.random.default_rng(0)
+    views = cs.Views([rng.normal(size=(200, 20)) for _ in range(2)])
+    selection = cs.select_n_clusters(cs.Consilience(), views, small_groups=True)
+    assert selection.n_clusters > 190
+
+
+def test_small_groups_need_two_views():
+    with pytest.raises(ValueError, match="small_groups=True needs at least two views"):
+        cs.select_n_clusters(cs.Consilience(), np.random.default_rng(0).normal(size=(50, 3)), small_groups=True)
