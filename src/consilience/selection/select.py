@@ -26,7 +26,8 @@ from .selection import Selection
 from .small_groups import find_small_groups
 
 CHANCE_POINTS = 6  # numbers of clusters at which the information by chance is measured
-LEAST_EVIDENCE = 2.25  # agreement times the root of the entities; below it independent views agree as well
+LEAST_EVIDENCE = 2.25  # agreement times the root of the entities; independent views reach less
+LEAST_STABILITY = 0.1  # of clusters that count as groups
 FEW_ENTITIES = 1_000  # up to which two divisions into halves are made by default, one otherwise
 
 
@@ -234,9 +235,12 @@ def describe(table: Table, n_views: int, n_shared: int, n_entities: int, n_sampl
         notes = f" Judged by {n_sampled:,} of the {n_entities:,} entities, drawn at random."
     numbers = table["n_clusters"]
     peaks = find_peaks(numbers, table["score"])
-    if not peaks or (n_views > 1 and table["agreement"][peaks[0]] * np.sqrt(n_shared) < LEAST_EVIDENCE):
-        source = "the views agree no more than independent views do" if n_views > 1 else "no division is stable"
-        return Selection(1, f"No evidence for groups: {source}.{notes}", table)
+    if n_views > 1 and (not peaks or table["agreement"][peaks[0]] * np.sqrt(n_shared) < LEAST_EVIDENCE):
+        return Selection(1, f"No evidence for groups: views agree no more than independent views do.{notes}", table)
+    if not peaks or table["stability"][peaks[0]] < LEAST_STABILITY:
+        return Selection(
+            1, f"No evidence for groups: fits to halves of the entities give other clusters.{notes}", table
+        )
     supported = [int(numbers[peak]) for peak in peaks]
     reason = f"{name_numbers(supported)}.{describe_edge(supported, numbers, is_open)}{notes}"
     sentences = tuple(write_sentence(table, peak, n_views) for peak in peaks)
