@@ -113,6 +113,8 @@ def test_similarities_can_be_given(four_groups):
     views = cs.Views(similarities)
     selection = cs.select_n_clusters(cs.Consilience(affinity="precomputed"), views, range(2, 7))
     assert selection.n_clusters == 4
+    spectral = cs.CoTrainedSpectral(affinity="precomputed")
+    assert cs.select_n_clusters(spectral, views, [2, 4, 6], n_splits=1).n_clusters == 4
 
 
 def test_columns_of_one_array_can_make_the_views(four_groups):

@@ -98,9 +98,13 @@ class EstimatorClusterings:
             estimator = clone_quietly(estimator, families=estimator.families_for(views))
         self.estimator, self.data, self.views = estimator, Data(X), views
         self.predictors = SharedPredictors.build(views, precomputed, largest)
-        orders = [permute_present(has_view, rng) for has_view in views.present.T]
-        self.permuted_views = permute_views(views, orders)
-        self.permuted = SharedPredictors.build(self.permuted_views, precomputed, largest)
+        self.rng = rng
+        self.permuted_views = None
+        if any(precomputed.values()):  # permuted rows would no longer fit the columns
+            self.permuted = self.predictors.permute(rng)
+        else:
+            self.permuted_views = permute_views(views, [permute_present(has_view, rng) for has_view in views.present.T])
+            self.permuted = SharedPredictors.build(self.permuted_views, precomputed, largest)
         self.divisions = [split_entities(np.arange(len(views)), rng) for _ in range(n_splits)]
         self.seeds = rng.integers(2**31, size=2 + 2 * n_splits).tolist()
 
@@ -108,6 +112,8 @@ class EstimatorClusterings:
         return self._fit(self.data, n_clusters, np.arange(len(self.views)), self.seeds[0])
 
     def cluster_permuted(self, n_clusters: int) -> np.ndarray:
+        if self.permuted_views is None:
+            return self.permuted.cluster(n_clusters, self.rng).labels
         return self._fit(Data(self.permuted_views), n_clusters, np.arange(len(self.views)), self.seeds[1])
 
     def _fit(self, data: Data, n_clusters: int, rows: np.ndarray, seed: int) -> np.ndarray:

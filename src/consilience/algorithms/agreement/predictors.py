@@ -21,7 +21,7 @@ from ..spectral import unit_rows
 
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
 DENSE_UP_TO = 400  # entities up to which a dense eigensolver is faster than an iterative one
-LEAST_EIGENVECTORS = 20
+LEAST_EIGENVECTORS, MOST_EIGENVECTORS = 20, 300
 SEARCHED_ROWS = 2048  # rows whose neighbours one thread searches at a time
 LEAST_NEIGHBORS, MOST_NEIGHBORS = 5, 30  # of the graph
 
@@ -172,8 +172,8 @@ class GraphFeatures:
 
 
 def count_graph_features(n_entities: int, n_clusters: int) -> int:
-    """Return the number of eigenvectors of a graph: twice the clusters, at least 20."""
-    return min(n_entities, max(LEAST_EIGENVECTORS, 2 * n_clusters))
+    """Return the number of eigenvectors of a graph: twice the clusters, between 20 and 300."""
+    return min(n_entities, max(LEAST_EIGENVECTORS, min(2 * n_clusters, MOST_EIGENVECTORS)))
 
 
 def inverse_root(degree: np.ndarray) -> np.ndarray:
