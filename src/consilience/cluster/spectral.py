@@ -10,17 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._backend import Array
+from .._backend import Array, on_device, threads
 from ..affinities import Cross, Operator
 from ..algorithms.progress import progress
 from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, leading, place
-from ..data import Table
-from ._spectral import BaseSpectral, chosen_views, warn_of_embedding
+from ..data import Table, Views
+from ._cluster_means import ClusterMeans
+from ._membership import OUTLIERS, OutlierLabelsMixin, measure_log_ratio, measure_spreads
+from ._spectral import REMEDY, BaseSpectral, chosen_views, warn_of_embedding
 
 STRANGERS = 0.2  # alignment below which views have next to nothing in common
 
 
-class CoTrainedSpectral(BaseSpectral):
+class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     """Co-trained spectral clustering for any number of views (Kumar & Daumé 2011).
 
     Every view embeds the entities by the eigenvectors of its similarities. In a round, each view's similarities are
@@ -133,6 +135,7 @@ class CoTrainedSpectral(BaseSpectral):
         "n_iter": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "n_projections": [Interval(Integral, 1, None, closed="left"), None],
         "embedding": [str],
+        "outliers": OUTLIERS,
     }
     _stays_on_device = True
 
@@ -149,6 +152,7 @@ class CoTrainedSpectral(BaseSpectral):
         assign_labels: str = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
+        outliers: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -168,6 +172,7 @@ class CoTrainedSpectral(BaseSpectral):
         self.n_iter = n_iter
         self.n_projections = n_projections
         self.embedding = embedding
+        self.outliers = outliers
 
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> CoTrained:
         chosen = chosen_views(self.embedding, names)
@@ -195,6 +200,33 @@ class CoTrainedSpectral(BaseSpectral):
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
         for name, view, there in zip(names, found.rounds[0], present.T, strict=True):
             warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
+
+    def _store_outliers(self, views: Views, E: Array) -> None:
+        n_clusters, labels = int(self.n_clusters), np.asarray(self.labels_)
+        distances = self._measure_embedded(E, labels)
+        self._spreads = measure_spreads(distances, labels, n_clusters)
+        names = [name for name in views.names if name not in self._columns]  # similarities have no means
+        self._cluster_means = ClusterMeans.fit(views[names], labels, n_clusters) if names else None
+        self._mark_outliers(self._combine_misfit(views, distances, labels))
+
+    def _measure_embedded(self, E: Array, labels: np.ndarray) -> np.ndarray:
+        """Return the distance from the own cluster in the embedding, in units of the usual one."""
+        distances = self._ending.measure_distances(E)
+        return np.asarray(distances[np.arange(len(labels)), labels], dtype=np.float64) / self._embedding_unit
+
+    def _combine_misfit(self, views: Views, distances: np.ndarray, labels: np.ndarray) -> list[np.ndarray]:
+        """Return two quantities: how far entities are from their cluster in the embedding, and in the views."""
+        quantities = [measure_log_ratio(distances, labels, self._spreads)]
+        if self._cluster_means is not None:
+            quantities.append(self._cluster_means.measure(views, labels))
+        return quantities
+
+    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
+            E, has_view = self._place(views)
+            labels = self._ending.predict(E)
+            quantities = self._combine_misfit(views, self._measure_embedded(E, labels), labels)
+        return [np.where(has_view, values, np.inf) for values in quantities]
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
