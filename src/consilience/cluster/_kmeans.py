@@ -83,8 +83,6 @@ class BaseMultiViewKMeans(
 ):
     """Everything but the divergence."""
 
-    _reference_temperature = 1.0
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "views": [dict, None],

@@ -22,10 +22,12 @@ OUTLIERS = [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None
 LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
 ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
 TEMPERATURE_RANGE = 100.0  # a calibrated temperature is at most this many times the reference, or smaller
-FAR = 3.5  # robust standard deviations beyond which a score counts as an outlier's
-MAD_TO_DEVIATION = 1.4826  # of normal numbers: standard deviation over median absolute deviation
-LEAST_DEVIATION = 0.01  # of a quantity that hardly varies, such as one of many duplicates
+FAR = 3.5  # robust standard deviations beyond which an entity counts as an outlier
+UPPER = 0.85  # quantile whose distance from the median measures the spread of the poorly predicted half
+UPPER_DEVIATIONS = 1.0364  # standard deviations from the median to that quantile, of normal numbers
+LEAST_DEVIATION = 0.01  # of a logarithm of distances that hardly varies, such as one of many duplicates
 LEAST_RATIO = 1e-6  # of a distance to its usual size, below which logarithms are cut off
+DISTANCE_LIMIT = 3.0  # of the gap between squared distances, in units of the usual squared distance
 LEAST_UNIT = 1e-3  # of the mean distance to all clusters: entities that lie this near to their cluster lie in it
 FEW_MEMBERS = 10  # entities of the average cluster that are added to each cluster when its spread is estimated
 N_QUANTILES = 1_001  # of the scores of the fit
@@ -35,7 +37,7 @@ N_QUANTILES = 1_001  # of the scores of the fit
 class ClusterScores:
     """How well each cluster suits entities, in units that do not depend on the data's."""
 
-    scores: np.ndarray  # (n, k), higher is better, up to a constant per row
+    scores: np.ndarray  # (n, k), 0 for the best cluster of each row, below 0 for others
     labels: np.ndarray  # (n,), what `predict` says
     is_known: np.ndarray  # (n,), whether the entity has a view
     shares: np.ndarray | None = None  # (k,), the probabilities of an entity that has no view, if not all alike
@@ -117,8 +119,8 @@ class OutlierLabelsMixin:
     """Adds labels of outliers, `assign_outliers` and `score_outliers` to an estimator.
 
     A fit measures one or more quantities per entity that grow with how poorly its cluster predicts it. Each is
-    standardised by its median and median absolute deviation, and the largest is the entity's score: an entity may stand
-    out in any of them.
+    standardised by its median and the distance from there to an upper quantile, and the largest is the entity's score:
+    an entity may stand out in any of them.
     """
 
     outliers: Any
@@ -127,9 +129,10 @@ class OutlierLabelsMixin:
         """Measure how poorly their clusters predict entities, (n,) each."""
         raise NotImplementedError
 
-    def _mark_outliers(self, quantities: Sequence[np.ndarray]) -> None:
-        """Store the scores of the entities of the fit, and label outliers."""
-        self._misfit_scales = np.array([measure_scale(values) for values in quantities])
+    def _mark_outliers(self, quantities: Sequence[np.ndarray], least: Sequence[float] = (LEAST_DEVIATION,)) -> None:
+        """Store the scores of the entities of the fit, and label outliers; `least` has the least deviation of each."""
+        scales = [measure_scale(values, deviation) for values, deviation in zip(quantities, least, strict=False)]
+        self._misfit_scales = np.array(scales)
         self.outlier_scores_ = standardize(quantities, self._misfit_scales)
         self._outlier_quantiles = summarize(self.outlier_scores_)
         rows = choose_outliers(self.outlier_scores_, self.outliers)
@@ -186,10 +189,20 @@ def compute_probabilities(scored: ClusterScores, temperature: float) -> np.ndarr
 
 
 def score_distances(relative: np.ndarray) -> np.ndarray:
-    """Return minus squared distances, the nearest cluster of each row at 0."""
+    """Return scores by squared distances in units of the usual distance from the own cluster."""
     relative = np.asarray(relative, dtype=np.float64)
     nearest = relative.min(axis=1, keepdims=True)
-    return -(relative - nearest) * (relative + nearest)  # finite where the squares are not
+    with np.errstate(over="ignore"):
+        return score_gaps((relative - nearest) * (relative + nearest), DISTANCE_LIMIT)
+
+
+def score_gaps(gaps: np.ndarray, limit: float) -> np.ndarray:
+    """Return scores by how much worse than the best cluster each is, 0 for the best and above `-limit` for all.
+
+    The limit keeps single entities that are far from all others from deciding on the temperature.
+    """
+    with np.errstate(divide="ignore"):
+        return -limit / (1 + limit / gaps)
 
 
 def check_calibration(labels: np.ndarray, n_entities: int) -> None:
@@ -283,13 +296,13 @@ def choose_outliers(scores: np.ndarray, outliers: Any) -> np.ndarray:
     return np.sort(order[: round(float(outliers) * len(scores))])
 
 
-def measure_scale(values: np.ndarray) -> tuple[float, float]:
-    """Return the median, and a robust standard deviation."""
+def measure_scale(values: np.ndarray, least: float) -> tuple[float, float]:
+    """Return the median, and a robust standard deviation of the values above it, at least `least`."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return 0.0, 1.0
-    median = float(np.median(finite))
-    return median, max(LEAST_DEVIATION, MAD_TO_DEVIATION * float(np.median(np.abs(finite - median))))
+    median, upper = np.quantile(finite, [0.5, UPPER])
+    return float(median), max(least, float(upper - median) / UPPER_DEVIATIONS)
 
 
 def standardize(quantities: Sequence[np.ndarray], scales: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ class Map(Protocol):
 class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     """Everything but how similarities become an embedding."""
 
-    _reference_temperature = 1.0
+    _reference_temperature = 0.4
     _stays_on_device: ClassVar[bool] = False  # whether embeddings are made where the data is, or by numpy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

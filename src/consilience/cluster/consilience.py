@@ -43,7 +43,15 @@ from ._agreement import (
     propose_starts,
 )
 from ._links import check_constraints, entity_ids, positions_of, warn_of_conflicts
-from ._membership import LEAST_RATIO, OUTLIERS, ClusterScores, MembershipMixin, OutlierLabelsMixin
+from ._membership import (
+    LEAST_DEVIATION,
+    LEAST_RATIO,
+    OUTLIERS,
+    ClusterScores,
+    MembershipMixin,
+    OutlierLabelsMixin,
+    score_gaps,
+)
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
@@ -64,6 +72,8 @@ DIFFERENT = 0.5  # normalised mutual information below which two partitions coun
 EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
 LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a sample, if there are so many
 CONSENSUS = 5  # best partitions whose majority is refined once more
+VOTE_LIMIT = 1.0  # of the gap between votes, which is about 1 between a clear cluster and others
+LEAST_ERROR = 0.15  # deviation of squared errors of the votes, which are 0 at best: smaller ones are no misfit
 ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
 REMEDY = "use a smaller sample_size, or numbers in float32"
 
@@ -109,6 +119,10 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         If there are more entities, a random sample of about this size is clustered and the others are predicted from
         it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
         given are never sampled.
+    outliers : float or 'auto', optional
+        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
+        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
+        Constraints on an outlier are not satisfied.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts, of the permutations behind `view_information_`, and of the sample of large data.
     n_jobs : int, default=None
@@ -119,10 +133,17 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     Attributes
     ----------
     labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+        The cluster of each entity; -1 for outliers.
     confidence_ : ndarray of shape (n_entities,)
         Margin of each entity's cluster over the second in the left-out vote, relative to its own votes: 0 for a tie, 1
         if no other cluster has a vote. It orders entities by how doubtful they are; it is not a probability.
+    temperature_ : float
+        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
+    outlier_scores_ : ndarray of shape (n_entities,)
+        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
+        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how far the
+        left-out votes of the views are from certainty of the cluster, which is large where views contradict each other,
+        and how far the entity is from its nearest entities.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
     view_information_ : Table
@@ -177,7 +198,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     ['view0', 'view1']
     """
 
-    _reference_temperature = 1.0
+    _reference_temperature = 0.065
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
@@ -290,7 +311,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 raise
         labels = self.labels_
         self.temperature_ = self._reference_temperature
-        self._mark_outliers(misfit)
+        self._mark_outliers(misfit, (LEAST_ERROR, LEAST_DEVIATION))
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn(len(chosen), labels)
@@ -447,10 +468,12 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         """Return scores, chosen clusters, and which entities have a vote."""
         total = sum_votes(votes)
         weights = np.sum([self._models[name].weight * view.has_view for name, view in votes.items()], axis=0)
-        # Votes for one of k clusters of equal size add up to about 1, whatever k is, if sizes are in units of the mean.
-        scores = balance_votes(total, self._sizes * len(self._sizes), self._balance)
+        # Sizes in units of the mean size: the votes for a clear cluster are then about 1, whatever their number.
+        balanced = balance_votes(total, self._sizes * len(self._sizes), self._balance)
+        balanced = balanced / np.where(weights > 0, weights, 1)[:, None]
+        scores = score_gaps(balanced.max(axis=1, keepdims=True) - balanced, VOTE_LIMIT)
         labels = choose_clusters(total, self._sizes, self._balance)
-        return scores / np.where(weights > 0, weights, 1)[:, None], labels, total.any(axis=1)
+        return scores, labels, (total != 0).any(axis=1)
 
     def _extend(self, views: Views, sample: np.ndarray, misfit: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Predict the entities that were not in the sample, block by block, and store what is known of all.
