@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp, softmax
+from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 from sklearn.utils.validation import check_is_fitted
 
@@ -51,6 +52,11 @@ class MembershipMixin:
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score the clusters of entities."""
         raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags = ClassifierTags()  # required by scikit-learn's checks of predict_proba on sparse rows
+        return tags
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each cluster for each entity.

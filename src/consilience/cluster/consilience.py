@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._backend import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
@@ -588,7 +587,6 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags = ClassifierTags()  # required by scikit-learn's checks of predict_proba on sparse rows
         return tags
 
 
