@@ -92,7 +92,7 @@ class MultiViewKMeans(BaseMultiViewKMeans):
     True
     """
 
-    _reference_temperature = 0.15
+    _reference_temperature = 0.1
 
     @property
     def _divergence(self) -> Divergence:

@@ -32,9 +32,9 @@ def confidence(model: Any, views: Views) -> np.ndarray:
 
     Where the model has a confidence of its own (`confidence_`, as `consilience.Consilience` has), that. Where it has
     probabilities (`predict_proba`, as mixtures, k-means and spectral estimators have), the probability of the entity's
-    cluster. Where it knows
-    distances (`transform`, or `embeddings_`, in which the means of the clusters have some), how much nearer the own
-    cluster is than the next: 1 - own / next. Otherwise the share of the entity's views that say the same as the model.
+    cluster. Where it knows distances (`transform`, or `embeddings_`, in which the means of the clusters have some), how
+    much nearer the own cluster is than the next: 1 - own / next. Otherwise the share of the entity's views that say the
+    same as the model.
 
     Parameters
     ----------
