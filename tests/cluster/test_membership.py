@@ -119,7 +119,7 @@ def test_calibration_lowers_the_loss_of_unseen_entities(name):
 @pytest.mark.parametrize(("name", "separation"), [("k-means", 1.5), ("spectral", 1.5), ("consilience", 2.0)])
 def test_calibrated_probabilities_are_frequencies(name, separation):
     """Fits to other entities repeat the cluster about as often as the probability says."""
-    views = make_views(600, separation=separation)
+    views = make_views(900, separation=separation)
     model = fit(name, views).calibrate(views)
     scores, targets = score_halves(model, views, model.labels_, K, 5_000, np.random.default_rng(5))
     logits = scores / model.temperature_
