@@ -17,7 +17,7 @@ from waiting import HANG_LIMIT
 
 PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]
 PREDICT += ["co-em", "spherical", "k-means", "convex", "constrained"]
-KNOWS_PROBABILITIES = ["co-em", "convex"]
+KNOWS_PROBABILITIES = ["co-em", "convex", "k-means", "spherical", "spectral", "kernel-addition", "co-regularized"]
 GIVES_CONFIDENCE = ["consilience", *KNOWS_PROBABILITIES]
 
 
