@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import consilience as cs
 from consilience.algorithms.agreement import mutual_information
 from consilience.cluster._agreement import agree_on_labels, propose_constrained_start
-from consilience.cluster.consilience import measure_margins, share_votes
+from consilience.cluster.consilience import measure_margins
 from consilience.datasets import make_gaussian_views, make_text_views
 
 ALL_PREDICTORS = ("components", "graph", "neighbors")
@@ -229,16 +229,6 @@ def test_margins():
     votes = np.array([[1.0, 0.5, 0], [1, 1, 0], [0.5, -1, -3], [-1, -2, -3], [0.2, 1, 0]])
     assert measure_margins(votes, np.array([0, 0, 0, 0, 0])).tolist() == [0.5, 0, 1, 0, 0]
     assert measure_margins(votes[:, :1], np.zeros(5, int)).tolist() == [1] * 5
-
-
-def test_shares_of_votes():
-    sizes = np.array([0.25, 0.64, 0.11])
-    votes = np.array([[1.0, 0, 0], [0.5, 0.8, 0], [-1, -8, -3], [0, 0, 0], [-0.5, -0.8, -0.33166248]])
-    shares = share_votes(votes, sizes, 0.5)
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
-    np.testing.assert_allclose(shares[:2], [[1, 0, 0], [0.5, 0.5, 0]], atol=1e-6)
-    assert shares[2].argmax() == 0
-    np.testing.assert_allclose(shares[3], sizes)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

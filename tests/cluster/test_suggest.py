@@ -110,9 +110,11 @@ def test_refusals():
         suggest_constraints(model, X, 0)
     with pytest.raises(ValueError, match=r"5 entities, but the model was fitted on 6: pairs are suggested among those"):
         suggest_constraints(model, X[:5], 2)
-    spectral = cs.CoTrainedSpectral(2, affinity="gaussian", random_state=0).fit(X)
-    with pytest.raises(TypeError, match=r"CoTrainedSpectral does not say how near entities are to clusters: use a mod"):
-        suggest_constraints(spectral, X, 2)
+    agglomerative = cs.MultiViewAgglomerative(2).fit(X)
+    with pytest.raises(
+        TypeError, match=r"MultiViewAgglomerative does not say how near entities are to clusters: use a mod"
+    ):
+        suggest_constraints(agglomerative, X, 2)
 
 
 def test_estimators_of_others_are_refused():

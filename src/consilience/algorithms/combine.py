@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from .._backend import Array, namespace, where
+import numpy as np
+
+from .._backend import Array, namespace, to_numpy, where
 from ..divergences import Divergence
 from .kmeans import Centres, e_step, extremes, measuring, rows_at_a_time
 from .shards import Shard, gathered, reading
@@ -71,6 +73,38 @@ def distances_to(shard: Shard, divergence: Divergence, centres: Mapping[str, Arr
     """What `vote` compares: the distance of each entity to each cluster, summed over the views it has (n, k)."""
     found = divergences_by_view(shard, divergence, centres)
     return gathered([reduce(add, (divergence.distance(own) for own in away)) for away in found])
+
+
+def relative_distances(
+    shard: Shard, divergence: Divergence, centres: Mapping[str, Array], units: Mapping[str, float]
+) -> Array:
+    """Return the distance of each entity to each cluster, in units of what its views have on average, (n, k).
+
+    A row that lacks every view is at distance NaN from every cluster.
+    """
+    distance = distances_to(shard, divergence, centres)
+    xp = namespace(distance)
+    weighted = (xp.astype(part.present, distance.dtype) * units[name] for name, part in shard.parts.items())
+    unit = reduce(add, weighted)
+    return distance / where(unit > 0, unit, np.nan)[:, None]
+
+
+def distances_from_cluster(
+    shard: Shard, divergence: Divergence, centres: Mapping[str, Array]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distance of each entity from its cluster in each view, and which views it has, (n, n_views) each.
+
+    The distance is 0 in a view that the entity lacks.
+    """
+    chosen = []
+    for divergences in divergences_by_view(shard, divergence, centres):
+        by_view = [divergence.distance(values) for values in divergences]
+        total = reduce(add, by_view)
+        xp = namespace(total)
+        labels = xp.argmin(total, axis=1)[:, None]
+        chosen.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
+    present = [to_numpy(part.present) for part in shard.parts.values()]
+    return to_numpy(gathered(chosen)), np.stack(present, axis=1)
 
 
 def divergences_by_view(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Iterator[list[Array]]:

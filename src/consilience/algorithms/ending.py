@@ -20,6 +20,13 @@ class Rotation:
         xp = namespace(E)
         return to_numpy(xp.argmax(xp.abs(E @ like(self.axes, E)), axis=1))
 
+    def measure_distances(self, E: Array) -> np.ndarray:
+        """Return the distance of each row, scaled to unit length, to the nearer end of each axis, (n, k)."""
+        xp = namespace(E)
+        length = xp.sqrt(xp.sum(E**2, axis=1))[:, None]
+        cosine = xp.abs(E @ like(self.axes, E)) / where(length > 0, length, 1.0)
+        return to_numpy(xp.sqrt(xp.clip(2 - 2 * cosine, 0.0, None)))
+
 
 def cluster_qr(E: Array, n_clusters: int) -> Rotation:
     """Clusters by a QR decomposition with column pivoting: nothing random, no restarts.

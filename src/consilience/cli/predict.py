@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster.consilience import measure_margins
+from ..cluster import Consilience
+from ..cluster.consilience import measure_new_margins
 from ..data import Views
 from ..files import InputFiles, check_complete, check_free, encode, entities, parse_view, read_files, whole_file
 from ..files.formats import is_table, path_of
@@ -57,10 +58,11 @@ def predict(options: argparse.Namespace, say: Say) -> None:
 
 def measure_confidence(estimator: Any, views: Views, labels: np.ndarray) -> np.ndarray | None:
     """Return how clearly each entity belongs to its cluster, in the units of labels.csv; None if it is not known."""
+    if isinstance(estimator, Consilience):
+        return measure_new_margins(estimator, views)
     if not hasattr(estimator, "predict_proba"):
         return None
-    shares = np.asarray(estimator.predict_proba(views))
-    return measure_margins(shares, labels) if hasattr(estimator, "confidence_") else shares.max(axis=1)
+    return np.asarray(estimator.predict_proba(views))[np.arange(len(labels)), labels]
 
 
 def check_pipe_is_read_once(model: Path, views: Sequence[str]) -> None:

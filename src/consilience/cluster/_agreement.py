@@ -69,6 +69,7 @@ class PreparedSpace:
     graph: NeighborGraph
     matrix: sp.csr_array  # of the graph
     features: GraphFeatures
+    distances: np.ndarray  # (entities,): mean distance from the nearest points
 
     @property
     def hubness(self) -> float:
@@ -138,9 +139,9 @@ def prepare_space(
     """Transform rows to points, join nearest points in a graph, and take the graph's leading eigenvectors."""
     points = geometry.transform(X)
     graph = NeighborGraph.over(points)
-    matrix = graph.connect()
+    matrix, distances = graph.connect_and_measure()
     features = GraphFeatures.fit(matrix, count_graph_features(points.shape[0], n_clusters), rng)
-    return PreparedSpace(geometry, points, graph, matrix, features)
+    return PreparedSpace(geometry, points, graph, matrix, features, distances)
 
 
 def check_connected(names: Sequence[str], present: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
@@ -19,13 +19,21 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._backend import generator, like, on_device, threads, to_numpy
-from ..algorithms.combine import consensus, consensus_centres, distances_to, vote
+from ..algorithms.combine import (
+    consensus,
+    consensus_centres,
+    distances_from_cluster,
+    distances_to,
+    relative_distances,
+    vote,
+)
 from ..algorithms.kmeans import multi_view_kmeans, view_labels
 from ..algorithms.progress import progress
 from ..algorithms.run import Attempt, best_of, run
 from ..algorithms.shards import Shards, started
 from ..algorithms.start import STRATEGIES, given_partition, sampled, seeding, spread_out
 from ..algorithms.stepwise import (
+    POWER,
     batch_history,
     brought,
     check_same_clusters,
@@ -35,8 +43,18 @@ from ..algorithms.stepwise import (
     remembered_centres,
     unlabelled,
 )
-from ..data import Table
+from ..data import Table, Views
 from ..divergences import Divergence
+from ._membership import (
+    OUTLIERS,
+    ClusterScores,
+    MembershipMixin,
+    OutlierLabelsMixin,
+    floor_unit,
+    measure_log_ratio,
+    measure_spreads,
+    score_distances,
+)
 from ._shards import TOO_LARGE, kmeans_shards
 from ._shared import (
     RANDOM_STATE,
@@ -54,7 +72,15 @@ from ._shared import (
 T = TypeVar("T")
 
 
-class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
+class BaseMultiViewKMeans(
+    MembershipMixin,
+    OutlierLabelsMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+    ABC,
+):
     """Everything but the divergence."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -65,6 +91,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         "tol": [Interval(Real, 0, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
+        "outliers": OUTLIERS,
         "random_state": RANDOM_STATE,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -80,6 +107,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         tol: float = 1e-6,
         patience: int = 5,
         init: Any = "k-means++",
+        outliers: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -91,6 +119,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         self.tol = tol
         self.patience = patience
         self.init = init
+        self.outliers = outliers
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -125,6 +154,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
             labels, centres, agreed = best.result
             by_view = list(shards.map(view_labels, self._divergence, view_centres, views.names))
             memories = kmeans_memories(shards, self._divergence, view_centres, agreed, views.names)
+            misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
         remember(self, X, views)
         self.labels_ = labels
         self.cluster_centers_ = centres
@@ -133,10 +163,34 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         self.history_ = Table.from_rows(best.run.history)
         self.view_centers_, self.statistics_, self.n_steps_ = view_centres.values, memories, 1
         store_agreement(self, joined_labels(by_view, views.names, len(labels)))
+        self.temperature_ = self._reference_temperature
+        self._store_misfit(misfit, views.names, 1.0)
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        self._warn()
+        warn_of_rounds(self)
+        warn_of_empty(labels, self.n_clusters)
         return self
+
+    def _store_misfit(self, measured: list[tuple[np.ndarray, np.ndarray]], names: Iterable[str], weight: float) -> None:
+        """Store the usual distance from the clusters, and the outliers.
+
+        `measured` has the distance of each entity from its cluster in each view and which views it has, shard by shard;
+        `weight` is the weight of these entities among all that the model has seen.
+        """
+        distances, present = (np.concatenate(parts) for parts in zip(*measured, strict=True))
+        units = dict(getattr(self, "_units", {})) if weight < 1 else {}
+        for name, view_distances, has_view in zip(names, distances.T, present.T, strict=True):
+            if has_view.any():
+                centres = to_numpy(self.cluster_centers_[name]).astype(np.float64)
+                between = np.linalg.norm(centres - centres.mean(axis=0), axis=1).mean()
+                unit = floor_unit(float(view_distances[has_view].mean(dtype=np.float64)), float(between))
+                units[name] = (1 - weight) * units.get(name, unit) + weight * unit
+        self._units = units
+        unit = present @ np.array([units.get(name, 0.0) for name in names])
+        relative = distances.sum(axis=1, dtype=np.float64) / np.where(unit > 0, unit, 1)
+        is_known, labels = present.any(axis=1), np.asarray(self.labels_)
+        self._spreads = measure_spreads(relative[is_known], labels[is_known], self.n_clusters)
+        self._mark_outliers([np.where(is_known, measure_log_ratio(relative, labels, self._spreads), np.inf)])
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
@@ -169,6 +223,11 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         >>> model.n_steps_, cs.metrics.normalized_mutual_info_score(y, model.predict(views)) > 0.9
         (6, True)
         """
+        if self.outliers is not None:
+            raise ValueError(
+                f"partial_fit cannot label outliers, which are defined by all entities: set outliers=None instead of "
+                f"outliers={self.outliers!r}, and use score_outliers"
+            )
         if not hasattr(self, "statistics_"):
             self.fit(X)
             self.history_ = batch_history(self.history_, 1)
@@ -188,6 +247,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         centres = remembered_centres(memories, self._divergence, state.centres.values)
         by_view = list(shards.map(view_labels, self._divergence, state.centres, list(shards.parts)))
         voted = list(shards.map(vote, self._divergence, centres))
+        misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
         self.labels_ = np.concatenate([to_numpy(labels) for labels, _ in voted])
         self.cost_ = float(sum(cost for _, cost in voted))
         self.cluster_centers_, self.view_centers_, self.statistics_ = centres, state.centres.values, memories
@@ -195,6 +255,7 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         self.n_steps_ += 1
         self.n_iter_, self.converged_ = 1, False
         store_agreement(self, joined_labels(by_view, self.view_columns_, len(self.labels_)))
+        self._store_misfit(misfit, list(shards.parts), self.n_steps_**-POWER)
 
     def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
         """How many restarts, and the labels of each, from a child generator of its own."""
@@ -225,10 +286,6 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
                 votes = list(shards.map(vote, self._divergence, centres))
                 labels = np.concatenate([to_numpy(shard_labels) for shard_labels, _ in votes])
                 yield Attempt(done, (labels, centres, agreed), float(sum(cost for _, cost in votes)))
-
-    def _warn(self) -> None:
-        warn_of_rounds(self)
-        warn_of_empty(self.labels_, self.n_clusters)
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Give each entity to the nearest cluster, by the views that it has.
@@ -267,6 +324,31 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         with threads(self.n_jobs), on_device(*TOO_LARGE):
             return collected(self._over(X, distances_to))
 
+    def _score_clusters(self, views: Views) -> ClusterScores:
+        """Score clusters by minus the squared distance, in units of the usual distance from the own cluster."""
+        relative, is_known = self._measure_relative(views)
+        return ClusterScores(score_distances(relative), relative.argmin(axis=1), is_known)
+
+    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+        """Measure the distance from the nearest cluster, beside that of the cluster's members."""
+        relative, is_known = self._measure_relative(views)
+        nearest, labels = relative.min(axis=1), relative.argmin(axis=1)
+        return [np.where(is_known, measure_log_ratio(nearest, labels, self._spreads), np.inf)]
+
+    def _measure_relative(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """Return relative distances to the clusters, (n, k), and which entities have a view."""
+        units = getattr(self, "_units", None) or self._estimate_units()
+        with threads(self.n_jobs), on_device(*TOO_LARGE):
+            relative = collected(self._over(views, relative_distances, units))
+        is_known = ~np.isnan(relative).any(axis=1)
+        return np.where(is_known[:, None], relative, 0.0), is_known
+
+    def _estimate_units(self) -> dict[str, float]:
+        """Return the usual distance from the clusters, for a model that was saved without it."""
+        n_rows = sum(int((labels >= 0).sum()) for labels in self.view_labels_.values())
+        unit = float(self._divergence.distance(np.asarray(self.cost_ / max(1, n_rows))))
+        return dict.fromkeys(self.cluster_centers_, unit if unit > 0 else 1.0)
+
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """How well the clusters fit: minus the cost of these entities, so that more is better.
 
@@ -285,12 +367,12 @@ class BaseMultiViewKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         with threads(self.n_jobs), on_device(*TOO_LARGE):
             return -float(sum(cost for _, cost in self._over(X, vote)))
 
-    def _over(self, X: Any, task: Callable[..., T]) -> Iterator[T]:
+    def _over(self, X: Any, task: Callable[..., T], *common: Any) -> Iterator[T]:
         """A task of new entities and the centres that they are measured against, shard by shard."""
         views = known_views(self, X)
         shards = kmeans_shards(views, self._divergence, self.cluster_centers_)
         known = {name: like(to_numpy(self.cluster_centers_[name]), part.present) for name, part in shards.parts.items()}
-        return shards.map(task, self._divergence, known)
+        return shards.map(task, self._divergence, known, *common)
 
     @property
     def _n_features_out(self) -> int:

@@ -26,7 +26,7 @@ from ..algorithms.missing import Similarities
 from ..data import Views, index_columns, per_view
 from ..data.sources import some_in_memory
 from ..divergences import NoDivergenceError
-from ._shared import name_of, ready_blocks, warn_of_lost
+from ._shared import name_of, ready_blocks, users_line, warn_of_lost
 
 
 def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
@@ -156,7 +156,7 @@ def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
             f"entity {name_of(views, lost[0])} is like none of the fit ({len(lost)} such), and gets the cluster "
             "nearest to nothing: use affinity='nearest-neighbors', or a larger bandwidth",
             UserWarning,
-            stacklevel=3,
+            stacklevel=users_line(),
         )
 
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._backend import Array, generator, namespace, on_device, threads, to_numpy
 from ..affinities import AFFINITIES, Cross, Operator, degrees
@@ -22,10 +21,12 @@ from ..algorithms.progress import announce
 from ..algorithms.spectral import Embedding, leading, unit_rows
 from ..algorithms.start import STRATEGIES
 from ..data import Views
+from ._membership import ClusterScores, MembershipMixin, floor_unit, score_distances
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
     check_views,
+    known_views,
     remember,
     store_agreement,
     warn_of_empty,
@@ -61,9 +62,10 @@ class Map(Protocol):
         """The same of other entities, from their similarities in each view."""
 
 
-class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
+class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     """Everything but how similarities become an embedding."""
 
+    _reference_temperature = 0.4
     _stays_on_device: ClassVar[bool] = False  # whether embeddings are made where the data is, or by numpy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -145,7 +147,10 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         }
         self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
         self._columns, self._found, self._ending = columns, found, ending
+        self.temperature_ = self._reference_temperature
+        self._embedding_unit = measure_unit(ending.measure_distances(E), labels)
         self._store(found, similarities.present)
+        self._store_outliers(views, E)
         for name, own in affinities.items():
             announce(f"view {name!r}: {own}", bool(self.verbose))
         warn_of_approximation(asked, affinities, similarities)
@@ -159,6 +164,9 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
             for (name, U), there in zip(self.embeddings_.items(), present.T, strict=True)
         }
         store_agreement(self, own)
+
+    def _store_outliers(self, views: Views, E: Array) -> None:
+        """Label outliers, in estimators that have any; `E` is the embedding of the entities."""
 
     @abstractmethod
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
@@ -181,17 +189,34 @@ class BaseSpectral(ClusterMixin, BaseEstimator, ABC):
         ndarray of shape (n_entities,)
             The cluster of each entity.
         """
-        check_is_fitted(self)
-        views = check_views(self, X, reset=False)
-        views = restricted(views, self._columns)
+        views = known_views(self, X)
         with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
-            own, present = crosses_of(views, self.affinities_, self._similarities.own)
-            crosses = self._similarities.against(own, present)
-            E = side_by_side(self._found.place(crosses))
-            alike = np.any([to_numpy(degrees(cross) > 0) for cross in crosses], axis=0)
-            alike &= to_numpy(namespace(E).any(E != 0, axis=1))
-            warn_of_strangers(views, np.any(present, axis=1) & ~alike)
-            return self._ending.predict(E)
+            return self._ending.predict(self._place(views)[0])
+
+    def _place(self, views: Views) -> tuple[Array, np.ndarray]:
+        """Return where the embedding has entities, and which have a view."""
+        views = restricted(views, self._columns)
+        own, present = crosses_of(views, self.affinities_, self._similarities.own)
+        crosses = self._similarities.against(own, present)
+        E = side_by_side(self._found.place(crosses))
+        has_view = np.any(present, axis=1)
+        alike = np.any([to_numpy(degrees(cross) > 0) for cross in crosses], axis=0)
+        alike &= to_numpy(namespace(E).any(E != 0, axis=1))
+        warn_of_strangers(views, has_view & ~alike)
+        return E, has_view
+
+    def _score_clusters(self, views: Views) -> ClusterScores:
+        """Score clusters by minus the squared distance in the embedding, in units of that from the own cluster."""
+        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
+            E, has_view = self._place(views)
+            distances, labels = self._ending.measure_distances(E), self._ending.predict(E)
+            unit = self._embedding_unit if hasattr(self, "_embedding_unit") else self._measure_unit()
+        return ClusterScores(score_distances(distances / unit), labels, has_view)
+
+    def _measure_unit(self) -> float:
+        """Return the usual distance from the own cluster in the embedding, for a model that was saved without it."""
+        E = side_by_side(self._found.joint)
+        return measure_unit(self._ending.measure_distances(E), self._ending.predict(E))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -225,6 +250,9 @@ class Ending(Protocol):
     def predict(self, E: Array) -> np.ndarray:
         """The cluster of each row."""
 
+    def measure_distances(self, E: Array) -> np.ndarray:
+        """Return the distance of each row to each cluster, (n, k)."""
+
 
 class Centres:
     """Clusters by the nearest centre."""
@@ -234,6 +262,10 @@ class Centres:
 
     def predict(self, E: Array) -> np.ndarray:
         return self.kmeans.predict({"embedding": E})
+
+    def measure_distances(self, E: Array) -> np.ndarray:
+        """Return the distance of each row to each centre, (n, k)."""
+        return self.kmeans.transform({"embedding": E})
 
 
 def by_kmeans(E: Array, estimator: BaseSpectral) -> Ending:
@@ -250,6 +282,12 @@ def by_qr(E: Array, estimator: BaseSpectral) -> Ending:
 
 
 ENDINGS: dict[str, Callable[[Array, BaseSpectral], Ending]] = {"kmeans": by_kmeans, "cluster_qr": by_qr}
+
+
+def measure_unit(distances: np.ndarray, labels: np.ndarray) -> float:
+    """Return the usual distance from the own cluster."""
+    distances = np.asarray(distances, dtype=np.float64)
+    return floor_unit(float(distances[np.arange(len(labels)), labels].mean()), float(distances.mean()))
 
 
 def side_by_side(parts: Sequence[Array]) -> Array:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._backend import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
@@ -43,6 +42,15 @@ from ._agreement import (
     propose_starts,
 )
 from ._links import check_constraints, entity_ids, positions_of, warn_of_conflicts
+from ._membership import (
+    LEAST_DEVIATION,
+    LEAST_RATIO,
+    OUTLIERS,
+    ClusterScores,
+    MembershipMixin,
+    OutlierLabelsMixin,
+    score_gaps,
+)
 from ._shared import (
     RANDOM_STATE,
     check_n_clusters,
@@ -63,11 +71,13 @@ DIFFERENT = 0.5  # normalised mutual information below which two partitions coun
 EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
 LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a sample, if there are so many
 CONSENSUS = 5  # best partitions whose majority is refined once more
+VOTE_LIMIT = 1.0  # of the gap between votes, which is about 1 between a clear cluster and others
+LEAST_ERROR = 0.15  # deviation of squared errors of the votes, which are 0 at best: smaller ones are no misfit
 ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
 REMEDY = "use a smaller sample_size, or numbers in float32"
 
 
-class Consilience(ClusterMixin, BaseEstimator):
+class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimator):
     """Clusters that every view predicts from entities it has not learned from: the default method.
 
     Views teach each other, as in co-EM, but a view may only speak about entities it has not learned from. Each view
@@ -108,6 +118,10 @@ class Consilience(ClusterMixin, BaseEstimator):
         If there are more entities, a random sample of about this size is clustered and the others are predicted from
         it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
         given are never sampled.
+    outliers : float or 'auto', optional
+        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
+        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
+        Constraints on an outlier are not satisfied.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts, of the permutations behind `view_information_`, and of the sample of large data.
     n_jobs : int, default=None
@@ -118,10 +132,17 @@ class Consilience(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+        The cluster of each entity; -1 for outliers.
     confidence_ : ndarray of shape (n_entities,)
         Margin of each entity's cluster over the second in the left-out vote, relative to its own votes: 0 for a tie, 1
         if no other cluster has a vote. It orders entities by how doubtful they are; it is not a probability.
+    temperature_ : float
+        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
+    outlier_scores_ : ndarray of shape (n_entities,)
+        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
+        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how far the
+        left-out votes of the views are from certainty of the cluster, which is large where views contradict each other,
+        and how far the entity is from its nearest entities.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
     view_information_ : Table
@@ -176,6 +197,7 @@ class Consilience(ClusterMixin, BaseEstimator):
     ['view0', 'view1']
     """
 
+    _reference_temperature = 0.065
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
@@ -188,6 +210,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         "penalty": [Interval(Real, 0, None, closed="neither")],
         "balance": [Interval(Real, 0, 1, closed="both")],
         "sample_size": [Interval(Integral, 10, None, closed="left")],
+        "outliers": OUTLIERS,
         "random_state": RANDOM_STATE,
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -207,6 +230,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         penalty: float = 0.05,
         balance: float = 0.5,
         sample_size: int = 20_000,
+        outliers: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -222,6 +246,7 @@ class Consilience(ClusterMixin, BaseEstimator):
         self.penalty = penalty
         self.balance = balance
         self.sample_size = sample_size
+        self.outliers = outliers
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -275,17 +300,20 @@ class Consilience(ClusterMixin, BaseEstimator):
             fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
         remember(self, X, views)
         self._columns = columns
-        self._store(fitted, chosen)
+        misfit = self._store(fitted, chosen)
         if sample is not None:
             try:
                 with threads(self.n_jobs):
-                    self._extend(views, sample)
+                    misfit = self._extend(views, sample, misfit)
             except BaseException:
                 forget_fit(self)  # a row outside the sample was refused, or Ctrl-C was pressed
                 raise
+        labels = self.labels_
+        self.temperature_ = self._reference_temperature
+        self._mark_outliers(misfit, (LEAST_ERROR, LEAST_DEVIATION))
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        self._warn(len(chosen))
+        self._warn(len(chosen), labels)
         return self
 
     def _precomputed(self, names: Sequence[str]) -> dict[str, bool]:
@@ -366,7 +394,8 @@ class Consilience(ClusterMixin, BaseEstimator):
                 most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
                 yield Attempt(done, labels, broken * most_bits - done.state.score)
 
-    def _store(self, fitted: Fitted, views: Views) -> None:
+    def _store(self, fitted: Fitted, views: Views) -> list[np.ndarray]:
+        """Store the result, and return how poorly their clusters predict the entities."""
         state: Round = fitted.best.run.state
         self.labels_ = state.labels
         self.cost_ = -state.score
@@ -382,11 +411,77 @@ class Consilience(ClusterMixin, BaseEstimator):
             view_labels[view.name] = np.full(len(views), -1)
             view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self._balance)
         store_agreement(self, view_labels)
+        return self._combine_misfit(self._read_votes(fitted, len(views)), state.labels)
 
-    def _extend(self, views: Views, sample: np.ndarray) -> None:
-        """Predict the entities that were not in the sample, block by block, and store what is known of all."""
+    def _read_votes(self, fitted: Fitted, n_entities: int) -> dict[str, ViewVotes]:
+        """Return the left-out votes of each view, and store the usual distances between neighbours."""
+        left_out, self._usual_distances = {}, {}
+        for view, votes in zip(fitted.prepared, fitted.best.run.state.vote.by_view, strict=True):
+            has_view, all_votes = np.zeros(n_entities, bool), np.zeros((n_entities, len(self._sizes)))
+            has_view[view.entities], all_votes[view.entities] = True, to_numpy(votes)
+            distances = [space.distances for space in view.spaces] if "graph" in self.predictors else []
+            self._usual_distances[view.name] = [measure_usual(values) for values in distances]
+            left_out[view.name] = ViewVotes(has_view, all_votes, distances)
+        return left_out
+
+    def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> list[np.ndarray]:
+        """Return how far the votes of each view are from the cluster, and how far entities are from their neighbours.
+
+        The first is the squared difference of the votes of each view, in units of its weight, from 1 for the cluster
+        and 0 for others. It is large where views contradict each other. The second is the logarithm of the mean
+        distance from the nearest entities over the usual one. It is large where an entity is like no other, also if
+        such entities form a cluster. Both are means over the views that an entity has.
+        """
+        n = len(labels)
+        error, weights, sparsity, n_graphs = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        for name, view in votes.items():
+            rows, weight = np.flatnonzero(view.has_view), self._models[name].weight
+            shares = view.votes[rows] / weight
+            error[rows] += weight * (1 - 2 * shares[np.arange(len(rows)), labels[rows]] + (shares**2).sum(axis=1))
+            weights[rows] += weight
+            for distances, usual in zip(view.distances, self._usual_distances[name], strict=True):
+                sparsity[rows] += np.log(np.maximum(distances / usual, LEAST_RATIO))
+                n_graphs[rows] += 1
+        is_known = weights > 0
+        quantities = [np.where(is_known, error / np.where(is_known, weights, 1), np.inf)]
+        if any(self._usual_distances.values()):
+            quantities.append(np.where(is_known, sparsity / np.maximum(n_graphs, 1), np.inf))
+        return quantities
+
+    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+        parts = []
+        with threads(self.n_jobs):
+            for votes in self._blocks(views):
+                labels = choose_clusters(sum_votes(votes), self._sizes, self._balance)
+                parts.append(self._combine_misfit(votes, labels))
+        return [np.concatenate(quantity) for quantity in zip(*parts, strict=True)]
+
+    def _score_clusters(self, views: Views) -> ClusterScores:
+        """Score clusters by balanced votes, divided by the weight of the views that an entity has."""
+        with threads(self.n_jobs):
+            scored = [self._score_votes(votes) for votes in self._blocks(views)]
+        scores, labels, is_known = (np.concatenate(parts) for parts in zip(*scored, strict=True))
+        return ClusterScores(scores, labels, is_known, self._sizes)
+
+    def _score_votes(self, votes: Mapping[str, ViewVotes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return scores, chosen clusters, and which entities have a vote."""
+        total = sum_votes(votes)
+        weights = np.sum([self._models[name].weight * view.has_view for name, view in votes.items()], axis=0)
+        # Sizes in units of the mean size: the votes for a clear cluster are then about 1, whatever their number.
+        balanced = balance_votes(total, self._sizes * len(self._sizes), self._balance)
+        balanced = balanced / np.where(weights > 0, weights, 1)[:, None]
+        scores = score_gaps(balanced.max(axis=1, keepdims=True) - balanced, VOTE_LIMIT)
+        labels = choose_clusters(total, self._sizes, self._balance)
+        return scores, labels, (total != 0).any(axis=1)
+
+    def _extend(self, views: Views, sample: np.ndarray, misfit: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Predict the entities that were not in the sample, block by block, and store what is known of all.
+
+        Returns how poorly their clusters predict the entities.
+        """
         n = len(views)
         labels, confidence = np.empty(n, self.labels_.dtype), np.empty(n)
+        quantities = [np.empty(n) for _ in misfit]
         view_labels = {name: np.full(n, -1) for name in views.names}
         start = 0
         for votes in self._blocks(views):
@@ -394,17 +489,23 @@ class Consilience(ClusterMixin, BaseEstimator):
             rows = slice(start, start + len(total))
             labels[rows] = choose_clusters(total, self._sizes, self._balance)
             confidence[rows] = measure_margins(total / self._sizes**self._balance, labels[rows])
-            for name, (has_view, view_votes) in votes.items():
-                view_labels[name][rows][has_view] = choose_clusters(view_votes[has_view], self._sizes, self._balance)
+            for values, block in zip(quantities, self._combine_misfit(votes, labels[rows]), strict=True):
+                values[rows] = block
+            for name, view in votes.items():
+                chosen = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
+                view_labels[name][rows][view.has_view] = chosen
             start = rows.stop
         labels[sample], confidence[sample] = self.labels_, self.confidence_
+        for values, sampled in zip(quantities, misfit, strict=True):
+            values[sample] = sampled
         for name, sampled_labels in self.view_labels_.items():
             view_labels[name][sample] = sampled_labels
         self.runner_up_ = None
         self.labels_, self.confidence_ = labels, confidence
         store_agreement(self, view_labels)
+        return quantities
 
-    def _warn(self, n_entities: int) -> None:
+    def _warn(self, n_entities: int, labels: np.ndarray) -> None:
         if n_entities < ENTITIES_PER_CLUSTER * self.n_clusters and self.n_clusters > 1:
             warnings.warn(
                 f"{n_entities} entities are fewer than {ENTITIES_PER_CLUSTER} per cluster, too few to predict each "
@@ -413,7 +514,7 @@ class Consilience(ClusterMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=users_line(),
             )
-        warn_of_empty(self.labels_, self.n_clusters)
+        warn_of_empty(labels, self.n_clusters)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the clusters of entities, seen before or not.
@@ -433,39 +534,25 @@ class Consilience(ClusterMixin, BaseEstimator):
             blocks = [choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in self._blocks(views)]
         return np.concatenate(blocks)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Share of each cluster in the votes for each entity.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
-
-        Returns
-        -------
-        ndarray of shape (n_entities, n_clusters)
-            Shares that add up to 1 per entity. They order clusters and entities; they are not calibrated.
-        """
-        views = known_views(self, X)
-        with threads(self.n_jobs):
-            votes = np.concatenate([sum_votes(votes) for votes in self._blocks(views)])
-        return share_votes(votes, self._sizes, self._balance)
-
-    def _blocks(self, views: Views) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
-        """Yield the votes of each view for some entities at a time, with the mask of the entities that have it."""
+    def _blocks(self, views: Views) -> Iterator[dict[str, ViewVotes]]:
+        """Yield the votes of each view for some entities at a time."""
         for start in range(0, max(1, len(views)), ROWS_AT_A_TIME):
             block = restricted(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
-            votes, present = {}, {}
+            votes: dict[str, ViewVotes] = {}
             for name, (X, has_view) in ready_blocks(block).items():
                 has_row = to_numpy(has_view)
                 if is_sparse(X):
                     has_row = has_row & to_numpy(squared_norms(X) > 0)
-                scores = np.zeros((len(block), len(self._sizes)))
+                scores, distances = np.zeros((len(block), len(self._sizes))), [np.empty(0)] * self._count_graphs(name)
                 if has_row.any():
-                    scores[has_row] = to_numpy(self._models[name].predict(only(X, has_row)))
-                votes[name], present[name] = (has_row, scores), has_row
-            warn_of_lost(block, present, "gets the largest cluster")
+                    view_votes, distances = self._models[name].predict_and_measure(only(X, has_row))
+                    scores[has_row] = to_numpy(view_votes)
+                votes[name] = ViewVotes(has_row, scores, distances)
+            warn_of_lost(block, {name: view.has_view for name, view in votes.items()}, "gets the largest cluster")
             yield votes
+
+    def _count_graphs(self, name: str) -> int:
+        return len(getattr(self, "_usual_distances", {}).get(name, ()))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Information that the views' predictions share with the predicted clusters, in bits; more is better.
@@ -490,8 +577,8 @@ class Consilience(ClusterMixin, BaseEstimator):
         labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in blocks])
         bits, n_entities = [], []
         for name in blocks[0]:
-            has_view = np.concatenate([votes[name][0] for votes in blocks])
-            view_votes = np.concatenate([votes[name][1] for votes in blocks])[has_view]
+            has_view = np.concatenate([votes[name].has_view for votes in blocks])
+            view_votes = np.concatenate([votes[name].votes for votes in blocks])[has_view]
             guesses = choose_clusters(view_votes, self._sizes, self._balance)
             bits.append(mutual_information(labels[has_view], guesses, len(self._sizes)))
             n_entities.append(int(has_view.sum()))
@@ -500,7 +587,6 @@ class Consilience(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags = ClassifierTags()  # required by scikit-learn's checks of predict_proba on sparse rows
         return tags
 
 
@@ -579,6 +665,15 @@ def is_open_label(value: Any) -> bool:
     if isinstance(value, str):
         return not value
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+@dataclass(frozen=True, eq=False)
+class ViewVotes:
+    """What a view says of entities."""
+
+    has_view: np.ndarray  # (n,)
+    votes: np.ndarray  # (n, k), zeros where an entity lacks the view
+    distances: Sequence[np.ndarray]  # mean distance from the neighbours in each graph, of the entities with the view
 
 
 @dataclass(frozen=True, eq=False)
@@ -731,20 +826,24 @@ def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.clip(np.where(chosen > 0, margin / np.where(chosen > 0, chosen, 1), 0), 0, 1)
 
 
-def share_votes(votes: np.ndarray, sizes: np.ndarray, balance: float) -> np.ndarray:
-    """Return each cluster's share of each row's votes; the cluster that is chosen has the largest.
-
-    Negative votes count as none, unless a row has no others: then votes count from the lowest. A row without any vote
-    gets the shares of the clusters.
-    """
-    balanced = balance_votes(votes, sizes, balance)
-    lowest = balanced.min(axis=1, keepdims=True)
-    balanced = np.maximum(np.where(balanced.max(axis=1, keepdims=True) > 0, balanced, balanced - lowest), 0)
-    balanced[~votes.any(axis=1)] = sizes
-    total = balanced.sum(axis=1, keepdims=True)
-    return np.where(total > 0, balanced / np.where(total > 0, total, 1), 1 / votes.shape[1])
+def measure_usual(distances: np.ndarray) -> float:
+    """Return the usual distance between neighbours, 1 if all are duplicates."""
+    usual = float(np.median(distances)) or float(np.mean(distances))
+    return usual if usual > 0 else 1.0
 
 
-def sum_votes(votes: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+def measure_new_margins(model: Consilience, X: Any) -> np.ndarray:
+    """Return the margin of the predicted cluster of entities in the vote, as in `confidence_`."""
+    views = known_views(model, X)
+    sizes = model._sizes**model._balance
+    margins = []
+    with threads(model.n_jobs):
+        for votes in model._blocks(views):
+            total = sum_votes(votes)
+            margins.append(measure_margins(total / sizes, choose_clusters(total, model._sizes, model._balance)))
+    return np.concatenate(margins)
+
+
+def sum_votes(votes: Mapping[str, ViewVotes]) -> np.ndarray:
     """Return the votes of all views, (n, k)."""
-    return np.sum([scores for _, scores in votes.values()], axis=0)
+    return np.sum([view.votes for view in votes.values()], axis=0)

@@ -10,17 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._backend import Array
+from .._backend import Array, on_device, threads
 from ..affinities import Cross, Operator
 from ..algorithms.progress import progress
 from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, leading, place
-from ..data import Table
-from ._spectral import BaseSpectral, chosen_views, warn_of_embedding
+from ..data import Table, Views
+from ._cluster_means import ClusterMeans
+from ._membership import LEAST_DEVIATION, OUTLIERS, OutlierLabelsMixin
+from ._spectral import REMEDY, BaseSpectral, chosen_views, warn_of_embedding
 
+LEAST_CLOSENESS = 0.2  # deviation of the ratio of distances to the nearest two clusters
 STRANGERS = 0.2  # alignment below which views have next to nothing in common
 
 
-class CoTrainedSpectral(BaseSpectral):
+class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     """Co-trained spectral clustering for any number of views (Kumar & Daumé 2011).
 
     Every view embeds the entities by the eigenvectors of its similarities. In a round, each view's similarities are
@@ -66,6 +69,9 @@ class CoTrainedSpectral(BaseSpectral):
         Number of starts of k-means.
     init : {'k-means++', 'random'}, labels or centres, default='k-means++'
         Where k-means starts from, in the embedding.
+    outliers : float or 'auto', optional
+        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
+        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
     random_state : int, Generator, RandomState or None, default=None
         Seed of k-means, and of the landmarks where there are any.
     n_jobs : int, default=None
@@ -76,7 +82,7 @@ class CoTrainedSpectral(BaseSpectral):
     Attributes
     ----------
     labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+        The cluster of each entity; -1 for outliers.
     embeddings_ : dict of str to array of shape (n_entities, n_clusters)
         Where each view puts the entities after the last round: eigenvectors, rows not scaled. Of the library, and on
         the device, of the views.
@@ -86,6 +92,13 @@ class CoTrainedSpectral(BaseSpectral):
         The cluster whose mean is nearest in each view's own embedding; -1 where the entity lacks the view.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
+    temperature_ : float
+        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
+    outlier_scores_ : ndarray of shape (n_entities,)
+        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
+        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how much
+        nearer the own cluster is than the next in the embedding, and how far the entity is from the mean of its cluster
+        in the views that are not similarities.
     history_ : Table
         One row a round, from 0: the alignment of the views' embeddings, the mean squared cosine of the angles between
         the spaces that they span (the first eigenvectors, which tell nothing, apart).
@@ -133,6 +146,7 @@ class CoTrainedSpectral(BaseSpectral):
         "n_iter": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "n_projections": [Interval(Integral, 1, None, closed="left"), None],
         "embedding": [str],
+        "outliers": OUTLIERS,
     }
     _stays_on_device = True
 
@@ -149,6 +163,7 @@ class CoTrainedSpectral(BaseSpectral):
         assign_labels: str = "kmeans",
         n_init: int = 10,
         init: Any = "k-means++",
+        outliers: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -168,6 +183,7 @@ class CoTrainedSpectral(BaseSpectral):
         self.n_iter = n_iter
         self.n_projections = n_projections
         self.embedding = embedding
+        self.outliers = outliers
 
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> CoTrained:
         chosen = chosen_views(self.embedding, names)
@@ -196,11 +212,47 @@ class CoTrainedSpectral(BaseSpectral):
         for name, view, there in zip(names, found.rounds[0], present.T, strict=True):
             warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
 
+    def _store_outliers(self, views: Views, E: Array) -> None:
+        labels = np.asarray(self.labels_)
+        names = [name for name in views.names if name not in self._columns]  # similarities have no means
+        self._cluster_means = ClusterMeans.fit(views[names], labels, int(self.n_clusters)) if names else None
+        self._mark_outliers(self._combine_misfit(views, E, labels), (LEAST_CLOSENESS, LEAST_DEVIATION))
+
+    def _combine_misfit(self, views: Views, E: Array, labels: np.ndarray) -> list[np.ndarray]:
+        """Return how far entities are from their cluster in the embedding, beside the next, and in the views.
+
+        The first is near 1 for entities whose views belong to different clusters. The second is large for entities that
+        are far away, which the embedding does not show: a graph joins every entity to its nearest.
+        """
+        quantities = [compare_nearest(np.asarray(self._ending.measure_distances(E), dtype=np.float64), labels)]
+        if self._cluster_means is not None:
+            quantities.append(self._cluster_means.measure(views, labels))
+        return quantities
+
+    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
+            E, has_view = self._place(views)
+            labels = self._ending.predict(E)
+            quantities = self._combine_misfit(views, E, labels)
+        return [np.where(has_view, values, np.inf) for values in quantities]
+
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
         self.history_ = Table.from_rows(found.history)
         self.n_iter_ = len(found.rounds) - 1
         self.converged_ = all(view.settled for view in found.rounds[0])
+
+
+def compare_nearest(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the distance from the own cluster over that from the nearest other, at most 1."""
+    if distances.shape[1] == 1:
+        return np.zeros(len(labels))
+    rows = np.arange(len(labels))
+    others = distances.copy()
+    others[rows, labels] = np.inf
+    following = others.min(axis=1)
+    ratio = np.where(following > 0, distances[rows, labels] / np.where(following > 0, following, 1), 1.0)
+    return np.minimum(ratio, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,10 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
         Where to start. Both strategies choose entities by all their views, each in units of its spread. Given labels
         (n_entities,), or centres (n_clusters, n_columns) or responsibilities (n_entities, n_clusters) view by view in a
         dict, the run is repeatable to the bit and made once. Of several views the last one's word counts.
+    outliers : float or 'auto', optional
+        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
+        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
+        `partial_fit` refuses it.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the starts.
     n_jobs : int, default=None
@@ -44,7 +48,7 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
     Attributes
     ----------
     labels_ : ndarray of shape (n_entities,)
-        The consensus cluster of each entity.
+        The consensus cluster of each entity; -1 for outliers.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster that each view gives by itself; -1 where the entity lacks it.
     cluster_centers_ : dict of str to array of shape (n_clusters, n_columns)
@@ -52,6 +56,13 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
         keeps the view's own centre.
     view_centers_ : dict of str to array of shape (n_clusters, n_columns)
         The centres that each view has by itself.
+    temperature_ : float
+        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
+    outlier_scores_ : ndarray of shape (n_entities,)
+        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
+        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the
+        logarithm of the distance from the nearest cluster, standardised; the spread of each cluster counts. Outliers
+        that form a cluster of their own are not found.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
     cost_ : float
@@ -79,6 +90,8 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
     >>> bool(model.agreement_[0, 1] > 0.9)
     True
     """
+
+    _reference_temperature = 0.05
 
     @property
     def _divergence(self) -> Divergence:

@@ -30,10 +30,11 @@ def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
 def confidence(model: Any, views: Views) -> np.ndarray:
     """How sure the model is of each entity's cluster, from 0 to 1.
 
-    Where the model has a confidence of its own (`confidence_`, as `consilience.Consilience` has), that. Where it knows
-    probabilities (`predict_proba`), the probability of the entity's cluster. Where it knows
-    distances (`transform`, or `embeddings_`, in which the means of the clusters have some), how much nearer the own
-    cluster is than the next: 1 - own / next. Otherwise the share of the entity's views that say the same as the model.
+    Where the model has a confidence of its own (`confidence_`, as `consilience.Consilience` has), that. Where it has
+    probabilities (`predict_proba`, as mixtures, k-means and spectral estimators have), the probability of the entity's
+    cluster. Where it knows distances (`transform`, or `embeddings_`, in which the means of the clusters have some), how
+    much nearer the own cluster is than the next: 1 - own / next. Otherwise the share of the entity's views that say the
+    same as the model.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def confidence(model: Any, views: Views) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_entities,)
-        Comparable within a model, not between methods.
+        Comparable within a model, not between methods; 0 for an entity labelled -1.
     """
     labels = np.asarray(model.labels_)
     if hasattr(model, "confidence_"):

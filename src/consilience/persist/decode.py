@@ -18,7 +18,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._backend import CSR
-from ..cluster import MultiViewConstrainedKMeans
+from ..cluster import (
+    Consilience,
+    CoTrainedSpectral,
+    MultiViewConstrainedKMeans,
+    MultiViewKMeans,
+    MultiViewSphericalKMeans,
+)
 from ..data import Table, Views
 from .archive import UnreadableError, library_version
 from .arrays import dtype_of, shape_of
@@ -26,7 +32,13 @@ from .known import CALLED, KNOWN
 from .sparse import matrix_of
 
 # Values of parameters that files written before their introduction lack: those that keep the behaviour of that time.
-ADDED_PARAMETERS: dict[type, dict[str, Any]] = {MultiViewConstrainedKMeans: {"view_order": "given"}}
+ADDED_PARAMETERS: dict[type, dict[str, Any]] = {
+    MultiViewConstrainedKMeans: {"view_order": "given"},
+    MultiViewKMeans: {"outliers": None},
+    MultiViewSphericalKMeans: {"outliers": None},
+    CoTrainedSpectral: {"outliers": None},
+    Consilience: {"outliers": None},
+}
 # Attributes of estimators in files written before their removal; they are not restored.
 REMOVED_ATTRIBUTES = frozenset({"error_bound_"})
 FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}

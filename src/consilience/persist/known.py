@@ -48,6 +48,7 @@ from ..baselines.co_regularized import Placed
 from ..baselines.kernel_addition import Sum
 from ..baselines.kernel_product import CrossProduct
 from ..baselines.minimum_disagreement import Connected, Separate
+from ..cluster._cluster_means import ClusterMeans
 from ..cluster._exemplars import Known
 from ..cluster._spectral import Centres
 from ..cluster.constrained import Fitted
@@ -77,7 +78,7 @@ KNOWN: dict[str, type] = {
     **_named("cluster", cluster.PCKMeans, cluster.MPCKMeans, cluster.MultiViewConstrainedKMeans),
     **_named("cluster", cluster.SpectralFeatures, cluster.PerView, Selection),
     **_named("cluster", cluster.Consilience),
-    **_named("cluster", Centres, CoTrained, Fitted, Known),
+    **_named("cluster", Centres, ClusterMeans, CoTrained, Fitted, Known),
     **_named("baselines", baselines.KernelAddition, baselines.KernelProduct, baselines.CCASpectral),
     **_named("baselines", baselines.MinimumDisagreement, baselines.CoRegularizedSpectral),
     **_named("baselines", baselines.ConcatenatedViews, baselines.MergedViews, baselines.SingleView),

@@ -38,9 +38,14 @@ class GraphRule:
 
     def predict(self, points: Array) -> Array:
         """Return the weighted scores of points for each cluster."""
-        placed = like(unit_rows(self.graph.join(to_numpy(points)) @ self.extension), points)
+        return self.predict_and_measure(points)[0]
+
+    def predict_and_measure(self, points: Array) -> tuple[Array, np.ndarray]:
+        """Return the weighted scores of points for each cluster, and their mean distance from their neighbours."""
+        joined, distances = self.graph.join_and_measure(to_numpy(points))
+        placed = like(unit_rows(joined @ self.extension), points)
         placed = namespace(points).astype(placed, points.dtype, copy=False)
-        return append_ones(placed) @ like(self.coefficients, points) * self.weight
+        return append_ones(placed) @ like(self.coefficients, points) * self.weight, distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +72,17 @@ class SpaceModel:
     geometry: Geometry | SimilarityGeometry
     rules: Sequence[Any]
 
-    def predict(self, X: Array) -> Array:
-        """Return the votes of rows for each cluster."""
+    def predict_and_measure(self, X: Array) -> tuple[Array, np.ndarray | None]:
+        """Return the votes of rows for each cluster, and their mean distance from their neighbours in a graph."""
         points = self.geometry.transform(X)
-        votes = [rule.predict(points) for rule in self.rules]
-        return sum(votes[1:], votes[0])
+        votes, distances = [], None
+        for rule in self.rules:
+            if isinstance(rule, GraphRule):
+                rule_votes, distances = rule.predict_and_measure(points)
+            else:
+                rule_votes = rule.predict(points)
+            votes.append(rule_votes)
+        return sum(votes[1:], votes[0]), distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +91,12 @@ class ViewModel:
 
     spaces: Sequence[SpaceModel]
 
-    def predict(self, X: Array) -> Array:
-        """Return the votes of rows for each cluster."""
-        votes = [space.predict(X) for space in self.spaces]
-        return sum(votes[1:], votes[0])
+    @property
+    def weight(self) -> float:
+        """The weight of all rules together."""
+        return float(sum(rule.weight for space in self.spaces for rule in space.rules))
+
+    def predict_and_measure(self, X: Array) -> tuple[Array, list[np.ndarray]]:
+        """Return the votes of rows for each cluster, and their mean distance from their neighbours in each graph."""
+        votes, distances = zip(*(space.predict_and_measure(X) for space in self.spaces), strict=True)
+        return sum(votes[1:], votes[0]), [values for values in distances if values is not None]

@@ -104,29 +104,46 @@ class NeighborGraph:
 
     def connect(self) -> sp.csr_array:
         """Return the symmetric matrix of the graph: 1 where two points are nearest to each other, 1/2 one-sided."""
+        return self.connect_and_measure()[0]
+
+    def connect_and_measure(self) -> tuple[sp.csr_array, np.ndarray]:
+        """Return the matrix of the graph, and the mean distance of each point from its nearest others, (n,)."""
         n = len(self.points)
-        nearest = search_neighbors(self.points, self.points, min(self.number + 1, n))
+        nearest, distances = measure_neighbors(self.points, self.points, min(self.number + 1, n))
         joined = one_hot(nearest, n)
         matrix = sp.csr_array((joined + joined.T) * 0.5)
         matrix.setdiag(1.0)  # also of a point with so many duplicates that it is not among its own nearest
-        return matrix
+        return matrix, distances.sum(axis=1) / max(1, distances.shape[1] - 1)  # each is at distance 0 from itself
 
     def join(self, points: np.ndarray) -> sp.csr_array:
         """Return the nearest points of new ones as a matrix of ones, (new, n)."""
-        return one_hot(search_neighbors(self.points, points, self.number), len(self.points))
+        return self.join_and_measure(points)[0]
+
+    def join_and_measure(self, points: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+        """Return the nearest points of new ones as a matrix of ones, and their mean distance, (new,)."""
+        nearest, distances = measure_neighbors(self.points, points, self.number)
+        return one_hot(nearest, len(self.points)), distances.mean(axis=1)
 
 
 def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> np.ndarray:
     """Return the positions of the nearest points of each of the others, (others, number)."""
+    return measure_neighbors(points, others, number)[0]
+
+
+def measure_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the nearest points of each of the others and their distances, (others, number) each."""
     search = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(points)
     others = np.asarray(others, dtype=points.dtype)
     chunks = [slice(start, start + SEARCHED_ROWS) for start in range(0, len(others), SEARCHED_ROWS)]
 
-    def search_chunk(rows: slice) -> np.ndarray:
+    def search_chunk(rows: slice) -> tuple[np.ndarray, np.ndarray]:
         with single_openmp_thread():
-            return search.kneighbors(others[rows], return_distance=False)
+            return search.kneighbors(others[rows])
 
-    return np.concatenate([np.empty((0, number), np.intp), *map_chunks(search_chunk, chunks)])
+    distances, positions = zip(
+        (np.empty((0, number)), np.empty((0, number), np.intp)), *map_chunks(search_chunk, chunks), strict=True
+    )
+    return np.concatenate(positions), np.concatenate(distances)
 
 
 def one_hot(positions: np.ndarray, n: int) -> sp.csr_array:

@@ -1,0 +1,92 @@
+"""Fits to disjoint halves of the entities, and predictions of the entities that each has not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from ..data import Constraints, Views
+
+
+@dataclass(frozen=True, eq=False)
+class HalfFit:
+    """The labels that a fit to one half gives its entities, and those that it predicts for the other half."""
+
+    rows: np.ndarray  # entities of the fit
+    others: np.ndarray  # entities that it has not seen
+    labels: np.ndarray  # (rows,)
+    predicted: np.ndarray  # (others,)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The data of a model, of which entities can be taken."""
+
+    X: Any  # Views, or an array that the model divides into views itself
+    constraints: Any = None  # Constraints by position, or a mapping of these by view
+
+    def take(self, rows: np.ndarray) -> Any:
+        """Return some entities."""
+        return self.X[rows] if isinstance(self.X, Views) else _safe_indexing(self.X, rows)
+
+    def fit(self, model: Any, rows: np.ndarray) -> Any:
+        """Fit an unfitted model to some entities, and return it."""
+        options = {} if self.constraints is None else {"constraints": restrict_constraints(self.constraints, rows)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit to all entities has given its warnings to the user
+            return model.fit(self.take(rows), **options)
+
+    def fit_half(self, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> HalfFit:
+        """Fit a clone to one half and predict the other."""
+        fitted = self.fit(clone_quietly(model, random_state=seed), rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = np.asarray(fitted.predict(self.take(others)))
+        return HalfFit(rows, others, np.asarray(last_step(fitted).labels_), predicted)
+
+
+def restrict_constraints(constraints: Any, rows: np.ndarray) -> Any:
+    """Return the constraints between some entities, which are numbered anew."""
+    if isinstance(constraints, Mapping):
+        return {name: restrict_constraints(links, rows) for name, links in constraints.items()}
+    numbers = np.column_stack([rows, np.arange(len(rows))])
+    return Constraints.of_links(constraints.must.transferred(numbers), constraints.cannot.transferred(numbers))
+
+
+def clone_quietly(model: Any, **settings: Any) -> Any:
+    """Return an unfitted clone that shows no progress, with other settings wherever it, or a step of it, has them."""
+    fresh = clone(model)
+    settings = {"verbose": False, **settings}
+    parameters = {name: name.rpartition("__")[2] for name in fresh.get_params(deep=True)}
+    return fresh.set_params(**{name: settings[last] for name, last in parameters.items() if last in settings})
+
+
+def last_step(model: Any) -> Any:
+    """Return the clusterer of a pipeline, or the estimator itself."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
+def split_entities(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return two random halves, each sorted."""
+    order = rng.permutation(rows)
+    middle = len(rows) // 2
+    return np.sort(order[:middle]), np.sort(order[middle:])
+
+
+def match_clusters(labels: np.ndarray, others: np.ndarray, n_clusters: int = 0) -> np.ndarray:
+    """Return for each cluster of the first labelling its counterpart in the second, so that most entities agree.
+
+    Negative labels do not count. There are at least `n_clusters` clusters, of which some may be empty.
+    """
+    both = (labels >= 0) & (others >= 0)
+    size = max(n_clusters, int(max(labels.max(initial=0), others.max(initial=0))) + 1)
+    counts = np.zeros((size, size))
+    np.add.at(counts, (labels[both], others[both]), 1)
+    return linear_sum_assignment(-counts)[1]
