@@ -27,14 +27,17 @@ def classes(facts: Facts) -> Section | None:
     else:
         names, classes = np.unique([_name(facts, own) for own in facts.classes[known]], return_inverse=True)
         order = _given_order(facts, names)
-        body = _compared(names[order], np.argsort(order)[classes], facts.labels[known])
+        placed = facts.labels[known] >= 0
+        body = _compared(names[order], np.argsort(order)[classes][placed], facts.labels[known][placed])
     unknown = int((~known).sum())
     note = (
         tag("p", f"{counted(unknown, 'entity', 'entities')} of unknown class not counted.", class_="note")
         if unknown and known.any()
         else None
     )
-    return Section("classes", "Known classes", "Against the known classes", join((body, note)))
+    nowhere = int((known & (facts.labels < 0)).sum())
+    left = tag("p", f"{counted(nowhere, 'entity')} in no cluster not counted.", class_="note") if nowhere else None
+    return Section("classes", "Known classes", "Against the known classes", join((body, note, left)))
 
 
 def _name(facts: Facts, own: Any) -> str:
