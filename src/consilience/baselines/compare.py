@@ -23,7 +23,7 @@ from ..metrics import adjusted_rand_score, evaluate
 
 SAMPLED = 0.8  # share of the entities that stability is judged by
 SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")
-NOT_ASSESSED = {"verdict": "", "disagreement": np.nan, "impurity": np.nan}
+NOT_ASSESSED: dict[str, Any] = {"verdict": "", "disagreement": np.nan, "impurity": np.nan}
 
 
 @validate_params(
@@ -115,8 +115,8 @@ def compare(
                 f"{name!r} failed, its row is NaN: {type(error).__name__}: {error}", UserWarning, stacklevel=2
             )
             row = {}
-        missing = dict.fromkeys(_columns(classes, assess), np.nan) | (NOT_ASSESSED if assess else {})
-        rows.append({"estimator": name, **missing, **row})
+        columns = {column: row.get(column, NOT_ASSESSED.get(column, np.nan)) for column in _columns(classes, assess)}
+        rows.append({"estimator": name, **columns})
     return Table.from_rows(rows)
 
 

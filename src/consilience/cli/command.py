@@ -180,15 +180,15 @@ def _whole(text: str) -> int:
 
 
 def _outliers(text: str) -> float | str:
-    """Return a share between 0 and 1, or auto."""
+    """Return a share between 0 and 0.5, or auto."""
     if text == "auto":
         return text
     try:
         share = float(text)
     except ValueError:
         share = 0.0
-    if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a share between 0 and 1 nor auto")
+    if not 0 < share < 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a share between 0 and 0.5 nor auto")
     return share
 
 

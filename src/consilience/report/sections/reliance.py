@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def _figures(assessment: Assessment) -> Iterator[tuple[str, str, str]]:
     """(name, number, what it means) of the figures behind the verdict."""
     low, high = assessment.impurity_range
     yield "Repeated", share(1 - assessment.disagreement), "of the entities by fits to the other half"
-    yield "Margin", decimal(1 - assessment.ambiguity), "mean lead of the first cluster over the second, 0 to 1"
+    yield "Margin", decimal(1 - assessment.ambiguity), "mean lead of an entity's cluster over the next, 0 to 1"
     yield "Estimated impurity", share(assessment.impurity), f"{share(low)} to {share(high)} in eight of ten results"
     yield "Assessed", count(assessment.n_assessed), "entities"
 
@@ -89,7 +90,7 @@ def _views(assessment: Assessment) -> Html | None:
         [
             tag("th", user(row["view"]), scope="row"),
             tag("td", _measure(float(row["support"]))),
-            tag("td", user(row["confirmed_by"]) if row["confirmed"] else "no other view"),
+            tag("td", _confirm(row)),
             tag("td", _measure(float(row["trust"]))),
             tag("td", _measure(float(row["share"]))),
         ]
@@ -99,13 +100,20 @@ def _views(assessment: Assessment) -> Html | None:
         (
             tag("h3", "Which views confirm each other"),
             tag("p", "Each view was clustered alone. Support says how well a view and the one that confirms it best "
-                "predict each other's clusters: 0 is chance, 1 a copy. Trust orders the views: it is high if halves of "
-                "the view give the same clusters again and the other views predict them. The last column is the part "
-                "of the clusters of this page that the view predicts."),
+                "predict each other's clusters: 0 is chance, 1 perfect prediction. Trust orders the views: the better "
+                "the other views predict a view's clusters, the higher it is. The last column is the part of the "
+                "clusters of this page that the view predicts."),
             table("Views and the views that confirm them",
                   ("View", "Support", "Confirmed by", "Trust", "Predicts the clusters"), rows),
         )
     )  # fmt: skip
+
+
+def _confirm(row: Mapping[str, Any]) -> str:
+    """The view that confirms a view best; a dash if it could not be compared with another."""
+    if row["support"] != row["support"]:
+        return "–"
+    return user(row["confirmed_by"]) if row["confirmed"] else "no other view"
 
 
 def _measure(value: float) -> Html | str:
@@ -125,8 +133,8 @@ def _alternative(alternative: Alternative | None) -> Html | None:
         (
             tag("h3", "The result without ", user(names)),
             tag("p", badge(other.verdict), " ", user(alternative.describe(), MOST_LETTERS), class_="reason"),
-            tag("p", f"{other.worth} Its clusters, numbered like those of this page, are in the column “without ", user(names), "” of labels.csv; its model is ",
-                tag("code", "assessment.alternative.model"), "."),
+            tag("p", f"{other.worth} Its clusters, numbered like those of this page, are in the column “without ",
+                user(names), "” of labels.csv; its model is ", tag("code", "assessment.alternative.model"), "."),
         )
     )  # fmt: skip
 
@@ -148,8 +156,8 @@ def _clusters(assessment: Assessment) -> Html:
         (
             tag("h3", "How stable each cluster is"),
             tag("p", "The least stable first. Stability is the share of the cluster's entities that a fit to the other "
-                "half of the entities puts into it again; margin is the mean lead of an entity's first cluster over "
-                "its second."),
+                "half of the entities puts into it again; margin is the mean lead of an entity's cluster over the next "
+                "when views vote without having learned from it."),
             table("Clusters and how stable they are", ("Cluster", "Assessed entities", "Stability", "Margin"), rows,
                   long),
         )
