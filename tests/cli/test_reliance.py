@@ -5,14 +5,16 @@ import re
 
 import numpy as np
 import pytest
-from stage import CLASSES, IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
+from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
 
 import consilience as cs
 from consilience.cli.alone import line
 from consilience.cli.constraints import kept
 from consilience.report.caveats import AGREEMENT_CAVEAT
 
-ONLY_ODD = IDS[7]  # an entity that has no other view
+MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance
+GROUPS = np.arange(len(MANY)) % 3
+ONLY_ODD = MANY[7]  # an entity that has no other view
 
 
 def write_view(path, X, ids):
@@ -23,10 +25,12 @@ def write_view(path, X, ids):
 def odd(tmp_path_factory):
     """A run on two views that confirm each other and one that is unrelated: what was printed, and the folder."""
     folder = tmp_path_factory.mktemp("odd")
-    others = [i for i, entity in enumerate(IDS) if entity != ONLY_ODD]
-    for seed, name in enumerate(("left", "right")):
-        write_view(folder / f"{name}.csv", blobs(seed)[others], [IDS[i] for i in others])
-    write_view(folder / "odd.csv", np.random.default_rng(9).normal(size=(N, 4)), IDS)
+    rng = np.random.default_rng(9)
+    others = [i for i, entity in enumerate(MANY) if entity != ONLY_ODD]
+    for name in ("left", "right"):
+        X = rng.normal(size=(len(MANY), 3)) + 6 * np.eye(3)[GROUPS]
+        write_view(folder / f"{name}.csv", X[others], [MANY[i] for i in others])
+    write_view(folder / "odd.csv", rng.normal(size=(len(MANY), 4)), MANY)
     views = [argument for name in ("left", "right", "odd") for argument in ("--view", folder / f"{name}.csv")]
     return done("cluster", *views, "-k", 3, "--title", "Odd", "--out", folder / "run"), folder / "run", views
 
@@ -59,9 +63,9 @@ def test_clusters_without_the_unconfirmed_view_are_a_column(odd):
     _, folder, _ = odd
     rows = {row["id"]: row for row in read_labels(folder)}
     assert rows[ONLY_ODD]["without odd"] == ""
-    others = [entity for entity in IDS if entity != ONLY_ODD]
+    others = [entity for entity in MANY if entity != ONLY_ODD]
     without = [int(rows[entity]["without odd"]) for entity in others]
-    truth = [CLASSES[IDS.index(entity)] for entity in others]
+    truth = [GROUPS[MANY.index(entity)] for entity in others]
     assert cs.metrics.adjusted_rand_score(truth, without) > 0.9
     assert np.mean([int(rows[entity]["cluster"]) == label for entity, label in zip(others, without, strict=True)]) > 0.9
     assert all(0 <= float(row["stability"]) <= 1 for row in rows.values())
