@@ -174,6 +174,34 @@ def test_pipelines_are_estimators():
     assert 0.9 < found["agreement"][0] <= 1
 
 
+def test_verdicts_of_estimators_that_predict():
+    views, y = some_views()
+    methods = {
+        "clear": cs.MultiViewKMeans(3, n_init=2),
+        "pipeline": make_pipeline(cs.PerView(StandardScaler()), cs.MultiViewKMeans(3, n_init=2)),
+        "tree": cs.MultiViewAgglomerative(3),
+    }
+    table = compare(views, methods, y, n_refits=0, assess=True)
+    assert list(table)[-5:] == ["verdict", "disagreement", "impurity", "seconds", "peak_mib"]
+    assert table["verdict"].tolist() == ["stable", "stable", ""]
+    assert (table["disagreement"][:2] <= 0.1).all()
+    assert (table["impurity"][:2] <= 0.1).all()
+    assert np.isnan([table[name][2] for name in ("disagreement", "impurity")]).all()
+
+
+def test_a_result_that_cannot_be_assessed_has_no_verdict():
+    methods = {"many": SingleView(KMeans(23, n_init=1), "view0")}
+    with pytest.warns(UserWarning, match="'many' cannot be assessed: ValueError: 90 entities are too few"):
+        table = compare(some_views()[0], methods, n_refits=0, assess=True)
+    assert (table["verdict"].tolist(), table["clusters"].tolist()) == ([""], [23])
+
+
+def test_an_estimator_that_fails_has_no_verdict():
+    with pytest.warns(UserWarning, match="'broken' failed, its row is NaN"):
+        table = compare(some_views()[0], {"broken": Broken()}, n_refits=0, assess=True)
+    assert table["verdict"].tolist() == [""]
+
+
 def test_labels_of_nobody_are_no_cluster():
     views, _ = some_views(missing=0.3)
     found = compare(views, [SingleView(KMeans(3, n_init=2), "view0")], n_refits=0)
@@ -206,6 +234,7 @@ def test_warnings_of_the_fit_are_heard_once():
         ({"estimators": [Guess()], "y": [0, 1]}, r"y must hold one class per entity, shape \(90,\), got shape \(2,\)"),
         ({"estimators": [Guess()], "n_refits": -1}, "'n_refits' parameter"),
         ({"estimators": [Guess()], "random_state": "a"}, "'random_state' parameter"),
+        ({"estimators": [Guess()], "assess": 2}, "'assess' parameter"),
     ],
 )
 def test_refuses(arguments, message):

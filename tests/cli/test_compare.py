@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
 
 from consilience.cli import methods as cli_methods
-from consilience.cli.compare import CLOSE, in_words
+from consilience.cli.compare import CLOSE, candidates, in_words
 from consilience.data import Table
 
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
@@ -59,6 +60,28 @@ def test_what_is_printed_is_what_is_written(scored):
     assert header.split() == ["estimator", *SHOWN]
     assert facts["words"].startswith("Several views make little difference here: ")
     assert ran.err == ""
+
+
+def test_verdicts_are_columns_if_asked_for(whole, monkeypatch):
+    kept = {name: cli_methods.METHODS[name] for name in ("k-means", "agglomerative")}
+    monkeypatch.setattr("consilience.cli.compare.METHODS", kept | {"consilience": cli_methods.METHODS["consilience"]})
+    monkeypatch.setattr("consilience.cli.compare.candidates", first_candidates(2))
+    ran = done("compare", *views(whole), "--assess")
+    table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *kept))]
+    assert table[0][-4:] == ["verdict", "disagreement", "impurity", "seconds"]
+    assert table[1][0] == "k-means"
+    assert table[1][-4] in ("stable", "mixed")
+    assert table[2][0] == "agglomerative"
+    assert table[2][-3:-1] == ["nan", "nan"]
+
+
+def first_candidates(n):
+    """The first methods that are compared, and no more."""
+
+    def few(*arguments):
+        return islice(candidates(*arguments), n)
+
+    return few
 
 
 def test_without_classes_nothing_is_said_to_be_right(whole):

@@ -23,7 +23,7 @@ def test_constraints_are_kept(header, method, ab, clustered, tmp_path):
     if header[0] == "weight":
         rows = [row[::-1] for row in rows]
     file = write_csv(tmp_path / "links.csv", header, rows)
-    done("cluster", *ab, "-k", 3, "--constraints", file, "--method", method, "--out", tmp_path / "out")
+    done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--method", method, "--out", tmp_path / "out")
     bound = by_id(tmp_path / "out")
     assert bound[inside[0]] == bound[stranger]
     assert all(bound[inside[0]] != bound[one] for one in inside[1:6])
@@ -42,14 +42,14 @@ def test_auto_with_constraints_says_why(ab, tmp_path):
 
 def test_auto_finds_k_with_constraints(ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
-    done("cluster", *ab, "--constraints", file, "--out", tmp_path / "out")
+    done("cluster", *ab, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
     assert (summary(tmp_path / "out")["method"], summary(tmp_path / "out")["clusters"]) == ("consilience", 3)
 
 
 def test_similarities_with_constraints(data, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [(0, i, "cannot") for i in range(1, 6)] + [(0, 59, "must")])
     views = "--view", data / "near.npy", "--view", data / "like.npy"
-    done("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    done("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
     assert summary(tmp_path / "out")["constraints"] == {"kept": 6, "given": 6}
 
 
@@ -70,7 +70,7 @@ def test_three_columns_need_no_usual_names(ab, tmp_path):
     found = []
     for header in (USUAL, ["one", "two", "how"]):
         file = write_csv(tmp_path / "links.csv", header, [("e00", "e59", "must_link"), ("e00", "e03", "CL")])
-        done("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / header[0])
+        done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / header[0])
         found.append(by_id(tmp_path / header[0]))
     assert found[0] == found[1]
 
@@ -79,7 +79,7 @@ def test_entities_without_ids_are_rows_counted_from_0(data, tmp_path):
     views = "--view", data / "near-raw.npy", "--view", data / "like-raw.npy"
     rows = [(0, i, "cannot") for i in range(1, 6)] + [(0, 59, "must")]
     file = write_csv(tmp_path / "links.csv", USUAL, rows)
-    done("cluster", *views, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
+    done("cluster", *views, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / "out")
     found = clusters(read_labels(tmp_path / "out"))
     assert found[0] == found[59]
     assert all(found[0] != found[i] for i in range(1, 6))
@@ -90,7 +90,7 @@ def test_weights_decide_between_constraints_that_contradict_each_other(ab, tmp_p
         rows = [("e00", "e59", kind, 1e6 if kind == heavy else 1e-6) for kind in ("must", "cannot")]
         file = write_csv(tmp_path / f"{heavy}.csv", [*USUAL, "weight"], rows)
         out = tmp_path / f"{heavy}-out"
-        ran = done("cluster", *ab, "-k", 3, "--constraints", file, "--out", out)
+        ran = done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", out)
         found = by_id(out)
         assert (found["e00"] == found["e59"]) == (heavy == "must")
         assert "contradict" in ran.err
@@ -100,7 +100,7 @@ def test_an_empty_weight_is_1(ab, tmp_path):
     labels = []
     for weight in ("", "1"):
         file = write_csv(tmp_path / "links.csv", [*USUAL, "weight"], [("e00", "e59", "must", weight)])
-        done("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / f"out{weight}")
+        done("cluster", *ab, "-k", 3, "--constraints", file, "--no-assess", "--out", tmp_path / f"out{weight}")
         labels.append(clusters(read_labels(tmp_path / f"out{weight}")))
     assert labels[0] == labels[1]
 

@@ -36,13 +36,13 @@ def _write(path, header, rows):
 def test_classes_in_a_file_are_joined_by_its_ids_also_where_no_view_is_a_table(folder):
     views = "--view", folder / "numbers.npz", "-k", 3, "--method", "k-means"
     for labels in ("known.csv", "known.csv:klass"):
-        done("cluster", *views, "--labels", folder / labels, "--out", folder / "out", "--force")
+        done("cluster", *views, "--labels", folder / labels, "--no-assess", "--out", folder / "out", "--force")
         assert summary(folder / "out")["scores"]["nmi"] == pytest.approx(1)
 
 
 def test_similarities_are_known_by_id_in_predict(folder):
     views = "--view", folder / "numbers.csv", "--view", folder / "near.npz"
-    done("cluster", *views, "-k", 3, "--method", "convex", "--out", folder / "out")
+    done("cluster", *views, "-k", 3, "--method", "convex", "--no-assess", "--out", folder / "out")
     told = done("predict", folder / "out", "--view", folder / "near.npz").out
     placed = {row["id"]: row["cluster"] for row in csv.DictReader(told.splitlines())}
     with (folder / "out" / "labels.csv").open(newline="") as file:
@@ -53,7 +53,7 @@ def test_similarities_are_known_by_id_in_predict(folder):
 @pytest.mark.parametrize("command", ["predict", "compare", "report", "model"])
 def test_no_command_writes_over_what_it_reads(folder, command):
     file, out = folder / "numbers.csv", folder / "out"
-    done("cluster", "--view", file, "-k", 3, "--out", out)
+    done("cluster", "--view", file, "-k", 3, "--no-assess", "--out", out)
     before = file.read_bytes(), (out / "model.zip").read_bytes()
     lines = {
         "predict": ("predict", out, "--view", file, "--out", file, "--force"),
@@ -68,18 +68,51 @@ def test_no_command_writes_over_what_it_reads(folder, command):
 def test_views_that_share_nobody_are_told_of_without_a_number(folder):
     _write(folder / "a.csv", ["id", "x"], [(one, i % 3) for i, one in enumerate(IDS[:16])])
     _write(folder / "b.csv", ["id", "y"], [(one, i % 3) for i, one in enumerate(IDS[15:])])
-    ran = done("cluster", "--view", folder / "a.csv", "--view", folder / "b.csv", "-k", 3, "--out", folder / "out")
+    ran = done(
+        "cluster",
+        "--view",
+        folder / "a.csv",
+        "--view",
+        folder / "b.csv",
+        "-k",
+        3,
+        "--no-assess",
+        "--out",
+        folder / "out",
+    )
     assert "nan" not in ran.out
 
 
 def test_blanks_around_the_ends_of_links_do_not_count(folder):
     (folder / "links.csv").write_text("source, target\n" + "".join(f"p{i}, p{i % 3}\n" for i in range(N)))
-    done("cluster", "--view", folder / "numbers.csv", "--view", folder / "links.csv", "-k", 3, "--out", folder / "out")
+    done(
+        "cluster",
+        "--view",
+        folder / "numbers.csv",
+        "--view",
+        folder / "links.csv",
+        "-k",
+        3,
+        "--no-assess",
+        "--out",
+        folder / "out",
+    )
     assert list(summary(folder / "out")["views"]) == ["numbers", "links-out", "links-in"]
 
 
 def test_a_table_is_enough_for_a_matrix(folder):
-    done("cluster", "--view", f"m={folder / 'numbers.csv'}", "-k", 3, "--method", "k-means", "--out", folder / "out")
+    done(
+        "cluster",
+        "--view",
+        f"m={folder / 'numbers.csv'}",
+        "-k",
+        3,
+        "--method",
+        "k-means",
+        "--no-assess",
+        "--out",
+        folder / "out",
+    )
     told = done("predict", folder / "out", "--view", f"m={folder / 'numbers.npz'}").out
     with (folder / "out" / "labels.csv").open(newline="") as file:
         fitted = {row["id"]: row["cluster"] for row in csv.DictReader(file)}
@@ -90,7 +123,16 @@ def test_classes_without_ids_say_nothing_about_the_ends_of_links(folder):
     _write(folder / "links.csv", ["source", "target"], [(one, f"p{i % 3}") for i, one in enumerate(IDS)])
     np.save(folder / "known.npy", CLASS)
     ran = run(
-        "cluster", "--view", folder / "links.csv", "--labels", folder / "known.npy", "-k", 3, "--out", folder / "out"
+        "cluster",
+        "--view",
+        folder / "links.csv",
+        "--labels",
+        folder / "known.npy",
+        "-k",
+        3,
+        "--no-assess",
+        "--out",
+        folder / "out",
     )
     assert_refused(ran, "known.npy (--labels) has no ids, but the views are joined by theirs: add them")
 
@@ -100,8 +142,8 @@ def test_clusters_do_not_depend_on_the_unit_of_the_numbers(folder, tmp_path, sca
     with (folder / "numbers.csv").open() as file:
         header, *rows = csv.reader(file)
     _write(folder / "scaled.csv", header, [(name, *(float(x) * float(scale) for x in xs)) for name, *xs in rows])
-    done("cluster", "--view", f"x={folder / 'numbers.csv'}", "-k", 3, "--out", tmp_path / "plain")
-    done("cluster", "--view", f"x={folder / 'scaled.csv'}", "-k", 3, "--out", tmp_path / "scaled")
+    done("cluster", "--view", f"x={folder / 'numbers.csv'}", "-k", 3, "--no-assess", "--out", tmp_path / "plain")
+    done("cluster", "--view", f"x={folder / 'scaled.csv'}", "-k", 3, "--no-assess", "--out", tmp_path / "scaled")
     assert (tmp_path / "scaled" / "labels.csv").read_text() == (tmp_path / "plain" / "labels.csv").read_text()
     assert summary(tmp_path / "scaled")["clusters"] == 3
 

@@ -23,7 +23,7 @@ def stop(*_, **__):
 
 
 def cluster(ab, out):
-    return run("cluster", *ab, "-k", 3, "--method", "k-means", "--out", out)
+    return run("cluster", *ab, "-k", 3, "--method", "k-means", "--no-assess", "--out", out)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,18 @@ def test_a_real_ctrl_c_while_it_works(method, tmp_path):
         views += ["--view", f"{name}={tmp_path / name}.npy"]
     before = everything(tmp_path)
     process = subprocess.Popen(
-        [sys.executable, "-m", "consilience", "cluster", *views, "--method", method, "--out", tmp_path / "out"],
+        [
+            sys.executable,
+            "-m",
+            "consilience",
+            "cluster",
+            *views,
+            "--method",
+            method,
+            "--no-assess",
+            "--out",
+            tmp_path / "out",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -167,7 +178,10 @@ def test_the_number_of_threads_changes_no_label(tmp_path):
     found = []
     for threads in ("1", "4"):
         out = tmp_path / threads
-        calls = [["cluster", *views, "-k", "6", "--method", own, "--quiet", "--out", f"{out}/{own}"] for own in methods]
+        calls = [
+            ["cluster", *views, "-k", "6", "--method", own, "--quiet", "--no-assess", "--out", f"{out}/{own}"]
+            for own in methods
+        ]
         variables = dict.fromkeys(ONE_THREAD, threads)
         ran = subprocess.run(
             [sys.executable, "-c", program],

@@ -13,12 +13,11 @@ import scipy.io
 import scipy.sparse as sp
 from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
 
+from consilience.persist import load
 from waiting import HANG_LIMIT
 
 PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]
 PREDICT += ["co-em", "spherical", "k-means", "convex", "constrained"]
-KNOWS_PROBABILITIES = ["co-em", "convex", "k-means", "spherical", "spectral", "kernel-addition", "co-regularized"]
-GIVES_CONFIDENCE = ["consilience", *KNOWS_PROBABILITIES]
 
 
 def printed(*arguments):
@@ -42,18 +41,53 @@ def elsewhere(clustered, ab, tmp_path_factory):
 @pytest.mark.parametrize("method", PREDICT)
 def test_a_new_process_says_the_same_of_the_fitted_entities(method, elsewhere, clustered):
     fitted, placed = read_labels(clustered(method)), read_labels(elsewhere / method)
-    assert list(placed[0]) == ["id", "cluster"] + ["confidence"] * (method in GIVES_CONFIDENCE)
-    assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
-    if method in KNOWS_PROBABILITIES:
-        assert [row["confidence"] for row in placed] == [row["confidence"] for row in fitted]
+    estimator = load(clustered(method) / "model.zip")["estimator"]
+    shared = ["id", "cluster", *["probability", "second"] * hasattr(estimator, "predict_proba")]
+    assert list(placed[0]) == [*shared, *["fits"] * hasattr(estimator, "score_outliers")]
+    assert [[row[name] for name in shared] for row in placed] == [[row[name] for name in shared] for row in fitted]
 
 
-def test_confidence_of_new_entities_is_the_lead_of_their_cluster(elsewhere, clustered):
-    """The fitted entities are predicted as if they were new, so that the lead is near that of labels.csv."""
-    files = clustered("consilience"), elsewhere / "consilience"
-    fitted, placed = (np.array([float(row["confidence"]) for row in read_labels(file)]) for file in files)
-    assert ((placed >= 0) & (placed <= 1)).all()
-    assert np.abs(placed - fitted).mean() < 0.15
+@pytest.mark.parametrize("method", ["consilience", "co-em", "convex"])
+def test_probabilities_are_known(method, elsewhere):
+    rows = read_labels(elsewhere / method)
+    assert all(0 < float(row["probability"]) <= 1 and row["second"] != row["cluster"] for row in rows)
+
+
+def scored(monkeypatch, scores):
+    """Let models of k-means say how many entities of the fit are as unlike any cluster as each new one."""
+    score = staticmethod(lambda views: np.asarray(scores))
+    monkeypatch.setattr("consilience.MultiViewKMeans.score_outliers", score, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("n_unlike", "ending"),
+    [
+        (1, None),
+        (9, "(they are less like any cluster than 99% of the entities of the fit)."),
+        (40, "the data may be of another kind, or in other units, than that of the fit."),
+    ],
+)
+def test_rows_that_fit_no_cluster_are_told_of_if_chance_does_not_explain_them(
+    n_unlike, ending, data, clustered, monkeypatch, tmp_path
+):
+    n = N * 4 // 5
+    scored(monkeypatch, [0.0] * n_unlike + [0.5] * (n - n_unlike))
+    folder = clustered("k-means")
+    ran = done("predict", folder, "--view", f"a={data / 'a.csv'}", "--out", tmp_path / "placed.csv")
+    rows = read_labels(tmp_path / "placed.csv")
+    assert [row["fits"] for row in rows] == ["no"] * n_unlike + ["yes"] * (n - n_unlike)
+    notes = [line for line in ran.err.splitlines() if "fit no cluster" in line]
+    assert len(notes) == (ending is not None)
+    assert all(note.startswith(f"note: {n_unlike} of {n} new rows") and note.endswith(ending) for note in notes)
+
+
+def test_new_rows_that_the_model_calls_outliers_fit_no_cluster(data, clustered, monkeypatch):
+    n = N * 4 // 5
+    scored(monkeypatch, [0.5] * n)
+    monkeypatch.setattr("consilience.MultiViewKMeans.predict", lambda self, X: np.where(np.arange(n) < 2, -1, 0))
+    rows = printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
+    assert [row["cluster"] for row in rows] == ["-1"] * 2 + ["0"] * (n - 2)
+    assert [row["fits"] for row in rows] == ["no"] * 2 + ["yes"] * (n - 2)
 
 
 @pytest.mark.parametrize("method", PREDICT)
@@ -85,7 +119,7 @@ def test_columns_are_found_by_name(clustered, tmp_path):
 def test_standard_output_holds_the_table_alone(ab, clustered):
     ran = done("predict", clustered("k-means"), *ab)
     assert ran.err == ""
-    assert ran.out.splitlines()[0] == "id,cluster"
+    assert ran.out.splitlines()[0].startswith("id,cluster")
     assert len(ran.out.splitlines()) == 1 + len(read_labels(clustered("k-means")))
 
 
@@ -186,7 +220,7 @@ def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
 
 def test_links_and_words_of_new_entities(data, tmp_path):
     views = "--view", f"a={data / 'a.csv'}", "--view", f"links={data / 'links.csv'}"
-    done("cluster", *views, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    done("cluster", *views, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
     known = {row["id"]: row["cluster"] for row in read_labels(tmp_path / "out")}
     ends = [("new", one) for one in IDS[:10]]
     file = write_csv(tmp_path / "new.csv", ["source", "target"], ends)
@@ -209,18 +243,18 @@ def test_entities_are_joined_as_in_the_fit(data, tmp_path):
         text = (data / f"{name}.csv").read_text().replace("id,", "patient,", 1)
         (tmp_path / f"{name}.csv").write_text(text)
         files += ["--view", f"{name}={tmp_path / f'{name}.csv'}"]
-    done("cluster", *files, "--id", "patient", "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    done("cluster", *files, "--id", "patient", "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
     fitted, placed = read_labels(tmp_path / "out"), printed(tmp_path / "out", *files)
     assert [(row["id"], row["cluster"]) for row in placed] == [(row["id"], row["cluster"]) for row in fitted]
 
 
 def test_cells_are_given_as_in_the_fit(cells, tmp_path):
-    done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
     assert clusters(printed(tmp_path / "out", "--view", cells)) == clusters(read_labels(tmp_path / "out"))
 
 
 def test_cells_are_given_by_block(cells, tmp_path):
-    done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    done("cluster", "--view", cells, "-k", 3, "--method", "k-means", "--no-assess", "--out", tmp_path / "out")
     views = [own for name in ("rna", "atac") for own in ("--view", f"{name}={cells}:{name}")]
     assert clusters(printed(tmp_path / "out", *views)) == clusters(read_labels(tmp_path / "out"))
 
@@ -229,20 +263,31 @@ def test_a_dense_and_a_sparse_file_of_the_same_numbers_say_the_same(tmp_path):
     X = blobs(0) * [100, 1, 1] + [1000, -50, 0]
     np.save(tmp_path / "x.npy", X)
     scipy.io.mmwrite(tmp_path / "x.mtx", sp.csr_array(X))
-    done("cluster", "--view", tmp_path / "x.npy", "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    done(
+        "cluster",
+        "--view",
+        tmp_path / "x.npy",
+        "-k",
+        3,
+        "--method",
+        "k-means",
+        "--no-assess",
+        "--out",
+        tmp_path / "out",
+    )
     placed = [clusters(printed(tmp_path / "out", "--view", tmp_path / name)) for name in ("x.npy", "x.mtx")]
     assert placed[0] == placed[1]
 
 
 def test_other_columns_of_categories_are_refused(data, tmp_path):
-    done("cluster", "--view", data / "kinds.csv", "-k", 3, "--out", tmp_path / "out")
+    done("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
     file = write_csv(tmp_path / "new.csv", ["id", "hue", "shape"], [("n", "red", "round")])
     assert_refused(run("predict", tmp_path / "out", "--view", f"kinds={file}:hue,shape"), "colour")
 
 
 def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):
     views = "--view", data / "near.npy", "--view", data / "like.npy"
-    done("cluster", *views, "-k", 3, "--method", "spectral", "--out", tmp_path / "out")
+    done("cluster", *views, "-k", 3, "--method", "spectral", "--no-assess", "--out", tmp_path / "out")
     np.save(tmp_path / "new.npy", np.load(data / "near.npy")[[0, 30, 59]])
     fitted = clusters(read_labels(tmp_path / "out"))
     placed = clusters(printed(tmp_path / "out", "--view", f"near={tmp_path / 'new.npy'}"))
@@ -250,7 +295,7 @@ def test_similarities_of_new_entities_to_the_fitted(data, tmp_path):
 
 
 def test_who_cannot_be_placed_is_told_of(data, tmp_path):
-    done("cluster", "--view", data / "kinds.csv", "-k", 3, "--out", tmp_path / "out")
+    done("cluster", "--view", data / "kinds.csv", "-k", 3, "--no-assess", "--out", tmp_path / "out")
     rows = [("n1", "violet", "long"), ("n2", "red", "round")]
     file = write_csv(tmp_path / "new.csv", ["id", "colour", "shape"], rows)
     ran = done("predict", tmp_path / "out", "--view", f"kinds={file}", "--out", tmp_path / "placed.csv")

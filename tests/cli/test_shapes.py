@@ -57,20 +57,23 @@ def check_folder(folder, ids, model, names, n_columns):
     """All four files are there, whole, and say what the model says."""
     assert set(everything(folder)) == FILES
     rows, facts = read_labels(folder), summary(folder)
-    expected = ["id", "cluster", "confidence", "contested", *(f"cluster by {name}" for name in names)]
-    assert list(rows[0]) == expected
+    assessed = facts["assessment"] is not None
+    expected = ["id", "cluster", *["confidence"] * (assessed and hasattr(cs.Assessment, "certainty"))]
+    expected += ["probability", "second"] * hasattr(model, "predict_proba") + ["stability"] * assessed
+    assert list(rows[0]) == [*expected, "contested", *(f"cluster by {name}" for name in names)]
     assert [row["id"] for row in rows] == ids
     assert clusters(rows) == model.labels_.tolist()
     for name in names:
         assert [int(row[f"cluster by {name}"] or -1) for row in rows] == model.view_labels_[name].tolist()
     said = np.array([[row[f"cluster by {name}"] for name in names] for row in rows])
     assert [row["contested"] == "yes" for row in rows] == [len(set(own) - {""}) > 1 for own in said.tolist()]
-    assert all(0 <= float(row["confidence"]) <= 1 for row in rows)
+    assert all(0 <= float(row[name]) <= 1 for row in rows for name in {"probability", "stability"} & set(row))
     assert facts["entities"] == len(ids)
     assert facts["clusters"] == len(set(clusters(rows)))
     assert facts["sizes"] == [Counter(clusters(rows))[c] for c in range(facts["clusters"])]
     assert facts["contested"] == sum(row["contested"] == "yes" for row in rows)
-    assert facts["mean_confidence"] == pytest.approx(np.mean([float(row["confidence"]) for row in rows]), abs=1e-4)
+    assert 0 <= facts["mean_confidence"] <= 1
+    assert facts["outliers"] == 0
     assert {name: own["columns"] for name, own in facts["views"].items()} == dict(zip(names, n_columns, strict=True))
     assert {name: own["present"] for name, own in facts["views"].items()} == {
         name: sum(row[f"cluster by {name}"] != "" for row in rows) for name in names
@@ -93,7 +96,15 @@ def test_frames_joined_by_id_with_a_fifth_missing(method, clustered, data):
     folder = clustered(method)
     ids, views = joined(data)
     model = BY_HAND[method]().fit(views)
-    _, facts = check_folder(folder, ids, model, ["a", "b"], [3, 3])
+    rows, facts = check_folder(folder, ids, model, ["a", "b"], [3, 3])
+    saved = load(folder / "model.zip")["estimator"]
+    if hasattr(saved, "predict_proba"):
+        shares = saved.predict_proba(views)
+        places = np.arange(len(rows)), model.labels_
+        np.testing.assert_allclose([float(row["probability"]) for row in rows], shares[places], rtol=0, atol=6e-5)
+        shares[places] = -1
+        assert [int(row["second"]) for row in rows] == shares.argmax(axis=1).tolist()
+    assert facts["mean_confidence"] == pytest.approx(cs.explain.confidence(saved, views).mean())
     assert [own["present"] for own in facts["views"].values()] == [N * 4 // 5] * 2
     assert (facts["method"], facts["estimator"], facts["seed"]) == (method, type(model).__name__, 0)
 
@@ -101,7 +112,7 @@ def test_frames_joined_by_id_with_a_fifth_missing(method, clustered, data):
 def test_words_and_links_of_the_data_set_that_ships(tmp_path):
     told = done("datasets", "word-senses", "--out", tmp_path / "senses").out
     line = next(own for own in told.splitlines() if own.startswith("  consilience cluster"))
-    done(*line.split()[1:-1], tmp_path / "out")
+    done(*line.split()[1:-1], tmp_path / "out", "--no-assess")
 
     senses = read_table(tmp_path / "senses" / "senses.csv")
     links = read_table(tmp_path / "senses" / "links.csv")
@@ -201,7 +212,7 @@ def test_methods_that_cannot_take_similarities_name_those_that_can(method, data,
 
 @pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])
 def test_auto_finds_how_many_clusters_there_are(method, ab, tmp_path):
-    done("cluster", *ab, "--method", method, "--out", tmp_path / "out")
+    done("cluster", *ab, "--method", method, "--no-assess", "--out", tmp_path / "out")
     facts = summary(tmp_path / "out")
     assert facts["clusters"] == 3
     assert (facts["selection"] is None) == (method == "convex")  # which needs no search
@@ -250,7 +261,7 @@ def kinds_of_views(data, tmp_path_factory):
 )
 def test_auto_is_consilience_for_all_kinds_of_views(kind, kinds_of_views, tmp_path):
     views = [argument for file in kinds_of_views[kind] for argument in ("--view", file)]
-    ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    ran = done("cluster", *views, "-k", 3, "--no-assess", "--out", tmp_path / "out")
     facts = summary(tmp_path / "out")
     assert (facts["method"], facts["estimator"]) == ("consilience", "Consilience")
     assert "3 clusters by cross-fitted agreement of the views (the default for all kinds of views)" in ran.out
@@ -261,12 +272,12 @@ def test_auto_is_consilience_for_all_kinds_of_views(kind, kinds_of_views, tmp_pa
 
 
 def test_information_of_each_view_is_told(clustered, data, tmp_path):
-    """A view of noise is named; views that know the groups are not."""
+    """Without an assessment a view of noise is named; views that know the groups are not."""
     np.save(tmp_path / "left.npy", blobs(0))
     np.save(tmp_path / "right.npy", blobs(1))
     np.save(tmp_path / "noise.npy", np.random.default_rng(5).normal(size=(N, 20)))
     views = [argument for name in ("left", "right", "noise") for argument in ("--view", tmp_path / f"{name}.npy")]
-    ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
+    ran = done("cluster", *views, "-k", 3, "--no-assess", "--out", tmp_path / "out")
     sentence = "View 'noise' does not support the clusters: it tells next to nothing about them."
     assert sentence in ran.out
     facts = summary(tmp_path / "out")
@@ -276,7 +287,7 @@ def test_information_of_each_view_is_told(clustered, data, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert 'id="information"' in page
     assert "View &#x27;noise&#x27; does not support the clusters" in page
-    ran = done("cluster", *views[:4], "-k", 3, "--out", tmp_path / "two")
+    ran = done("cluster", *views[:4], "-k", 3, "--no-assess", "--out", tmp_path / "two")
     assert "support the clusters" not in ran.out
     assert facts["runner_up"] is None
     assert summary(clustered("k-means"))["view_information"] is None
@@ -365,7 +376,19 @@ def test_the_seed_is_the_estimators(data, tmp_path):
     views = {name: standardised(np.load(tmp_path / f"{name}.npy")) for name in ("noise", "other")}
     files = [own for name in views for own in ("--view", tmp_path / f"{name}.npy")]
     for seed in (1, 2):
-        done("cluster", *files, "-k", 5, "--method", "k-means", "--seed", seed, "--out", tmp_path / f"{seed}")
+        done(
+            "cluster",
+            *files,
+            "-k",
+            5,
+            "--method",
+            "k-means",
+            "--seed",
+            seed,
+            "--no-assess",
+            "--out",
+            tmp_path / f"{seed}",
+        )
         model = cs.MultiViewKMeans(5, random_state=seed).fit(cs.Views(views))
         assert clusters(read_labels(tmp_path / f"{seed}")) == model.labels_.tolist()
 
@@ -377,7 +400,7 @@ def test_classes_that_are_numbers_stay_apart(first, column, ab, tmp_path):
         tmp_path / "known.csv", ["id", "class"], ((i, first + c) for i, c in zip(IDS, CLASSES, strict=True))
     )
     named = file if column is None else f"{file}:{column}"
-    done("cluster", *ab, "-k", 3, "--labels", named, "--out", tmp_path / "out")
+    done("cluster", *ab, "-k", 3, "--labels", named, "--no-assess", "--out", tmp_path / "out")
     assert summary(tmp_path / "out")["scores"]["ari"] == pytest.approx(1)
 
 

@@ -1,7 +1,9 @@
 """The page as a reader meets it, in a real browser, opened from disk."""
 
+import re
 import shutil
 import sys
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -71,6 +73,24 @@ def path(tmp_path_factory):
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     return hostile_report().save(tmp_path_factory.mktemp("hostile") / "hostile.html")
+
+
+class Worded(cs.Assessment):
+    """An assessment with a word per entity."""
+
+    certainty = np.array(["sure", "a guess", "", "likely"])[np.arange(300) % 4]
+
+
+@pytest.fixture(scope="module")
+def assessed(tmp_path_factory):
+    """A report that says how far its clusters can be relied on, with a view that no other confirms."""
+    views, _ = cs.datasets.make_gaussian_views(300, n_clusters=4, separation=6, random_state=0)
+    blocks = {**dict(views.items()), "odd": np.random.default_rng(0).normal(size=(300, 3))}
+    views = cs.Views(blocks, ids=[f"paper-{i:03d}" for i in range(300)])
+    model = cs.MultiViewSphericalKMeans(4, n_init=1, random_state=0).fit(views)
+    assessment = cs.assess(model, views, refit=True)
+    worded = Worded(**{field.name: getattr(assessment, field.name) for field in fields(assessment)})
+    return Report(model, views, assessment=worded).save(tmp_path_factory.mktemp("assessed") / "assessed.html")
 
 
 def column(page, i):
@@ -186,7 +206,35 @@ def test_hostile_names_stay_text(visit, hostile):
     assert page.title() == clean(ENDING + TURNED)
 
 
-@pytest.mark.parametrize("which", ["path", "hostile"])
+def test_confidence_is_in_words_and_sorted_by_them(visit, assessed):
+    page = visit(assessed)
+    page.get_by_role("button", name="Confidence").click()
+    assert all(re.fullmatch(r"0\.\d\d|1\.00", text) for text in column(page, 3))  # those without a word
+    page.get_by_role("button", name="Confidence").click()
+    numbers = [float(text.removeprefix("sure, ")) for text in column(page, 3)]
+    assert numbers == sorted(numbers, reverse=True)
+    assert set(column(page, 4)) <= {"0%", "50%", "100%"}
+
+
+def test_clusters_are_ordered_by_stability(visit, assessed):
+    page = visit(assessed)
+    page.select_option("#cluster-order", "stability")
+    stability = page.eval_on_selector_all("details.cluster", "own => own.map(x => Number(x.dataset.stability))")
+    assert stability == sorted(stability)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_verdict_is_seen_at_once(visit, assessed, scheme):
+    page = visit(assessed, color_scheme=scheme, viewport={"width": 1280, "height": 800})
+    badge = page.locator("#summary .badge")
+    box = badge.bounding_box()
+    assert box["y"] + box["height"] < 400
+    assert badge.text_content() in ("Stable", "Mixed", "Do not rely")
+    page.get_by_role("link", name="Can it be relied on?").click()
+    assert page.evaluate("location.hash") == "#reliance"
+
+
+@pytest.mark.parametrize("which", ["path", "hostile", "assessed"])
 def test_no_sideways_scrolling_on_a_phone(visit, request, which):
     page = visit(request.getfixturevalue(which), viewport={"width": 360, "height": 740})
     page.evaluate("document.querySelectorAll('details').forEach(own => own.open = true)")

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import zlib
+from html import escape
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
@@ -24,7 +25,7 @@ from consilience.report.sections.classes import _strong_diagonal
 from consilience.report.sections.maps import sample
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile import ALL, ENDING, hostile_report
+from hostile import ALL, ENDING, IMAGE, SCRIPT, hostile_report
 
 SECTIONS = ["summary", "data", "clusters", "agreement", "map", "contested", "classes", "comparison", "find", "method"]
 
@@ -308,14 +309,15 @@ def test_weights_of_the_views():
     assert "What each view counts for" in Report(model, views).to_html()
 
 
-def informed(shares, runner_up=None):
+def informed(shares, runner_up=None, **options):
     """A report on a model whose views support the clusters as far as the shares say."""
     _, views, y = fitted()
     said = dict.fromkeys(shares, y)
     columns = {"view": list(shares), "bits": [1.58 * own for own in shares.values()]}
     columns |= {"baseline": [0.02] * len(shares), "share": list(shares.values())}
     model = fake(y, said, view_information_=cs.Table(columns), runner_up_=runner_up, confidence_=np.full(len(y), 0.5))
-    return Report(model, cs.Views({name: views[f"view{i}"] for i, name in enumerate(shares)})).to_html()
+    named = cs.Views({name: views[f"view{i}"] for i, name in enumerate(shares)})
+    return Report(model, named, **options).to_html()
 
 
 def test_support_of_each_view_is_a_bar():
@@ -348,6 +350,107 @@ def test_confidence_of_the_left_out_vote_is_explained():
 def test_hostile_view_names_in_the_support_stay_text():
     page = informed({"<script>alert(1)</script>": 0.01, "links": 0.31})
     assert "<script>alert" not in page
+
+
+def assess_figures(disagreement=0.02, ambiguity=0.1, support=(0.5, 0.5), n=120, **more):
+    """An assessment with these figures, of three clusters and two views or as many as supports are given."""
+    names = [f"view{v}" for v in range(len(support))] if "names" not in more else more.pop("names")
+    views = cs.Table(
+        {
+            "view": np.array(names),
+            "support": np.array(support),
+            "confirmed_by": np.array([names[0] if value >= 0.05 else "" for value in support]),
+            "confirmed": np.array(support) >= 0.05,
+            "trust": np.full(len(names), 0.4),
+            "share": np.linspace(0.8, 0.1, len(names)),
+        }
+    )
+    columns = {"cluster": [0, 1, 2], "size": [40, 40, 40], "stability": [0.9, 0.25, np.nan], "margin": [0.8] * 3}
+    table = cs.Table({name: np.array(values) for name, values in columns.items()})
+    stability = np.where(np.arange(n) % 2, 1.0, np.nan)
+    return cs.Assessment(disagreement, ambiguity, table, views, stability, np.full(n, 0.5), [], n, 1, **more)
+
+
+@pytest.mark.parametrize(
+    ("disagreement", "look", "words"),
+    [(0.02, "stable", "Stable"), (0.3, "mixed", "Mixed"), (0.9, "unreliable", "Do not rely")],
+)
+def test_page_opens_with_the_verdict(disagreement, look, words):
+    model, views, _ = fitted()
+    assessment = assess_figures(disagreement)
+    html = Report(model, views, assessment=assessment).to_html()
+    page = Outline(html)
+    assert not page.wrong
+    assert [own["id"] for own in page.named("section")][:2] == ["summary", "reliance"]
+    summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
+    badge = f'<strong class="badge {look}">{words}</strong>'
+    assert badge in summary
+    assert summary.index(badge) < summary.index("entities</strong> described by")
+    for sentence in (assessment.reason[1:], assessment.worth, assessment.estimate):
+        assert escape(sentence) in summary
+    assert AGREEMENT_CAVEAT not in summary
+
+
+def test_without_an_assessment_there_is_no_verdict(full):
+    assert 'class="verdict' not in full
+    assert 'id="reliance"' not in full
+
+
+def test_reliance_shows_views_clusters_and_the_result_without_unconfirmed_views():
+    y = np.arange(120) % 3
+    blocks = {name: np.random.default_rng(0).normal(size=(120, 2)) for name in ("view0", "view1", "view2")}
+    inner = assess_figures(support=(0.5, 0.5))
+    without = cs.assessment.Alternative(("view2",), None, np.arange(120), inner, 0.93)
+    assessment = assess_figures(0.3, support=(0.5, 0.5, 0.01), alternative=without, notes=["A limit <b>."])
+    model = fake(y, dict.fromkeys(blocks, y))
+    html = Report(model, cs.Views(blocks), confidence=np.ones(120), assessment=assessment).to_html()
+    section = html.partition('<section id="reliance"')[2].partition("</section>")[0]
+    assert re.findall(r'scope="row"><bdi>(view\d)', section) == ["view0", "view1", "view2"]
+    assert section.count("no other view") == 1
+    assert section.count("No other view confirms view &#x27;view2&#x27;") == 1
+    assert "The result without <bdi>view2</bdi>" in section
+    assert '<strong class="badge stable">Stable</strong>' in section
+    assert "A limit &lt;b&gt;." in section
+    stabilities = re.findall(r"</span></span>([^<]*%|–)</span>", section.partition("How stable each cluster is")[2])
+    assert stabilities == ["25%", "90%", "–"]
+    summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
+    assert summary.count("No other view confirms view &#x27;view2&#x27;") == 1
+    assert "agrees least with the others" not in summary
+
+
+def test_assessment_replaces_the_sentence_on_views_that_do_not_support_the_clusters():
+    page = informed({"view0": 0.62, "view1": 0.01}, assessment=assess_figures())
+    assert "does not support the clusters" not in page
+    section = page.partition('<section id="information"')[2].partition("</section>")[0]
+    assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "1.0"]
+
+
+def test_stability_of_clusters_and_entities_is_on_the_page(monkeypatch):
+    model, views, _ = fitted()
+    words = np.array(["sure", "likely", "doubtful", "a guess", ""])[np.arange(120) % 5]
+    monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
+    page = Outline(Report(model, views, assessment=assess_figures()).to_html())
+    blocks = [own for own in page.named("details") if "cluster" in own["class"]]
+    assert {own["data-cluster"]: own["data-stability"] for own in blocks} == {
+        "0": "0.900000", "1": "0.250000", "2": "2.000000",
+    }  # fmt: skip
+    columns = page.data["columns"]
+    assert unpacked(columns["stability"]).tolist() == [-1, 1000] * 60
+    assert [page.data["words"][place] for place in unpacked(columns["certainty"])] == words.tolist()
+
+
+def test_hostile_view_names_in_the_assessment_stay_text():
+    y = np.arange(120) % 3
+    names = [SCRIPT, ENDING, IMAGE]
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in names})
+    inner = assess_figures(names=names[:2])
+    without = cs.assessment.Alternative((IMAGE,), None, np.arange(120), inner, 0.5)
+    assessment = assess_figures(support=(0.5, 0.5, 0.01), names=names, alternative=without, notes=[SCRIPT])
+    model = fake(y, dict.fromkeys(names, y))
+    page = Outline(Report(model, views, confidence=np.ones(120), assessment=assessment).to_html())
+    assert not page.wrong
+    assert len(page.named("script")) == 2
+    assert not page.named("img")
 
 
 def test_known_classes_by_name_and_those_unknown():
@@ -408,6 +511,7 @@ def test_settings_hold_no_addresses_of_memory():
     [
         ({"labels": [0, 1]}, "labels: 2 entries for 120 entities; give one class an entity"),
         ({"confidence": [0.5]}, "confidence: 1 entries for 120 entities; give one number an entity"),
+        ({"assessment": SimpleNamespace(stability=[1])}, "assessment: 1 entries for 120 entities; give the assessment"),
         ({"texts": {"view0": ["a"]}}, "texts of view 'view0': 1 entries for 120 entities; give one text an entity"),
     ],
 )
@@ -473,6 +577,8 @@ def test_colours_stand_out(theme):
         for ground in ("paper", "card", "wash"):
             assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
     assert contrast(colours["ink"], deepest) >= 4.5
+    for verdict in ("stable", "mixed", "unreliable"):
+        assert contrast(colours[verdict], colours["card"]) >= 4.5, verdict
     for sign in ["edge", *(f"k{i}" for i in range(10))]:
         assert contrast(colours[sign], colours["card"]) >= 3, sign
 

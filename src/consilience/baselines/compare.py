@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, validate_params
 
 from .._backend import generator
+from ..assessment import assess as assess_model
 from ..cluster._shared import RANDOM_STATE, holds_views
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
@@ -22,6 +23,7 @@ from ._averages import mean_of
 
 SAMPLED = 0.8  # share of the entities that stability is judged by
 SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")
+NOT_ASSESSED: dict[str, Any] = {"verdict": "", "disagreement": np.nan, "impurity": np.nan}
 
 
 @validate_params(
@@ -31,6 +33,7 @@ SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")
         "y": ["array-like", None],
         "random_state": RANDOM_STATE,
         "n_refits": [Interval(Integral, 0, None, closed="left")],
+        "assess": ["boolean"],
     },
     prefer_skip_nested_validation=True,
 )
@@ -41,6 +44,7 @@ def compare(
     *,
     random_state: Any = 0,
     n_refits: int = 5,
+    assess: bool = False,
 ) -> Table:
     """Fit several estimators to the same data and lay their results side by side.
 
@@ -58,6 +62,8 @@ def compare(
         Seed of the samples, and of every estimator (and estimator within an estimator) whose `random_state` is None.
     n_refits : int, default=5
         How many samples stability is judged by; 0 for none, which leaves it NaN.
+    assess : bool, default=False
+        Whether to assess each result (see `consilience.assess`), which takes further fits of each estimator.
 
     Returns
     -------
@@ -70,6 +76,9 @@ def compare(
         - stability: mean over `n_refits` random samples of 80 percent of the entities, the same for all estimators,
           of the adjusted Rand index between the labels of a fit on the sample, with another seed, and the sampled
           entities' labels in the fit on all. 1 where the clusters hang neither on who was there nor on chance;
+        - with `assess`, verdict ("stable", "mixed" or "do not rely"), disagreement (of two fits to halves about
+          entities that one of them has not seen) and impurity (estimated without `y`). An estimator that cannot
+          predict, or whose result cannot be assessed, has an empty verdict and NaN;
         - seconds: of the fit on all entities;
         - peak_mib: the most that Python and numpy had allocated at a time in a second fit on all entities, beyond
           what was there before, in MiB. What compiled code allocates for itself is not seen.
@@ -100,13 +109,14 @@ def compare(
     rows = []
     for name, estimator in named.items():
         try:
-            row = _row(name, estimator, data, classes, samples, seeds)
+            row = _row(name, estimator, data, classes, samples, seeds, assess)
         except Exception as error:
             warnings.warn(
                 f"{name!r} failed, its row is NaN: {type(error).__name__}: {error}", UserWarning, stacklevel=2
             )
             row = {}
-        rows.append({"estimator": name, **{column: row.get(column, np.nan) for column in _columns(classes)}})
+        columns = {column: row.get(column, NOT_ASSESSED.get(column, np.nan)) for column in _columns(classes, assess)}
+        rows.append({"estimator": name, **columns})
     return Table.from_rows(rows)
 
 
@@ -117,12 +127,13 @@ def _as_data(X: Any) -> Any:
     return X if hasattr(X, "shape") else np.asarray(X)
 
 
-def _columns(classes: np.ndarray | None) -> tuple[str, ...]:
+def _columns(classes: np.ndarray | None, assess: bool) -> tuple[str, ...]:
     return (
         *(() if classes is None else SCORES),
         "clusters",
         "agreement",
         "stability",
+        *(NOT_ASSESSED if assess else ()),
         "seconds",
         "peak_mib",
     )
@@ -165,7 +176,8 @@ def _row(
     classes: np.ndarray | None,
     samples: Sequence[np.ndarray],
     seeds: Sequence[int],
-) -> dict[str, float]:
+    assess: bool,
+) -> dict[str, Any]:
     """One estimator's line."""
     started = time.perf_counter()
     model, labels = _fit(estimator, data, seeds[-1])
@@ -173,11 +185,25 @@ def _row(
     scores = {} if classes is None else _scores(classes, labels)
     return scores | {
         "clusters": len(np.unique(labels[labels >= 0])),
-        "agreement": _mean_agreement(model),
+        "agreement": _mean_agreement(model.steps[-1][1] if hasattr(model, "steps") else model),
         "stability": _stability(name, estimator, data, labels, samples, seeds),
+        **(_assess(name, model, data, seeds[-1]) if assess else {}),
         "seconds": seconds,
         "peak_mib": _peak(estimator, data, seeds[-1]) / 2**20,
     }
+
+
+def _assess(name: str, model: Any, data: Any, seed: int) -> dict[str, Any]:
+    """Say how far a result can be relied on."""
+    if not hasattr(model, "predict"):
+        return NOT_ASSESSED
+    try:
+        assessment = assess_model(model, data, random_state=seed)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        warnings.warn(f"{name!r} cannot be assessed: {what}", UserWarning, stacklevel=4)
+        return NOT_ASSESSED
+    return {column: getattr(assessment, column) for column in NOT_ASSESSED}
 
 
 def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -202,13 +228,12 @@ def _stability(
 
 
 def _fit(estimator: Any, data: Any, seed: int) -> tuple[Any, np.ndarray]:
-    """A fitted clone, of a pipeline its last step, and the labels."""
+    """A fitted clone and its labels."""
     model = clone(estimator)
     for name, value in model.get_params(deep=True).items():
         if value is None and name.split("__")[-1] == "random_state":
             model.set_params(**{name: seed})
-    labels = np.asarray(model.fit_predict(data))
-    return (model.steps[-1][1] if hasattr(model, "steps") else model), labels
+    return model, np.asarray(model.fit_predict(data))
 
 
 def _fit_quietly(estimator: Any, data: Any, seed: int) -> np.ndarray:

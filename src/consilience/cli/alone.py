@@ -42,7 +42,7 @@ def compare_alone(
     model: Any, views: Views, method: str, seed: int, kinds: Mapping[str, str], classes: np.ndarray | None, say: Say
 ) -> Table:
     """One row for all views together, one for all columns side by side, one for each view alone."""
-    k = len(np.unique(model.labels_))
+    k = len(np.unique(model.labels_[model.labels_ >= 0]))
     rows = [{"method": ALL, **line(model.labels_, model.labels_, classes)}]
     for name, own, own_kinds, where in _others(views, kinds, METHODS[method].rare):
         estimator = METHODS[method].build(Setting(k, seed, own_kinds))
@@ -77,7 +77,8 @@ def _others(
 def line(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
     """How many it speaks of, how far it says the same as all views together, and the scores."""
     said = labels >= 0
-    found = {"entities": int(said.sum()), "same_as_all": adjusted_rand_score(reference[said], labels[said])}
+    both = said & (reference >= 0)
+    found = {"entities": int(said.sum()), "same_as_all": adjusted_rand_score(reference[both], labels[both])}
     return found if classes is None else found | scores(classes[said], labels[said])
 
 

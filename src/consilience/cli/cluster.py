@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence, contested
 from ..files import check_folder, whole_folder
@@ -15,8 +16,17 @@ from ..persist import save
 from ..report import Report
 from .alone import compare_alone
 from .job import Data, Fitted, check_inputs_stay, describe, described, digest, fit, load
-from .methods import METHODS
-from .outputs import say_guarded, write_json, write_labels
+from .methods import METHODS, check_outliers
+from .outputs import (
+    say_guarded,
+    show_answers,
+    show_clusters,
+    show_numbers,
+    tabulate_probabilities,
+    write_json,
+    write_labels,
+)
+from .reliance import assess_fit, list_certainty, name_column, pack_assessment, spread_labels
 from .say import Say
 from .summary import spoken, summarise
 
@@ -29,30 +39,48 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     out = Path(options.out)
     check_folder(out, FILES, options.force)
     check_inputs_stay([out / name for name in FILES], options)
+    check_outliers(options.method, options.outliers)
     data = load(options, say)
     say.result(describe(data))
-    fitted = fit(data, options.k, options.seed, say)
+    fitted = fit(data, options.k, options.seed, say, options.outliers)
     if fitted.selection is not None:
         say.result(f"\n{fitted.selection}")
     model = fitted.estimator
+    assessment = assess_fit(data, fitted, options, say)
     with say.step("judging the clusters", "judged the clusters"):
         sure = confidence(model, fitted.views)
         disputed = contested(model.view_labels_)
+        columns = tabulate_entities(fitted, disputed, assessment)
         comparison = _comparison(data, model, options, say)
-    facts = summarise(data, fitted, sure, disputed, comparison, options, say)
-    say.result(f"\n{spoken(facts, comparison)}")
+    facts = summarise(data, fitted, sure, disputed, comparison, assessment, options, say)
+    say.result(f"\n{spoken(facts, comparison, assessment)}")
     with say.step("writing the results", "wrote the results"), whole_folder(out, FILES, options.force) as folder:
-        ids = data.prepared.names
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            alternative = getattr(model, "runner_up_", None)
-            n_guarded = write_labels(file, ids, model.labels_, sure, disputed, alternative, model.view_labels_)
-            say_guarded(n_guarded, say)
+            say_guarded(write_labels(file, data.prepared.names, columns), say)
         facts["notes"] = say.notes
         write_json(folder / FILES[1], facts)
-        save(as_saved(data, fitted, options), folder / FILES[2])
-        build_report(data, fitted, sure, comparison, options, say).save(folder / FILES[3])
+        save(as_saved(data, fitted, assessment, options), folder / FILES[2])
+        build_report(data, fitted, sure, comparison, assessment, options, say).save(folder / FILES[3])
     say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}: {', '.join(FILES)}. Look at {out / FILES[3]}")
+
+
+def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessment | None) -> dict[str, list[Any]]:
+    """Return the columns of labels.csv after the id, as cells."""
+    model = fitted.estimator
+    labels = np.asarray(model.labels_)
+    columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
+    if assessment is not None and (certainty := list_certainty(assessment)) is not None:
+        columns["confidence"] = certainty
+    columns |= tabulate_probabilities(model, fitted.views, labels)
+    if assessment is not None:
+        columns["stability"] = show_numbers(assessment.stability, 2)
+    columns["contested"] = show_answers(disputed)
+    if getattr(model, "runner_up_", None) is not None:
+        columns["alternative"] = model.runner_up_.tolist()
+    if assessment is not None and assessment.alternative is not None:
+        columns[name_column(assessment.alternative)] = spread_labels(assessment.alternative, labels)
+    return columns | {f"cluster by {name}": show_clusters(said) for name, said in model.view_labels_.items()}
 
 
 def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -> Table | None:
@@ -65,7 +93,7 @@ def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -
     return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, say)
 
 
-def as_saved(data: Data, fitted: Fitted, options: argparse.Namespace) -> dict[str, Any]:
+def as_saved(data: Data, fitted: Fitted, assessment: Assessment | None, options: argparse.Namespace) -> dict[str, Any]:
     """The model with all that new files need to become views for it."""
     return {
         "what": "consilience model",
@@ -78,11 +106,18 @@ def as_saved(data: Data, fitted: Fitted, options: argparse.Namespace) -> dict[st
         "id": data.reading.id_column,
         "data": digest(data.reading.contents),
         "seed": options.seed,
+        "assessment": pack_assessment(assessment),
     }
 
 
 def build_report(
-    data: Data, fitted: Fitted, sure: np.ndarray, comparison: Table | None, options: argparse.Namespace, say: Say
+    data: Data,
+    fitted: Fitted,
+    sure: np.ndarray,
+    comparison: Table | None,
+    assessment: Assessment | None,
+    options: argparse.Namespace,
+    say: Say,
 ) -> Report:
     """The page, from what is at hand."""
     shown: dict[str, Any] = {
@@ -99,4 +134,5 @@ def build_report(
         texts={name: own for name, own in shown.items() if own is not None},
         settings={"method": f"{data.method} ({METHODS[data.method].title}; {data.why})", "seed": options.seed},
         confidence=sure if fitted.features else None,  # the page says how it came by it where it can
+        assessment=assessment,
     )

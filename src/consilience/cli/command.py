@@ -179,6 +179,19 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _outliers(text: str) -> float | str:
+    """Return a share between 0 and 0.5, or auto."""
+    if text == "auto":
+        return text
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 0.5:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a share between 0 and 0.5 nor auto")
+    return share
+
+
 def _path(text: str) -> str:
     """Refuse an empty path, which would be the current folder."""
     if not text:
@@ -213,6 +226,18 @@ def _cluster(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         help="table of two ids, must or cannot, and perhaps a weight (methods consilience, constrained)",
     )
+    subparser.add_argument(
+        "--outliers",
+        type=_outliers,
+        metavar="SHARE",
+        help="share of the entities that fit no cluster and get -1, or auto (default: every entity gets a cluster)",
+    )
+    subparser.add_argument(
+        "--no-assess",
+        dest="assess",
+        action="store_false",
+        help="do not assess how far the clusters can be relied on, which takes about as long as the fit",
+    )
     subparser.add_argument("--title", help="of the report")
     _seen(
         subparser,
@@ -232,6 +257,11 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     _work(subparser)
     subparser.add_argument(
         "--refits", type=_whole, default=5, help="fits on samples that judge stability (default: %(default)s)"
+    )
+    subparser.add_argument(
+        "--assess",
+        action="store_true",
+        help="say of each result how far it can be relied on, which takes further fits of each method",
     )
     subparser.set_defaults(method="auto", constraints=None)
     _seen(subparser, None, "file for the table and its words as JSON")

@@ -23,7 +23,20 @@ from .say import Say
 
 CLOSE = 0.02  # a difference that another seed could make
 ALONE, JOINED = "alone", "side by side"
-SHOWN = ("estimator", "entities", "nmi", "ari", "f", "entropy", "agreement", "stability", "seconds")
+SHOWN = (
+    "estimator",
+    "entities",
+    "nmi",
+    "ari",
+    "f",
+    "entropy",
+    "agreement",
+    "stability",
+    "verdict",
+    "disagreement",
+    "impurity",
+    "seconds",
+)
 
 
 def compare(options: argparse.Namespace, say: Say) -> None:
@@ -40,7 +53,12 @@ def compare(options: argparse.Namespace, say: Say) -> None:
         classes = None if data.classes is None else data.classes[who]
         with say.step(f"trying {name}", f"tried {name}", about=name):
             table = lay_side_by_side(
-                views, {name: estimator}, classes, random_state=options.seed, n_refits=options.refits
+                views,
+                {name: estimator},
+                classes,
+                random_state=options.seed,
+                n_refits=options.refits,
+                assess=options.assess,
             )
         rows += [{**row, "entities": len(who)} for row in table.rows()]
     table = Table.from_rows(rows)

@@ -61,8 +61,14 @@ def _known(path: Path, row: int, text: str | None, position: dict[str, int], by_
 
 
 def kept(constraints: Constraints, ids: np.ndarray | None, labels: np.ndarray) -> dict[str, int]:
-    """How many of the constraints the clusters keep, and how many there are."""
+    """How many of the constraints the clusters keep, and how many there are; -1 is no cluster to be together in."""
     constraints = constraints if ids is None else constraints.positions(ids)
     must, cannot = constraints.must_link, constraints.cannot_link
-    held = np.sum(labels[must[:, 0]] == labels[must[:, 1]]) + np.sum(labels[cannot[:, 0]] != labels[cannot[:, 1]])
-    return {"kept": int(held), "given": len(must) + len(cannot)}
+    n_together, n_apart = _share_cluster(labels, must).sum(), (~_share_cluster(labels, cannot)).sum()
+    return {"kept": int(n_together + n_apart), "given": len(must) + len(cannot)}
+
+
+def _share_cluster(labels: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return for each pair of entities whether both are in the same cluster."""
+    first, second = labels[pairs[:, 0]], labels[pairs[:, 1]]
+    return (first == second) & (first >= 0)

@@ -19,7 +19,7 @@ from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_v
 from ..files.spec import is_file, split_columns
 from ..selection import Selection, select_n_clusters
 from .constraints import read_constraints
-from .methods import METHODS, Setting, check_size, choose_method
+from .methods import METHODS, Setting, check_outliers, check_size, choose_method
 from .say import Say, counted
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
@@ -184,8 +184,9 @@ def described(data: Data) -> list[str]:
     return rows
 
 
-def fit(data: Data, k: str, seed: int, say: Say) -> Fitted:
+def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = None) -> Fitted:
     """The method on the data, and how the number of clusters was found."""
+    check_outliers(data.method, outliers)
     features = _features(data, say, seed)
     views = reduced(data.views, features)
     method = METHODS[data.method]
@@ -194,6 +195,8 @@ def fit(data: Data, k: str, seed: int, say: Say) -> Fitted:
         selection = choose_k(data, views, seed, say)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     estimator = method.build(Setting(n_clusters, seed, data.prepared.kinds, say.live))
+    if outliers is not None:
+        estimator.set_params(outliers=outliers)
     _note_sample(estimator, data, say)
     with say.step(f"clustering by {method.title}", "fitted the model", speaks=True):
         given = {} if data.constraints is None else {"constraints": data.constraints}

@@ -161,6 +161,21 @@ def check_size(given: str, name: str, reason: str, n_entities: int, constraints:
     )
 
 
+def check_outliers(given: str, outliers: float | str | None) -> None:
+    """Refuse `--outliers` for a method that puts every entity into a cluster."""
+    name = DEFAULT if given == "auto" else given
+    if outliers is None or _finds_outliers(name):
+        return
+    accepting = [other for other in METHODS if _finds_outliers(other)]
+    remedy = f"use {' or '.join(accepting)}" if accepting else "leave it out"
+    raise ValueError(f"--method {name} takes no --outliers, because it puts every entity into a cluster: {remedy}")
+
+
+def _finds_outliers(name: str) -> bool:
+    """Return whether a method can leave entities out of all clusters."""
+    return "outliers" in METHODS[name].build(Setting(2, 0, {})).get_params()
+
+
 def _join_names(ability: str) -> str:
     """List the methods that have an ability, for a message."""
     return " or ".join(name for name, method in METHODS.items() if getattr(method, ability))

@@ -4,44 +4,60 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from ..data import Table
+from ..data import Table, Views
 from .say import Say, counted
 
 # Spreadsheets take these for the start of a formula; some of them also the full-width forms.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def write_labels(
-    file: IO[str],
-    ids: Any,
-    labels: np.ndarray,
-    confidence: np.ndarray | None = None,
-    contested: np.ndarray | None = None,
-    alternative: np.ndarray | None = None,
-    view_labels: Mapping[str, np.ndarray] | None = None,
-) -> int:
-    """One row an entity; returns how many ids had to be kept from being taken for formulas."""
-    guarded = [guard(str(one)) for one in ids]
-    columns: dict[str, Any] = {"id": guarded, "cluster": labels.tolist()}
-    if confidence is not None:
-        columns["confidence"] = [f"{one:.4f}" for one in confidence]
-    if contested is not None:
-        columns["contested"] = ["yes" if one else "no" for one in contested]
-    if alternative is not None:
-        columns["alternative"] = alternative.tolist()
-    for name, own in (view_labels or {}).items():
-        columns[guard(f"cluster by {name}")] = ["" if one < 0 else one for one in own.tolist()]
+def write_labels(file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]]) -> int:
+    """Write one row per entity, and return how many ids had to be kept from being taken for formulas."""
+    guarded = [guard(str(entity)) for entity in ids]
+    table = {"id": guarded, **{guard(name): values for name, values in columns.items()}}
     rows = csv.writer(file)
-    rows.writerow(columns)
-    rows.writerows(zip(*columns.values(), strict=True))
-    return sum(own != str(one) for own, one in zip(guarded, ids, strict=True))
+    rows.writerow(table)
+    rows.writerows(zip(*table.values(), strict=True))
+    return sum(shown != str(entity) for shown, entity in zip(guarded, ids, strict=True))
+
+
+def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> dict[str, list[Any]]:
+    """Return columns of each entity's probability to be in its cluster, and of its next most probable cluster.
+
+    There are none if the model knows no probabilities. Entities that fit no cluster have empty cells.
+    """
+    if not hasattr(estimator, "predict_proba"):
+        return {}
+    shares = np.array(estimator.predict_proba(views), dtype=np.float64)
+    rows = np.flatnonzero(labels >= 0)
+    probability, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
+    probability[rows] = shares[rows, labels[rows]]
+    if shares.shape[1] > 1:
+        shares[rows, labels[rows]] = -np.inf
+        second[rows] = shares[rows].argmax(axis=1)
+    return {"probability": show_numbers(probability, 4), "second": show_clusters(second)}
+
+
+def show_numbers(values: np.ndarray, digits: int) -> list[str]:
+    """Write numbers to so many digits; NaN is an empty cell."""
+    return ["" if value != value else f"{value:.{digits}f}" for value in np.asarray(values, np.float64).tolist()]
+
+
+def show_clusters(labels: np.ndarray) -> list[Any]:
+    """Return clusters as cells; where there is none the cell is empty."""
+    return ["" if label < 0 else label for label in np.asarray(labels).tolist()]
+
+
+def show_answers(answers: np.ndarray) -> list[str]:
+    """Write yes and no."""
+    return ["yes" if answer else "no" for answer in answers]
 
 
 def guard(text: str) -> str:

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
-from ..cluster import Consilience
-from ..cluster.consilience import measure_new_margins
 from ..data import Views
 from ..files import InputFiles, check_complete, check_free, encode, entities, parse_view, read_files, whole_file
 from ..files.formats import is_table, path_of
 from ..persist import load as load_model
 from .job import check_inputs_stay, reduced, say_left_out
 from .methods import METHODS
-from .outputs import say_guarded, write_labels
+from .outputs import say_guarded, show_answers, tabulate_probabilities, write_labels
 from .say import Say, check_standard_output, printable, standard_output
+
+UNLIKE = 0.01  # share of the fit's entities that are as unlike any cluster as an entity that fits none
+BY_CHANCE = 0.001  # probability below which a number of such rows is more than chance gives
 
 
 def predict(options: argparse.Namespace, say: Say) -> None:
@@ -40,29 +42,43 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     estimator = saved["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
-        sure = measure_confidence(estimator, views, labels)
+        columns = {"cluster": labels.tolist(), **tabulate_probabilities(estimator, views, labels)}
+        columns |= judge_fit(estimator, views, labels, say)
     if out is None:
         with standard_output() as stream:
             shown = [printable(str(entity_id)) for entity_id in ids] if stream.isatty() else ids
-            n_guarded = write_labels(stream, shown, labels, sure)
+            n_guarded = write_labels(stream, shown, columns)
         say_guarded(n_guarded, say)
         return
     with (
         whole_file(out, options.force) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
     ):
-        say_guarded(write_labels(file, ids, labels, sure), say)
+        say_guarded(write_labels(file, ids, columns), say)
     say.left = f"the results are in {out}"
     say.result(f"{len(labels):,} entities placed, written to {out}")
 
 
-def measure_confidence(estimator: Any, views: Views, labels: np.ndarray) -> np.ndarray | None:
-    """Return how clearly each entity belongs to its cluster, in the units of labels.csv; None if it is not known."""
-    if isinstance(estimator, Consilience):
-        return measure_new_margins(estimator, views)
-    if not hasattr(estimator, "predict_proba"):
-        return None
-    return np.asarray(estimator.predict_proba(views))[np.arange(len(labels)), labels]
+def judge_fit(estimator: Any, views: Views, labels: np.ndarray, say: Say) -> dict[str, list[Any]]:
+    """Return a column that tells which entities fit a cluster, if the model knows; a note says if many do not."""
+    if not hasattr(estimator, "score_outliers"):
+        return {}
+    unlike = np.asarray(estimator.score_outliers(views)) < UNLIKE
+    note_unlike(int(unlike.sum()), len(labels), say)
+    return {"fits": show_answers(~unlike & (labels >= 0))}
+
+
+def note_unlike(n_unlike: int, n_rows: int, say: Say) -> None:
+    """Tell of new rows that fit no cluster if they are clearly more than chance gives."""
+    if binom.sf(n_unlike - 1, n_rows, UNLIKE) > BY_CHANCE:
+        return
+    text = (
+        f"{n_unlike:,} of {n_rows:,} new rows fit no cluster (they are less like any cluster than "
+        f"{1 - UNLIKE:.0%} of the entities of the fit)."
+    )
+    if n_unlike > n_rows / 2:
+        text += " These are most of the rows: the data may be of another kind, or in other units, than that of the fit."
+    say.note(text)
 
 
 def check_pipe_is_read_once(model: Path, views: Sequence[str]) -> None:

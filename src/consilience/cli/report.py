@@ -16,6 +16,7 @@ from ..files import check_complete, check_free
 from .cluster import FILES, build_report
 from .job import Fitted, check_inputs_stay, digest, load, reduced
 from .predict import open_model
+from .reliance import unpack_assessment
 from .say import Say
 from .summary import INPUTS
 
@@ -47,7 +48,8 @@ def report(options: argparse.Namespace, say: Say) -> None:
     with say.step("drawing the report", "drew the report"):
         sure = confidence(estimator, fitted.views)
         table = _table(comparison) if comparison else None
-        build_report(data, fitted, sure, table, options, say).save(out, overwrite=options.force)
+        assessment = unpack_assessment(held.get("assessment"), say)
+        build_report(data, fitted, sure, table, assessment, options, say).save(out, overwrite=options.force)
     say.left = f"the results are in {out}"
     say.result(f"Written to {out}")
 

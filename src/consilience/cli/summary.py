@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_score
 
+from ..assessment import Assessment
 from ..data import Table
 from ..explain import describe_support
 from ..report.caveats import AGREEMENT_CAVEAT
@@ -18,9 +19,10 @@ from .constraints import kept
 from .job import Data, Fitted
 from .methods import METHODS
 from .outputs import now
+from .reliance import describe_reliance
 from .say import Say, counted
 
-INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "title")
+INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "outliers", "title")
 
 
 def summarise(
@@ -29,12 +31,14 @@ def summarise(
     sure: np.ndarray,
     disputed: np.ndarray,
     comparison: Table | None,
+    assessment: Assessment | None,
     options: argparse.Namespace,
     say: Say,
 ) -> dict[str, Any]:
     """All that a script may want to know."""
     model, views, prepared = fitted.estimator, data.views, data.prepared
-    labels = model.labels_
+    labels = np.asarray(model.labels_)
+    placed = labels >= 0
     facts: dict[str, Any] = {
         "entities": len(views),
         "left_out": int((~prepared.kept).sum()),
@@ -50,8 +54,10 @@ def summarise(
         "method_chosen": data.why,
         "estimator": type(model).__name__,
         "seed": options.seed,
-        "clusters": len(np.unique(labels)),
-        "sizes": np.bincount(labels).tolist(),
+        "assessment": None if assessment is None else assessment.to_dict(),
+        "clusters": len(np.unique(labels[placed])),
+        "sizes": np.bincount(labels[placed]).tolist(),
+        "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
         "contested": int(disputed.sum()),
         "mean_confidence": float(sure.mean()),
@@ -64,7 +70,7 @@ def summarise(
         if fitted.selection is None
         else {"reason": fitted.selection.reason, "table": fitted.selection.table},
         "constraints": None if data.constraints is None else kept(data.constraints, views.ids, labels),
-        "scores": None if data.classes is None else scores(data.classes, labels),
+        "scores": None if data.classes is None else scores(data.classes[placed], labels[placed]),
         "view_errors": None if data.classes is None else view_errors(data.classes, model.view_labels_),
         "comparison": comparison,
         "seconds": say.seconds,
@@ -86,10 +92,12 @@ def describe_runner_up(model: Any, classes: np.ndarray | None) -> dict[str, Any]
     labels = getattr(model, "runner_up_", None)
     if labels is None:
         return None
+    placed = labels >= 0
+    both = placed & (np.asarray(model.labels_) >= 0)
     return {
-        "sizes": np.bincount(labels).tolist(),
-        "similarity": float(normalized_mutual_info_score(model.labels_, labels)),
-        "scores": None if classes is None else scores(classes, labels),
+        "sizes": np.bincount(labels[placed]).tolist(),
+        "similarity": float(normalized_mutual_info_score(model.labels_[both], labels[both])),
+        "scores": None if classes is None else scores(classes[placed], labels[placed]),
     }
 
 
@@ -107,15 +115,16 @@ def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
     return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / known.sum())
 
 
-def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
-    """The result in a few lines."""
-    lines = [
+def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessment | None) -> str:
+    """The result in a few lines: first how far it can be relied on."""
+    lines = [] if assessment is None else [*describe_reliance(assessment), ""]
+    lines.append(
         f"{counted(facts['clusters'], 'cluster')} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
-        f"sizes {list_sizes(facts['sizes'])}"
-    ]
+        f"sizes {list_sizes(facts['sizes'])}{describe_outliers(facts['outliers'])}"
+    )
     if len(facts["views"]) > 1:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
-        lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts)
+        lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
     else:
         lines.append("There is only one view: its clusters cannot be compared with those of another.")
     if facts["runner_up"] is not None:
@@ -127,14 +136,16 @@ def spoken(facts: dict[str, Any], comparison: Table | None) -> str:
     if facts["constraints"] is not None:
         lines.append(f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are kept.")
     if facts["scores"] is not None:
+        among = f" (of the {sum(facts['sizes']):,} entities in a cluster)" if facts["outliers"] else ""
         lines.append(
-            "Against the known labels: "
+            f"Against the known labels{among}: "
             + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
         )
         errors = [one for one in facts["view_errors"].values() if one == one]
-        lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
+        if errors:
+            lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
     if facts["view_information"] is not None and facts["clusters"] > 1:
-        lines += information_in_words(facts["view_information"])
+        lines += information_in_words(facts["view_information"], assessment is not None)
     if comparison is not None:
         lines += ["", repr(comparison)]
     return "\n".join(lines)
@@ -145,9 +156,17 @@ def list_sizes(sizes: list[int]) -> str:
     return ", ".join(f"{size:,}" for size in sizes[:20]) + (" ..." if len(sizes) > 20 else "")
 
 
-def information_in_words(information: Table) -> list[str]:
-    """Write the table of how well each view supports the clusters, and name the views that do not."""
-    support = describe_support(information)
+def describe_outliers(n_outliers: int) -> str:
+    """Say how many entities fit no cluster, after the sizes."""
+    return f"; {counted(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
+
+
+def information_in_words(information: Table, assessed: bool) -> list[str]:
+    """Write the table of how well each view supports the clusters.
+
+    Views that do not support them are named, unless the assessment says which views to doubt.
+    """
+    support = None if assessed else describe_support(information)
     return [
         "",
         "How well each view supports the clusters, judged on entities it has not learned from (share: 0 by chance, 1 "
@@ -157,10 +176,10 @@ def information_in_words(information: Table) -> list[str]:
     ]
 
 
-def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any]) -> list[str]:
-    """Say how far the views agree, and that this does not show that they are right."""
+def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any], assessed: bool) -> list[str]:
+    """Say how far the views agree and, without an assessment, that this does not show that they are right."""
     if np.isnan(pairs).all():
         return ["No two views describe the same entity: their clusters cannot be compared."]
     contested = f"{facts['contested']:,} of {facts['entities']:,} are contested"
     first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested}."
-    return [first, AGREEMENT_CAVEAT]
+    return [first] if assessed else [first, AGREEMENT_CAVEAT]

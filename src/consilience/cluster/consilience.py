@@ -832,18 +832,6 @@ def measure_usual(distances: np.ndarray) -> float:
     return usual if usual > 0 else 1.0
 
 
-def measure_new_margins(model: Consilience, X: Any) -> np.ndarray:
-    """Return the margin of the predicted cluster of entities in the vote, as in `confidence_`."""
-    views = known_views(model, X)
-    sizes = model._sizes**model._balance
-    margins = []
-    with threads(model.n_jobs):
-        for votes in model._blocks(views):
-            total = sum_votes(votes)
-            margins.append(measure_margins(total / sizes, choose_clusters(total, model._sizes, model._balance)))
-    return np.concatenate(margins)
-
-
 def sum_votes(votes: Mapping[str, ViewVotes]) -> np.ndarray:
     """Return the votes of all views, (n, k)."""
     return np.sum([view.votes for view in votes.values()], axis=0)

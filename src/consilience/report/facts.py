@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assessment import Assessment
 from ..data import Views
 from ..explain import confidence as confidence_of
 from ..explain import contested
@@ -35,6 +36,21 @@ class Facts:
     notes: tuple[str, ...]
     texts: Mapping[str, Sequence[Any] | None]
     settings: Mapping[str, Any]
+    assessment: Assessment | None  #: how far the clusters can be relied on
+
+    @cached_property
+    def certainty(self) -> np.ndarray | None:
+        """A word per entity that says how sure its cluster is, if the assessment has such words."""
+        words = getattr(self.assessment, "certainty", None)
+        return None if words is None else np.array([str(word or "") for word in words])
+
+    @cached_property
+    def stability(self) -> dict[int, float]:
+        """Share of each cluster's entities that fits without them put into it again; none without an assessment."""
+        if self.assessment is None:
+            return {}
+        columns = (self.assessment.clusters[name].tolist() for name in ("cluster", "stability"))
+        return dict(zip(*columns, strict=True))
 
     @property
     def n(self) -> int:
@@ -98,6 +114,7 @@ def gather(
     texts: Mapping[str, Sequence[Any] | None] | None,
     settings: Mapping[str, Any] | None,
     confidence: Any,
+    assessment: Assessment | None,
 ) -> Facts:
     """Check what was given, and find what was not."""
     if not hasattr(model, "labels_"):
@@ -111,6 +128,8 @@ def gather(
         _check_length("confidence", confidence, n, "give one number an entity")
     if labels is not None:
         _check_length("labels", labels, n, "give one class an entity, None where it is not known")
+    if assessment is not None:
+        _check_length("assessment", assessment.stability, n, "give the assessment of this model and these views")
     means, middle = _meaning(model, confidence)
     said = {name: np.asarray(own) for name, own in getattr(model, "view_labels_", {}).items()}
     sure = confidence_of(model, views) if confidence is None else np.asarray(confidence, dtype=np.float64)
@@ -131,6 +150,7 @@ def gather(
         notes=tuple(notes),
         texts=texts or {},
         settings=settings or {},
+        assessment=assessment,
     )
 
 

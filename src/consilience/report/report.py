@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..assessment import Assessment
 from ..data import Views
 from ..files.write import check_free, whole_file
 from .facts import gather
@@ -44,6 +45,8 @@ class Report:
         Further settings to list, such as how the columns were scaled.
     confidence : array-like of shape (n_entities,), optional
         How sure the model is of each entity, 0 to 1; by default `consilience.explain.confidence`.
+    assessment : Assessment, optional
+        How far the clusters can be relied on, by `consilience.assess`. The page then opens with its verdict.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Report:
         texts: Mapping[str, Sequence[Any] | None] | None = None,
         settings: Mapping[str, Any] | None = None,
         confidence: Any = None,
+        assessment: Assessment | None = None,
     ) -> None:
         self._facts = gather(
             model,
@@ -83,6 +87,7 @@ class Report:
             texts=texts,
             settings=settings,
             confidence=confidence,
+            assessment=assessment,
         )
 
     def to_html(self) -> str:

@@ -58,6 +58,7 @@
     cluster: (a, b) => a.dataset.cluster - b.dataset.cluster,
     sure: (a, b) => a.dataset.sure - b.dataset.sure,
     contested: (a, b) => b.dataset.contested - a.dataset.contested,
+    stability: (a, b) => a.dataset.stability - b.dataset.stability,
   };
   const showClusters = () => {
     const wanted = at("cluster-filter").value.trim().toLowerCase();
@@ -222,7 +223,7 @@
   };
 
   const showEntities = (columns) => {
-    const { cluster, sure, contested, ids } = columns;
+    const { cluster, sure, contested, certainty, stability, ids } = columns;
     const nameOf = (row) => (ids ? ids[row] : String(row));
     const lower = ids ? ids.map((own) => own.toLowerCase()) : null;
     let byName = null; // places in the order of names, found when asked for
@@ -238,7 +239,14 @@
       { name: "Entity", values: () => (ids ? namePlaces() : null), cell: (row) => named(nameOf(row), 80) },
       { name: "Cluster", values: () => cluster, cell: (row) => chip(cluster[row]) },
     ];
-    if (sure) heads.push({ name: "Confidence", values: () => sure, cell: (row) => make("span", (sure[row] / 1000).toFixed(2)) });
+    const sureText = (row) => (sure[row] / 1000).toFixed(2);
+    if (sure && certainty) {
+      const places = Float64Array.from(certainty, (place, row) => place * 1001 + sure[row]);
+      const words = (row) => [data.words[certainty[row]], sureText(row)].filter(Boolean).join(", ");
+      heads.push({ name: "Confidence", values: () => places, cell: (row) => make("span", words(row)) });
+    } else if (sure) heads.push({ name: "Confidence", values: () => sure, cell: (row) => make("span", sureText(row)) });
+    const stable = (row) => (stability[row] < 0 ? "–" : `${Math.round(stability[row] / 10)}%`);
+    if (stability) heads.push({ name: "Stability", values: () => stability, cell: (row) => make("span", stable(row)) });
     data.views.forEach((name, v) => {
       const said = columns[`view${v}`];
       if (said) heads.push({ name, values: () => said, cell: (row) => chip(said[row], said[row] !== cluster[row]) });

@@ -14,6 +14,7 @@ from .data import data
 from .information import information
 from .maps import maps
 from .method import method
+from .reliance import reliance
 from .search import search
 from .section import Section
 from .summary import summary
@@ -26,6 +27,7 @@ def before_search(facts: Facts) -> tuple[list[Section], dict[str, Any]]:
     found_maps, drawn = maps(facts)
     sections = [
         summary(facts),
+        reliance(facts),
         data(facts),
         clusters(facts),
         agreement(facts),

@@ -22,19 +22,24 @@ def classes(facts: Facts) -> Section | None:
     if facts.classes is None:
         return None
     known = np.array([own is not None for own in facts.classes], dtype=bool)
-    if not known.any():
-        body = tag("p", "No entity has a known class.")
+    placed = known & (facts.labels >= 0)
+    if not placed.any():
+        missing = "is in a cluster and has a known class" if known.any() else "has a known class"
+        body = tag("p", f"No entity {missing}.")
     else:
-        names, classes = np.unique([_name(facts, own) for own in facts.classes[known]], return_inverse=True)
+        names, classes = np.unique([_name(facts, own) for own in facts.classes[placed]], return_inverse=True)
         order = _given_order(facts, names)
-        body = _compared(names[order], np.argsort(order)[classes], facts.labels[known])
+        body = _compared(names[order], np.argsort(order)[classes], facts.labels[placed])
     unknown = int((~known).sum())
     note = (
         tag("p", f"{counted(unknown, 'entity', 'entities')} of unknown class not counted.", class_="note")
         if unknown and known.any()
         else None
     )
-    return Section("classes", "Known classes", "Against the known classes", join((body, note)))
+    nowhere = int((known & (facts.labels < 0)).sum())
+    words = f"{counted(nowhere, 'entity', 'entities')} in no cluster not counted."
+    left = tag("p", words, class_="note") if nowhere else None
+    return Section("classes", "Known classes", "Against the known classes", join((body, note, left)))
 
 
 def _name(facts: Facts, own: Any) -> str:

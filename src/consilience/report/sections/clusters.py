@@ -38,8 +38,10 @@ def clusters(facts: Facts) -> Section:
         join(
             (
                 tag("p", "The largest first; open one to see what marks it in each view. Numbers are those of ",
-                    tag("code", "labels_"), f". Confidence is {facts.sure_means}."),
-                _controls(),
+                    tag("code", "labels_"), f". Confidence is {facts.sure_means}.",
+                    " Stability is how often fits without an entity of the cluster put it there again."
+                    if facts.stability else None),
+                _controls(bool(facts.stability)),
                 tag("div", blocks, id="cluster-list"),
                 tag("p", "No cluster is like that.", id="cluster-none", class_="note", hidden=True),
                 tag("p", f"{counted(left, 'smaller cluster is', 'smaller clusters are')} not shown in detail.",
@@ -53,12 +55,13 @@ def _open(n_shown: int) -> int:
     return n_shown if n_shown <= MOST_OPEN else 1
 
 
-def _controls() -> Html:
+def _controls(assessed: bool) -> Html:
     orders = {
         "size": "largest first",
         "cluster": "by number",
         "sure": "least sure first",
         "contested": "most contested first",
+        **({"stability": "least stable first"} if assessed else {}),
     }
     wanted = tag("input", type="search", id="cluster-filter", placeholder="a term, a number")
     return tag(
@@ -75,6 +78,7 @@ def _block(
     facts: Facts, c: int, marks: dict[str, list[Mark]], examples: np.ndarray, largest: int, is_open: bool
 ) -> Html:
     own = facts.labels == c
+    stability = facts.stability.get(c, np.nan)
     size, sure, contested = facts.sizes[c], float(facts.sure[own].mean()), int(facts.contested[own].sum())
     line = tag(
         "summary",
@@ -82,6 +86,7 @@ def _block(
         tag("span", bar(size / largest), tag("span", count(size), " ", tag("small", share(size / facts.n))),
             class_="measured"),
         tag("span", tag("small", "confidence "), decimal(sure)),
+        tag("span", tag("small", "stability "), share(stability)) if facts.stability else None,
         tag("span", tag("small", "contested "), count(contested), " ", tag("small", share(contested / size))),
         tag("span", _in_a_line(facts, marks), class_="terms"),
     )  # fmt: skip
@@ -98,11 +103,12 @@ def _block(
         tag("h3", f"Cluster {c}", class_="unseen"),
         body,
         open=is_open,
-        class_="cluster",
+        class_="cluster assessed" if facts.stability else "cluster",
         data_cluster=c,
         data_size=size,
         data_sure=f"{sure:.6f}",
         data_contested=f"{contested / size:.6f}",
+        data_stability=f"{stability if stability == stability else 2:.6f}" if facts.stability else None,
     )
 
 

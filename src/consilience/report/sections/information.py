@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.cluster import contingency_matrix
 
 from ...explain import describe_support
 from ..charts import bar, chip, heat, table
@@ -32,7 +31,8 @@ def information(facts: Facts) -> Section | None:
             strict=True,
         )
     ]
-    support = describe_support(view_information)
+    # with an assessment, its sentences are those about views to doubt
+    support = describe_support(view_information) if facts.assessment is None else None
     body = join(
         (
             tag("p", "Each view predicts the cluster of every entity from the other entities. The more these "
@@ -52,7 +52,7 @@ def _second_grouping(facts: Facts) -> Html | None:
     labels = getattr(facts.model, "runner_up_", None)
     if labels is None:
         return None
-    numbers, sizes = np.unique(labels, return_counts=True)
+    numbers, sizes = np.unique(labels[labels >= 0], return_counts=True)
     words = (
         "Two groupings are equally supported by your views: the clusters of this page, and another with groups of "
         f"{', '.join(map(count, sizes[:MOST_CLUSTERS].tolist()))}{' ...' if len(sizes) > MOST_CLUSTERS else ''} "
@@ -66,10 +66,13 @@ def _both(facts: Facts, labels: np.ndarray, numbers: np.ndarray) -> Html | None:
     """How many entities each cluster shares with each group of the second grouping."""
     if max(len(numbers), len(facts.sizes)) > MOST_CLUSTERS:
         return None
-    counts = contingency_matrix(facts.labels, labels)
+    both = (facts.labels >= 0) & (labels >= 0)
+    counts = np.zeros((max(facts.sizes) + 1, int(numbers.max()) + 1), dtype=np.int64)
+    np.add.at(counts, (facts.labels[both], labels[both]), 1)
+    counts = counts[sorted(facts.sizes)][:, numbers]
     head = ("Cluster", *(f"alternative {number}" for number in numbers.tolist()))
     rows = [
-        [tag("th", chip(cluster), scope="row"), *(heat(count(n), n / row.sum()) for n in row.tolist())]
+        [tag("th", chip(cluster), scope="row"), *(heat(count(n), n / max(1, row.sum())) for n in row.tolist())]
         for cluster, row in zip(sorted(facts.sizes), counts, strict=True)
     ]
     return table("Entities of each cluster in each group of the second grouping", head, rows, class_="square")

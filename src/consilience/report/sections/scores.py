@@ -20,6 +20,9 @@ NAMES = {
     "purity": "Purity",
     "agreement": "Agreement",
     "stability": "Stability",
+    "verdict": "Verdict",
+    "disagreement": "Disagreement of halves",
+    "impurity": "Estimated impurity",
     "silhouette": "Silhouette",
     "seconds": "Seconds",
     "peak_mib": "Memory, MiB",
@@ -28,8 +31,8 @@ NAMES = {
     "same_as_all": "Like all views together (ARI)",
     "cost": "Cost",
 }
-LOWER = {"entropy", "seconds", "peak_mib", "cost"}
-NEITHER = {"agreement", "clusters", "n_clusters", "k", "entities", "same_as_all"}
+LOWER = {"entropy", "seconds", "peak_mib", "cost", "disagreement", "impurity"}
+NEITHER = {"agreement", "verdict", "clusters", "n_clusters", "k", "entities", "same_as_all"}
 
 
 def column_head(name: str) -> Html:

@@ -13,6 +13,7 @@ from ..pack import pack_names, pack_numbers, size
 from .section import Section
 
 MOST_LETTERS = 200  # of an id
+WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # how sure the cluster of an entity is, from least to most
 
 
 def search(facts: Facts, room: int) -> tuple[Section, dict[str, Any]]:
@@ -32,7 +33,7 @@ def search(facts: Facts, room: int) -> tuple[Section, dict[str, Any]]:
             _pages() if there else None,
         )
     )  # fmt: skip
-    data = {"n": facts.n, "columns": kept, "views": [cut(clean(name), 60) for name in facts.said]}
+    data = {"n": facts.n, "columns": kept, "views": [cut(clean(name), 60) for name in facts.said], "words": WORDS}
     return Section("find", "Find an entity", "Find an entity", body), data
 
 
@@ -43,6 +44,14 @@ def _columns(facts: Facts, room: int) -> tuple[dict[str, Any], list[Html]]:
         ("sure", tag("span", "the confidence"), lambda: pack_numbers(np.round(facts.sure * 1000), "u2")),
         ("contested", tag("span", "who is contested"), lambda: pack_numbers(facts.contested, "i2")),
     ]
+    if facts.certainty is not None:
+        places = [WORDS.index(word) if word in WORDS else 0 for word in facts.certainty.tolist()]
+        wanted.append(("certainty", tag("span", "confidence in words"), lambda: pack_numbers(places, "i2")))
+    if facts.assessment is not None:
+        stability = np.round(facts.assessment.stability * 1000)
+        wanted.append(
+            ("stability", tag("span", "the stability"), lambda: pack_numbers(np.nan_to_num(stability, nan=-1), "i2"))
+        )
     if facts.views.ids is not None:
         ids = tag("span", "the names of the entities (they go by their numbers, from 0)")
         wanted.append(("ids", ids, lambda: pack_names([cut(facts.name(row), MOST_LETTERS) for row in range(facts.n)])))

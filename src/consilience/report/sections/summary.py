@@ -12,6 +12,7 @@ from ..caveats import AGREEMENT_CAVEAT
 from ..charts import chip
 from ..facts import Facts
 from ..markup import Html, count, counted, decimal, join, share, tag, user
+from .reliance import MOST_LETTERS, describe_verdict, list_advice
 from .section import Section
 
 MOST_HINTS = 5
@@ -24,6 +25,7 @@ def summary(facts: Facts) -> Section:
     hints = list(_hints(facts))[:MOST_HINTS]
     body = join(
         (
+            None if facts.assessment is None else describe_verdict(facts.assessment),
             tag("p", _headline(facts), class_="lead"),
             tag("dl", (_figure(*own) for own in _figures(facts)), class_="figures"),
             _judge(facts),
@@ -79,8 +81,8 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
 
 
 def _judge(facts: Facts) -> Html | None:
-    """What the figures say about the quality of the clusters."""
-    return None if facts.agreement is None else tag("p", AGREEMENT_CAVEAT)
+    """What the figures say about the quality of the clusters, if no assessment says it."""
+    return None if facts.agreement is None or facts.assessment is not None else tag("p", AGREEMENT_CAVEAT)
 
 
 def _range(facts: Facts) -> str:
@@ -100,9 +102,8 @@ def _hints(facts: Facts) -> Iterator[Html]:
         yield join((f"{counted(nowhere, 'entity is', 'entities are')} in no cluster.",))
     if getattr(facts.model, "runner_up_", None) is not None:
         yield join(("Two groupings are equally supported by your views: ", _link("see the other", "information"), "."))
-    yield from _support(facts)
+    yield from _doubtful_views(facts)
     yield from _least_settled(facts)
-    yield from _least_agreed(facts)
     yield from _tiny(facts)
     alone = int((facts.views.present.sum(axis=1) == 1).sum())
     if facts.views.n_views > 1 and alone:
@@ -113,6 +114,16 @@ def _hints(facts: Facts) -> Iterator[Html]:
                 ".",
             )
         )
+
+
+def _doubtful_views(facts: Facts) -> Iterator[Html]:
+    """Views to doubt, by the assessment or, without one, by what the model knows of its views."""
+    if facts.assessment is None:
+        yield from _support(facts)
+        yield from _least_agreed(facts)
+        return
+    for sentence in list_advice(facts.assessment):
+        yield join((user(sentence, MOST_LETTERS), " ", _link("See the views", "reliance"), "."))
 
 
 def _support(facts: Facts) -> Iterator[Html]:

@@ -1,0 +1,255 @@
+"""How far a run can be relied on: the verdict on the terminal, in the files and on the page."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
+
+import consilience as cs
+from consilience.cli.alone import line
+from consilience.cli.constraints import kept
+from consilience.report.caveats import AGREEMENT_CAVEAT
+
+MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance
+GROUPS = np.arange(len(MANY)) % 3
+ONLY_ODD = MANY[7]  # an entity that has no other view
+
+
+def write_view(path, X, ids):
+    return write_csv(path, ["id", *(f"c{j}" for j in range(X.shape[1]))], zip(ids, *np.round(X, 4).T, strict=True))
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """A run on two views that confirm each other and one that is unrelated: what was printed, and the folder."""
+    folder = tmp_path_factory.mktemp("odd")
+    rng = np.random.default_rng(9)
+    others = [i for i, entity in enumerate(MANY) if entity != ONLY_ODD]
+    for name in ("left", "right"):
+        X = rng.normal(size=(len(MANY), 3)) + 6 * np.eye(3)[GROUPS]
+        write_view(folder / f"{name}.csv", X[others], [MANY[i] for i in others])
+    write_view(folder / "odd.csv", rng.normal(size=(len(MANY), 4)), MANY)
+    views = [argument for name in ("left", "right", "odd") for argument in ("--view", folder / f"{name}.csv")]
+    return done("cluster", *views, "-k", 3, "--title", "Odd", "--out", folder / "run"), folder / "run", views
+
+
+def test_verdict_comes_first_with_what_it_was_worth(odd):
+    ran, folder, _ = odd
+    figures = summary(folder)["assessment"]
+    result = ran.out.split("\n\n")[1].splitlines()
+    assert result[0] == f"{figures['verdict'].capitalize()}: {figures['reason']}"
+    assert result[1] == figures["worth"]
+    assert result[2].startswith(f"Estimated impurity: {figures['impurity']:.0%} of the entities")
+    assert figures["verdict"] in ("stable", "mixed")
+    assert ran.out.split("\n\n")[2].startswith("3 clusters by ")
+
+
+def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd):
+    ran, folder, _ = odd
+    figures = summary(folder)["assessment"]
+    assert figures["unconfirmed"] == ["odd"]
+    assert {row["view"]: row["confirmed"] for row in figures["views"]} == {"left": True, "right": True, "odd": False}
+    assert ran.out.count("No other view confirms view 'odd': compare the result without it.") == 1
+    assert "The column 'without odd' of labels.csv has these clusters." in ran.out
+    assert "does not support the clusters" not in ran.out
+    assert AGREEMENT_CAVEAT not in ran.out
+    assert "How well each view supports the clusters" in ran.out
+
+
+def test_clusters_without_the_unconfirmed_view_are_a_column(odd):
+    """They are numbered like the clusters, and empty for the entity that has no other view."""
+    _, folder, _ = odd
+    rows = {row["id"]: row for row in read_labels(folder)}
+    assert rows[ONLY_ODD]["without odd"] == ""
+    others = [entity for entity in MANY if entity != ONLY_ODD]
+    without = [int(rows[entity]["without odd"]) for entity in others]
+    truth = [GROUPS[MANY.index(entity)] for entity in others]
+    assert cs.metrics.adjusted_rand_score(truth, without) > 0.9
+    assert np.mean([int(rows[entity]["cluster"]) == label for entity, label in zip(others, without, strict=True)]) > 0.9
+    assert all(0 <= float(row["stability"]) <= 1 for row in rows.values())
+
+
+def test_page_opens_with_the_verdict_and_is_drawn_again_from_the_folder(odd, tmp_path):
+    _, folder, _ = odd
+    done("report", folder, "--out", tmp_path / "again.html")
+    pages = [path.read_text(encoding="utf-8") for path in (folder / "report.html", tmp_path / "again.html")]
+    first, again = (re.sub(r"<time.*?</time>", "", page) for page in pages)
+    assert first == again
+    verdict = summary(folder)["assessment"]["verdict"]
+    assert first.index(f"{verdict.capitalize()}</strong>") < first.index("fall into ")
+    assert "The result without <bdi>odd</bdi>" in first
+
+
+def test_assessment_of_another_version_is_left_out_of_the_page(odd, tmp_path, monkeypatch):
+    from consilience.cli import report
+
+    real = report.open_model
+    monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "assessment": {"unknown": 1}})
+    ran = done("report", odd[1], "--out", tmp_path / "again.html")
+    assert "note: The assessment of the run is of another version, and left out" in ran.err
+    assert 'id="reliance"' not in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+
+def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("assessed")
+
+    monkeypatch.setattr("consilience.cli.reliance.assess", refuse)
+    ran = done("cluster", *odd[2], "-k", 3, "--no-assess", "--out", tmp_path / "out")
+    assert summary(tmp_path / "out")["assessment"] is None
+    assert not {"stability", "without odd"} & set(read_labels(tmp_path / "out")[0])
+    assert AGREEMENT_CAVEAT in ran.out
+    assert "Not assessed" not in ran.err
+    assert 'id="reliance"' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_method_that_cannot_predict_is_not_assessed_and_says_why(clustered):
+    facts = summary(clustered("agglomerative"))
+    assert facts["assessment"] is None
+    note = "Not assessed: --method agglomerative cannot predict the clusters of entities that it has not seen."
+    assert note in facts["notes"]
+
+
+@pytest.mark.parametrize("method", ["consilience", "k-means", "co-em", "convex", "constrained"])
+def test_methods_that_predict_are_assessed(method, clustered):
+    figures = summary(clustered(method))["assessment"]
+    assert figures["verdict"] in ("stable", "mixed", "do not rely")
+    assert figures["unconfirmed"] == []
+
+
+@pytest.mark.parametrize(
+    ("k", "reason"), [(1, "the model has a single cluster"), (20, "entities are too few to fit 20 clusters")]
+)
+def test_refusal_to_assess_is_a_note(k, reason, ab, tmp_path):
+    ran = done("cluster", *ab, "-k", k, "--method", "k-means", "--out", tmp_path / "out")
+    assert re.search(f"note: Not assessed: .*{reason}", ran.err)
+    assert summary(tmp_path / "out")["assessment"] is None
+
+
+def test_assessment_gets_what_the_fit_got(tmp_path, monkeypatch):
+    """Constraints by id, and the reduced features of a wide view."""
+    calls = []
+
+    def record(model, X, **options):
+        calls.append((X, options))
+        raise ValueError("recorded")
+
+    monkeypatch.setattr("consilience.cli.reliance.assess", record)
+    view = write_view(tmp_path / "wide.csv", blobs(0, columns=40), IDS)
+    pairs = write_csv(tmp_path / "pairs.csv", ["first", "second", "type"], [(IDS[0], IDS[1], "must")])
+    arguments = "--view", f"wide={view}", "-k", 3, "--method", "constrained", "--constraints", pairs, "--seed", 4
+    ran = done("cluster", *arguments, "--out", tmp_path / "out")
+    ((X, options),) = calls
+    assert X["wide"].shape == (N, 5)
+    assert options["constraints"].positions(np.array(IDS)).must_link.tolist() == [[0, 1]]
+    assert (options["refit"], options["random_state"]) == (True, 4)
+    assert "note: Not assessed: recorded" in ran.err
+
+
+def test_certainty_is_a_word_per_entity(ab, tmp_path, monkeypatch):
+    words = property(lambda self: np.array(["sure", "a guess", ""])[np.minimum(np.arange(len(self.stability)), 2)])
+    monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
+    ran = done("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    assert [row["confidence"] for row in read_labels(tmp_path / "out")][:3] == ["sure", "a guess", ""]
+    assert "Confidence in each entity's cluster: sure 1, a guess 1." in ran.out
+
+
+def test_probabilities_are_calibrated_before_the_model_is_saved(ab, tmp_path, monkeypatch):
+    from consilience.persist import load
+
+    def calibrate(self, X):
+        self.temperature_ = float(len(X))
+
+    monkeypatch.setattr("consilience.MultiViewKMeans.calibrate", calibrate, raising=False)
+    done("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    saved = load(tmp_path / "out" / "model.zip")["estimator"]
+    assert saved.temperature_ == len(read_labels(tmp_path / "out"))
+
+
+def test_refusal_to_calibrate_is_a_note(ab, tmp_path, monkeypatch):
+    def calibrate(self, X):
+        raise ValueError("too few")
+
+    monkeypatch.setattr("consilience.MultiViewKMeans.calibrate", calibrate, raising=False)
+    ran = done("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    assert "note: The probabilities are not calibrated: too few" in ran.err
+
+
+def test_ctrl_c_while_assessing(ab, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("consilience.cli.reliance.assess", stop)
+    ran = run("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
+    assert ran.code == 130
+    assert ran.refusal.endswith("prepared the views and fitted the model: nothing was written")
+
+
+@pytest.fixture(scope="module")
+def with_outliers(ab, data, tmp_path_factory):
+    """A run of k-means whose first four entities fit no cluster."""
+    fit = cs.MultiViewKMeans.fit
+
+    def mark(self, X, y=None):
+        fit(self, X)
+        self.labels_ = np.where(np.arange(len(self.labels_)) < 4, -1, self.labels_)
+        return self
+
+    folder = tmp_path_factory.mktemp("outliers")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cs.MultiViewKMeans, "fit", mark)
+        arguments = *ab, "-k", 3, "--method", "k-means", "--labels", data / "classes.csv"
+        return done("cluster", *arguments, "--out", folder / "out"), folder / "out"
+
+
+def test_entities_that_fit_no_cluster_are_counted_apart(with_outliers):
+    ran, folder = with_outliers
+    rows, facts = read_labels(folder), summary(folder)
+    assert clusters(rows)[:4] == [-1] * 4
+    assert all(row[name] == "" for row in rows[:4] for name in {"probability", "second"} & set(row))
+    assert (facts["clusters"], facts["outliers"]) == (3, 4)
+    assert facts["sizes"] == np.bincount(clusters(rows)[4:]).tolist()
+    assert "; 4 entities fit no cluster\n" in ran.out
+    assert f"Against the known labels (of the {len(rows) - 4} entities in a cluster): nmi 1.000" in ran.out
+    comparison = {row["method"]: row for row in facts["comparison"]}
+    assert comparison["all views together"]["entities"] == len(rows) - 4
+    assert comparison["all views together"]["same_as_all"] == comparison["views side by side"]["same_as_all"] == 1
+
+
+def test_entities_that_fit_no_cluster_are_on_the_page(with_outliers):
+    page = (with_outliers[1] / "report.html").read_text(encoding="utf-8")
+    assert "4 entities are in no cluster." in page
+    assert "4 entities in no cluster not counted." in page
+    assert "<strong>3 clusters</strong>" in page
+
+
+def test_outliers_share_no_cluster_with_each_other():
+    labels = np.array([-1, -1, 0, 0, 1])
+    constraints = cs.Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 1), (2, 3), (3, 4)])
+    assert kept(constraints, None, labels) == {"kept": 3, "given": 5}
+    compared = line(np.array([0, 0, 1, 1, -1]), labels, None)
+    assert compared == {"entities": 4, "same_as_all": 1.0}
+
+
+@pytest.mark.parametrize("share", ["0", "0.5", "-0.1", "many"])
+def test_share_of_outliers_is_checked(share, tmp_path):
+    ran = run("cluster", "--view", tmp_path / "none.csv", f"--outliers={share}")
+    assert ran.code == 2
+    assert f"{share!r} is neither a share between 0 and 0.5 nor auto" in ran.err
+
+
+def test_outliers_are_refused_before_files_are_read(tmp_path):
+    ran = run("cluster", "--view", tmp_path / "none.csv", "--method", "co-em", "--outliers", "auto")
+    assert_refused(ran, "--method co-em takes no --outliers, because it puts every entity into a cluster: ")
+
+
+@pytest.mark.skipif("outliers" not in cs.MultiViewKMeans().get_params(), reason="no method takes outliers")
+@pytest.mark.parametrize("method", ["consilience", "k-means"])
+def test_share_of_entities_gets_no_cluster(method, ab, tmp_path):
+    done("cluster", *ab, "-k", 3, "--method", method, "--outliers", "0.1", "--out", tmp_path / "out")
+    labels = clusters(read_labels(tmp_path / "out"))
+    assert labels.count(-1) == summary(tmp_path / "out")["outliers"] == round(0.1 * len(labels))
+    placed = done("predict", tmp_path / "out", *ab).out.splitlines()
+    assert {row["cluster"] for row in csv.DictReader(placed)} <= {"-1", "0", "1", "2"}
