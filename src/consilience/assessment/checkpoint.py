@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ class Checkpoint:
         try:
             with np.load(str(self.path), allow_pickle=False) as file:
                 arrays = dict(file)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{self.path} is no checkpoint of an assessment: choose another file") from error
         if str(arrays.pop("fingerprint", "")) != self.fingerprint:
             raise ValueError(
