@@ -98,11 +98,14 @@ class Assessment:
         """How sure the cluster of each entity is, array of str: 'sure', 'likely', 'doubtful', 'a guess'.
 
         The words follow from the rank of the entity's margin and from the ambiguity. They are empty where an entity was
-        not assessed. docs/trust.md says how often each was right on the reference sets.
+        not assessed. If the clusters follow a view that no other confirms, no entity is more than doubtful.
+        docs/trust.md says how often each word was right on the reference sets.
         """
         words = np.full(len(self.margin), "", dtype=WORD_TYPE)
         assessed = np.flatnonzero(np.isfinite(self.margin))
         words[assessed] = choose_words(rank_margins(self.margin[assessed]), self.ambiguity)
+        if self.leading is not None:  # margins tell how clearly entities follow that view
+            words[np.isin(words, ("sure", "likely"))] = "doubtful"
         return words
 
     @property
@@ -129,14 +132,20 @@ class Assessment:
         return best if best in unconfirmed else None
 
     @property
+    def dissenting(self) -> list[str]:
+        """Views that are confirmed by a view which, like them, does not predict the clusters: they hold other ones."""
+        shares = dict(zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True))
+        pairs = zip(self.views["view"].tolist(), self.views["confirmed_by"].tolist(), strict=True)
+        return [view for view, other in pairs if other and max(shares[view], shares[other]) < LEAST_SUPPORT]
+
+    @property
     def verdict(self) -> Verdict:
         """'stable', 'mixed' or 'do not rely'."""
         if self.doubt > UNRELIABLE_DOUBT or self.leading is not None:
             return "do not rely"
-        confirmed = len(self.compared) - len(self.unconfirmed)
-        if self.disagreement <= STABLE_DISAGREEMENT and self.doubt <= STABLE_DOUBT and confirmed >= 2:
-            return "stable"
-        return "mixed"
+        repeatable = self.disagreement <= STABLE_DISAGREEMENT and self.doubt <= STABLE_DOUBT
+        confirmed = len(self.compared) - len(self.unconfirmed) >= 2 and not self.dissenting
+        return "stable" if repeatable and confirmed else "mixed"
 
     @property
     def reason(self) -> str:
@@ -152,6 +161,10 @@ class Assessment:
             return f"{repeated}, but there are no two views that could confirm each other."
         if len(self.unconfirmed) == len(self.compared):
             return f"{repeated}, but no view confirms another."
+        if self.dissenting:
+            return (
+                f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these clusters."
+            )
         if self.disagreement <= STABLE_DISAGREEMENT:
             return f"{repeated}, but many entities lie between clusters."
         return f"{repeated}."
@@ -190,6 +203,11 @@ class Assessment:
         elif unconfirmed:
             pronoun = "it" if len(unconfirmed) == 1 else "them"
             sentences.append(f"No other view confirms {list_views(unconfirmed)}: compare the result without {pronoun}.")
+        if self.dissenting and self.leading is None:
+            sentences.append(
+                f"The data hold two groupings, of which {list_views(self.dissenting)} show the other: nothing here "
+                "tells which is right: cluster them apart, and decide by what you know about them."
+            )
         for first, second in self.copies:
             sentences.append(
                 f"Views {first!r} and {second!r} are nearly copies of each other: that they agree proves nothing."
@@ -208,13 +226,13 @@ class Assessment:
         ):
             if np.isnan(share):
                 sentences.append(
-                    f"View {name!r} could not be judged: fewer than {LEAST_SHARED} of the assessed entities have it, or "
-                    "it is the same for all of them."
+                    f"View {name!r} could not be judged: fewer than {LEAST_SHARED} of the assessed entities have it, "
+                    "or it is the same for all of them."
                 )
             elif np.isnan(support) and self.views.n_rows > 1 and name not in copies:
                 sentences.append(
-                    f"View {name!r} could not be compared with another view: no other that varies has {LEAST_SHARED} of "
-                    "its assessed entities."
+                    f"View {name!r} could not be compared with another view: no other that varies has {LEAST_SHARED} "
+                    "of its assessed entities."
                 )
         return sentences
 
@@ -318,12 +336,15 @@ def choose_words(ranks: np.ndarray, ambiguity: float) -> np.ndarray:
 def tabulate_views(names: Sequence[str], judged: Mapping[str, np.ndarray]) -> Table:
     """Return the table of views from how well each view (row) predicts the clusters of each other (column).
 
-    Copies confirm nothing, so that a view's support and trust come from views that are no copies of it.
+    Copies confirm nothing, so that a view's support and trust come from views that are no copies of it; what confirms
+    a view confirms its copy.
     """
     prediction = judged["prediction"].copy()
     for first, second in judged["copies"].tolist():
         prediction[first, second] = prediction[second, first] = np.nan
     mutual = (prediction + prediction.T) / 2
+    for first, second in judged["copies"].tolist():
+        mutual[first] = mutual[second] = np.fmax(mutual[first], mutual[second])
     n_views = len(names)
     rows = []
     for v, name in enumerate(names):

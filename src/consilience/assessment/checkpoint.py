@@ -35,7 +35,8 @@ class Checkpoint:
 
     def _read(self) -> dict[str, np.ndarray]:
         try:
-            with np.load(str(self.path), allow_pickle=False) as file:
+            # np.load leaves a damaged file open that it has opened itself
+            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                 arrays = dict(file)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{self.path} is no checkpoint of an assessment: choose another file") from error
