@@ -3,6 +3,7 @@
 import sys
 import warnings
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -347,11 +348,26 @@ def test_precomputed_similarities(blocks):
     assert fit_and_assess(kernels, model).verdict == "stable"
 
 
-def test_constraints_are_kept_within_halves(clean):
+def test_halves_get_the_constraints_between_their_entities(clean, monkeypatch):
     views, y, _ = clean
-    links = cs.Constraints([(0, 1, 1.0)] if y[0] == y[1] else [], [(0, 1)] if y[0] != y[1] else [], by="position")
+    same, different = np.flatnonzero(y == 0)[:6], np.flatnonzero(y == 1)[:6]
+    links = cs.Constraints(list(pairwise(same)), list(zip(same, different, strict=True)))
     model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views, constraints=links)
+    fits = []
+    fit = cs.MultiViewConstrainedKMeans.fit
+
+    def record(self, X, y=None, *, constraints=None):
+        fits.append((X, constraints))
+        return fit(self, X, y, constraints=constraints)
+
+    monkeypatch.setattr(cs.MultiViewConstrainedKMeans, "fit", record)
     assert cs.assess(model, views, constraints=links).verdict == "stable"
+    assert len(fits) == 2
+    for half, constraints in fits:
+        entities = [int(np.flatnonzero((views["view0"] == row).all(axis=1))[0]) for row in half["view0"]]
+        given = {frozenset(entities[i] for i in pair) for pair in constraints.cannot_link.tolist()}
+        pairs = map(frozenset, zip(same.tolist(), different.tolist(), strict=True))
+        assert given == {pair for pair in pairs if pair <= set(entities)}
 
 
 def test_labels_to_start_from_do_not_reach_the_halves(clean):
