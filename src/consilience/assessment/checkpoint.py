@@ -31,18 +31,18 @@ class Checkpoint:
         self.fingerprint = fingerprint
         self.arrays: dict[str, np.ndarray] = {}
         if self.path is not None and self.path.exists():
-            self.arrays = self._read()
+            self.arrays = self._read(self.path)
 
-    def _read(self) -> dict[str, np.ndarray]:
+    def _read(self, path: Path) -> dict[str, np.ndarray]:
         try:
             # np.load leaves a damaged file open that it has opened itself
-            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 arrays = dict(file)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"{self.path} is no checkpoint of an assessment: choose another file") from error
+            raise ValueError(f"{path} is no checkpoint of an assessment: choose another file") from error
         if str(arrays.pop("fingerprint", "")) != self.fingerprint:
             raise ValueError(
-                f"{self.path} is the checkpoint of another model, data or seed: delete it or choose another file"
+                f"{path} is the checkpoint of another model, data or seed: delete it or choose another file"
             )
         return arrays
 

@@ -13,7 +13,7 @@ BELOW = 0.17  # by which the impurity was lower than estimated in one result of 
 CEILING = 1.42  # multiple of the doubt that the impurity exceeded in one result of ten
 
 STABLE_DISAGREEMENT = 0.10  # a stable result has at most this disagreement ...
-STABLE_DOUBT = 0.20  # ... and at most this doubt
+STABLE_DOUBT = 0.16  # ... and at most this doubt
 UNRELIABLE_DOUBT = 0.40  # above this doubt a result is not to be relied on
 LEAST_SUPPORT = 0.05  # below which no other view confirms a view
 LEAST_SHARED = 20  # entities that two views must share to be compared
