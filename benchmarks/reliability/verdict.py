@@ -7,6 +7,7 @@ on. It prints
 
 - per set the estimated impurity, fitted to the other sets, and the true one, the verdict and the true error;
 - how often each verdict was right;
+- how often each word for the certainty of an entity was right;
 - how many of the added views are named, how many of the others are flagged, and the quality after the advised refit;
 - the constants for src/consilience/assessment/reference.py.
 """
@@ -19,25 +20,32 @@ import os
 import time
 import warnings
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import normalized_mutual_info_score, roc_auc_score
 
 import consilience as cs
 from benchmarks.modern.collection import PLUS, draw_useless, find_sets
-from benchmarks.modern.sets import prepare
+from benchmarks.modern.sets import Prepared, prepare
+from consilience.assessment.assessment import rank_margins
 from consilience.assessment.halves import compute_disagreement
 from consilience.assessment.reference import (
     INTERCEPT,
     LEAST_SUPPORT,
+    RIGHT_AMBIGUITY,
+    RIGHT_INTERCEPT,
+    RIGHT_RANK,
     SLOPE,
     STABLE_DISAGREEMENT,
     STABLE_DOUBT,
     UNRELIABLE_DOUBT,
+    WORDS,
 )
 
 ADDED = ("noise", "blobs", "year", "price")  # kinds of useless views
@@ -66,8 +74,9 @@ Record = dict[str, Any]
 def list_cases(names: Iterable[str], full: bool) -> list[Case]:
     """Return all cases: two seeds per set, each useless view, and with `full` other methods and numbers of clusters."""
     names = list(names)
-    cases = [Case(name, "", "consilience", 1.0, seed) for seed in (0, 1) for name in names]
-    cases += [Case(name, added, "consilience", 1.0, 0) for name in names for added in ADDED]
+    cases = [Case(name, "", "consilience", 1.0, 0) for name in names]
+    cases += [Case(name, added, "consilience", 1.0, 0) for added in ADDED for name in names]
+    cases += [Case(name, "", "consilience", 1.0, 1) for name in names]
     if full:
         cases += [Case(name, "", method, 1.0, 0) for name in names for method in METHODS if method != "consilience"]
         cases += [Case(name, "", "consilience", factor, 0) for name in names for factor in (0.6, 1.6)]
@@ -93,8 +102,8 @@ def run_case(case: Case) -> Record:
     started = time.perf_counter()
     model = METHODS[case.method](k, case.seed).fit(data.weighed)
     fitted = time.perf_counter()
-    assessment = cs.assess(model, data.weighed, refit=bool(case.added), n_splits=2, random_state=case.seed)
-    alternative = assessment.alternative
+    assessment = cs.assess(model, data.weighed, random_state=case.seed)
+    assessed = time.perf_counter()
     return {
         **case._asdict(),
         "n": len(y),
@@ -103,19 +112,56 @@ def run_case(case: Case) -> Record:
         **score(y, model.labels_),
         "disagreement": assessment.disagreement,
         "ambiguity": assessment.ambiguity,
+        "leading": assessment.leading,
         "support": dict(zip(assessment.views["view"].tolist(), assessment.views["support"].tolist(), strict=True)),
         "share": dict(zip(assessment.views["view"].tolist(), assessment.views["share"].tolist(), strict=True)),
         "trust": dict(zip(assessment.views["view"].tolist(), assessment.views["trust"].tolist(), strict=True)),
         "verdict": assessment.verdict,
         "fit_seconds": fitted - started,
-        "assess_seconds": time.perf_counter() - fitted,
+        "assess_seconds": assessed - fitted,
         "headline": assessment.headline,
         "advice": assessment.advice,
         "bound": cs.metrics.disagreement_bound(model.view_labels_),
         "worst_view": worst_view_error(y, model.view_labels_),
-        "refit": None if alternative is None else score(y[alternative.rows], alternative.model.labels_)["nmi"],
-        "refit_verdict": None if alternative is None else alternative.assessment.verdict,
+        "unconfirmed": assessment.unconfirmed,
+        "refit": score_refit(case, data, assessment) if case.added else None,
+        "entities": None if case.added else pack_entities(assessment.margin, find_right(y, model.labels_)),
     }
+
+
+def score_refit(case: Case, data: Prepared, assessment: cs.Assessment) -> float | None:
+    """Return the NMI of the result without unconfirmed views; None if nothing is advised, or the added view alone.
+
+    Without the added view the fit is that of the case as it is, so that its NMI is known.
+    """
+    unconfirmed = assessment.unconfirmed
+    if unconfirmed == [case.added] or not 0 < len(unconfirmed) < len(assessment.compared):
+        return None
+    remaining = data.weighed[[name for name in data.weighed.names if name not in unconfirmed]]
+    rows = np.flatnonzero(remaining.present.any(axis=1))
+    model = METHODS[case.method](assessment.clusters.n_rows, case.seed).fit(remaining[rows])
+    return score(data.target[rows], model.labels_)["nmi"]
+
+
+def find_right(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return for each entity whether its class is the majority class of its cluster."""
+    majority = {cluster: np.bincount(classes[labels == cluster]).argmax() for cluster in np.unique(labels)}
+    return np.array([majority[cluster] for cluster in labels.tolist()]) == classes
+
+
+def pack_entities(margin: np.ndarray, right: np.ndarray) -> dict[str, str]:
+    """Return the margins in half precision and whether entities are right, as text."""
+    return {
+        "margin": b64encode(margin.astype(np.float16).tobytes()).decode(),
+        "right": b64encode(np.packbits(right).tobytes()).decode(),
+    }
+
+
+def unpack_entities(record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranks of the margins of a record's entities, and whether they are right."""
+    margin = np.frombuffer(b64decode(record["entities"]["margin"]), np.float16).astype(float)
+    right = np.unpackbits(np.frombuffer(b64decode(record["entities"]["right"]), np.uint8), count=len(margin))
+    return rank_margins(margin), right.astype(bool)
 
 
 def score(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -220,12 +266,76 @@ def print_added(records: Sequence[Record], plain: dict[str, Record]) -> None:
         others = [support for case in cases for view, support in case["support"].items() if view != kind]
         flagged = sum(support < LEAST_SUPPORT for support in others)
         before = np.array([plain[case["name"]]["nmi"] for case in cases])
-        after = np.array([case["nmi"] if case["refit"] is None else case["refit"] for case in cases])
+        after = np.array([find_nmi_after(case, plain[case["name"]]) for case in cases])
         worse = [case["name"] for case, loss in zip(cases, before - after, strict=True) if loss > 0.03]
         print(
             f"{kind:6s} {named:4d} of {len(cases)} {flagged:6d} of {len(others)} {before.mean():12.3f} "
             f"{np.mean([case['nmi'] for case in cases]):8.3f} {after.mean():16.3f}   {', '.join(worse) or 'none'}"
         )
+
+
+def find_nmi_after(record: Record, plain: Record) -> float:
+    """Return the NMI after the advised refit: of the set as it is if the added view alone is to be left out."""
+    if record["unconfirmed"] == [record["added"]]:
+        return float(plain["nmi"])
+    return float(record["nmi"] if record["refit"] is None else record["refit"])
+
+
+def print_words(reference: Sequence[Record]) -> None:
+    """Print how often each word for the certainty of an entity is right, with constants fitted to the other sets."""
+    entities = [unpack_entities(record) for record in reference]
+    probability = [
+        predict_right(fit_right([other for other in reference if other["name"] != record["name"]]), ranks, record)
+        for record, (ranks, _) in zip(reference, entities, strict=True)
+    ]
+    right = np.concatenate([is_right for _, is_right in entities])
+    areas = [roc_auc_score(is_right, ranks) for ranks, is_right in entities if 0 < is_right.sum() < len(is_right)]
+    print(f"\narea under the ROC curve of the margins, mean over results: {np.mean(areas):.2f}")
+    words = name_probabilities(np.concatenate(probability))
+    by_result = [(name_probabilities(p), is_right) for p, (_, is_right) in zip(probability, entities, strict=True)]
+    print("word       entities  share of all   right   results in which the word was used, right below the claim")
+    for word, least in WORDS:
+        used = words == word
+        shares = [
+            np.mean(is_right[result_words == word])
+            for result_words, is_right in by_result
+            if (result_words == word).any()
+        ]
+        print(
+            f"{word:9s} {used.sum():9,d} {used.mean():13.0%} {np.mean(right[used]) if used.any() else np.nan:7.0%} "
+            f"{len(shares):9d} {sum(share < least for share in shares):9d}"
+        )
+    intercept, rank, ambiguity = fit_right(reference)
+    print(
+        f"RIGHT_INTERCEPT, RIGHT_RANK, RIGHT_AMBIGUITY = {intercept:.2f}, {rank:.2f}, {ambiguity:.2f}  (in use: "
+        f"{RIGHT_INTERCEPT}, {RIGHT_RANK}, {RIGHT_AMBIGUITY})"
+    )
+
+
+def name_probabilities(probability: np.ndarray) -> np.ndarray:
+    """Return the word for each probability."""
+    names, least = zip(*WORDS, strict=True)
+    return np.array(names)[np.argmax(probability[:, None] >= np.array(least), axis=1)]
+
+
+def fit_right(records: Sequence[Record]) -> np.ndarray:
+    """Fit the log-odds that an entity is right: intercept, slopes of its rank and the ambiguity; sets weigh alike."""
+    features, right, weights = [], [], []
+    for record in records:
+        ranks, is_right = unpack_entities(record)
+        features.append(np.column_stack([ranks, np.full(len(ranks), record["ambiguity"])]))
+        right.append(is_right)
+        weights.append(np.full(len(ranks), 1000 / len(ranks)))
+    model = LogisticRegression(C=1e6).fit(
+        np.concatenate(features), np.concatenate(right), sample_weight=np.concatenate(weights)
+    )
+    return np.array([model.intercept_[0], *model.coef_[0]])
+
+
+def predict_right(coefficients: np.ndarray, ranks: np.ndarray, record: Record) -> np.ndarray:
+    """Return the probability that entities of a record are right."""
+    intercept, rank, ambiguity = coefficients
+    return 1 / (1 + np.exp(-(intercept + rank * ranks + ambiguity * record["ambiguity"])))
 
 
 def print_constants(reference: Sequence[Record]) -> None:
@@ -259,6 +369,7 @@ def main() -> None:
         for factor in (0.6, 1.6):
             print_verdicts(f"{factor} times as many clusters as classes", choose(records, factor=factor))
     print_added(records, {record["name"]: record for record in reference if record["seed"] == 0})
+    print_words(reference)
     print_constants(reference)
 
 

@@ -6,22 +6,25 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
+from itertools import combinations_with_replacement
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.utils._param_validation import HasMethods, Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, threads
+from .._backend import generator, is_sparse, threads, to_numpy
 from ..affinities import Precomputed
 from ..algorithms.progress import announce
 from ..cluster import Consilience
+from ..cluster._agreement import Restarts
 from ..cluster._links import by_view, entity_ids, positions_of
-from ..cluster._shared import RANDOM_STATE, holds_views
+from ..cluster._shared import RANDOM_STATE, holds_views, ready_blocks
 from ..data import Views, per_view
-from .assessment import Alternative, Assessment, list_names, tabulate_clusters, tabulate_views
+from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
 from .checkpoint import Checkpoint, compute_fingerprint
 from .halves import (
     Data,
@@ -33,21 +36,23 @@ from .halves import (
     restrict_constraints,
     split_entities,
 )
-from .left_out import LeftOutPredictors
+from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_margins, prepare_apart
 from .reference import ENTITIES_PER_CLUSTER
 
 LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
-FEW_ENTITIES = 1_000  # up to which two divisions into halves are made by default, one otherwise
+MOST_COMPARED = 1_500  # entities on which views are compared with each other
+LEAST_COMPARED = 100  # of them that have a view or two views, if there are so many
+DIGESTED = 20  # entities whose numbers identify the data of a checkpoint
 PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
 ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
 
 
 @validate_params(
     {
-        "model": [HasMethods(["fit", "predict"])],
+        "model": [HasMethods("fit")],
         "refit": ["boolean"],
         "max_entities": [Interval(Integral, 10, None, closed="left")],
-        "n_splits": [Interval(Integral, 1, None, closed="left"), None],
+        "n_splits": [Interval(Integral, 1, None, closed="left")],
         "random_state": RANDOM_STATE,
         "checkpoint": [str, os.PathLike, None],
         "verbose": ["verbose"],
@@ -61,7 +66,7 @@ def assess(
     constraints: Any = None,
     refit: bool = False,
     max_entities: int = 5_000,
-    n_splits: int | None = None,
+    n_splits: int = 1,
     random_state: Any = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
@@ -85,9 +90,10 @@ def assess(
     refit : bool, default=False
         Whether to fit and assess the model without the views that no other view confirms, if there are any.
     max_entities : int, default=5000
-        If there are more entities, a random sample of this size is assessed, which bounds the cost.
-    n_splits : int, optional
-        Divisions into halves, two fits each. Default: 2 for up to 1,000 entities, 1 for more.
+        If there are more entities, a random sample of this size is assessed, which bounds the cost. Views are compared
+        with each other on about 1,500 entities at most.
+    n_splits : int, default=1
+        Divisions into halves, two fits each.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the sample, the halves and the fits.
     checkpoint : path, optional
@@ -112,6 +118,7 @@ def assess(
     >>> assessment.views["confirmed"].tolist()
     [True, True]
     """
+    check_predicts(model)
     check_is_fitted(model)
     estimator = last_step(model)
     labels = np.asarray(estimator.labels_)
@@ -120,20 +127,21 @@ def assess(
     precomputed = find_precomputed(estimator, views.names)
     data = Data(views if holds_views(X) else X, locate_constraints(constraints, X, views))
     rng = generator(random_state)
-    sample = draw_sample(labels, max_entities, rng)
-    if n_splits is None:
-        n_splits = 2 if len(sample) <= FEW_ENTITIES else 1
+    sample = draw_sample(labels, max_entities, n_clusters, rng)
     seeds = rng.integers(2**31, size=n_splits + 1).tolist()
-    saved = Checkpoint(checkpoint, compute_fingerprint(labels, sample, views.names, type(estimator).__name__, seeds))
+    saved = Checkpoint(
+        checkpoint,
+        compute_fingerprint(labels, sample, views.names, type(estimator).__name__, seeds, *digest_views(views, sample)),
+    )
 
-    halves = []
+    halves, half_model = [], prepare_half_model(model, len(labels))
     for number, seed in enumerate(seeds[:-1], 1):
         announce(f"assess: fits to halves, division {number} of {n_splits}", verbose)
-        halves += fit_halves(saved, f"division {number}", data, model, sample, seed)
+        halves += fit_halves(saved, f"division {number}", data, half_model, sample, seed)
     announce("assess: predictions of each view for entities that it has not learned from", verbose)
     with threads(getattr(estimator, "n_jobs", None)):
         judged = saved.run(
-            "views", lambda: judge_views(views[sample], precomputed, labels[sample], n_clusters, seeds[-1])
+            "views", lambda: judge_sample(estimator, views, precomputed, labels, sample, n_clusters, seeds[-1])
         )
     stability = measure_stability(halves, labels)
     margin = np.full(len(labels), np.nan)
@@ -152,13 +160,31 @@ def assess(
         n_splits,
         notes=write_notes(len(labels), len(sample), n_clusters),
     )
-    if not refit or not 0 < len(assessment.unconfirmed) < views.n_views:
+    if not refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
         return assessment
-    announce(f"assess: the result without {list_names(assessment.unconfirmed)}", verbose)
+    announce(f"assess: the result without {list_views(assessment.unconfirmed)}", verbose)
     settings = {"max_entities": max_entities, "n_splits": n_splits, "random_state": seeds[-1], "verbose": verbose}
     return replace(
         assessment, alternative=fit_without(model, views, data.constraints, tuple(assessment.unconfirmed), settings)
     )
+
+
+def check_predicts(model: Any) -> None:
+    """Refuse a method that cannot predict clusters of entities it has not seen."""
+    if not hasattr(model, "predict"):
+        raise TypeError(
+            f"{type(last_step(model)).__name__} has no predict, but an assessment needs predictions for entities that "
+            "a fit has not seen: assess Consilience, or cs.refine(X, model.labels_), which starts from these clusters"
+        )
+
+
+def digest_views(views: Views, sample: np.ndarray) -> list[Any]:
+    """Return shapes and some numbers of each view, by which other data is told apart."""
+    parts: list[Any] = []
+    for _, (X, present) in ready_blocks(views[sample[:DIGESTED]]).items():
+        rows = X.to_scipy().toarray() if is_sparse(X) else to_numpy(X)
+        parts += [X.shape, np.where(to_numpy(present)[:, None], rows, 0)]
+    return parts
 
 
 def read_views(estimator: Any, X: Any) -> Views:
@@ -210,11 +236,41 @@ def locate_constraints(constraints: Any, X: Any, views: Views) -> Any:
     return positions_of(joint, views, ids, None)
 
 
-def draw_sample(labels: np.ndarray, max_entities: int, rng: np.random.Generator) -> np.ndarray:
+def draw_sample(labels: np.ndarray, max_entities: int, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Return the positions of the entities to assess: all, or a random sample."""
     if len(labels) <= max_entities:
         return np.arange(len(labels))
+    least = LEAST_PER_CLUSTER * n_clusters
+    if max_entities < least:
+        raise ValueError(
+            f"max_entities={max_entities} is too few for {n_clusters} clusters: an assessment needs at least "
+            f"{LEAST_PER_CLUSTER} entities per cluster, {least}"
+        )
     return np.sort(rng.choice(len(labels), max_entities, replace=False))
+
+
+class HalfConsilience(Consilience):
+    """The default method with one start of each kind and few restarts of k-means, which saves most of the time."""
+
+    _restarts: ClassVar[Restarts] = Restarts(views=2, embedding=3)
+
+
+def prepare_half_model(model: Any, n_entities: int) -> Any:
+    """Return an unfitted clone that fits halves of the entities from their own starts.
+
+    Labels to start from would tell each half what the fit to all entities found.
+    """
+    fresh = clone_quietly(model)
+    estimator = last_step(fresh)
+    init = getattr(estimator, "init", None)
+    if init is not None and np.shape(init) == (n_entities,):
+        estimator.set_params(init=signature(type(estimator)).parameters["init"].default)
+    if type(estimator) is not Consilience:
+        return fresh
+    quick = HalfConsilience(**{**estimator.get_params(deep=False), "n_init": 1})
+    if fresh is estimator:
+        return quick
+    return fresh.set_params(**{fresh.steps[-1][0]: quick})
 
 
 def fit_halves(saved: Checkpoint, step: str, data: Data, model: Any, sample: np.ndarray, seed: int) -> list[HalfFit]:
@@ -251,45 +307,46 @@ def measure_stability(halves: Sequence[HalfFit], labels: np.ndarray) -> np.ndarr
     return np.where(fits > 0, repeated / np.maximum(fits, 1), np.nan)
 
 
-def judge_views(
-    views: Views, precomputed: Mapping[str, bool], labels: np.ndarray, n_clusters: int, seed: int
+def judge_sample(
+    estimator: Any,
+    views: Views,
+    precomputed: Mapping[str, bool],
+    labels: np.ndarray,
+    sample: np.ndarray,
+    n_clusters: int,
+    seed: int,
 ) -> dict[str, np.ndarray]:
-    """Return the margins of the left-out vote, and how well each view predicts clusters (see `LeftOutPredictors`)."""
-    rng = np.random.default_rng(seed)
-    left_out = LeftOutPredictors.build(views, precomputed, n_clusters)
-    n_views = views.n_views
-    share = [left_out.measure_prediction(view, labels, rng) for view in left_out.prepared]
-    prediction, halves_agree = np.full((n_views, n_views), np.nan), np.full(n_views, np.nan)
-    if n_views > 1:
-        for w, view in enumerate(left_out.prepared):
-            alone = left_out.cluster_view(view, rng)
-            for v, other in enumerate(left_out.prepared):
-                if v != w:
-                    prediction[v, w] = left_out.measure_prediction(other, alone, rng)
-            halves_agree[w] = compare_view_halves(views, view.name, precomputed[view.name], n_clusters, rng)
-    return {
-        "margin": left_out.measure_margins(labels),
-        "share": np.array(share),
-        "prediction": prediction,
-        "halves_agree": halves_agree,
-        "copies": np.array(left_out.find_copies(), dtype=np.int64).reshape(-1, 2),
-    }
+    """Return the margins of the sample's entities in the left-out vote, and how well views predict clusters."""
+    compared = draw_compared(views, sample, np.random.default_rng(seed))
+    prepared = prepare_apart(views[compared], precomputed, n_clusters)
+    judged = judge_views(prepared, labels[compared], n_clusters, seed)
+    if isinstance(estimator, Consilience) and votes_by_default(estimator):
+        margin = np.where(labels >= 0, estimator.confidence_, np.nan)[sample]
+    else:
+        if len(compared) < len(sample):
+            prepared = prepare_apart(views[sample], precomputed, n_clusters)
+        margin = measure_margins(prepared, labels[sample], n_clusters)
+    return {"margin": margin, **judged}
 
 
-def compare_view_halves(views: Views, name: str, precomputed: bool, n_clusters: int, rng: np.random.Generator) -> float:
-    """Return the similarity of two clusterings of halves by one view alone; NaN if a half cannot be clustered."""
-    has_view = np.flatnonzero(views.present[:, views.names.index(name)])
-    model = Consilience(n_clusters, affinity="precomputed" if precomputed else "auto", n_init=1, n_jobs=1)
-    rows, others = split_entities(has_view, rng)
-    data, seeds = Data(views[[name]]), rng.integers(2**31, size=2).tolist()
-    try:
-        first, second = data.fit_half(model, rows, others, seeds[0]), data.fit_half(model, others, rows, seeds[1])
-    except ValueError:  # a half is constant or has fewer entities than clusters
-        return np.nan
-    return (
-        normalized_mutual_info_score(first.predicted, second.labels)
-        + normalized_mutual_info_score(second.predicted, first.labels)
-    ) / 2
+def votes_by_default(estimator: Consilience) -> bool:
+    """Return whether the margins of the fit come from the predictors that assessments use."""
+    return (tuple(estimator.predictors), estimator.penalty, estimator.balance) == (PREDICTORS, PENALTY, BALANCE)
+
+
+def draw_compared(views: Views, sample: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the entities on which views are compared: the sample, or part of it with enough entities per pair."""
+    if len(sample) <= MOST_COMPARED:
+        return sample
+    present = views.present[sample]
+    chosen = np.zeros(len(sample), bool)
+    chosen[rng.choice(len(sample), MOST_COMPARED, replace=False)] = True
+    for first, second in combinations_with_replacement(present.T, 2):
+        both = first & second
+        lacking = min(LEAST_COMPARED, int(both.sum())) - int((chosen & both).sum())
+        if lacking > 0:
+            chosen[rng.choice(np.flatnonzero(both & ~chosen), lacking, replace=False)] = True
+    return sample[chosen]
 
 
 def write_notes(n_entities: int, n_assessed: int, n_clusters: int) -> list[str]:

@@ -8,10 +8,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ..data import Table
-from .reference import LEAST_SUPPORT, RECORDS, STABLE_DISAGREEMENT, STABLE_DOUBT, UNRELIABLE_DOUBT, estimate_impurity
+from .reference import (
+    LEAST_SHARED,
+    LEAST_SUPPORT,
+    RECORDS,
+    STABLE_DISAGREEMENT,
+    STABLE_DOUBT,
+    UNRELIABLE_DOUBT,
+    WORDS,
+    estimate_impurity,
+    estimate_right,
+)
 
+WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
 Verdict = Literal["stable", "mixed", "do not rely"]
 
 
@@ -29,20 +41,22 @@ class Assessment:
         other has not, or, if that is more often, how often such a fit disagrees with the model about entities it has
         not seen; clusters are matched one to one.
     ambiguity : float
-        M: one minus the mean relative margin of the cluster with most votes over the second, where the views vote on
-        each entity without having learned from it.
+        M: one minus the mean relative margin of each entity's cluster over the best other, where the views vote on
+        the entity without having learned from it.
     clusters : Table
         Per cluster: ``size`` (assessed entities), ``stability`` (share of its entities that a fit to the other half
         puts into it again; NaN with fewer than two entities) and ``margin`` (their mean relative margin).
     views : Table
         Per view: ``support``, how well it and the view that confirms it best predict each other's clusters (0 for
-        chance, 1 for copies); ``confirmed_by``, that view; ``confirmed``, whether the support reaches 0.05; ``trust``,
-        by which views can be ordered: how far the view's own clusters are reproduced by halves, times how well the
-        other views predict them; ``share``, the part of the information in the clusters that it predicts.
+        chance, 1 for perfect prediction; NaN if it cannot be compared with another view that is no copy of it);
+        ``confirmed_by``, that view; ``confirmed``, whether the support reaches 0.05; ``trust``, by which views can be
+        ordered: how well the other views predict its clusters, on average; ``share``, the part of the information in
+        the model's clusters that it predicts (NaN for a view that is constant).
     stability : ndarray of shape (n_entities,)
         Share of the fits to halves without the entity that put it into its cluster; NaN if it was not assessed.
     margin : ndarray of shape (n_entities,)
-        Relative margin of each entity's cluster in the left-out vote; NaN if it was not assessed.
+        Margin of each entity's cluster over the best other in the left-out vote, relative to its votes, 0 if another
+        cluster has more votes; NaN if it was not assessed.
     copies : list of pairs of str
         Views that are nearly copies of each other, whose agreement proves nothing.
     n_assessed, n_splits : int
@@ -80,31 +94,58 @@ class Assessment:
         return estimate_impurity(self.doubt)[1]
 
     @property
+    def certainty(self) -> np.ndarray:
+        """How sure the cluster of each entity is, array of str: 'sure', 'likely', 'doubtful', 'a guess'.
+
+        The words follow from the rank of the entity's margin and from the ambiguity. They are empty where an entity was
+        not assessed. If the clusters follow a view that no other confirms, no entity is more than doubtful.
+        docs/trust.md says how often each word was right on the reference sets.
+        """
+        words = np.full(len(self.margin), "", dtype=WORD_TYPE)
+        assessed = np.flatnonzero(np.isfinite(self.margin))
+        words[assessed] = choose_words(rank_margins(self.margin[assessed]), self.ambiguity)
+        if self.leading is not None:  # margins tell how clearly entities follow that view
+            words[np.isin(words, ("sure", "likely"))] = "doubtful"
+        return words
+
+    @property
+    def compared(self) -> list[str]:
+        """The views that could be compared with a view that is no copy of them."""
+        return self.views["view"][np.isfinite(self.views["support"])].tolist()
+
+    @property
     def unconfirmed(self) -> list[str]:
-        """The views that no other view confirms; of a single view nothing is said."""
-        if self.views.n_rows < 2:
-            return []
-        return [str(name) for name, ok in zip(self.views["view"], self.views["confirmed"], strict=True) if not ok]
+        """The views that no other view confirms; of a view that cannot be compared with others nothing is said."""
+        compared = set(self.compared)
+        confirmed = dict(zip(self.views["view"].tolist(), self.views["confirmed"].tolist(), strict=True))
+        return [str(name) for name, ok in confirmed.items() if name in compared and not ok]
 
     @property
     def leading(self) -> str | None:
         """An unconfirmed view that predicts the clusters better than every confirmed view: the clusters follow it."""
-        unconfirmed = set(self.unconfirmed)
-        if not unconfirmed or len(unconfirmed) == self.views.n_rows:
+        unconfirmed = self.unconfirmed
+        confirmed = [name for name in self.compared if name not in unconfirmed]
+        if not unconfirmed or not confirmed:
             return None
         shares = dict(zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True))
-        best = max(shares, key=lambda name: shares[name])
+        best = max([*confirmed, *unconfirmed], key=lambda name: shares[name])
         return best if best in unconfirmed else None
+
+    @property
+    def dissenting(self) -> list[str]:
+        """Views that are confirmed by a view which, like them, does not predict the clusters: they hold other ones."""
+        shares = dict(zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True))
+        pairs = zip(self.views["view"].tolist(), self.views["confirmed_by"].tolist(), strict=True)
+        return [view for view, other in pairs if other and max(shares[view], shares[other]) < LEAST_SUPPORT]
 
     @property
     def verdict(self) -> Verdict:
         """'stable', 'mixed' or 'do not rely'."""
         if self.doubt > UNRELIABLE_DOUBT or self.leading is not None:
             return "do not rely"
-        confirmed = self.views.n_rows - len(self.unconfirmed) if self.views.n_rows > 1 else 0
-        if self.disagreement <= STABLE_DISAGREEMENT and self.doubt <= STABLE_DOUBT and confirmed >= 2:
-            return "stable"
-        return "mixed"
+        repeatable = self.disagreement <= STABLE_DISAGREEMENT and self.doubt <= STABLE_DOUBT
+        confirmed = len(self.compared) - len(self.unconfirmed) >= 2 and not self.dissenting
+        return "stable" if repeatable and confirmed else "mixed"
 
     @property
     def reason(self) -> str:
@@ -116,8 +157,16 @@ class Assessment:
             return f"{repeated}."
         if self.views.n_rows < 2:
             return f"{repeated}, but there is no second view to confirm the clusters."
-        if len(self.unconfirmed) == self.views.n_rows:
+        if not self.compared:
+            return f"{repeated}, but there are no two views that could confirm each other."
+        if len(self.unconfirmed) == len(self.compared):
             return f"{repeated}, but no view confirms another."
+        if self.dissenting:
+            return (
+                f"{repeated}, but {list_views(self.dissenting)} confirm each other and do not predict these clusters."
+            )
+        if self.disagreement <= STABLE_DISAGREEMENT:
+            return f"{repeated}, but many entities lie between clusters."
         return f"{repeated}."
 
     @property
@@ -143,24 +192,48 @@ class Assessment:
     def advice(self) -> list[str]:
         """Sentences about views that no other view confirms, and about copies."""
         sentences = []
-        unconfirmed, n_views = self.unconfirmed, self.views.n_rows
-        if n_views == 2 and unconfirmed:
+        unconfirmed, n_compared = self.unconfirmed, len(self.compared)
+        if n_compared == 2 and unconfirmed:
             sentences.append(
-                f"Views {list_names(unconfirmed)} do not confirm each other, and nothing here tells which of them is "
-                "right: cluster each alone, compare, and decide by what you know about them."
+                f"Views {unconfirmed[0]!r} and {unconfirmed[1]!r} do not confirm each other, and nothing here tells "
+                "which of them is right: cluster each alone, compare, and decide by what you know about them."
             )
-        elif n_views > 2 and len(unconfirmed) == n_views:
+        elif n_compared > 2 and len(unconfirmed) == n_compared:
             sentences.append("No view confirms another, and nothing here tells which of them is right.")
         elif unconfirmed:
-            subject = f"view {unconfirmed[0]!r}" if len(unconfirmed) == 1 else f"views {list_names(unconfirmed)}"
             pronoun = "it" if len(unconfirmed) == 1 else "them"
-            sentences.append(f"No other view confirms {subject}: compare the result without {pronoun}.")
+            sentences.append(f"No other view confirms {list_views(unconfirmed)}: compare the result without {pronoun}.")
+        if self.dissenting and self.leading is None:
+            sentences.append(
+                f"The data hold two groupings, of which {list_views(self.dissenting)} show the other: nothing here "
+                "tells which is right: cluster them apart, and decide by what you know about them."
+            )
         for first, second in self.copies:
             sentences.append(
                 f"Views {first!r} and {second!r} are nearly copies of each other: that they agree proves nothing."
             )
+        sentences += self._explain_uncompared()
         if self.alternative is not None:
             sentences.append(self.alternative.describe())
+        return sentences
+
+    def _explain_uncompared(self) -> list[str]:
+        """Say why views could not be compared with others, unless they are copies."""
+        sentences = []
+        copies = {name for pair in self.copies for name in pair}
+        for name, support, share in zip(
+            self.views["view"].tolist(), self.views["support"].tolist(), self.views["share"].tolist(), strict=True
+        ):
+            if np.isnan(share):
+                sentences.append(
+                    f"View {name!r} could not be judged: fewer than {LEAST_SHARED} of the assessed entities have it, "
+                    "or it is the same for all of them."
+                )
+            elif np.isnan(support) and self.views.n_rows > 1 and name not in copies:
+                sentences.append(
+                    f"View {name!r} could not be compared with another view: no other that varies has {LEAST_SHARED} "
+                    "of its assessed entities."
+                )
         return sentences
 
     def __repr__(self) -> str:
@@ -190,6 +263,7 @@ class Assessment:
             "notes": list(self.notes),
             "views": self.views,
             "clusters": self.clusters,
+            "certainty": {word: int(np.sum(self.certainty == word)) for word, _ in WORDS},
             "entities": self.n_assessed,
             "splits": self.n_splits,
             "alternative": None if self.alternative is None else self.alternative.to_dict(),
@@ -222,12 +296,11 @@ class Alternative:
 
     def describe(self) -> str:
         """Return one sentence that compares it with the result of all views."""
-        views = f"view {self.left_out[0]!r}" if len(self.left_out) == 1 else f"views {list_names(self.left_out)}"
         other = self.assessment
         return (
-            f"Without {views}: {other.verdict}, estimated impurity {other.impurity:.0%}, fits to half of the entities "
-            f"repeat the clusters of {1 - other.disagreement:.0%} of the other half; normalised mutual information "
-            f"with the result of all views {self.similarity:.2f}."
+            f"Without {list_views(self.left_out)}: {other.verdict}, estimated impurity {other.impurity:.0%}, fits to "
+            f"half of the entities repeat the clusters of {1 - other.disagreement:.0%} of the other half; normalised "
+            f"mutual information with the result of all views {self.similarity:.2f}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,19 +312,39 @@ class Alternative:
         }
 
 
-def list_names(names: Sequence[str]) -> str:
-    """Write quoted names, with commas and an "and"."""
-    return f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
+def list_views(names: Sequence[str]) -> str:
+    """Write "view" or "views" and the quoted names, with commas and an "and"."""
+    if len(names) == 1:
+        return f"view {names[0]!r}"
+    return f"views {', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
+
+
+def rank_margins(margin: np.ndarray) -> np.ndarray:
+    """Return the rank of each margin divided by their number, from near 0 for the lowest to 1; ties share a rank."""
+    return rankdata(margin) / max(1, len(margin))
+
+
+def choose_words(ranks: np.ndarray, ambiguity: float) -> np.ndarray:
+    """Return the word for the certainty of entities with these ranks."""
+    probability = estimate_right(ranks, ambiguity)
+    words = np.full(len(ranks), WORDS[-1][0], dtype=WORD_TYPE)
+    for word, least in reversed(WORDS):
+        words[probability >= least] = word
+    return words
 
 
 def tabulate_views(names: Sequence[str], judged: Mapping[str, np.ndarray]) -> Table:
     """Return the table of views from how well each view (row) predicts the clusters of each other (column).
 
-    Copies confirm nothing, so that a view's support comes from views that are no copies of it.
+    Copies confirm nothing, so that a view's support and trust come from views that are no copies of it; what confirms
+    a view confirms its copy.
     """
-    mutual = (judged["prediction"] + judged["prediction"].T) / 2
+    prediction = judged["prediction"].copy()
     for first, second in judged["copies"].tolist():
-        mutual[first, second] = mutual[second, first] = np.nan
+        prediction[first, second] = prediction[second, first] = np.nan
+    mutual = (prediction + prediction.T) / 2
+    for first, second in judged["copies"].tolist():
+        mutual[first] = mutual[second] = np.fmax(mutual[first], mutual[second])
     n_views = len(names)
     rows = []
     for v, name in enumerate(names):
@@ -259,7 +352,7 @@ def tabulate_views(names: Sequence[str], judged: Mapping[str, np.ndarray]) -> Ta
         if not np.isnan(mutual[v]).all():
             best = names[int(np.nanargmax(mutual[v]))]
             support = float(np.nanmax(mutual[v]))
-        others = judged["prediction"][np.arange(n_views) != v, v]
+        others = prediction[np.arange(n_views) != v, v]
         predicted = max(0.0, float(np.nanmean(others))) if np.isfinite(others).any() else np.nan
         rows.append(
             {
@@ -267,7 +360,7 @@ def tabulate_views(names: Sequence[str], judged: Mapping[str, np.ndarray]) -> Ta
                 "support": support,
                 "confirmed_by": best if support >= LEAST_SUPPORT else "",
                 "confirmed": support >= LEAST_SUPPORT,
-                "trust": float(judged["halves_agree"][v]) * predicted,
+                "trust": predicted,
                 "share": float(judged["share"][v]),
             }
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,17 +31,18 @@ class Checkpoint:
         self.fingerprint = fingerprint
         self.arrays: dict[str, np.ndarray] = {}
         if self.path is not None and self.path.exists():
-            self.arrays = self._read()
+            self.arrays = self._read(self.path)
 
-    def _read(self) -> dict[str, np.ndarray]:
+    def _read(self, path: Path) -> dict[str, np.ndarray]:
         try:
-            with np.load(str(self.path), allow_pickle=False) as file:
+            # np.load leaves a damaged file open that it has opened itself
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 arrays = dict(file)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{self.path} is no checkpoint of an assessment: choose another file") from error
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"{path} is no checkpoint of an assessment: choose another file") from error
         if str(arrays.pop("fingerprint", "")) != self.fingerprint:
             raise ValueError(
-                f"{self.path} is the checkpoint of another model, data or seed: delete it or choose another file"
+                f"{path} is the checkpoint of another model, data or seed: delete it or choose another file"
             )
         return arrays
 

@@ -1,26 +1,32 @@
 """What assessments were worth on reference sets: constants that ``python -m benchmarks.reliability.verdict`` prints.
 
 They come from 28 labelled sets with two to twelve views and at most 1,200 entities each, clustered by `Consilience`
-with the true number of clusters and two seeds. Doubt is the mean of disagreement and ambiguity (see `Assessment`).
+with the true number of clusters: 49 results, one or two seeds per set. Doubt is the mean of disagreement and ambiguity
+(see `Assessment`).
 """
 
 from __future__ import annotations
 
-INTERCEPT, SLOPE = -0.09, 1.11  # impurity = INTERCEPT + SLOPE * doubt
-BELOW = 0.17  # by which the impurity was lower than estimated in one result of ten
-CEILING = 1.42  # multiple of the doubt that the impurity exceeded in one result of ten
+import numpy as np
+
+INTERCEPT, SLOPE = -0.07, 1.01  # impurity = INTERCEPT + SLOPE * doubt
+BELOW = 0.16  # by which the impurity was lower than estimated in one result of ten
+CEILING = 1.32  # multiple of the doubt that the impurity exceeded in one result of ten
 
 STABLE_DISAGREEMENT = 0.10  # a stable result has at most this disagreement ...
-STABLE_DOUBT = 0.20  # ... and at most this doubt
+STABLE_DOUBT = 0.16  # ... and at most this doubt
 UNRELIABLE_DOUBT = 0.40  # above this doubt a result is not to be relied on
 LEAST_SUPPORT = 0.05  # below which no other view confirms a view
+LEAST_SHARED = 20  # entities that two views must share to be compared
+WORDS = (("sure", 0.9), ("likely", 0.7), ("doubtful", 0.5), ("a guess", 0.0))  # with the least probability of each
+RIGHT_INTERCEPT, RIGHT_RANK, RIGHT_AMBIGUITY = 3.19, 2.41, -8.87  # log-odds that an entity is in the right cluster
 ENTITIES_PER_CLUSTER = 20  # with fewer, halves are too small and disagreement is overstated
 
 
 RECORDS = {
-    "stable": "at most 10% of the entities were in a wrong cluster in 13 of 14 results on reference sets",
-    "mixed": "between 0% and 73% of the entities were in a wrong cluster in 27 results on reference sets",
-    "do not rely": "more than 30% of the entities were in a wrong cluster in 15 of 15 results on reference sets",
+    "stable": "at most 10% of the entities were in a wrong cluster in 12 of 13 results on reference sets",
+    "mixed": "between 0% and 67% of the entities were in a wrong cluster in 24 results on reference sets",
+    "do not rely": "more than 30% of the entities were in a wrong cluster in 12 of 12 results on reference sets",
 }
 
 
@@ -28,3 +34,8 @@ def estimate_impurity(doubt: float) -> tuple[float, tuple[float, float]]:
     """Return the estimated impurity for a doubt, and the range of eight in ten results on reference sets."""
     estimate = min(1.0, max(0.0, INTERCEPT + SLOPE * doubt))
     return estimate, (max(0.0, estimate - BELOW), min(1.0, max(estimate, CEILING * doubt)))
+
+
+def estimate_right(ranks: np.ndarray, ambiguity: float) -> np.ndarray:
+    """Return the probability that entities belong to the majority of their cluster, by the ranks of their margins."""
+    return 1 / (1 + np.exp(-(RIGHT_INTERCEPT + RIGHT_RANK * ranks + RIGHT_AMBIGUITY * ambiguity)))

@@ -54,8 +54,6 @@ from .spherical_kmeans import MultiViewSphericalKMeans
 P = TypeVar("P")
 T = TypeVar("T")
 
-RESTARTS = 10  # of k-means in an embedding
-VIEW_RESTARTS = 5  # of k-means over several views
 MOST_VOTERS = 15  # neighbours that predict a cluster
 CONSTRAINED_FEATURES = 5  # eigenvectors per view in which constrained k-means looks for clusters
 
@@ -252,8 +250,20 @@ def drop_self(nearest: np.ndarray) -> np.ndarray:
     return nearest[~itself].reshape(n, number - 1)
 
 
+class Restarts(NamedTuple):
+    """How often k-means is restarted within one start, of which the best counts."""
+
+    views: int = 5  # over several views
+    embedding: int = 10  # among eigenvectors
+
+
 def propose_starts(
-    prepared: Sequence[PreparedView], n_entities: int, n_clusters: int, n_init: int, rng: np.random.Generator
+    prepared: Sequence[PreparedView],
+    n_entities: int,
+    n_clusters: int,
+    n_init: int,
+    rng: np.random.Generator,
+    restarts: Restarts,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield partitions of different origins, each with its name; a negative label is left to the first round."""
     if n_clusters == 1 or n_clusters == n_entities:
@@ -274,7 +284,7 @@ def propose_starts(
 
     def cluster_views(method: Any, position: int, seed: int) -> np.ndarray:
         points = {view.name: spread(to_numpy(view.spaces[position].points), view) for view in prepared}
-        model = method(n_clusters, n_init=VIEW_RESTARTS, random_state=seed, n_jobs=1)
+        model = method(n_clusters, n_init=restarts.views, random_state=seed, n_jobs=1)
         labels = np.full(n_entities, -1)
         labels[has_any] = model.fit(Views(points, present=present)[has_any]).labels_
         return labels
@@ -282,7 +292,7 @@ def propose_starts(
     def cluster_rows(rows: np.ndarray, entities: np.ndarray, seed: int) -> np.ndarray:
         labels = np.full(n_entities, -1)
         with single_openmp_thread():
-            labels[entities] = KMeans(n_clusters, n_init=RESTARTS, random_state=seed).fit_predict(rows)
+            labels[entities] = KMeans(n_clusters, n_init=restarts.embedding, random_state=seed).fit_predict(rows)
         return labels
 
     embeddings = [unit_rows(view.clearest.features.vectors[:, :n_clusters]) for view in prepared]

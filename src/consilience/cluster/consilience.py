@@ -33,6 +33,7 @@ from ..data import Constraints, Table, Views
 from ._agreement import (
     PREDICTORS,
     PreparedView,
+    Restarts,
     agree_on_labels,
     build_ensemble,
     compute_starts,
@@ -198,6 +199,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     """
 
     _reference_temperature = 0.065
+    _restarts: ClassVar[Restarts] = Restarts()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
@@ -359,7 +361,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         if init is not None:
             starts = [("given labels", init)]
         else:
-            proposed = propose_starts(prepared, n, k, self.n_init, rng)
+            proposed = propose_starts(prepared, n, k, self.n_init, rng, self._restarts)
             constrained = propose_constrained_start(prepared, n, k, links, rng) if links.size else ()
             starts = compute_starts(chain(proposed, constrained))
         attempts: list[Attempt] = []

@@ -1,0 +1,560 @@
+"""Assessments: figures computed independently, verdicts on data whose truth is known, and inputs of every kind."""
+
+import sys
+import warnings
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import consilience as cs
+from consilience.assessment.assessment import rank_margins
+from consilience.assessment.left_out import measure_margins, prepare_apart
+from consilience.assessment.reference import WORDS, estimate_right
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
+from estimators import ESTIMATORS, convex_mixture
+
+module = import_module("consilience.assessment.assess")  # whose name in the package is that of the function
+FIGURES = ("disagreement", "ambiguity", "doubt", "impurity")
+
+
+@pytest.fixture(scope="module")
+def clean():
+    """Three views of three well separated clusters, their truth, and a fitted model."""
+    views, y = cs.datasets.make_gaussian_views(120, n_clusters=3, n_features=(5, 5, 5), separation=8, random_state=0)
+    return views, y, cs.Consilience(3, random_state=0, n_jobs=1).fit(views)
+
+
+@pytest.fixture(scope="module")
+def blocks(clean):
+    return dict(clean[0].items())
+
+
+@pytest.fixture(scope="module")
+def clean_assessment(clean):
+    return cs.assess(clean[2], clean[0])
+
+
+def fit_and_assess(X, model=None, **options):
+    model = cs.Consilience(3, random_state=0, n_jobs=1) if model is None else model
+    return cs.assess(model.fit(X), X, **options)
+
+
+def assert_same(first, second):
+    """Check that two assessments have the same figures, arrays and tables to the last bit."""
+    for name in (*FIGURES, "n_assessed", "n_splits", "verdict", "advice", "copies"):
+        assert getattr(first, name) == getattr(second, name), name
+    np.testing.assert_array_equal(first.stability, second.stability)
+    np.testing.assert_array_equal(first.margin, second.margin)
+    np.testing.assert_array_equal(first.certainty, second.certainty)
+    for table in ("views", "clusters"):
+        for column in getattr(first, table):
+            np.testing.assert_array_equal(getattr(first, table)[column], getattr(second, table)[column])
+
+
+# verdicts
+
+
+def test_clean_views_are_stable_and_confirmed(clean_assessment):
+    assert clean_assessment.verdict == "stable"
+    assert clean_assessment.views["confirmed"].all()
+    assert clean_assessment.advice == []
+    assert clean_assessment.leading is None
+    assert clean_assessment.disagreement < 0.05
+    assert (clean_assessment.certainty == "sure").mean() > 0.9
+
+
+def test_views_of_noise_are_not_to_be_relied_on():
+    rng = np.random.default_rng(0)
+    views = {name: rng.normal(size=(150, 6)) for name in "abc"}
+    assessment = fit_and_assess(views)
+    assert assessment.verdict == "do not rely"
+    assert assessment.unconfirmed == ["a", "b", "c"]
+    assert assessment.advice == ["No view confirms another, and nothing here tells which of them is right."]
+    assert "sure" not in assessment.certainty
+
+
+def test_added_noise_is_named_and_the_alternative_recovers():
+    views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, n_features=(5, 5), separation=7, random_state=1)
+    noise = np.random.default_rng(1).normal(size=(200, 20))
+    alone = cs.Consilience(3, random_state=0, n_jobs=1).fit(views)
+    with_noise = {**dict(views.items()), "noise": noise}
+    assessment = fit_and_assess(with_noise, refit=True)
+    assert assessment.unconfirmed == ["noise"]
+    assert assessment.advice[0] == "No other view confirms view 'noise': compare the result without it."
+    assert assessment.advice[1].startswith("Without view 'noise': stable")
+    alternative = assessment.alternative
+    assert alternative.left_out == ("noise",)
+    assert normalized_mutual_info_score(y, alternative.model.labels_) >= normalized_mutual_info_score(y, alone.labels_)
+
+
+def test_clusters_that_follow_an_unconfirmed_view_are_not_to_be_relied_on():
+    views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, n_features=(5, 5), separation=6, random_state=0)
+    rng = np.random.default_rng(3)
+    blobs = rng.integers(3, size=150)
+    X = {**dict(views.items()), "blobs": 30 * np.eye(3)[blobs] + rng.normal(size=(150, 3))}
+    model = cs.Consilience(3, init=blobs, max_iter=1, tol=0.99, random_state=0, n_jobs=1).fit(X)
+    assert normalized_mutual_info_score(blobs, model.labels_) > 0.5
+    assessment = cs.assess(model, X)
+    assert assessment.unconfirmed == ["blobs"]
+    assert assessment.leading == "blobs"
+    assert assessment.verdict == "do not rely"
+    assert "the clusters follow view 'blobs', which no other view confirms" in assessment.headline
+    assert set(assessment.certainty) <= {"doubtful", "a guess"}
+
+
+def test_of_two_views_that_do_not_confirm_each_other_none_is_blamed(blocks):
+    noise = np.random.default_rng(0).normal(size=(120, 8))
+    assessment = fit_and_assess({"good": blocks["view0"], "noise": noise}, refit=True)
+    assert assessment.unconfirmed == ["good", "noise"]
+    assert assessment.alternative is None
+    assert assessment.leading is None
+    assert assessment.verdict != "stable"
+    (advice,) = assessment.advice
+    assert "Views 'good' and 'noise' do not confirm each other, and nothing here tells which of them is right" in advice
+
+
+def test_two_groupings_that_are_both_real_do_not_confirm_each_other():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(3, size=(2, 150))
+    X = {"a": 9 * np.eye(3)[first] + rng.normal(size=(150, 3)), "b": 9 * np.eye(3)[second] + rng.normal(size=(150, 3))}
+    assessment = fit_and_assess(X)
+    assert assessment.verdict != "stable"
+    assert assessment.unconfirmed == ["a", "b"]
+
+
+def test_views_with_another_grouping_keep_a_result_from_being_stable():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(3, size=(2, 150))
+    X = {name: 9 * np.eye(4)[first] + rng.normal(size=(150, 4)) for name in "ab"}
+    X |= {name: 9 * np.eye(4)[second] + rng.normal(size=(150, 4)) for name in "cd"}
+    assessment = fit_and_assess(X)
+    assert assessment.unconfirmed == []
+    assert assessment.dissenting in (["a", "b"], ["c", "d"])
+    assert assessment.verdict == "mixed"
+    quoted = " and ".join(map(repr, assessment.dissenting))
+    assert f"views {quoted} confirm each other and do not predict these clusters" in assessment.reason
+    assert assessment.advice[0].startswith(f"The data hold two groupings, of which views {quoted} show the other")
+
+
+# figures
+
+
+def test_disagreement_is_that_of_a_literal_computation(clean):
+    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=2, random_state=4)
+    model = cs.MultiViewKMeans(3, random_state=0, n_init=1).fit(views)
+    assessment = cs.assess(model, views, random_state=7)
+
+    rng = np.random.default_rng(7)
+    seed = rng.integers(2**31, size=2).tolist()[0]
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(np.arange(60))
+    rows, others = np.sort(order[:30]), np.sort(order[30:])
+    seeds = rng.integers(2**31, size=2).tolist()
+    first = cs.MultiViewKMeans(3, random_state=seeds[0], n_init=1).fit(views[rows])
+    second = cs.MultiViewKMeans(3, random_state=seeds[1], n_init=1).fit(views[others])
+
+    def count_pairs(labels, other_labels):
+        return np.array([[np.sum((labels == i) & (other_labels == j)) for j in range(3)] for i in range(3)])
+
+    def match(labels, other_labels):
+        return linear_sum_assignment(-count_pairs(labels, other_labels))[1]
+
+    def disagree(labels, other_labels):
+        return np.mean(match(labels, other_labels)[labels] != other_labels)
+
+    between = (
+        disagree(first.predict(views[others]), second.labels_) + disagree(second.predict(views[rows]), first.labels_)
+    ) / 2
+    repeated = np.empty(60)
+    for fit, seen, unseen in ((first, rows, others), (second, others, rows)):
+        repeated[unseen] = match(fit.labels_, model.labels_[seen])[fit.predict(views[unseen])] == model.labels_[unseen]
+    assert assessment.disagreement == pytest.approx(max(between, 1 - repeated.mean()))
+    assert 0 < assessment.disagreement < 1
+    np.testing.assert_array_equal(assessment.stability, repeated)
+
+
+def test_margins_of_the_default_method_are_those_computed_for_other_methods(clean):
+    views, _, model = clean
+    prepared = prepare_apart(views, dict.fromkeys(views.names, False), 3)
+    np.testing.assert_allclose(measure_margins(prepared, model.labels_, 3), model.confidence_, atol=1e-6)
+
+
+def test_ambiguity_is_one_minus_the_mean_margin(clean_assessment):
+    assert clean_assessment.ambiguity == pytest.approx(1 - clean_assessment.margin.mean())
+    assert clean_assessment.doubt == pytest.approx((clean_assessment.disagreement + clean_assessment.ambiguity) / 2)
+    low, high = clean_assessment.impurity_range
+    assert low <= clean_assessment.impurity <= high
+
+
+def test_words_follow_the_probability_of_each_entity(clean):
+    views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=3, random_state=0)
+    assessment = fit_and_assess(views)
+    probability = estimate_right(rank_margins(assessment.margin), assessment.ambiguity)
+    expected = [next(word for word, least in WORDS if p >= least) for p in probability]
+    assert assessment.certainty.tolist() == expected
+    assert len(set(expected)) > 1
+    order = [word for word, _ in WORDS]
+    sorted_words = [order.index(word) for word in assessment.certainty[np.argsort(-assessment.margin)]]
+    assert sorted_words == sorted(sorted_words)
+
+
+def test_clusters_table_averages_entities(clean, clean_assessment):
+    _, _, model = clean
+    for cluster, size, stability, margin in zip(
+        *(clean_assessment.clusters[name] for name in ("cluster", "size", "stability", "margin")), strict=True
+    ):
+        members = model.labels_ == cluster
+        assert size == members.sum()
+        assert stability == pytest.approx(clean_assessment.stability[members].mean())
+        assert margin == pytest.approx(clean_assessment.margin[members].mean())
+
+
+def test_trust_orders_views_by_quality():
+    views, _ = cs.datasets.make_gaussian_views(300, n_clusters=3, n_features=(5, 5, 5), separation=7, random_state=0)
+    X = dict(views.items())
+    X["view2"] = X["view2"] + np.random.default_rng(0).normal(scale=4, size=X["view2"].shape)
+    assessment = fit_and_assess(X)
+    assert np.argmin(assessment.views["trust"]) == 2
+
+
+# repeatability
+
+
+def test_same_seed_gives_same_assessment_with_any_number_of_threads(clean, clean_assessment):
+    views, _, model = clean
+    for n_jobs in (1, 3):
+        again = cs.Consilience(3, random_state=0, n_jobs=n_jobs).fit(views)
+        assert_same(cs.assess(again, views), clean_assessment)
+    assert (
+        cs.assess(model, views, random_state=1).views["support"].tolist() != clean_assessment.views["support"].tolist()
+    )
+
+
+def test_model_is_not_changed(clean):
+    views, _, model = clean
+    before, parameters = model.labels_.copy(), model.get_params()
+    cs.assess(model, views)
+    np.testing.assert_array_equal(model.labels_, before)
+    assert model.get_params() == parameters
+
+
+def test_interrupted_assessment_goes_on_from_its_checkpoint(clean, clean_assessment, tmp_path, monkeypatch):
+    views, _, model = clean
+    path = tmp_path / "steps.npz"
+    fits = []
+    fit_half = module.fit_half
+
+    def interrupt(*arguments):
+        if len(fits) == 1:
+            raise KeyboardInterrupt
+        fits.append(1)
+        return fit_half(*arguments)
+
+    monkeypatch.setattr(module, "fit_half", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cs.assess(model, views, checkpoint=path)
+    fits.clear()
+    monkeypatch.setattr(module, "fit_half", lambda *arguments: (fits.append(1), fit_half(*arguments))[1])
+    assert_same(cs.assess(model, views, checkpoint=path), clean_assessment)
+    assert len(fits) == 1  # the first half was read from the file
+    assert_same(cs.assess(model, views, checkpoint=path), clean_assessment)
+    assert len(fits) == 1
+
+
+def test_checkpoint_of_other_data_or_seed_is_refused(clean, blocks, tmp_path):
+    views, _, model = clean
+    path = tmp_path / "steps.npz"
+    cs.assess(model, views, checkpoint=path)
+    with pytest.raises(ValueError, match="checkpoint of another model, data or seed: delete it or choose another file"):
+        cs.assess(model, views, checkpoint=path, random_state=1)
+    changed = {name: block + 1 for name, block in blocks.items()}
+    with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
+        cs.assess(model, changed, checkpoint=path)
+
+
+@pytest.mark.parametrize("damage", ["truncate", "flip", "text"])
+def test_damaged_checkpoint_is_refused(clean, tmp_path, damage):
+    views, _, model = clean
+    path = tmp_path / "steps.npz"
+    cs.assess(model, views, checkpoint=path)
+    content = bytearray(path.read_bytes())
+    if damage == "flip":
+        middle = content.index(b"predicted") + 200
+        content[middle : middle + 8] = bytes(255 - byte for byte in content[middle : middle + 8])
+    path.write_bytes({"truncate": content[: len(content) // 2], "flip": content, "text": b"no zip"}[damage])
+    with pytest.raises(ValueError, match="is no checkpoint of an assessment: choose another file"):
+        cs.assess(model, views, checkpoint=path)
+
+
+# every estimator, and every kind of data
+
+
+@pytest.mark.parametrize("build", ESTIMATORS, ids=lambda build: build.__name__)
+def test_every_estimator_that_predicts_can_be_assessed(clean, build):
+    views, y, _ = clean
+    model = build(3) if build is convex_mixture else build(3, random_state=0)
+    model.fit(views)
+    assessment = cs.assess(model, views)
+    assert assessment.views["confirmed"].all()
+    assert assessment.stability.shape == assessment.margin.shape == assessment.certainty.shape == (120,)
+    assert 0 <= assessment.disagreement <= 1
+    assert 0 <= assessment.ambiguity <= 1
+    if normalized_mutual_info_score(y, model.labels_) > 0.95 and build is not convex_mixture:
+        assert assessment.verdict == "stable"
+
+
+def test_pipeline_is_fitted_to_halves_with_all_its_steps(clean):
+    views, _, _ = clean
+    model = make_pipeline(cs.PerView(StandardScaler()), cs.Consilience(3, random_state=0, n_jobs=1))
+    assert fit_and_assess(views, model).verdict == "stable"
+
+
+def test_columns_of_one_array_are_assessed_as_views(clean, blocks):
+    X = np.hstack(list(blocks.values()))
+    columns = {"a": slice(0, 5), "b": slice(5, 10), "c": slice(10, 15)}
+    assessment = fit_and_assess(X, cs.Consilience(3, views=columns, random_state=0, n_jobs=1))
+    assert assessment.views["view"].tolist() == ["a", "b", "c"]
+    assert assessment.verdict == "stable"
+
+
+def test_sparse_views():
+    views, _ = cs.datasets.make_text_views(150, n_clusters=3, random_state=0)
+    assert all(sp.issparse(block) for _, block in views.items())
+    assert fit_and_assess(views).views["confirmed"].all()
+
+
+def test_missing_views():
+    views, _ = cs.datasets.make_gaussian_views(
+        200, n_clusters=3, n_features=(5, 5, 5), separation=8, missing=0.3, random_state=0
+    )
+    assessment = fit_and_assess(views)
+    assert assessment.views["confirmed"].all()
+    assert np.isfinite(assessment.stability).all()
+
+
+def test_precomputed_similarities(blocks):
+    kernels = {name: np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 50) for name, X in blocks.items()}
+    model = cs.Consilience(3, affinity="precomputed", random_state=0, n_jobs=1)
+    assert fit_and_assess(kernels, model).verdict == "stable"
+
+
+def test_halves_get_the_constraints_between_their_entities(clean, monkeypatch):
+    views, y, _ = clean
+    same, different = np.flatnonzero(y == 0)[:6], np.flatnonzero(y == 1)[:6]
+    links = cs.Constraints(list(pairwise(same)), list(zip(same, different, strict=True)))
+    model = cs.MultiViewConstrainedKMeans(3, random_state=0).fit(views, constraints=links)
+    fits = []
+    fit = cs.MultiViewConstrainedKMeans.fit
+
+    def record(self, X, y=None, *, constraints=None):
+        fits.append((X, constraints))
+        return fit(self, X, y, constraints=constraints)
+
+    monkeypatch.setattr(cs.MultiViewConstrainedKMeans, "fit", record)
+    assert cs.assess(model, views, constraints=links).verdict == "stable"
+    assert len(fits) == 2
+    for half, constraints in fits:
+        entities = [int(np.flatnonzero((views["view0"] == row).all(axis=1))[0]) for row in half["view0"]]
+        given = {frozenset(entities[i] for i in pair) for pair in constraints.cannot_link.tolist()}
+        pairs = map(frozenset, zip(same.tolist(), different.tolist(), strict=True))
+        assert given == {pair for pair in pairs if pair <= set(entities)}
+
+
+def test_labels_to_start_from_do_not_reach_the_halves(clean):
+    views, _, _ = clean
+    noise = {name: np.random.default_rng(v).normal(size=block.shape) for v, (name, block) in enumerate(views.items())}
+    labels = np.arange(120) % 3
+    assert cs.assess(cs.refine(noise, labels), noise).verdict == "do not rely"
+
+
+def test_large_data_is_sampled(clean):
+    views, _ = cs.datasets.make_gaussian_views(400, n_clusters=2, separation=8, random_state=0)
+    assessment = fit_and_assess(views, cs.MultiViewKMeans(2, random_state=0), max_entities=100)
+    assert assessment.n_assessed == 100
+    assert np.isfinite(assessment.margin).sum() == np.isfinite(assessment.stability).sum() == 100
+    assert ((assessment.certainty == "") == np.isnan(assessment.margin)).all()
+    assert assessment.notes == ["100 of the 400 entities, drawn at random, were assessed."]
+
+
+def test_views_are_compared_on_a_part_with_enough_entities_of_each_pair(monkeypatch):
+    monkeypatch.setattr(module, "MOST_COMPARED", 150)
+    monkeypatch.setattr(module, "LEAST_COMPARED", 40)
+    views, _ = cs.datasets.make_gaussian_views(600, n_clusters=3, separation=9, random_state=0)
+    present = np.ones((600, 2), bool)
+    present[50:, 1] = False
+    views = cs.Views(dict(views.items()), present=present)
+    compared = module.draw_compared(views, np.arange(600), np.random.default_rng(0))
+    assert 150 <= len(compared) <= 190
+    assert present[compared, 1].sum() == 40
+    assert fit_and_assess(views).unconfirmed == []
+
+
+def test_outliers_are_not_counted(clean):
+    views, _, _ = clean
+    model = cs.MultiViewKMeans(3, random_state=0).fit(views)
+    model.labels_ = np.where(np.arange(120) < 10, -1, model.labels_)
+    assessment = cs.assess(model, views)
+    assert assessment.verdict == "stable"
+    assert (assessment.certainty[:10] == "").all()
+    assert np.isnan(assessment.margin[:10]).all()
+    assert assessment.clusters["size"].sum() == 110
+
+
+# input that says little or nothing
+
+
+def test_one_view_cannot_be_confirmed(blocks):
+    assessment = fit_and_assess({"only": blocks["view1"]})
+    assert assessment.verdict == "mixed"
+    assert assessment.reason.endswith("but there is no second view to confirm the clusters.")
+    assert assessment.advice == []
+    assert assessment.unconfirmed == []
+
+
+def test_copies_prove_nothing(blocks):
+    X = blocks["view1"]
+    assessment = fit_and_assess({"a": X, "b": X.copy()})
+    assert assessment.copies == [("a", "b")]
+    assert assessment.verdict == "mixed"
+    assert assessment.unconfirmed == []
+    assert assessment.advice == ["Views 'a' and 'b' are nearly copies of each other: that they agree proves nothing."]
+    assert "there are no two views that could confirm each other" in assessment.reason
+
+
+def test_copies_are_confirmed_by_a_third_view_only(blocks):
+    X = blocks["view1"]
+    confirmed = fit_and_assess({"a": X, "b": X.copy(), "c": blocks["view2"]})
+    assert confirmed.views["confirmed_by"].tolist()[:2] == ["c", "c"]
+    noise = np.random.default_rng(0).normal(size=(120, 6))
+    unconfirmed = fit_and_assess({"a": X, "b": X.copy(), "noise": noise})
+    assert unconfirmed.unconfirmed == ["a", "b", "noise"]
+    assert unconfirmed.verdict != "stable"
+
+
+def test_constant_view_is_left_aside(blocks):
+    model = cs.MultiViewKMeans(3, random_state=0)
+    X = {"a": blocks["view1"], "b": blocks["view2"], "constant": np.ones((120, 3))}
+    assessment = fit_and_assess(X, model)
+    assert assessment.compared == ["a", "b"]
+    assert assessment.unconfirmed == []
+    assert assessment.advice == [
+        "View 'constant' could not be judged: fewer than 20 of the assessed entities have it, or it is the same for "
+        "all of them."
+    ]
+    alone = fit_and_assess({"a": blocks["view1"], "constant": np.ones((120, 3))}, model)
+    assert alone.verdict != "stable"
+    assert alone.advice[0].startswith("View 'a' could not be compared with another view")
+
+
+def test_views_of_disjoint_entities_are_not_compared(blocks):
+    present = np.zeros((120, 2), bool)
+    present[:60, 0] = present[60:, 1] = True
+    views = cs.Views({"a": blocks["view0"], "b": blocks["view1"]}, present=present)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the method warns that nothing connects the views
+        assessment = fit_and_assess(views, cs.MultiViewKMeans(3, random_state=0))
+    assert assessment.verdict != "stable"
+    assert assessment.compared == assessment.unconfirmed == []
+    assert [sentence[:39] for sentence in assessment.advice] == [
+        "View 'a' could not be compared with ano",
+        "View 'b' could not be compared with ano",
+    ]
+
+
+def test_halves_that_lack_a_cluster(clean):
+    views, y, _ = clean
+    rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1), np.flatnonzero(y == 2)[:1]]
+    model = cs.MultiViewKMeans(3, random_state=0).fit(views[rows])
+    assessment = cs.assess(model, views[rows])
+    assert 0 <= assessment.disagreement <= 1
+    assert np.isnan(assessment.clusters["stability"][assessment.clusters["size"] == 1]).all()
+
+
+def test_small_data_is_assessed_with_a_note(clean):
+    views, _, _ = clean
+    assessment = fit_and_assess(views[:16])
+    assert any("fewer than 20 assessed entities per cluster" in note for note in assessment.notes)
+    assert assessment.unconfirmed == []  # too few entities to judge a view
+
+
+def test_too_few_entities(clean):
+    views, _, _ = clean
+    model = cs.MultiViewKMeans(3, random_state=0)
+    with pytest.raises(
+        ValueError, match=r"10 entities are too few to fit 3 clusters to each half .* at least 4 .*, 12"
+    ):
+        fit_and_assess(views[:10], model)
+    with pytest.raises(
+        ValueError, match=r"max_entities=11 is too few for 3 clusters: .* at least 4 entities per cluster"
+    ):
+        fit_and_assess(views, model, max_entities=11)
+
+
+def test_no_half_can_be_clustered(clean, monkeypatch):
+    views, _, model = clean
+
+    def refuse(*_):
+        raise ValueError("view 'view0' is the same for every entity")
+
+    monkeypatch.setattr(module, "fit_half", refuse)
+    with pytest.raises(ValueError, match=r"no half of the 120 entities could be clustered on its own, .*view 'view0'"):
+        cs.assess(model, views)
+
+
+def test_one_cluster(clean):
+    with pytest.raises(ValueError, match=r"the model has a single cluster, .* fit at least 2 clusters"):
+        fit_and_assess(clean[0], cs.MultiViewKMeans(1, random_state=0))
+
+
+def test_unfitted_model(clean):
+    with pytest.raises(NotFittedError, match="Consilience instance is not fitted yet"):
+        cs.assess(cs.Consilience(3), clean[0])
+
+
+def test_data_of_another_length(clean):
+    views, _, model = clean
+    with pytest.raises(
+        ValueError, match="X has 50 entities, but the model was fitted to 120: give the data of the fit"
+    ):
+        cs.assess(model, views[:50])
+
+
+def test_method_without_predict(clean):
+    views, _, _ = clean
+    model = cs.MultiViewAgglomerative(3).fit(views)
+    with pytest.raises(TypeError, match=r"MultiViewAgglomerative has no predict.*assess Consilience, or cs\.refine"):
+        cs.assess(model, views)
+    assert cs.assess(cs.refine(views, model.labels_), views).verdict == "stable"
+
+
+# words
+
+
+def test_printed_assessment_has_all_sentences(clean_assessment):
+    text, page = repr(clean_assessment), clean_assessment._repr_html_()
+    for sentence in (clean_assessment.headline, clean_assessment.worth, clean_assessment.estimate):
+        assert sentence in text
+        assert sentence in page
+
+
+def test_names_of_views_are_escaped_in_html(blocks):
+    X = blocks["view1"]
+    page = fit_and_assess({"<b>": X, "b": X.copy()})._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+
+
+def test_dictionary_counts_the_words(clean_assessment):
+    counts = clean_assessment.to_dict()["certainty"]
+    assert list(counts) == [word for word, _ in WORDS]
+    assert sum(counts.values()) == 120
