@@ -15,7 +15,7 @@ from ..files import check_folder, whole_folder
 from ..persist import save
 from ..report import Report
 from .alone import compare_alone
-from .job import Data, Fitted, check_inputs_stay, describe, described, digest, fit, load
+from .job import Data, Fitted, check_inputs_stay, describe, describe_selection, described, digest, fit, load
 from .methods import METHODS, check_outliers
 from .outputs import (
     say_guarded,
@@ -44,7 +44,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     say.result(describe(data))
     fitted = fit(data, options.k, options.seed, say, options.outliers)
     if fitted.selection is not None:
-        say.result(f"\n{fitted.selection}")
+        say.result(f"\n{describe_selection(fitted.selection)}")
     model = fitted.estimator
     assessment = assess_fit(data, fitted, options, say)
     with say.step("judging the clusters", "judged the clusters"):
@@ -107,6 +107,7 @@ def as_saved(data: Data, fitted: Fitted, assessment: Assessment | None, options:
         "data": digest(data.reading.contents),
         "seed": options.seed,
         "assessment": pack_assessment(assessment),
+        "selection": fitted.selection,
     }
 
 
@@ -135,4 +136,5 @@ def build_report(
         settings={"method": f"{data.method} ({METHODS[data.method].title}; {data.why})", "seed": options.seed},
         confidence=sure if fitted.features else None,  # the page says how it came by it where it can
         assessment=assessment,
+        selection=fitted.selection,
     )

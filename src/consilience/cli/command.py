@@ -157,7 +157,12 @@ def _files(subparser: argparse.ArgumentParser, required: bool = True, kinds: boo
 def _work(subparser: argparse.ArgumentParser) -> None:
     """The arguments that say what to do with the data."""
     subparser.add_argument(
-        "-k", type=_number, default="auto", metavar="N", help="number of clusters, or auto (the default)"
+        "-k",
+        type=_number,
+        default="auto",
+        metavar="N",
+        help="number of clusters; auto (the default): the number with the most support; small-groups: duplicates and "
+        "other groups of a few entities",
     )
     subparser.add_argument("--seed", type=_whole, default=0, help="of everything random (default: %(default)s)")
     subparser.add_argument(
@@ -168,8 +173,8 @@ def _work(subparser: argparse.ArgumentParser) -> None:
 
 
 def _number(text: str) -> str:
-    if text != "auto" and (not text.isdecimal() or int(text) < 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of clusters nor auto")
+    if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of clusters, and neither auto nor small-groups")
     return text
 
 

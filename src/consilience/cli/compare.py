@@ -16,7 +16,7 @@ from ..data import Table, Views
 from ..files import check_free, prepare, whole_file
 from ..report.versions import versions
 from .alone import side_by_side
-from .job import Data, check_inputs_stay, choose_k, describe, load
+from .job import SMALL_GROUPS, Data, check_inputs_stay, choose_k, describe, describe_selection, load
 from .methods import METHODS, Setting
 from .outputs import write_json
 from .say import Say
@@ -47,7 +47,7 @@ def compare(options: argparse.Namespace, say: Say) -> None:
         check_inputs_stay([out], options)
     data = load(options, say)
     say.result(describe(data))
-    k = int(options.k) if options.k != "auto" else choose_k(data, data.views, options.seed, say).n_clusters
+    k = int(options.k) if options.k.isdecimal() else find_number(data, options, say)
     rows = []
     for name, views, estimator, who in candidates(data, k, options.seed, say):
         classes = None if data.classes is None else data.classes[who]
@@ -72,6 +72,17 @@ def compare(options: argparse.Namespace, say: Say) -> None:
         write_json(temporary, {**facts, "versions": versions(), "command": options.command_line})
     say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}")
+
+
+def find_number(data: Data, options: argparse.Namespace, say: Say) -> int:
+    """Return the number of clusters with the most support; methods cannot be compared without groups."""
+    if options.k == SMALL_GROUPS:
+        raise ValueError(f"-k {SMALL_GROUPS} is for `consilience cluster`: methods cannot be compared by it")
+    selection = choose_k(data, options.seed, say)
+    say.result(f"\n{describe_selection(selection)}")
+    if not selection.supported:
+        raise ValueError(f"{selection.reason} Give -k N to compare methods anyway")
+    return selection.n_clusters
 
 
 def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, Views, Any, np.ndarray]]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from ..cluster import SpectralFeatures
 from ..data import Constraints, Views
@@ -19,14 +18,13 @@ from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_v
 from ..files.spec import is_file, split_columns
 from ..selection import Selection, select_n_clusters
 from .constraints import read_constraints
-from .methods import METHODS, Setting, check_outliers, check_size, choose_method
+from .methods import DEFAULT, METHODS, Setting, check_outliers, check_size, choose_method
 from .say import Say, counted
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
 FEATURES = 5  # what it is reduced to
-MOST_CLUSTERS = 12  # that -k auto tries
-ENOUGH = 3000  # entities that -k auto looks at
-RESAMPLES = 4
+SMALL_GROUPS = "small-groups"  # value of -k that looks for duplicates
+MOST_GROUPED = 20_000  # entities up to which it does
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,10 +189,15 @@ def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = 
     views = reduced(data.views, features)
     method = METHODS[data.method]
     selection = None
-    if k == "auto" and not method.finds_k:
-        selection = choose_k(data, views, seed, say)
+    if k == SMALL_GROUPS:
+        check_small_groups(data)
+        selection = choose_k(data, seed, say, small_groups=True)
+    elif k == "auto" and not method.finds_k:
+        selection = choose_k(data, seed, say)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     estimator = method.build(Setting(n_clusters, seed, data.prepared.kinds, say.live))
+    if selection is not None and selection.labels is not None:
+        estimator.set_params(init=selection.labels, max_iter=1)  # more rounds would merge groups of one or two
     if outliers is not None:
         estimator.set_params(outliers=outliers)
     _note_sample(estimator, data, say)
@@ -245,21 +248,26 @@ def reduced(views: Views, features: Mapping[str, Any]) -> Views:
     return Views(blocks, present=views.present, ids=views.ids)
 
 
-def choose_k(data: Data, views: Views, seed: int, say: Say) -> Selection:
-    """-k auto: on a sample if there are many."""
-    if "similarities" in data.prepared.kinds.values():
-        raise ValueError("-k auto clusters samples, which similarities to all others do not allow: give -k N")
-    some = views
-    if len(views) > ENOUGH:
-        some = views[np.sort(np.random.default_rng(seed).permutation(len(views))[:ENOUGH])]
-        say.note(f"-k auto looked at {ENOUGH:,} entities drawn at random.")
-    most = min(MOST_CLUSTERS, len(some) // 3)
-    if most < 2:
-        raise ValueError(f"{len(views)} entities are too few to find out how many clusters there are: give -k N")
-    constrained = data.constraints is not None and data.method == "constrained"
-    name = "k-means" if constrained else data.method  # a resample lacks entities that constraints name
-    estimator = clone(METHODS[name].build(Setting(2, seed, data.prepared.kinds)))
+def choose_k(data: Data, seed: int, say: Say, small_groups: bool = False) -> Selection:
+    """Look for the number of clusters by the default method, whose quick version serves every number."""
+    rare = METHODS[DEFAULT].rare
+    views = data.views if METHODS[data.method].rare == rare else prepare(data.reading.contents, rare=rare).views
+    estimator = METHODS[DEFAULT].build(Setting(2, seed, data.prepared.kinds))
     with say.step("finding out how many clusters there are", "chose the number of clusters", speaks=True):
-        return select_n_clusters(
-            estimator, some, range(2, most + 1), n_resamples=RESAMPLES, random_state=seed, verbose=say.live
+        return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed, verbose=say.live)
+
+
+def describe_selection(selection: Selection) -> str:
+    """Return the supported numbers of clusters in words."""
+    advice = [] if selection.supported else ["All entities make one cluster; -k N divides them into N anyway."]
+    return "\n".join([selection.reason, *selection.sentences, *advice])
+
+
+def check_small_groups(data: Data) -> None:
+    """Refuse small groups by methods that cannot start from groups, and of more entities than the default takes."""
+    if data.method != DEFAULT:
+        raise ValueError(f"-k {SMALL_GROUPS} works with --method {DEFAULT}, not with {data.method}")
+    if len(data.views) > MOST_GROUPED:
+        raise ValueError(
+            f"-k {SMALL_GROUPS} takes up to {MOST_GROUPED:,} entities, got {len(data.views):,}: cluster a part of them"
         )

@@ -43,7 +43,7 @@ def report(options: argparse.Namespace, say: Say) -> None:
     estimator = held["estimator"]
     if digest(data.reading.contents) != held["data"]:
         raise ValueError("the files are not as they were when the model was fitted: run `consilience cluster` again")
-    fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), None)
+    fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), held.get("selection"))
     comparison = facts.get("comparison")
     with say.step("drawing the report", "drew the report"):
         sure = confidence(estimator, fitted.views)

@@ -68,7 +68,12 @@ def summarise(
         "converged": getattr(model, "converged_", None),
         "selection": None
         if fitted.selection is None
-        else {"reason": fitted.selection.reason, "table": fitted.selection.table},
+        else {
+            "reason": fitted.selection.reason,
+            "supported": list(fitted.selection.supported),
+            "sentences": list(fitted.selection.sentences),
+            "table": fitted.selection.table,
+        },
         "constraints": None if data.constraints is None else kept(data.constraints, views.ids, labels),
         "scores": None if data.classes is None else scores(data.classes[placed], labels[placed]),
         "view_errors": None if data.classes is None else view_errors(data.classes, model.view_labels_),

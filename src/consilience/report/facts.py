@@ -13,6 +13,7 @@ from ..assessment import Assessment
 from ..data import Views
 from ..explain import confidence as confidence_of
 from ..explain import contested
+from ..selection import Selection
 from .markup import Html, clean, cut, join, tag, user
 
 
@@ -37,6 +38,7 @@ class Facts:
     texts: Mapping[str, Sequence[Any] | None]
     settings: Mapping[str, Any]
     assessment: Assessment | None  #: how far the clusters can be relied on
+    selection: Selection | None  #: how the number of clusters was chosen
 
     @cached_property
     def certainty(self) -> np.ndarray | None:
@@ -115,6 +117,7 @@ def gather(
     settings: Mapping[str, Any] | None,
     confidence: Any,
     assessment: Assessment | None,
+    selection: Selection | None,
 ) -> Facts:
     """Check what was given, and find what was not."""
     if not hasattr(model, "labels_"):
@@ -151,6 +154,7 @@ def gather(
         texts=texts or {},
         settings=settings or {},
         assessment=assessment,
+        selection=selection,
     )
 
 

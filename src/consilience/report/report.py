@@ -10,6 +10,7 @@ from typing import Any
 from ..assessment import Assessment
 from ..data import Views
 from ..files.write import check_free, whole_file
+from ..selection import Selection
 from .facts import gather
 from .page import page
 
@@ -47,6 +48,8 @@ class Report:
         How sure the model is of each entity, 0 to 1; by default `consilience.explain.confidence`.
     assessment : Assessment, optional
         How far the clusters can be relied on, by `consilience.assess`. The page then opens with its verdict.
+    selection : Selection, optional
+        How the number of clusters was chosen, by `consilience.select_n_clusters`.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Report:
         settings: Mapping[str, Any] | None = None,
         confidence: Any = None,
         assessment: Assessment | None = None,
+        selection: Selection | None = None,
     ) -> None:
         self._facts = gather(
             model,
@@ -88,6 +92,7 @@ class Report:
             settings=settings,
             confidence=confidence,
             assessment=assessment,
+            selection=selection,
         )
 
     def to_html(self) -> str:

@@ -263,7 +263,7 @@ def describe_edge(supported: Sequence[int], numbers: np.ndarray, is_open: bool) 
     """Return a sentence if the best number is the largest that was tried, or the smallest of given candidates."""
     best = supported[0]
     if best == numbers[-1]:
-        remedy = "small_groups=True looks for many small groups" if is_open else "try larger candidates"
+        remedy = "try small_groups=True (-k small-groups)" if is_open else "try larger candidates"
         return f" {best} is the largest number that was tried, so that more may be supported: {remedy}."
     if best == numbers[0] and best > 2:
         return f" {best} is the smallest number that was tried, so that fewer may be supported: try smaller candidates."

@@ -17,6 +17,7 @@ from .method import method
 from .reliance import reliance
 from .search import search
 from .section import Section
+from .selection import selection
 from .summary import summary
 
 __all__ = ["Section", "before_search", "search"]
@@ -30,6 +31,7 @@ def before_search(facts: Facts) -> tuple[list[Section], dict[str, Any]]:
         reliance(facts),
         data(facts),
         clusters(facts),
+        selection(facts),
         agreement(facts),
         information(facts),
         found_maps,
