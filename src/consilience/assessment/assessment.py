@@ -23,6 +23,7 @@ from .reference import (
     estimate_right,
 )
 
+LEAST_GAIN = 0.02  # of doubt, by which a result must be better to be worth a recommendation
 WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
 Verdict = Literal["stable", "mixed", "do not rely"]
 
@@ -215,6 +216,9 @@ class Assessment:
         sentences += self._explain_uncompared()
         if self.alternative is not None:
             sentences.append(self.alternative.describe())
+            if self.leading is None and self.alternative.assessment.doubt > self.doubt - LEAST_GAIN:
+                pronoun = "it" if len(unconfirmed) == 1 else "them"
+                sentences.append(f"The result is no more reliable without {pronoun}, which may therefore stay.")
         return sentences
 
     def _explain_uncompared(self) -> list[str]:
