@@ -338,6 +338,46 @@ def predict_right(coefficients: np.ndarray, ranks: np.ndarray, record: Record) -
     return 1 / (1 + np.exp(-(intercept + rank * ranks + ambiguity * record["ambiguity"])))
 
 
+def fit_thresholds(records: Sequence[Record]) -> tuple[float, float]:
+    """Return the doubt up to which results are stable, and the one above which they are unreliable.
+
+    The first is the largest at which nine of ten results that are stable by their disagreement err on at most a tenth
+    of the entities; the second the smallest above which nineteen of twenty err on more than three tenths.
+    """
+    grid = np.round(np.arange(0.08, 0.61, 0.02), 2).tolist()
+    repeated = [record for record in records if record["disagreement"] <= STABLE_DISAGREEMENT]
+    stable = [limit for limit in grid if share_right([r for r in repeated if doubt_of(r) <= limit], "stable") >= 0.9]
+    unreliable = [
+        limit for limit in grid if share_right([r for r in records if doubt_of(r) > limit], "do not rely") >= 0.95
+    ]
+    return max(stable, default=0.0), min(unreliable, default=1.0)
+
+
+def share_right(records: Sequence[Record], verdict: str) -> float:
+    """Return how often a verdict would be right; 0 if there are no records."""
+    right = [record["error"] <= RIGHT if verdict == "stable" else record["error"] > WRONG for record in records]
+    return float(np.mean(right)) if right else 0.0
+
+
+def print_thresholds(reference: Sequence[Record]) -> None:
+    """Print the thresholds of the verdicts, and how often verdicts are right with thresholds fitted to other sets."""
+    stable, unreliable = fit_thresholds(reference)
+    print(
+        f"\nSTABLE_DOUBT, UNRELIABLE_DOUBT = {stable:.2f}, {unreliable:.2f}  (in use: {STABLE_DOUBT}, "
+        f"{UNRELIABLE_DOUBT})"
+    )
+    verdicts: dict[str, list[Record]] = {"stable": [], "do not rely": []}
+    for record in reference:
+        stable, unreliable = fit_thresholds([other for other in reference if other["name"] != record["name"]])
+        if doubt_of(record) > unreliable:
+            verdicts["do not rely"].append(record)
+        elif record["disagreement"] <= STABLE_DISAGREEMENT and doubt_of(record) <= stable:
+            verdicts["stable"].append(record)
+    for verdict, records in verdicts.items():
+        n_right = round(share_right(records, verdict) * len(records))
+        print(f"thresholds fitted to the other sets: {verdict} is right on {n_right} of {len(records)}")
+
+
 def print_constants(reference: Sequence[Record]) -> None:
     """Print the constants of the estimate."""
     slope, intercept = fit_line(reference)
@@ -346,7 +386,6 @@ def print_constants(reference: Sequence[Record]) -> None:
     ceiling = np.quantile(impurity / np.array([doubt_of(record) for record in reference]), 0.9)
     print(f"\nINTERCEPT, SLOPE = {intercept:.2f}, {slope:.2f}  (in use: {INTERCEPT}, {SLOPE})")
     print(f"BELOW = {below:.2f}, CEILING = {ceiling:.2f}")
-    print(f"thresholds: stable R <= {STABLE_DISAGREEMENT}, D <= {STABLE_DOUBT}; unreliable D > {UNRELIABLE_DOUBT}")
 
 
 def main() -> None:
@@ -371,6 +410,7 @@ def main() -> None:
     print_added(records, {record["name"]: record for record in reference if record["seed"] == 0})
     print_words(reference)
     print_constants(reference)
+    print_thresholds(reference)
 
 
 if __name__ == "__main__":

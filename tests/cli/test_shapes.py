@@ -218,11 +218,72 @@ def test_auto_finds_how_many_clusters_there_are(method, ab, tmp_path):
     assert (facts["selection"] is None) == (method == "convex")  # which needs no search
 
 
-def test_auto_is_refused_with_similarities(data, tmp_path):
-    ran = run("cluster", "--view", data / "near.npy", "--out", tmp_path / "out")
-    assert ran.refusal == (
-        "consilience: -k auto clusters samples, which similarities to all others do not allow: give -k N"
+def test_auto_takes_similarities(data, tmp_path):
+    views = "--view", data / "near.npy", "--view", data / "like.npy"
+    done("cluster", *views, "--no-assess", "--out", tmp_path / "out")
+    assert summary(tmp_path / "out")["clusters"] == 3
+
+
+def test_auto_names_the_supported_numbers(ab, tmp_path):
+    ran = done("cluster", *ab, "--no-assess", "--out", tmp_path / "out")
+    selection = summary(tmp_path / "out")["selection"]
+    assert selection["supported"][0] == 3
+    assert selection["reason"].startswith("3 clusters")
+    assert "\n".join([selection["reason"], *selection["sentences"]]) in ran.out
+    assert selection["table"][0]["n_clusters"] == 2
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'id="selection"' in page
+    done("report", tmp_path / "out", "--force")
+    again = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    section = page.partition('<section id="selection"')[2].partition("</section>")[0]
+    assert section in again
+
+
+@pytest.fixture
+def independent(tmp_path):
+    rng = np.random.default_rng(0)
+    paths = [tmp_path / f"{name}.npy" for name in ("left", "right")]
+    for path in paths:
+        np.save(path, rng.normal(size=(80, 4)))
+    return [argument for path in paths for argument in ("--view", path)]
+
+
+def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, tmp_path):
+    ran = done("cluster", *independent, "--out", tmp_path / "out")
+    assert "No evidence for groups: " in ran.out
+    assert "-k N divides them into N anyway." in ran.out
+    assert summary(tmp_path / "out")["clusters"] == 1
+
+
+def test_compare_needs_groups(independent):
+    ran = run("compare", *independent)
+    assert ran.refusal.startswith("consilience: No evidence for groups: ")
+    assert ran.refusal.endswith("Give -k N to compare methods anyway")
+    assert run("compare", *independent, "-k", "small-groups").refusal == (
+        "consilience: -k small-groups is for `consilience cluster`: methods cannot be compared by it"
     )
+
+
+@pytest.fixture
+def duplicates(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 2)
+    paths = [tmp_path / f"{name}.npy" for name in ("left", "right")]
+    for path in paths:
+        np.save(path, rng.normal(size=(30, 10))[groups] + 0.05 * rng.normal(size=(60, 10)))
+    return [argument for path in paths for argument in ("--view", path)]
+
+
+def test_small_groups_are_duplicates(duplicates, tmp_path):
+    ran = done("cluster", *duplicates, "-k", "small-groups", "--no-assess", "--out", tmp_path / "out")
+    assert "30 groups, 0 of them single entities; the largest has 2 entities." in ran.out
+    assert summary(tmp_path / "out")["sizes"] == [2] * 30
+    assert "Groups by their number of entities" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_small_groups_need_the_default_method(duplicates, tmp_path):
+    ran = run("cluster", *duplicates, "-k", "small-groups", "--method", "k-means", "--out", tmp_path / "out")
+    assert ran.refusal == "consilience: -k small-groups works with --method consilience, not with k-means"
 
 
 def test_auto_is_refused_with_too_few_entities(tmp_path):

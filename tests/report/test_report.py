@@ -453,6 +453,24 @@ def test_hostile_view_names_in_the_assessment_stay_text():
     assert not page.named("img")
 
 
+def test_supported_numbers_of_clusters_are_marked():
+    model, views, _ = fitted()
+    selection = cs.select_n_clusters(cs.Consilience(), views, [2, 3, 4, 6])
+    html = Report(model, views, selection=selection).to_html()
+    assert not Outline(html).wrong
+    section = html.partition('<section id="selection"')[2].partition("</section>")[0]
+    assert escape(selection.reason) in section
+    assert section.count(" supported</strong>") == len(selection.supported)
+    assert "Bits beyond chance" in section
+
+
+def test_one_view_is_judged_by_modularity_on_the_page():
+    model, views, _ = fitted()
+    selection = cs.select_n_clusters(cs.Consilience(), views[[views.names[0]]], [2, 3, 4])
+    section = Report(model, views, selection=selection).to_html().partition('<section id="selection"')[2]
+    assert "Modularity" in section.partition("</section>")[0]
+
+
 def test_known_classes_by_name_and_those_unknown():
     model, views, y = fitted()
     labels = y.astype(object)

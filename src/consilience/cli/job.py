@@ -17,6 +17,7 @@ from ..data import Constraints, Views
 from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from ..files.spec import is_file, split_columns
 from ..selection import Selection, select_n_clusters
+from ..selection.candidates import limit_clusters
 from .constraints import read_constraints
 from .methods import DEFAULT, METHODS, Setting, check_outliers, check_size, choose_method
 from .say import Say, counted
@@ -196,14 +197,16 @@ def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = 
         selection = choose_k(data, seed, say)
     n_clusters = selection.n_clusters if selection else None if k == "auto" else int(k)
     estimator = method.build(Setting(n_clusters, seed, data.prepared.kinds, say.live))
+    constraints = data.constraints
     if selection is not None and selection.labels is not None:
-        estimator.set_params(init=selection.labels, max_iter=1)  # more rounds would merge groups of one or two
+        estimator.set_params(init=selection.labels)
+        constraints = link_groups(selection.labels)  # without these, refinement would take small groups apart
     if outliers is not None:
         estimator.set_params(outliers=outliers)
     _note_sample(estimator, data, say)
     with say.step(f"clustering by {method.title}", "fitted the model", speaks=True):
-        given = {} if data.constraints is None else {"constraints": data.constraints}
-        estimator.fit(views, **given)
+        options = {} if constraints is None else {"constraints": constraints}
+        estimator.fit(views, **options)
     return Fitted(estimator, features, views, selection)
 
 
@@ -252,6 +255,8 @@ def choose_k(data: Data, seed: int, say: Say, small_groups: bool = False) -> Sel
     """Look for the number of clusters by the default method, whose quick version serves every number."""
     rare = METHODS[DEFAULT].rare
     views = data.views if METHODS[data.method].rare == rare else prepare(data.reading.contents, rare=rare).views
+    if not small_groups and limit_clusters(len(views)) < 2:
+        raise ValueError(f"{len(views)} entities are too few to find out how many clusters there are: give -k N")
     estimator = METHODS[DEFAULT].build(Setting(2, seed, data.prepared.kinds))
     with say.step("finding out how many clusters there are", "chose the number of clusters", speaks=True):
         return select_n_clusters(estimator, views, small_groups=small_groups, random_state=seed, verbose=say.live)
@@ -263,8 +268,17 @@ def describe_selection(selection: Selection) -> str:
     return "\n".join([selection.reason, *selection.sentences, *advice])
 
 
+def link_groups(labels: np.ndarray) -> Constraints:
+    """Return must-links, by position, between the first entity of each group and the others."""
+    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    others = np.setdiff1d(np.arange(len(labels)), first)
+    return Constraints(np.column_stack([first[group[others]], others]), by="position")
+
+
 def check_small_groups(data: Data) -> None:
     """Refuse small groups by methods that cannot start from groups, and of more entities than the default takes."""
+    if data.constraints is not None:
+        raise ValueError(f"-k {SMALL_GROUPS} takes no --constraints: give -k N")
     if data.method != DEFAULT:
         raise ValueError(f"-k {SMALL_GROUPS} works with --method {DEFAULT}, not with {data.method}")
     if len(data.views) > MOST_GROUPED:
