@@ -14,7 +14,7 @@ from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.selection import Selection
 from consilience.selection.candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
 from consilience.selection.predictors import SharedPredictors, measure_agreement, measure_modularity
-from consilience.selection.select import LEAST_EVIDENCE, describe, name_numbers, tabulate
+from consilience.selection.select import LEAST_EVIDENCE, describe, name_numbers, tabulate, write_sentence
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +261,23 @@ def test_supported_numbers_in_words():
     assert name_numbers([4]) == "4 clusters"
     assert name_numbers([4, 11]) == "4 clusters, or in more detail 11"
     assert name_numbers([11, 4, 30]) == "11 clusters, or more coarsely 4, or in more detail 30"
+
+
+def test_sentences_grade_the_figures():
+    rows = [
+        {"n_clusters": 2, "agreement": 0.9, "stability": 0.5, "modularity": 0.3},
+        {"n_clusters": 3, "agreement": 0.1, "stability": 0.8, "modularity": 0.3},
+    ]
+    table = cs.Table.from_rows(rows)
+    assert write_sentence(table, 0, 2) == (
+        "2: views predict each other's clusters well (adjusted mutual information 0.90); fits to halves of the entities "
+        "give similar clusters (adjusted Rand index 0.50)."
+    )
+    assert "a little (adjusted mutual information 0.10)" in write_sentence(table, 1, 2)
+    assert write_sentence(table, 1, 1) == (
+        "3: fits to halves of the entities give nearly the same clusters (adjusted Rand index 0.80); the graph's "
+        "modularity is 0.30."
+    )
 
 
 def test_agreement_compares_each_view_with_the_others(four_groups):

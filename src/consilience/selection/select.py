@@ -28,6 +28,7 @@ from .small_groups import find_small_groups
 CHANCE_POINTS = 6  # numbers of clusters at which the information by chance is measured
 LEAST_EVIDENCE = 2.25  # agreement times the root of the entities; independent views reach less
 LEAST_STABILITY = 0.1  # of clusters that count as groups
+HIGH, MIDDLE = 0.7, 0.35  # values of an index from which it is called high or middle
 FEW_ENTITIES = 1_000  # up to which two divisions into halves are made by default, one otherwise
 
 
@@ -272,9 +273,16 @@ def describe_edge(supported: Sequence[int], numbers: np.ndarray, is_open: bool) 
 
 def write_sentence(table: Table, position: int, n_views: int) -> str:
     """Return the reasons for one supported number."""
-    number, stability = int(table["n_clusters"][position]), table["stability"][position]
-    repeated = f"fits to halves of the entities give similar clusters (adjusted Rand index {stability:.2f})"
+    number, stability = int(table["n_clusters"][position]), float(table["stability"][position])
+    similar = grade(stability, ("give nearly the same clusters", "give similar clusters", "give clusters that differ"))
+    repeated = f"fits to halves of the entities {similar} (adjusted Rand index {stability:.2f})"
     if n_views < 2:
         return f"{number}: {repeated}; the graph's modularity is {table['modularity'][position]:.2f}."
-    agreement = table["agreement"][position]
-    return f"{number}: views predict each other's clusters (adjusted mutual information {agreement:.2f}); {repeated}."
+    agreement = float(table["agreement"][position])
+    extent = grade(agreement, ("well", "in part", "a little"))
+    return f"{number}: views predict each other's clusters {extent} (adjusted mutual information {agreement:.2f}); {repeated}."
+
+
+def grade(value: float, words: tuple[str, str, str]) -> str:
+    """Return the words for a high, a middle and a low value of an index that is 0 by chance and 1 at most."""
+    return words[0] if value >= HIGH else words[1] if value >= MIDDLE else words[2]

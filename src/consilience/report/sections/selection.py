@@ -9,7 +9,7 @@ import numpy as np
 from ...data import Table
 from ..charts import bar, table
 from ..facts import Facts
-from ..markup import Html, count, decimal, join, tag
+from ..markup import Html, count, decimal, join, share, tag
 from .section import Section
 
 
@@ -47,7 +47,7 @@ def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
     for row in figures.rows():
         number = int(row["n_clusters"])
         name = tag("strong", str(number), " supported") if number in supported else str(number)
-        score = tag("span", bar(row["score"] / highest), decimal(float(row["score"])), class_="measured")
+        score = tag("span", bar(row["score"] / highest), share(float(row["score"]) / highest), class_="measured")
         beyond = max(0.0, float(row["information"]) - float(row["by_chance"]))
         reasons = [float(row["modularity"])] if one_view else [float(row["agreement"]), beyond]
         rows.append(
@@ -59,7 +59,7 @@ def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
         )
     heads = ("Modularity",) if one_view else ("Agreement", "Bits beyond chance")
     class_ = "narrow long" if len(rows) > 20 else "narrow"
-    return table("Numbers of clusters", ("Clusters", "Score", *heads, "Stability"), rows, class_)
+    return table("Numbers of clusters", ("Clusters", "Score, of the highest", *heads, "Stability"), rows, class_)
 
 
 def _tabulate_sizes(sizes: Table) -> Html:
