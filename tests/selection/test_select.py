@@ -270,8 +270,8 @@ def test_sentences_grade_the_figures():
     ]
     table = cs.Table.from_rows(rows)
     assert write_sentence(table, 0, 2) == (
-        "2: views predict each other's clusters well (adjusted mutual information 0.90); fits to halves of the entities "
-        "give similar clusters (adjusted Rand index 0.50)."
+        "2: views predict each other's clusters well (adjusted mutual information 0.90); fits to halves of the "
+        "entities give similar clusters (adjusted Rand index 0.50)."
     )
     assert "a little (adjusted mutual information 0.10)" in write_sentence(table, 1, 2)
     assert write_sentence(table, 1, 1) == (

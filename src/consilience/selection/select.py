@@ -280,7 +280,8 @@ def write_sentence(table: Table, position: int, n_views: int) -> str:
         return f"{number}: {repeated}; the graph's modularity is {table['modularity'][position]:.2f}."
     agreement = float(table["agreement"][position])
     extent = grade(agreement, ("well", "in part", "a little"))
-    return f"{number}: views predict each other's clusters {extent} (adjusted mutual information {agreement:.2f}); {repeated}."
+    predicted = f"views predict each other's clusters {extent} (adjusted mutual information {agreement:.2f})"
+    return f"{number}: {predicted}; {repeated}."
 
 
 def grade(value: float, words: tuple[str, str, str]) -> str:
