@@ -34,11 +34,11 @@ from benchmarks.modern.collection import find_sets
 from benchmarks.modern.sets import prepare
 from consilience.cluster._agreement import prepare_views
 
-N_SUBSETS = 2  # random subsets of the classes of each set with at least five
+N_SUBSETS = 1  # random subsets of the classes of each set with at least five
 LEAST_CLASSES = 5
 LEAST_PRESENT = 20  # entities of a view in a subset
 NULLS = ("gaussian", "uniform", "words", "blobs")  # kinds of independent views
-NULL_SEEDS = range(10)
+NULL_SEEDS = range(6)
 NULL_ENTITIES = 500  # of sets whose views are permuted
 Record = dict[str, Any]
 

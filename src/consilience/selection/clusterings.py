@@ -1,48 +1,60 @@
 """Clusterings of the same entities into any number of clusters: by any estimator, or by a quick version of the default.
 
-Each offers clusters of all entities, clusters of views whose entities were permuted, which show what chance gives, and
-two fits to disjoint halves, which show what comes out again.
+Each offers clusters of all entities, clusters of permuted data, which show what chance gives, and fits to disjoint
+halves, which show what comes out again.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..assessment.halves import Data, HalfFit, clone_quietly, last_step, split_entities
+from ..cluster._halves import Data, HalfFit, clone_quietly, last_step, reset_start, split_entities
 from ..data import Views
 from .predictors import SharedPredictors
+from .source import ViewSource, permute_columns, permute_rows
 
 
 class Clusterings(Protocol):
     """Clusters of the same entities for any number of clusters."""
 
     predictors: SharedPredictors
-    permuted: SharedPredictors
+    permuted: SharedPredictors | None  # of permuted data; None if there is none to compare with
 
     def cluster(self, n_clusters: int) -> np.ndarray:
         """Return the clusters of all entities."""
 
     def cluster_permuted(self, n_clusters: int) -> np.ndarray:
-        """Return the clusters of views whose entities were permuted."""
+        """Return the clusters of permuted data."""
 
     def cluster_halves(self, n_clusters: int) -> list[HalfFit]:
-        """Return the fits to the halves of each division: first and second, first and second, ..."""
+        """Return the fits to both halves of each division."""
 
 
 class AgreementClusterings:
     """Clusterings by a quick version of `Consilience`: views are prepared once, and few starts are refined."""
 
     def __init__(
-        self, views: Views, precomputed: Mapping[str, bool], largest: int, n_splits: int, rng: np.random.Generator
+        self,
+        source: ViewSource,
+        views: Views,
+        precomputed: Mapping[str, bool],
+        largest: int,
+        n_splits: int,
+        rng: np.random.Generator,
     ) -> None:
-        self.views, self.precomputed, self.largest, self.n_splits, self.rng = views, precomputed, largest, n_splits, rng
+        self.source, self.precomputed, self.largest, self.n_splits, self.rng = (
+            source,
+            precomputed,
+            largest,
+            n_splits,
+            rng,
+        )
         self.predictors = SharedPredictors.build(views, precomputed, largest)
-        self.permuted = self.predictors.permute(rng)
+        self.permuted = build_permuted(self.predictors, views, precomputed, largest, rng)
         self._labels: dict[int, np.ndarray] = {}
         self._half_labels: list[dict[int, np.ndarray]] = [{} for _ in range(2 * n_splits)]
 
@@ -52,6 +64,7 @@ class AgreementClusterings:
         return state.labels
 
     def cluster_permuted(self, n_clusters: int) -> np.ndarray:
+        assert self.permuted is not None
         return self.permuted.cluster(n_clusters, self.rng).labels
 
     @cached_property
@@ -59,10 +72,11 @@ class AgreementClusterings:
         """The entities of each half, the others, the predictors of the half, and the others placed among them."""
         halves = []
         for _ in range(self.n_splits):
-            first, second = split_entities(np.arange(len(self.views)), self.rng)
+            first, second = split_entities(np.arange(self.source.n_entities), self.rng)
             for rows, others in ((first, second), (second, first)):
-                predictors = SharedPredictors.build(self.views[rows], self.precomputed, min(self.largest, len(rows)))
-                halves.append((rows, others, predictors, predictors.place(self.views[others])))
+                views, other_views = self.source.read_halves(rows, others)
+                predictors = SharedPredictors.build(views, self.precomputed, min(self.largest, len(rows)))
+                halves.append((rows, others, predictors, predictors.place(other_views)))
         return halves
 
     def cluster_halves(self, n_clusters: int) -> list[HalfFit]:
@@ -86,35 +100,37 @@ class EstimatorClusterings:
 
     def __init__(
         self,
-        estimator: Any,
-        X: Any,
+        source: ViewSource,
         views: Views,
         precomputed: Mapping[str, bool],
         largest: int,
         n_splits: int,
         rng: np.random.Generator,
     ) -> None:
+        estimator = reset_start(source.estimator)
         if hasattr(estimator, "families_for"):  # chosen by all entities, not by those of a half
-            estimator = clone_quietly(estimator, families=estimator.families_for(views))
-        self.estimator, self.data, self.views = estimator, Data(X), views
+            estimator.set_params(families=estimator.families_for(views))
+        self.estimator, self.data, self.rng = estimator, source.data, rng
         self.predictors = SharedPredictors.build(views, precomputed, largest)
-        self.rng = rng
-        self.permuted_views = None
-        if any(precomputed.values()):  # permuted rows would no longer fit the columns
-            self.permuted = self.predictors.permute(rng)
+        self.permuted_data: Data | None = None
+        if views.n_views > 1 and not any(precomputed.values()) and isinstance(source.data.X, Views):
+            self.permuted_data = Data(permute_rows(source.data.X, rng))
+            permuted_views = ViewSource(self.permuted_data, estimator, views.names).read()
+            self.permuted: SharedPredictors | None = SharedPredictors.build(permuted_views, precomputed, largest)
         else:
-            self.permuted_views = permute_views(views, [permute_present(has_view, rng) for has_view in views.present.T])
-            self.permuted = SharedPredictors.build(self.permuted_views, precomputed, largest)
-        self.divisions = [split_entities(np.arange(len(views)), rng) for _ in range(n_splits)]
+            self.permuted = build_permuted(self.predictors, views, precomputed, largest, rng)
+        self.entities = np.arange(source.n_entities)
+        self.divisions = [split_entities(self.entities, rng) for _ in range(n_splits)]
         self.seeds = rng.integers(2**31, size=2 + 2 * n_splits).tolist()
 
     def cluster(self, n_clusters: int) -> np.ndarray:
-        return self._fit(self.data, n_clusters, np.arange(len(self.views)), self.seeds[0])
+        return self._fit(self.data, n_clusters, self.entities, self.seeds[0])
 
     def cluster_permuted(self, n_clusters: int) -> np.ndarray:
-        if self.permuted_views is None:
-            return self.permuted.cluster(n_clusters, self.rng).labels
-        return self._fit(Data(self.permuted_views), n_clusters, np.arange(len(self.views)), self.seeds[1])
+        if self.permuted_data is not None:
+            return self._fit(self.permuted_data, n_clusters, self.entities, self.seeds[1])
+        assert self.permuted is not None
+        return self.permuted.cluster(n_clusters, self.rng).labels
 
     def _fit(self, data: Data, n_clusters: int, rows: np.ndarray, seed: int) -> np.ndarray:
         model = clone_quietly(self.estimator, n_clusters=n_clusters, random_state=seed)
@@ -133,16 +149,20 @@ class EstimatorClusterings:
         return fits
 
 
-def permute_present(has_view: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return an order of the entities in which those that have a view are permuted among each other."""
-    order = np.arange(len(has_view))
-    order[has_view] = rng.permutation(order[has_view])
-    return order
+def build_permuted(
+    predictors: SharedPredictors,
+    views: Views,
+    precomputed: Mapping[str, bool],
+    largest: int,
+    rng: np.random.Generator,
+) -> SharedPredictors | None:
+    """Return predictors of views whose rows are permuted, or of a single view whose columns are.
 
-
-def permute_views(views: Views, orders: list[np.ndarray]) -> Views:
-    """Return views in which each block's rows are in an order of its own."""
-    blocks = {name: views[order][name] for name, order in zip(views.names, orders, strict=True)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Views(blocks, present=views.present)
+    A single view of one column, or of similarities, has no columns to permute.
+    """
+    if views.n_views > 1:
+        return predictors.permute(rng)
+    if any(precomputed.values()) or views[views.names[0]].shape[1] < 2:
+        return None
+    permuted = permute_columns(views, rng)
+    return SharedPredictors.build(permuted, precomputed, min(largest, len(permuted)))

@@ -232,14 +232,13 @@ def measure_agreement(ensemble: Ensemble, vote: Vote, labels: np.ndarray) -> flo
 
 
 def measure_modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
-    """Return the modularity of clusters in a graph, whose loops do not count: from -1/2 to 1."""
+    """Return the modularity of clusters in a graph, from -1/2 to 1; loops and entities labelled -1 do not count."""
     edges = sp.coo_array(graph)
-    apart = edges.row != edges.col
+    apart = (edges.row != edges.col) & (labels[edges.row] >= 0) & (labels[edges.col] >= 0)
     rows, columns, weights = edges.row[apart], edges.col[apart], edges.data[apart]
     total = weights.sum()
     if total <= 0:
         return 0.0
     within = weights[labels[rows] == labels[columns]].sum() / total
-    degree = np.bincount(rows, weights, minlength=len(labels))
-    shares = np.bincount(labels, degree) / total
+    shares = np.bincount(labels[rows], weights) / total
     return float(within - np.sum(shares**2))

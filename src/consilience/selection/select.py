@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
 
 from .._backend import generator, threads
 from ..algorithms.progress import announce
-from ..assessment.assess import find_precomputed, read_views
-from ..assessment.halves import HalfFit, last_step
+from ..assessment.assess import find_precomputed
+from ..assessment.left_out import find_copies, prepare_apart
 from ..cluster import Consilience
+from ..cluster._halves import Data, HalfFit, group_identical, last_step
 from ..cluster._shared import RANDOM_STATE, holds_views
-from ..data import Table
+from ..data import Table, Views
 from .candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
 from .clusterings import AgreementClusterings, Clusterings, EstimatorClusterings
-from .predictors import SharedPredictors, measure_agreement, measure_modularity
+from .predictors import LEAST_SHARED, SharedPredictors, measure_agreement, measure_modularity
 from .selection import Selection
 from .small_groups import find_small_groups
+from .source import ViewSource
 
 CHANCE_POINTS = 6  # numbers of clusters at which the information by chance is measured
 LEAST_EVIDENCE = 2.25  # agreement times the root of the entities; independent views reach less
 LEAST_STABILITY = 0.1  # of clusters that count as groups
+LEAST_MODULARITY = 0.05  # by which the clusters of one view must be clearer than those of independent columns
+MOST_IDENTICAL = 0.05  # share of entities that may be identical to others before these count once
 HIGH, MIDDLE = 0.7, 0.35  # values of an index from which it is called high or middle
-FEW_ENTITIES = 1_000  # up to which two divisions into halves are made by default, one otherwise
 
 
 @dataclass(frozen=True)
-class Evidence:
+class NumberEvidence:
     """What speaks for a number of clusters."""
 
     n_clusters: int
@@ -45,11 +47,11 @@ class Evidence:
 
 @validate_params(
     {
-        "estimator": [HasMethods(["fit", "set_params"])],
+        "estimator": [HasMethods(["fit", "get_params", "set_params"]), type],
         "candidates": [StrOptions({"auto"}), "array-like"],
         "small_groups": ["boolean"],
         "max_entities": [Interval(Integral, 16, None, closed="left")],
-        "n_splits": [Interval(Integral, 1, None, closed="left"), None],
+        "n_splits": [Interval(Integral, 1, None, closed="left")],
         "random_state": RANDOM_STATE,
         "verbose": ["verbose"],
     },
@@ -62,7 +64,7 @@ def select_n_clusters(
     *,
     small_groups: bool = False,
     max_entities: int = 1_200,
-    n_splits: int | None = None,
+    n_splits: int = 2,
     random_state: Any = 0,
     verbose: bool = False,
 ) -> Selection:
@@ -88,8 +90,8 @@ def select_n_clusters(
         two views belong together. `candidates` are then not used, and the groups are in ``labels``.
     max_entities : int, default=1200
         If there are more entities, a random sample of this size is used, which bounds the cost.
-    n_splits : int, optional
-        Divisions into halves. Default: 2 for up to 1,000 entities, 1 for more.
+    n_splits : int, default=2
+        Divisions into halves, two fits each.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the sample, the halves and the fits.
     verbose : bool, default=False
@@ -108,38 +110,91 @@ def select_n_clusters(
     >>> selection.n_clusters
     4
     """
+    check_estimator(estimator)
+    clusterer = last_step(estimator)
+    source = ViewSource(Data(Views(X) if holds_views(X) else to_plain_array(X)), estimator)
+    with threads(getattr(clusterer, "n_jobs", None)):
+        if small_groups:
+            views = source.read()
+            return find_small_groups(views, find_precomputed(clusterer, views.names))
+        return search_numbers(source, candidates, max_entities, n_splits, generator(random_state), verbose)
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuse classes, and estimators whose number of clusters cannot be set."""
+    if isinstance(estimator, type):
+        raise TypeError(f"{estimator.__name__} is a class: give an estimator, {estimator.__name__}()")
     if not any(name.rpartition("__")[2] == "n_clusters" for name in estimator.get_params(deep=True)):
         raise TypeError(f"{type(estimator).__name__} has no parameter n_clusters, which is to be chosen")
-    views = read_views(last_step(estimator), X)
-    precomputed = find_precomputed(last_step(estimator), views.names)
-    if small_groups:
-        with threads(getattr(last_step(estimator), "n_jobs", None)):
-            return find_small_groups(views, precomputed)
-    rng = generator(random_state)
-    data: Any = views if holds_views(X) else X
-    n_all = len(views)
+
+
+def to_plain_array(X: Any) -> Any:
+    """Return an array or frame as it is, and lists as an array."""
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def search_numbers(
+    source: ViewSource,
+    candidates: Sequence[int] | str,
+    max_entities: int,
+    n_splits: int,
+    rng: np.random.Generator,
+    verbose: bool,
+) -> Selection:
+    """Try numbers of clusters on a sample of distinct entities, and describe which are supported."""
+    notes = []
+    n_all = source.n_entities
     if n_all > max_entities:
-        sample = np.sort(rng.choice(n_all, max_entities, replace=False))
-        views, data = views[sample], _safe_indexing(data, sample)
+        rows = np.sort(rng.choice(n_all, max_entities, replace=False))
+        source = replace(source, data=Data(source.data.take(rows)))
+        notes.append(f"Judged by {max_entities:,} of the {n_all:,} entities, drawn at random.")
+    clusterer = last_step(source.estimator)
+    views = source.read()
+    precomputed = find_precomputed(clusterer, views.names)
+    if not any(precomputed.values()):
+        distinct = find_distinct(views)
+        if distinct is not None:
+            notes.append(
+                f"{len(views) - len(distinct):,} entities are identical to others in all views and count once."
+            )
+            source = replace(source, data=Data(source.data.take(distinct)))
+            views = source.read()
+    names, copies = drop_copies(views, precomputed)
+    if copies:
+        notes += [f"Views {first!r} and {second!r} are nearly copies, and count as one." for first, second in copies]
+        source = replace(source, names=names)
+        views, precomputed = views[names], {name: precomputed[name] for name in names}
     tried, is_open = check_candidates(candidates, len(views))
-    if n_splits is None:
-        n_splits = 2 if len(views) <= FEW_ENTITIES else 1
-    with threads(getattr(last_step(estimator), "n_jobs", None)):
-        arguments = (views, precomputed, tried[-1], n_splits, rng)
-        clusterings: Clusterings = (
-            AgreementClusterings(*arguments)
-            if isinstance(estimator, Consilience)
-            else EstimatorClusterings(estimator, data, *arguments)
-        )
-        evidence = collect_evidence(clusterings, tried, verbose)
-        chance = measure_chance(clusterings, tried, views.n_views)
-        if is_open:
-            table = tabulate(evidence, chance, views.n_views)
-            fine = propose_fine(table["n_clusters"].tolist(), table["score"])
-            evidence = {**evidence, **collect_evidence(clusterings, fine, verbose)}
-    table = tabulate(evidence, chance, views.n_views)
-    n_shared = int((views.present.sum(axis=1) > 1).sum())
-    return describe(table, views.n_views, n_shared, n_all, len(views), is_open)
+    make = AgreementClusterings if isinstance(clusterer, Consilience) else EstimatorClusterings
+    clusterings: Clusterings = make(source, views, precomputed, tried[-1], n_splits, rng)
+    evidence = collect_evidence(clusterings, tried, verbose)
+    judges_agreement = any(np.isfinite(figures.agreement) for figures in evidence.values())
+    chance = measure_chance(clusterings, tried, judges_agreement)
+    if is_open:
+        table = tabulate(evidence, chance, judges_agreement)
+        fine = propose_fine(table["n_clusters"].tolist(), table["score"])
+        evidence = {**evidence, **collect_evidence(clusterings, fine, verbose)}
+    table = tabulate(evidence, chance, judges_agreement)
+    return write_selection(table, views, judges_agreement, is_open, notes)
+
+
+def find_distinct(views: Views) -> np.ndarray | None:
+    """Return the first of each group of identical entities; None if there are few such groups.
+
+    An identical entity would tell the cluster of the one that is left out.
+    """
+    _, first = np.unique(group_identical(views), return_index=True)
+    return np.sort(first) if len(first) <= (1 - MOST_IDENTICAL) * len(views) else None
+
+
+def drop_copies(views: Views, precomputed: Mapping[str, bool]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the names of views without copies of earlier ones, and the pairs of copies."""
+    if views.n_views < 2:
+        return list(views.names), []
+    pairs = find_copies(prepare_apart(views, precomputed, 2)).tolist()
+    copies = [(views.names[first], views.names[second]) for first, second in pairs]
+    dropped = {second for _, second in copies}
+    return [name for name in views.names if name not in dropped], copies
 
 
 def check_candidates(candidates: Sequence[int] | str, n_entities: int) -> tuple[list[int], bool]:
@@ -167,85 +222,118 @@ def check_candidates(candidates: Sequence[int] | str, n_entities: int) -> tuple[
     return tried, False
 
 
-def collect_evidence(clusterings: Clusterings, numbers: Sequence[int], verbose: bool) -> dict[int, Evidence]:
+def collect_evidence(clusterings: Clusterings, numbers: Sequence[int], verbose: bool) -> dict[int, NumberEvidence]:
     """Return what speaks for each number of clusters."""
     evidence = {}
     for number in numbers:
         announce(f"select_n_clusters: {number} clusters", verbose)
         labels = clusterings.cluster(number)
-        information, agreement = measure_information(clusterings.predictors, labels, number)
-        stability = measure_stability(clusterings.cluster_halves(number), labels)
-        labelled = labels >= 0
-        modularity = measure_modularity(clusterings.predictors.graph[labelled][:, labelled], labels[labelled])
-        evidence[number] = Evidence(number, information, agreement, stability, modularity)
+        information, agreement = measure_bits(clusterings.predictors, labels, number)
+        stability = compare_halves(clusterings.cluster_halves(number), labels)
+        modularity = measure_modularity(clusterings.predictors.graph, labels)
+        evidence[number] = NumberEvidence(number, information, agreement, stability, modularity)
     return evidence
 
 
-def measure_information(predictors: SharedPredictors, labels: np.ndarray, n_clusters: int) -> tuple[float, float]:
+def measure_bits(predictors: SharedPredictors, labels: np.ndarray, n_clusters: int) -> tuple[float, float]:
     """Return the bits of the left-out predictions about the clusters, and how far views and others agree."""
     ensemble = predictors.build_ensemble(max(n_clusters, int(labels.max()) + 1))
     vote = ensemble.vote(labels)
     return ensemble.score(vote), measure_agreement(ensemble, vote, labels)
 
 
-def measure_stability(halves: Sequence[HalfFit], labels: np.ndarray) -> float:
-    """Return the mean adjusted Rand index of each fit's predictions and the labels of the fit to the other half.
+def compare_halves(halves: Sequence[HalfFit], labels: np.ndarray) -> float:
+    """Return the mean adjusted Rand index of the predictions of each half's fit for unseen entities and their labels.
 
-    If the estimator cannot predict, its labels of a half are compared with its labels of all entities.
+    If the estimator cannot predict, the labels of a half are compared with those of the fit to all entities.
     """
     values = []
-    for first, second in zip(halves[::2], halves[1::2], strict=True):
-        for half, other in ((first, second), (second, first)):
-            predicts = (half.predicted >= 0).any()
-            pair = (half.predicted, other.labels) if predicts else (half.labels, labels[half.rows])
-            both = (pair[0] >= 0) & (pair[1] >= 0)
-            values.append(adjusted_rand_score(pair[0][both], pair[1][both]))
+    for half in halves:
+        predicts = (half.predicted >= 0).any()
+        first, second = (half.predicted, labels[half.others]) if predicts else (half.labels, labels[half.rows])
+        both = (first >= 0) & (second >= 0)
+        values.append(adjusted_rand_score(first[both], second[both]))
     return float(np.mean(values))
 
 
-def measure_chance(clusterings: Clusterings, tried: Sequence[int], n_views: int) -> np.ndarray:
-    """Return a cubic in the logarithm of the number of clusters: the information if the views are independent."""
-    if n_views < 2:
+def measure_chance(clusterings: Clusterings, tried: Sequence[int], judges_agreement: bool) -> np.ndarray:
+    """Return a cubic in the logarithm of the number of clusters: information, or modularity, of permuted data."""
+    if clusterings.permuted is None:
         return np.zeros(1)
     points = np.unique(np.rint(np.geomspace(tried[0], tried[-1], CHANCE_POINTS)).astype(int)).tolist()
-    bits = [measure_information(clusterings.permuted, clusterings.cluster_permuted(k), k)[0] for k in points]
-    return np.polyfit(np.log(points), bits, min(3, len(points) - 1))
+    values = []
+    for number in points:
+        labels = clusterings.cluster_permuted(number)
+        if judges_agreement:
+            values.append(measure_bits(clusterings.permuted, labels, number)[0])
+        else:
+            values.append(measure_modularity(clusterings.permuted.graph, labels))
+    return np.polyfit(np.log(points), values, min(3, len(points) - 1))
 
 
-def tabulate(evidence: dict[int, Evidence], chance: np.ndarray, n_views: int) -> Table:
+def tabulate(evidence: Mapping[int, NumberEvidence], chance: np.ndarray, judges_agreement: bool) -> Table:
     """Return the table of all numbers in order, with their scores."""
     rows = []
     for number in sorted(evidence):
         figures = evidence[number]
         by_chance = max(0.0, float(np.polyval(chance, np.log(number))))
         stability = max(0.0, figures.stability)
-        if n_views > 1:
-            gain, agreement = max(0.0, figures.information - by_chance), max(0.0, figures.agreement)
-            score = gain * np.sqrt(agreement * stability**3)
+        if judges_agreement:
+            gain = max(0.0, figures.information - by_chance)
+            score = max(0.0, np.nan_to_num(figures.agreement)) * np.sqrt(gain * stability)
         else:
-            score = max(0.0, figures.modularity) * np.sqrt(stability)
+            score = max(0.0, figures.modularity - by_chance) * np.sqrt(stability)
         rows.append({**asdict(figures), "by_chance": by_chance, "score": float(score)})
-    columns = ("n_clusters", "information", "by_chance", "agreement", "stability", "modularity", "score")
-    return Table.from_rows({name: row[name] for name in columns} for row in rows)
+    return Table.from_rows(rows)
 
 
-def describe(table: Table, n_views: int, n_shared: int, n_entities: int, n_sampled: int, is_open: bool) -> Selection:
+def write_selection(
+    table: Table, views: Views, judges_agreement: bool, is_open: bool, notes: Sequence[str]
+) -> Selection:
     """Return the supported numbers in words."""
-    notes = ""
-    if n_sampled < n_entities:
-        notes = f" Judged by {n_sampled:,} of the {n_entities:,} entities, drawn at random."
-    numbers = table["n_clusters"]
-    peaks = find_peaks(numbers, table["score"])
-    if n_views > 1 and (not peaks or table["agreement"][peaks[0]] * np.sqrt(n_shared) < LEAST_EVIDENCE):
-        return Selection(1, f"No evidence for groups: views agree no more than independent views do.{notes}", table)
-    if not peaks or table["stability"][peaks[0]] < LEAST_STABILITY:
-        return Selection(
-            1, f"No evidence for groups: fits to halves of the entities give other clusters.{notes}", table
-        )
-    supported = [int(numbers[peak]) for peak in peaks]
-    reason = f"{name_numbers(supported)}.{describe_edge(supported, numbers, is_open)}{notes}"
-    sentences = tuple(write_sentence(table, peak, n_views) for peak in peaks)
+    peaks = find_peaks(table["n_clusters"], table["score"])
+    if not judges_agreement:
+        notes = [*notes, explain_unjudged(views)]
+    doubt = find_doubt(table, peaks, views, judges_agreement)
+    if doubt is not None:
+        return Selection(1, " ".join([f"No evidence for groups: {doubt}", *notes]), table)
+    supported = [int(table["n_clusters"][peak]) for peak in peaks]
+    edge = describe_edge(supported, table["n_clusters"], is_open and views.n_views > 1)
+    reason = " ".join([f"{name_numbers(supported)}.", *edge, *notes])
+    sentences = tuple(write_sentence(table, peak, judges_agreement) for peak in peaks)
     return Selection(supported[0], reason, table, tuple(supported), sentences)
+
+
+def explain_unjudged(views: Views) -> str:
+    """Return a sentence that says why the views' agreement could not be judged."""
+    if views.n_views < 2:
+        return "There is one view, so that no other view can confirm a number."
+    return f"The views share fewer than {LEAST_SHARED} entities, so that their agreement cannot be judged."
+
+
+def find_doubt(table: Table, peaks: Sequence[int], views: Views, judges_agreement: bool) -> str | None:
+    """Return why there is no evidence for groups, or None if there is."""
+    if judges_agreement:
+        n_shared = int((views.present.sum(axis=1) > 1).sum())
+        if not peaks or table["agreement"][peaks[0]] * np.sqrt(n_shared) < LEAST_EVIDENCE:
+            return f"views agree no more than independent views do.{describe_unshared(table)}"
+    elif not peaks or table["modularity"][peaks[0]] - table["by_chance"][peaks[0]] < LEAST_MODULARITY:
+        return "clusters are no clearer than those of independent columns."
+    if table["stability"][peaks[0]] < LEAST_STABILITY:
+        return "fits to halves of the entities give other clusters."
+    return None
+
+
+def describe_unshared(table: Table) -> str:
+    """Return a sentence about clusters that come out again although the views do not share them, if there are any."""
+    best = int(np.argmax(table["modularity"] * np.sqrt(np.maximum(table["stability"], 0))))
+    stability = float(table["stability"][best])
+    if stability < HIGH:
+        return ""
+    return (
+        f" Fits to halves of the entities repeat {table['n_clusters'][best]} clusters (adjusted Rand index "
+        f"{stability:.2f}), so that one view may hold groups that the others do not show: cluster each view alone."
+    )
 
 
 def name_numbers(supported: Sequence[int]) -> str:
@@ -260,23 +348,25 @@ def name_numbers(supported: Sequence[int]) -> str:
     return ", or ".join(words)
 
 
-def describe_edge(supported: Sequence[int], numbers: np.ndarray, is_open: bool) -> str:
+def describe_edge(supported: Sequence[int], numbers: np.ndarray, has_remedy: bool) -> list[str]:
     """Return a sentence if the best number is the largest that was tried, or the smallest of given candidates."""
     best = supported[0]
     if best == numbers[-1]:
-        remedy = "try small_groups=True (-k small-groups)" if is_open else "try larger candidates"
-        return f" {best} is the largest number that was tried, so that more may be supported: {remedy}."
+        remedy = "try small_groups=True (-k small-groups)" if has_remedy else "try larger candidates"
+        return [f"{best} is the largest number that was tried, so that more may be supported: {remedy}."]
     if best == numbers[0] and best > 2:
-        return f" {best} is the smallest number that was tried, so that fewer may be supported: try smaller candidates."
-    return ""
+        return [
+            f"{best} is the smallest number that was tried, so that fewer may be supported: try smaller candidates."
+        ]
+    return []
 
 
-def write_sentence(table: Table, position: int, n_views: int) -> str:
+def write_sentence(table: Table, position: int, judges_agreement: bool) -> str:
     """Return the reasons for one supported number."""
     number, stability = int(table["n_clusters"][position]), float(table["stability"][position])
     similar = grade(stability, ("give nearly the same clusters", "give similar clusters", "give clusters that differ"))
     repeated = f"fits to halves of the entities {similar} (adjusted Rand index {stability:.2f})"
-    if n_views < 2:
+    if not judges_agreement:
         return f"{number}: {repeated}; the graph's modularity is {table['modularity'][position]:.2f}."
     agreement = float(table["agreement"][position])
     extent = grade(agreement, ("well", "in part", "a little"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,12 +26,13 @@ class Selection:
         The answer in a few sentences.
     table : Table
         Per number of clusters: ``information``, bits that the views' left-out predictions carry about the clusters;
-        ``by_chance``, what it is if the views are independent; ``agreement``, how far each view and the others predict
-        the same clusters (adjusted mutual information, 0 by chance, NaN with one view); ``stability``, how far two fits
-        to disjoint halves give entities that one has not seen the same clusters (adjusted Rand index, 0 by chance);
-        ``modularity`` of the clusters in the views' graphs of nearest neighbors; ``score``, by which numbers are
-        ordered: information beyond chance * sqrt(agreement * stability ** 3), or with one view modularity *
-        sqrt(stability).
+        ``agreement``, how far each view and the others predict the same clusters (adjusted mutual information, 0 by
+        chance, NaN if it cannot be judged); ``stability``, how far fits to halves of the entities give the entities
+        that they have not seen the clusters that these have (adjusted Rand index, 0 by chance); ``modularity`` of the
+        clusters in the views' graphs of nearest neighbors; ``by_chance``, what the information is if the views are
+        independent, or if agreement cannot be judged, what the modularity is if the columns are; ``score``, by which
+        numbers are ordered: agreement * sqrt((information - by_chance) * stability), or if agreement cannot be judged
+        (modularity - by_chance) * sqrt(stability).
     supported : tuple of int
         Up to three numbers whose score is the highest within a factor of 1.5 and at least half of the highest of all,
         the highest score first; empty if there is no evidence for groups.
@@ -45,7 +46,7 @@ class Selection:
     reason: str
     table: Table
     supported: Sequence[int] = ()
-    sentences: Sequence[str] = field(default_factory=tuple)
+    sentences: Sequence[str] = ()
     labels: np.ndarray | None = None
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Many small groups, such as duplicates: pairs of entities that two views confirm."""
+"""Many small groups, such as duplicates: pairs of entities that several views confirm."""
 
 from __future__ import annotations
 
@@ -16,46 +16,85 @@ from ..cluster._similarities import columns_of, restricted
 from ..data import Table, Views
 from .selection import Selection
 
-NEIGHBORS = 3  # entities that are each other's nearest count as a pair
-CONFIRMED = 2  # views that must show a pair
+NEIGHBORS = 15  # nearest entities among which the members of a group are looked for
+GAP = 1.6  # ratio of two successive distances from which the nearer neighbors are a group
+ROUNDING = 1e-6  # of the median distance, below which two entities are the same
+LEAST_CONFIRMED = 2  # views that must show a pair
 
 
 def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selection:
-    """Join the pairs of entities that are among each other's three nearest in at least two views.
+    """Join pairs of entities that are near to each other in at least two views, and in half of the views they share.
 
-    Two independent views hardly ever show the same pair by chance, so that groups need no threshold on distances. An
-    entity in no pair is a group of its own.
+    Two entities are near to each other in a view if each is among the nearest of the other before the first clear gap
+    in the distances. Independent views hardly ever show the same pair by chance. An entity in no pair is a group of
+    its own.
     """
-    if views.n_views < CONFIRMED:
+    if views.n_views < LEAST_CONFIRMED:
         raise ValueError(
-            "small_groups=True needs at least two views: a pair of entities counts if two views show it. Give another "
-            "view, or candidates"
+            "small groups need at least two views: a pair of entities counts if two views show it. Give another view, "
+            "or a number of clusters"
         )
     affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
     columns = columns_of(views, affinities, chosen=True)
     n = len(views)
     shown = sp.csr_array((n, n))
-    for view in prepare_views(restricted(views, columns), precomputed, 2):
-        pairs = find_mutual(to_numpy(view.clearest.points))
-        shown = shown + sp.csr_array((pairs.data, (view.entities[pairs.row], view.entities[pairs.col])), shape=(n, n))
-    n_groups, labels = connected_components(sp.csr_array(shown >= CONFIRMED), directed=False)
+    has_view = np.zeros((n, views.n_views), bool)
+    for v, view in enumerate(prepare_views(restricted(views, columns), precomputed, 2)):
+        first, second = find_near(to_numpy(view.clearest.points).astype(np.float64))
+        shown = shown + sp.csr_array((np.ones(len(first)), (view.entities[first], view.entities[second])), shape=(n, n))
+        has_view[view.entities, v] = True
+    pairs = sp.coo_array(shown)
+    n_shared = (has_view[pairs.row] & has_view[pairs.col]).sum(axis=1)
+    confirmed = (pairs.data >= LEAST_CONFIRMED) & (2 * pairs.data >= n_shared)
+    joined = sp.csr_array((np.ones(confirmed.sum()), (pairs.row[confirmed], pairs.col[confirmed])), shape=(n, n))
+    n_groups, labels = connected_components(joined, directed=False)
+    return describe_groups(int(n_groups), labels.astype(np.int64))
+
+
+def describe_groups(n_groups: int, labels: np.ndarray) -> Selection:
+    """Return the groups with the number of groups of each size."""
     sizes = np.bincount(labels)
-    n_single = int((sizes == 1).sum())
-    table = Table.from_rows(
-        {"size": int(size), "groups": int(count)}
-        for size, count in zip(*np.unique(sizes, return_counts=True), strict=True)
-    )
+    numbers, counts = np.unique(sizes, return_counts=True)
+    table = Table({"size": numbers, "groups": counts})
     largest = f"the largest has {sizes.max():,} entities" if sizes.max() > 1 else "no two entities belong together"
-    reason = f"{n_groups:,} groups, {n_single:,} of them single entities; {largest}."
-    return Selection(int(n_groups), reason, table, (int(n_groups),), labels=labels.astype(np.int64))
+    reason = f"{n_groups:,} groups, {int((sizes == 1).sum()):,} of them single entities; {largest}."
+    return Selection(n_groups, reason, table, (n_groups,), labels=labels)
 
 
-def find_mutual(points: np.ndarray) -> sp.coo_array:
-    """Return the pairs of points that are among each other's nearest, as a matrix of ones."""
+def find_near(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of points that are near to each other, the smaller position first."""
     n = len(points)
-    number = min(NEIGHBORS + 1, n)  # a point is its own nearest, unless it has several duplicates
-    nearest = search_neighbors(np.asarray(points, np.float32), points, number)
-    joined = sp.csr_array((np.ones(nearest.size), nearest.ravel(), np.arange(n + 1) * number), shape=(n, n))
-    mutual = sp.coo_array(joined.multiply(joined.T))
-    apart = mutual.row != mutual.col
-    return sp.coo_array((mutual.data[apart], (mutual.row[apart], mutual.col[apart])), shape=(n, n))
+    number = min(NEIGHBORS + 1, n)
+    nearest = search_neighbors(points.astype(np.float32), points, number)
+    distances = np.linalg.norm(points[:, None, :] - points[nearest], axis=2)  # the search rounds small distances
+    distances[nearest == np.arange(n)[:, None]] = np.inf  # a point is no neighbor of itself
+    order = np.argsort(distances, axis=1, kind="stable")
+    nearest, distances = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    near = np.arange(number)[None, :] < count_before_gap(distances[:, : number - 1])[:, None]
+    rows = np.repeat(np.arange(n), near.sum(axis=1))
+    directed = sp.csr_array((np.ones(len(rows)), (rows, nearest[near])), shape=(n, n))
+    mutual = sp.coo_array(sp.triu(directed.multiply(directed.T), k=1))
+    finite = distances[np.isfinite(distances)]
+    same_first, same_second = find_same(points, float(finite.mean()) if len(finite) else 0.0)
+    pairs = np.unique(
+        np.concatenate([np.stack([mutual.row, mutual.col]), np.stack([same_first, same_second])], axis=1), axis=1
+    )
+    return pairs[0], pairs[1]
+
+
+def count_before_gap(distances: np.ndarray) -> np.ndarray:
+    """Return for sorted distances how many come before the widest gap, 0 for rows without a clear gap."""
+    if distances.shape[1] < 2:
+        return np.zeros(len(distances), np.int64)
+    floor = ROUNDING * np.median(distances)
+    ratios = (distances[:, 1:] + floor) / (distances[:, :-1] + floor) if floor > 0 else np.ones_like(distances[:, 1:])
+    widest = ratios.argmax(axis=1)
+    return np.where(ratios.max(axis=1) >= GAP, widest + 1, 0)
+
+
+def find_same(points: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of each point and the first that is the same up to rounding."""
+    step = ROUNDING * scale if scale > 0 else 1.0
+    _, first, group = np.unique(np.rint(points / step), axis=0, return_index=True, return_inverse=True)
+    second = np.flatnonzero(first[group.ravel()] != np.arange(len(points)))
+    return first[group.ravel()[second]], second
