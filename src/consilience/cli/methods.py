@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .say import UsageError
+
 if TYPE_CHECKING:
     from ..files import Content
 
@@ -168,7 +170,7 @@ def check_outliers(given: str, outliers: float | str | None) -> None:
         return
     accepting = [other for other in METHODS if _finds_outliers(other)]
     remedy = f"use {' or '.join(accepting)}" if accepting else "leave it out"
-    raise ValueError(f"--method {name} takes no --outliers, because it puts every entity into a cluster: {remedy}")
+    raise UsageError(f"--method {name} takes no --outliers, because it puts every entity into a cluster: {remedy}")
 
 
 def _finds_outliers(name: str) -> bool:
