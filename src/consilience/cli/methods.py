@@ -141,7 +141,7 @@ def choose_method(given: str, contents: Sequence[Content], constraints: bool) ->
         name, reason = DEFAULT, REASON_WITH_CONSTRAINTS if constraints else REASON
     if constraints and not METHODS[name].constraints:
         accepting = _join_names("constraints")
-        raise ValueError(f"--method {name} takes no --constraints: use {accepting}")
+        raise UsageError(f"--method {name} takes no --constraints: use {accepting}")
     with_similarities = [content.name for content in contents if content.kind == "similarities"]
     if with_similarities and not METHODS[name].similarities:
         accepting = _join_names("similarities")
