@@ -249,11 +249,10 @@ def test_tables_of_views_fit_a_small_window(visit, assessed):
 
 def test_figures_fill_their_rows_on_a_phone(visit, assessed):
     page = visit(assessed, viewport={"width": 420, "height": 800})
-    last, whole = (
-        page.locator(own).bounding_box() for own in ("#summary .figures div:last-child", "#summary .figures")
-    )
-    assert page.locator("#summary .figures div").count() == 5
-    assert last["width"] == pytest.approx(whole["width"], abs=3)
+    figures = page.locator("#summary .figures")
+    tiles = figures.locator("div")
+    assert tiles.count() == 5
+    assert tiles.last.bounding_box()["width"] == pytest.approx(figures.bounding_box()["width"], abs=3)
 
 
 def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
