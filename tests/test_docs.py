@@ -94,6 +94,16 @@ def test_the_page_on_files_names_all_that_the_summary_holds(names_of):
     assert [key for key in facts if f"`{key}`" not in page] == []
 
 
+def test_readme_says_what_verdicts_were_worth():
+    from consilience.assessment.reference import RECORDS
+
+    page = text_of("README.md")
+    for verdict, record in RECORDS.items():
+        assert f"| {verdict} | {record.removesuffix(' on reference sets')}" in page
+    for name in ("README.md", "docs/files.md"):
+        assert f"With this verdict {RECORDS['do not rely']}." in text_of(name)
+
+
 def test_the_page_on_files_names_all_endings_and_kinds():
     from consilience.files import KINDS
     from consilience.files.formats import MATRICES, TABLES

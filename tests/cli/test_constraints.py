@@ -138,7 +138,7 @@ def test_a_row_that_is_not_there_is_refused(data, tmp_path):
 def test_other_methods_take_no_constraints(method, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     ran = run("cluster", *ab, "-k", 3, "--method", method, "--constraints", file, "--out", tmp_path / "out")
-    assert_refused(ran, f"--method {method} takes no --constraints: use consilience or constrained")
+    assert_refused(ran, f"--method {method} takes no --constraints: use consilience or constrained", code=2)
 
 
 def test_a_matrix_holds_no_constraints(ab, data, tmp_path):

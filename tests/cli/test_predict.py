@@ -215,7 +215,7 @@ def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
     rows = printed(clustered("k-means"), "--view", f"a={file}")
     assert [row["id"] for row in rows] == ["'=1+1", "-5"]
     ran = done("predict", clustered("k-means"), "--view", f"a={file}", "--out", tmp_path / "out.csv")
-    assert "1 id starts like a formula" in ran.err
+    assert "1 id starts like a formula: the output has it with a ' before, so that no spreadsheet runs it." in ran.err
 
 
 def test_links_and_words_of_new_entities(data, tmp_path):

@@ -58,6 +58,23 @@ def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd
     assert "How well each view supports the clusters" in ran.out
 
 
+def test_contested_entities_are_counted_among_confirmed_views_too(odd):
+    ran, folder, _ = odd
+    facts, rows = summary(folder), read_labels(folder)
+    among = sum(row["cluster by left"] != row["cluster by right"] for row in rows if row["id"] != ONLY_ODD)
+    assert facts["contested_among_confirmed"] == among < facts["contested"]
+    assert f"{facts['contested']} of {len(rows)} are contested; {among} among the views that are confirmed." in ran.out
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert f"{facts['contested']} are contested, {among} among the views that are confirmed." in page
+
+
+def test_page_of_the_command_line_names_columns_and_no_attributes(odd):
+    page = (odd[1] / "report.html").read_text(encoding="utf-8")
+    assert "are in the column “without <bdi>odd</bdi>” of labels.csv." in page
+    assert "assessment.alternative.model" not in page
+    assert "<code>labels_</code>" not in page
+
+
 def test_clusters_without_the_unconfirmed_view_are_a_column(odd):
     """They are numbered like the clusters, and empty for the entity that has no other view."""
     _, folder, _ = odd
@@ -220,7 +237,9 @@ def test_entities_that_fit_no_cluster_are_counted_apart(with_outliers):
 
 def test_entities_that_fit_no_cluster_are_on_the_page(with_outliers):
     page = (with_outliers[1] / "report.html").read_text(encoding="utf-8")
-    assert "4 entities are in no cluster." in page
+    assert "4 entities are in no cluster: " in page
+    n = len(read_labels(with_outliers[1]))
+    assert f"<strong>{n - 4} of {n} entities</strong>" in page
     assert "4 entities in no cluster not counted." in page
     assert "<strong>3 clusters</strong>" in page
 
@@ -242,7 +261,18 @@ def test_share_of_outliers_is_checked(share, tmp_path):
 
 def test_outliers_are_refused_before_files_are_read(tmp_path):
     ran = run("cluster", "--view", tmp_path / "none.csv", "--method", "co-em", "--outliers", "auto")
-    assert_refused(ran, "--method co-em takes no --outliers, because it puts every entity into a cluster: ")
+    words = "--method co-em takes no --outliers, because it puts every entity into a cluster: "
+    assert_refused(ran, words, code=2)
+
+
+def test_a_note_says_if_no_entity_stands_out(ab, tmp_path, monkeypatch):
+    fit = cs.MultiViewKMeans.fit
+    monkeypatch.setattr(cs.MultiViewKMeans, "fit", lambda self, X, y=None: fit(self.set_params(outliers=None), X))
+    arguments = *ab, "-k", 3, "--method", "k-means", "--no-assess"
+    ran = done("cluster", *arguments, "--outliers", "auto", "--out", tmp_path / "auto")
+    assert "note: No entity stands out: --outliers auto labels none." in ran.err
+    ran = done("cluster", *arguments, "--out", tmp_path / "without")
+    assert "stands out" not in ran.err
 
 
 @pytest.mark.skipif("outliers" not in cs.MultiViewKMeans().get_params(), reason="no method takes outliers")

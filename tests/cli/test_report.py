@@ -53,7 +53,7 @@ def test_the_page_is_the_same(data, ab, tmp_path):
 def test_a_page_is_never_written_over_unless_asked(folder):
     page = folder / "report.html"
     page.write_text("mine")
-    assert_refused(run("report", folder), "report.html is there already")
+    assert_refused(run("report", folder), "report.html is there already: choose another name; --force writes over it")
     assert page.read_text() == "mine"
     done("report", folder, "--force")
     assert page.read_text().startswith("<!doctype html>")

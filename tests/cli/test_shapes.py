@@ -1,6 +1,7 @@
 """The shapes that data comes in: what is written equals what the estimator says when it is called by hand."""
 
 import csv
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -8,7 +9,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
-from stage import CLASSES, FILES, IDS, N, blobs, clusters, done, everything, read_labels, run, summary, write_csv
+from stage import (
+    CLASSES,
+    FILES,
+    IDS,
+    N,
+    assert_refused,
+    blobs,
+    clusters,
+    done,
+    everything,
+    read_labels,
+    run,
+    summary,
+    write_csv,
+)
 
 import consilience as cs
 from consilience.cli.methods import METHODS
@@ -252,16 +267,30 @@ def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, 
     ran = done("cluster", *independent, "--out", tmp_path / "out")
     assert "No evidence for groups: " in ran.out
     assert "-k N divides them into N anyway." in ran.out
-    assert summary(tmp_path / "out")["clusters"] == 1
+    facts = summary(tmp_path / "out")
+    assert (facts["clusters"], facts["comparison"]) == (1, None)
+    assert not re.search(r"agree on|contested|same_as_all|Not assessed|calibrated", ran.out + ran.err)
+    assert not {"probability", "second"} & set(read_labels(tmp_path / "out")[0])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "<title>No evidence for groups</title>" in page
+    summary_of_page = page.partition('<section id="summary"')[2].partition("</section>")[0]
+    assert summary_of_page.index('class="verdict') < summary_of_page.index("fall into")
+    assert "-k N divides them into N anyway." in summary_of_page
+    assert "<dt>Confidence</dt>" not in summary_of_page
+    assert "<dt>Agreement</dt>" not in summary_of_page
+    sections = set(re.findall(r'<section id="(\w+)"', page))
+    assert sections == {"summary", "data", "clusters", "selection", "map", "find", "method"}
+    section = page.partition('<section id="selection"')[2].partition("</section>")[0]
+    assert 'class="bar"' not in section
 
 
 def test_compare_needs_groups(independent):
     ran = run("compare", *independent)
+    assert "No evidence for groups" not in ran.out
     assert ran.refusal.startswith("consilience: No evidence for groups: ")
     assert ran.refusal.endswith("Give -k N to compare methods anyway")
-    assert run("compare", *independent, "-k", "small-groups").refusal == (
-        "consilience: -k small-groups is for `consilience cluster`: methods cannot be compared by it"
-    )
+    ran = run("compare", *independent, "-k", "small-groups")
+    assert_refused(ran, "-k small-groups is for `consilience cluster`: methods cannot be compared by it", code=2)
 
 
 @pytest.fixture
@@ -275,15 +304,22 @@ def duplicates(tmp_path):
 
 
 def test_small_groups_are_duplicates(duplicates, tmp_path):
-    ran = done("cluster", *duplicates, "-k", "small-groups", "--no-assess", "--out", tmp_path / "out")
+    ran = done("cluster", *duplicates, "-k", "small-groups", "--out", tmp_path / "out")
     assert "30 groups, 0 of them single entities; the largest has 2 entities." in ran.out
-    assert summary(tmp_path / "out")["sizes"] == [2] * 30
-    assert "Groups by their number of entities" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "(the default for all kinds of views), 30 of 2 entities\n" in ran.out
+    assert "note: " not in ran.err
+    facts = summary(tmp_path / "out")
+    assert facts["sizes"] == [2] * 30
+    assert (facts["assessment"], facts["comparison"], facts["notes"]) == (None, None, [])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Groups by their number of entities" in page
+    assert "contested" not in page.partition('<section id="summary"')[2].partition("</section>")[0]
 
 
 def test_small_groups_need_the_default_method(duplicates, tmp_path):
     ran = run("cluster", *duplicates, "-k", "small-groups", "--method", "k-means", "--out", tmp_path / "out")
-    assert ran.refusal == "consilience: -k small-groups works with --method consilience, not with k-means"
+    assert_refused(ran, "-k small-groups works with --method consilience, not with k-means", code=2)
+    assert not (tmp_path / "out").exists()
 
 
 def test_auto_is_refused_with_too_few_entities(tmp_path):

@@ -241,6 +241,32 @@ def test_no_sideways_scrolling_on_a_phone(visit, request, which):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_tables_of_views_fit_a_small_window(visit, assessed):
+    page = visit(assessed, viewport={"width": 1100, "height": 800})
+    room = "box => box.clientWidth - box.scrollWidth"
+    assert page.get_by_role("region", name="Views and the views that confirm them").evaluate(room) >= 0
+
+
+def test_figures_fill_their_rows_on_a_phone(visit, assessed):
+    page = visit(assessed, viewport={"width": 420, "height": 800})
+    figures = page.locator("#summary .figures")
+    tiles = figures.locator("div")
+    assert tiles.count() == 5
+    assert tiles.last.bounding_box()["width"] == pytest.approx(figures.bounding_box()["width"], abs=3)
+
+
+def test_link_to_entities_in_no_cluster_shows_them(visit, tmp_path):
+    y = np.array([-1, 0, 1] * 10)
+    said = {"a": np.abs(y), "b": np.zeros(30, dtype=int)}
+    model = SimpleNamespace(labels_=y, view_labels_=said, agreement_=cs.metrics.agreement_matrix(said))
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(30, 3)) for name in said})
+    page = visit(Report(model, views, confidence=np.ones(30)).save(tmp_path / "outliers.html"))
+    page.get_by_role("link", name="see them in the table").click()
+    assert status(page) == "1 to 10 of 10"
+    assert set(column(page, 2)) == {"no cluster"}
+    assert page.locator("#find-rows u").count() == 0
+
+
 def test_without_javascript_the_sections_are_there(visit, path):
     page = visit(path, java_script_enabled=False)
     assert page.locator("#contested tbody tr").count() > 0

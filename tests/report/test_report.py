@@ -253,6 +253,11 @@ def test_one_cluster():
     html = Report(cs.MultiViewKMeans(1, random_state=0).fit(views), views).to_html()
     assert "<strong>1 cluster</strong>" in html
     assert "Nothing stands out." in html
+    page = Outline(html)
+    sections = [own["id"] for own in page.named("section")]
+    assert sections == ["summary", "data", "clusters", "map", "find", "method"]
+    assert set(page.data["columns"]) == {"cluster"}
+    assert not {own["href"][1:] for own in page.named("a")} - {own.get("id") for _, own in page.elements}
 
 
 def test_forty_clusters_and_the_first_open():
@@ -267,8 +272,42 @@ def test_forty_clusters_and_the_first_open():
 def test_entities_in_no_cluster():
     y = np.array([-1, 0, 1] * 10)
     html = Report(fake(y, {"a": y}), cs.Views({"a": np.eye(30)}), confidence=np.ones(30)).to_html()
-    assert "10 entities are in no cluster" in html
+    assert '10 entities are in no cluster: <a href="#find"' in html
+    assert "<strong>20 of 30 entities</strong>" in html
     assert "<strong>2 clusters</strong>" in html
+
+
+def test_entities_in_no_cluster_are_not_contested():
+    y = np.array([-1, 0, 1] * 10)
+    said = {"a": np.arange(30) % 2, "b": np.abs(y)}
+    views = cs.Views({name: np.eye(30) for name in said})
+    page = Outline(Report(fake(y, said), views, confidence=np.ones(30)).to_html())
+    expected = (said["a"] != said["b"]) & (y >= 0)
+    np.testing.assert_array_equal(unpacked(page.data["columns"]["contested"]), expected)
+    agreeing = {"a": np.abs(y), "b": np.abs(y)}
+    html = Report(fake(y, agreeing), views, confidence=np.ones(30)).to_html()
+    section = html.partition('<section id="contested"')[2].partition("</section>")[0]
+    assert "no cluster" not in section  # the least sure are looked for among the others
+
+
+def test_no_cluster_and_a_missing_view_are_shown_in_different_ways():
+    y = np.array([-1, 0, 1] * 10)
+    said = {"a": np.where(np.arange(30) == 4, -1, 1 - np.abs(y)), "b": np.abs(y), "c": 1 - np.abs(y)}
+    views = cs.Views({name: np.eye(30) for name in said})
+    html = Report(fake(y, said), views, confidence=np.ones(30)).to_html()
+    section = html.partition('<section id="contested"')[2].partition("</section>")[0]
+    assert section.count('–<span class="unseen">missing</span>') == 1
+    assert '<span class="none">no cluster</span>' in html.partition('id="legend"')[2].partition("</div>")[0]
+
+
+def test_hint_on_contested_clusters_is_about_confirmed_views():
+    y = np.arange(120) % 3
+    said = {"view0": y, "view1": np.where(np.arange(120) < 12, 2, y), "view2": (y + 1) % 3}
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in said})
+    options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.5, 0.5, 0.01))}
+    summary = Report(fake(y, said), views, **options).to_html().partition('<section id="data"')[0]
+    assert "120 are contested, 8 among the views that are confirmed." in summary
+    assert "the confirmed views contradict each other on 10% of its 40 entities" in summary
 
 
 def test_two_entities_and_a_constant_view():
@@ -410,6 +449,8 @@ def test_reliance_shows_views_clusters_and_the_result_without_unconfirmed_views(
     assert section.count("No other view confirms view &#x27;view2&#x27;") == 1
     assert "The result without <bdi>view2</bdi>" in section
     assert '<strong class="badge stable">Stable</strong>' in section
+    assert "Its model is <code>assessment.alternative.model</code>." in section
+    assert "labels.csv" not in section
     assert "A limit &lt;b&gt;." in section
     stabilities = re.findall(r"</span></span>([^<]*%|–)</span>", section.partition("How stable each cluster is")[2])
     assert stabilities == ["25%", "90%", "–"]
@@ -462,6 +503,33 @@ def test_supported_numbers_of_clusters_are_marked():
     assert escape(selection.reason) in section
     assert section.count(" supported</strong>") == len(selection.supported)
     assert "Bits beyond chance" in section
+
+
+def test_small_groups_are_not_said_to_be_too_small():
+    y = np.arange(300) // 2
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(300, 2)) for name in "ab"})
+    model = fake(y, {"a": y, "b": (y + 1) % 150}, converged_=False)
+    sizes = cs.Table({"size": np.array([2]), "groups": np.array([150])})
+    groups = cs.selection.Selection(150, "150 groups.", sizes, (150,), labels=y)
+    words = "rounds ran out", "less than 1% of the entities", "contested"
+    for selection, is_said in ((None, True), (groups, False)):
+        html = Report(model, views, confidence=np.ones(300), selection=selection).to_html()
+        summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
+        assert [text in summary for text in words] == [is_said] * 3
+
+
+def test_numbers_without_support_have_no_bars():
+    model, views, _ = fitted()
+    figures = cs.select_n_clusters(cs.Consilience(), views, [2, 3]).table
+    html = Report(
+        model, views, selection=cs.selection.Selection(1, "No evidence for groups: a <test>.", figures)
+    ).to_html()
+    section = html.partition('<section id="selection"')[2].partition("</section>")[0]
+    assert 'class="bar"' not in section
+    assert "Score, of the highest" not in section
+    summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
+    assert summary.index("No evidence for groups: a &lt;test&gt;.") < summary.index("fall into")
+    assert "All entities make one cluster" not in summary  # there are three
 
 
 def test_one_view_is_judged_by_modularity_on_the_page():
@@ -529,7 +597,7 @@ def test_settings_hold_no_addresses_of_memory():
     [
         ({"labels": [0, 1]}, "labels: 2 entries for 120 entities; give one class an entity"),
         ({"confidence": [0.5]}, "confidence: 1 entries for 120 entities; give one number an entity"),
-        ({"assessment": SimpleNamespace(stability=[1])}, "assessment: 1 entries for 120 entities; give the assessment"),
+        ({"assessment": assess_figures(n=1)}, "assessment: 1 entries for 120 entities; give the assessment"),
         ({"texts": {"view0": ["a"]}}, "texts of view 'view0': 1 entries for 120 entities; give one text an entity"),
     ],
 )
@@ -537,6 +605,13 @@ def test_refuses_what_does_not_belong_together(options, message):
     model, views, _ = fitted()
     with pytest.raises(ValueError, match=re.escape(message)):
         Report(model, views, **options)
+
+
+@pytest.mark.parametrize(("name", "function"), [("assessment", "cs.assess"), ("selection", "cs.select_n_clusters")])
+def test_refuses_what_does_not_come_from_its_function(name, function):
+    model, views, _ = fitted()
+    with pytest.raises(TypeError, match=f"{name} must come from {function}, got str"):
+        Report(model, views, **{name: "yes"})
 
 
 def test_refuses_models_of_other_data():

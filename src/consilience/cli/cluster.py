@@ -15,7 +15,18 @@ from ..files import check_folder, whole_folder
 from ..persist import save
 from ..report import Report
 from .alone import compare_alone
-from .job import Data, Fitted, check_inputs_stay, describe, describe_selection, described, digest, fit, load
+from .job import (
+    Data,
+    Fitted,
+    check_inputs_stay,
+    check_small_groups,
+    describe,
+    describe_selection,
+    described,
+    digest,
+    fit,
+    load,
+)
 from .methods import METHODS, check_outliers
 from .outputs import (
     say_guarded,
@@ -40,23 +51,24 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
     check_folder(out, FILES, options.force)
     check_inputs_stay([out / name for name in FILES], options)
     check_outliers(options.method, options.outliers)
+    check_small_groups(options)
     data = load(options, say)
     say.result(describe(data))
     fitted = fit(data, options.k, options.seed, say, options.outliers)
     if fitted.selection is not None:
         say.result(f"\n{describe_selection(fitted.selection)}")
     model = fitted.estimator
-    assessment = assess_fit(data, fitted, options, say)
+    assessment = assess_fit(data, fitted, options, say) if fitted.is_divided else None
     with say.step("judging the clusters", "judged the clusters"):
         sure = confidence(model, fitted.views)
         disputed = contested(model.view_labels_)
         columns = tabulate_entities(fitted, disputed, assessment)
-        comparison = _comparison(data, model, options, say)
+        comparison = _comparison(data, fitted, options, say)
     facts = summarise(data, fitted, sure, disputed, comparison, assessment, options, say)
     say.result(f"\n{spoken(facts, comparison, assessment)}")
     with say.step("writing the results", "wrote the results"), whole_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            say_guarded(write_labels(file, data.prepared.names, columns), say)
+            say_guarded(write_labels(file, data.prepared.names, columns), say, FILES[0])
         facts["notes"] = say.notes
         write_json(folder / FILES[1], facts)
         save(as_saved(data, fitted, assessment, options), folder / FILES[2])
@@ -83,14 +95,19 @@ def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessme
     return columns | {f"cluster by {name}": show_clusters(said) for name, said in model.view_labels_.items()}
 
 
-def _comparison(data: Data, model: Any, options: argparse.Namespace, say: Say) -> Table | None:
-    """The same method on single views and on all columns, unless that would take long."""
+def _comparison(data: Data, fitted: Fitted, options: argparse.Namespace, say: Say) -> Table | None:
+    """Compare with the method on single views and on all columns, unless that would take long or tell nothing."""
+    labels = np.asarray(fitted.estimator.labels_)
+    if not fitted.is_divided or len(np.unique(labels[labels >= 0])) < 2:
+        return None
     if data.constraints is not None or data.method == "constrained" or data.views.n_views < 2:
         return None
     if len(data.views) > COMPARED:
         say.note(f"More than {COMPARED:,} entities: not compared with single views. `consilience compare` does it.")
         return None
-    return compare_alone(model, data.views, data.method, options.seed, data.prepared.kinds, data.classes, say)
+    return compare_alone(
+        fitted.estimator, data.views, data.method, options.seed, data.prepared.kinds, data.classes, say
+    )
 
 
 def as_saved(data: Data, fitted: Fitted, assessment: Assessment | None, options: argparse.Namespace) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 
 from .methods import METHODS
-from .say import Say, check_standard_output, print_message, redirect_to_null
+from .say import Say, UsageError, check_standard_output, print_message, redirect_to_null
 from .stopping import stop_on_signals
 
-DONE, WRONG, BUG, STOPPED = 0, 1, 3, 130  # and 2, by argparse, for wrong arguments
+DONE, WRONG, USAGE, BUG, STOPPED = 0, 1, 2, 3, 130  # argparse exits with 2 as well
 EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence says how); 2 the arguments are wrong;
 3 an error of our own (--debug shows where); 130 stopped by Ctrl-C. Nothing is ever left half-written."""
 
@@ -54,6 +54,8 @@ def _run(options: argparse.Namespace, say: Say, handlers: ExitStack, set_exit_co
         return _refuse(_describe_stop(stop, say), STOPPED, options.debug)
     except BrokenPipeError:
         redirect_to_null()
+    except UsageError as error:
+        return _refuse(str(error), USAGE, options.debug)
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
         return _refuse(_sentence(error, say.left), WRONG, options.debug)
     except Exception as error:
@@ -85,6 +87,10 @@ def _sentence(error: Exception, left: str) -> str:
         return f"the disk is full: {left}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, FileExistsError):
+        from ..files.write import OVERWRITE_REMEDY
+
+        return str(error).replace(OVERWRITE_REMEDY, "choose another name; --force writes over it")
     return str(error)
 
 

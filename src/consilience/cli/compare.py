@@ -19,7 +19,7 @@ from .alone import side_by_side
 from .job import SMALL_GROUPS, Data, check_inputs_stay, choose_k, describe, describe_selection, load
 from .methods import METHODS, Setting
 from .outputs import write_json
-from .say import Say
+from .say import Say, UsageError
 
 CLOSE = 0.02  # a difference that another seed could make
 ALONE, JOINED = "alone", "side by side"
@@ -77,11 +77,11 @@ def compare(options: argparse.Namespace, say: Say) -> None:
 def find_number(data: Data, options: argparse.Namespace, say: Say) -> int:
     """Return the number of clusters with the most support; methods cannot be compared without groups."""
     if options.k == SMALL_GROUPS:
-        raise ValueError(f"-k {SMALL_GROUPS} is for `consilience cluster`: methods cannot be compared by it")
+        raise UsageError(f"-k {SMALL_GROUPS} is for `consilience cluster`: methods cannot be compared by it")
     selection = choose_k(data, options.seed, say)
-    say.result(f"\n{describe_selection(selection)}")
     if not selection.supported:
         raise ValueError(f"{selection.reason} Give -k N to compare methods anyway")
+    say.result(f"\n{describe_selection(selection)}")
     return selection.n_clusters
 
 

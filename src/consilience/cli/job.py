@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,8 @@ from ..files.spec import is_file, split_columns
 from ..selection import Selection, select_n_clusters
 from ..selection.candidates import limit_clusters
 from .constraints import read_constraints
-from .methods import DEFAULT, METHODS, Setting, check_outliers, check_size, choose_method
-from .say import Say, counted
+from .methods import DEFAULT, METHODS, Setting, check_size, choose_method
+from .say import Say, UsageError, counted
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
 FEATURES = 5  # what it is reduced to
@@ -52,6 +53,16 @@ class Fitted:
     features: dict[str, Any]  # of views that are reduced first
     views: Views  # as the estimator saw them
     selection: Selection | None
+
+    @property
+    def has_small_groups(self) -> bool:
+        """Whether the clusters are duplicates and other small groups (-k small-groups)."""
+        return self.selection is not None and self.selection.labels is not None
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether the entities are divided into clusters large enough to assess and to compare."""
+        return self.selection is None or (bool(self.selection.supported) and not self.has_small_groups)
 
 
 def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *others: Path) -> None:
@@ -185,13 +196,12 @@ def described(data: Data) -> list[str]:
 
 def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = None) -> Fitted:
     """The method on the data, and how the number of clusters was found."""
-    check_outliers(data.method, outliers)
     features = _features(data, say, seed)
     views = reduced(data.views, features)
     method = METHODS[data.method]
     selection = None
     if k == SMALL_GROUPS:
-        check_small_groups(data)
+        check_group_size(data)
         selection = choose_k(data, seed, say, small_groups=True)
     elif k == "auto" and not method.finds_k:
         selection = choose_k(data, seed, say)
@@ -204,9 +214,13 @@ def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = 
     if outliers is not None:
         estimator.set_params(outliers=outliers)
     _note_sample(estimator, data, say)
-    with say.step(f"clustering by {method.title}", "fitted the model", speaks=True):
+    with say.step(f"clustering by {method.title}", "fitted the model", speaks=True), warnings.catch_warnings():
+        if k == SMALL_GROUPS:  # groups are meant to be small, and must-links keep them
+            warnings.filterwarnings("ignore", message=".*too few to predict each cluster")
         options = {} if constraints is None else {"constraints": constraints}
         estimator.fit(views, **options)
+    if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
+        say.note("No entity stands out: --outliers auto labels none.")
     return Fitted(estimator, features, views, selection)
 
 
@@ -275,12 +289,18 @@ def link_groups(labels: np.ndarray) -> Constraints:
     return Constraints(np.column_stack([first[group[others]], others]), by="position")
 
 
-def check_small_groups(data: Data) -> None:
-    """Refuse small groups by methods that cannot start from groups, and of more entities than the default takes."""
-    if data.constraints is not None:
-        raise ValueError(f"-k {SMALL_GROUPS} takes no --constraints: give -k N")
-    if data.method != DEFAULT:
-        raise ValueError(f"-k {SMALL_GROUPS} works with --method {DEFAULT}, not with {data.method}")
+def check_small_groups(options: argparse.Namespace) -> None:
+    """Refuse small groups with constraints, and by methods that cannot start from groups."""
+    if options.k != SMALL_GROUPS:
+        return
+    if options.constraints is not None:
+        raise UsageError(f"-k {SMALL_GROUPS} takes no --constraints: give -k N")
+    if options.method not in ("auto", DEFAULT):
+        raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT}, not with {options.method}")
+
+
+def check_group_size(data: Data) -> None:
+    """Refuse small groups of more entities than the default method takes constraints for."""
     if len(data.views) > MOST_GROUPED:
         raise ValueError(
             f"-k {SMALL_GROUPS} takes up to {MOST_GROUPED:,} entities, got {len(data.views):,}: cluster a part of them"

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .say import UsageError
+
 if TYPE_CHECKING:
     from ..files import Content
 
@@ -139,7 +141,7 @@ def choose_method(given: str, contents: Sequence[Content], constraints: bool) ->
         name, reason = DEFAULT, REASON_WITH_CONSTRAINTS if constraints else REASON
     if constraints and not METHODS[name].constraints:
         accepting = _join_names("constraints")
-        raise ValueError(f"--method {name} takes no --constraints: use {accepting}")
+        raise UsageError(f"--method {name} takes no --constraints: use {accepting}")
     with_similarities = [content.name for content in contents if content.kind == "similarities"]
     if with_similarities and not METHODS[name].similarities:
         accepting = _join_names("similarities")
@@ -168,7 +170,7 @@ def check_outliers(given: str, outliers: float | str | None) -> None:
         return
     accepting = [other for other in METHODS if _finds_outliers(other)]
     remedy = f"use {' or '.join(accepting)}" if accepting else "leave it out"
-    raise ValueError(f"--method {name} takes no --outliers, because it puts every entity into a cluster: {remedy}")
+    raise UsageError(f"--method {name} takes no --outliers, because it puts every entity into a cluster: {remedy}")
 
 
 def _finds_outliers(name: str) -> bool:

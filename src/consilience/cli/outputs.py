@@ -31,17 +31,19 @@ def write_labels(file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]]) 
 def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> dict[str, list[Any]]:
     """Return columns of each entity's probability to be in its cluster, and of its next most probable cluster.
 
-    There are none if the model knows no probabilities. Entities that fit no cluster have empty cells.
+    There are none if the model knows no probabilities or has a single cluster. Entities that fit no cluster have empty
+    cells.
     """
     if not hasattr(estimator, "predict_proba"):
         return {}
     shares = np.array(estimator.predict_proba(views), dtype=np.float64)
+    if shares.shape[1] < 2:
+        return {}
     rows = np.flatnonzero(labels >= 0)
     probability, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
     probability[rows] = shares[rows, labels[rows]]
-    if shares.shape[1] > 1:
-        shares[rows, labels[rows]] = -np.inf
-        second[rows] = shares[rows].argmax(axis=1)
+    shares[rows, labels[rows]] = -np.inf
+    second[rows] = shares[rows].argmax(axis=1)
     return {"probability": show_numbers(probability, 4), "second": show_clusters(second)}
 
 
@@ -71,11 +73,12 @@ def guard(text: str) -> str:
     return text
 
 
-def say_guarded(n: int, say: Say) -> None:
+def say_guarded(n: int, say: Say, place: str = "the output") -> None:
     """Tell of ids that were changed in the table of labels."""
     if n:
-        what = f"{counted(n, 'id')} start{'s' if n == 1 else ''} like a formula"
-        say.note(f"{what}: labels.csv has them with a ' before, so that no spreadsheet runs them.")
+        pronoun = "it" if n == 1 else "them"
+        what = counted(n, "id starts like a formula", "ids start like a formula")
+        say.note(f"{what}: {place} has {pronoun} with a ' before, so that no spreadsheet runs {pronoun}.")
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:

@@ -11,6 +11,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import TextIO
 
 
+class UsageError(ValueError):
+    """Arguments that cannot be used together, which argparse cannot know."""
+
+
 def printable(text: str) -> str:
     """Names come from users' files: nothing in them may steer the terminal."""
     return "".join(one if one == "\n" or one.isprintable() else f"\\x{ord(one):02x}" for one in text)

@@ -11,8 +11,9 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 
 from ..assessment import Assessment
 from ..data import Table
-from ..explain import describe_support
+from ..explain import contested, describe_support
 from ..report.caveats import AGREEMENT_CAVEAT
+from ..report.facts import list_confirmed
 from ..report.versions import versions
 from .alone import scores
 from .constraints import kept
@@ -59,7 +60,8 @@ def summarise(
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
-        "contested": int(disputed.sum()),
+        "contested": int((disputed & placed).sum()),
+        "contested_among_confirmed": count_contested(model, assessment),
         "mean_confidence": float(sure.mean()),
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
@@ -69,6 +71,7 @@ def summarise(
         "selection": None
         if fitted.selection is None
         else {
+            "small_groups": fitted.has_small_groups,
             "reason": fitted.selection.reason,
             "supported": list(fitted.selection.supported),
             "sentences": list(fitted.selection.sentences),
@@ -85,6 +88,15 @@ def summarise(
         "inputs": inputs(options),
     }
     return facts
+
+
+def count_contested(model: Any, assessment: Assessment | None) -> int | None:
+    """Return how many entities the confirmed views contest; None if no view is to be left out for it."""
+    names = list_confirmed(assessment)
+    if not names:
+        return None
+    disputed = contested({name: model.view_labels_[name] for name in names})
+    return int((disputed & (np.asarray(model.labels_) >= 0)).sum())
 
 
 def inputs(options: argparse.Namespace) -> dict[str, Any]:
@@ -123,14 +135,19 @@ def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
 def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessment | None) -> str:
     """The result in a few lines: first how far it can be relied on."""
     lines = [] if assessment is None else [*describe_reliance(assessment), ""]
+    small_groups = facts["selection"] is not None and facts["selection"]["small_groups"]
+    shows_views = facts["clusters"] > 1 and not small_groups  # groups of a few cannot be predicted from the others
+    noun, sizes = "cluster", f"size{'' if facts['clusters'] == 1 else 's'} {list_sizes(facts['sizes'])}"
+    if small_groups:
+        noun, sizes = "group", count_by_size(facts["sizes"])
     lines.append(
-        f"{counted(facts['clusters'], 'cluster')} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
-        f"sizes {list_sizes(facts['sizes'])}{describe_outliers(facts['outliers'])}"
+        f"{counted(facts['clusters'], noun)} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
+        f"{sizes}{describe_outliers(facts['outliers'])}"
     )
-    if len(facts["views"]) > 1:
+    if len(facts["views"]) > 1 and shows_views:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
         lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
-    else:
+    elif len(facts["views"]) == 1:
         lines.append("There is only one view: its clusters cannot be compared with those of another.")
     if facts["runner_up"] is not None:
         lines.append(
@@ -147,9 +164,9 @@ def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessme
             + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
         )
         errors = [one for one in facts["view_errors"].values() if one == one]
-        if errors:
+        if errors and facts["clusters"] > 1:
             lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
-    if facts["view_information"] is not None and facts["clusters"] > 1:
+    if facts["view_information"] is not None and shows_views:
         lines += information_in_words(facts["view_information"], assessment is not None)
     if comparison is not None:
         lines += ["", repr(comparison)]
@@ -159,6 +176,13 @@ def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessme
 def list_sizes(sizes: list[int]) -> str:
     """Write the sizes of clusters, the first 20 of them."""
     return ", ".join(f"{size:,}" for size in sizes[:20]) + (" ..." if len(sizes) > 20 else "")
+
+
+def count_by_size(sizes: list[int]) -> str:
+    """Write how many groups there are of each size, the smallest first: "23 of 1 entity, 40 of 2"."""
+    numbers, n_groups = np.unique(sizes, return_counts=True)
+    first, *others = [f"{n:,} of {size:,}" for size, n in zip(numbers.tolist(), n_groups.tolist(), strict=True)]
+    return ", ".join([f"{first} {'entity' if numbers[0] == 1 else 'entities'}", *others])
 
 
 def describe_outliers(n_outliers: int) -> str:
@@ -185,6 +209,10 @@ def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any], assessed: bool)
     """Say how far the views agree and, without an assessment, that this does not show that they are right."""
     if np.isnan(pairs).all():
         return ["No two views describe the same entity: their clusters cannot be compared."]
-    contested = f"{facts['contested']:,} of {facts['entities']:,} are contested"
-    first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested}."
+    n_contested, n_among_confirmed = facts["contested"], facts["contested_among_confirmed"]
+    verb = "is" if n_contested == 1 else "are"
+    disputed = f"{n_contested:,} of {facts['entities']:,} {verb} contested"
+    if n_among_confirmed is not None:
+        disputed += f"; {n_among_confirmed:,} among the views that are confirmed"
+    first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {disputed}."
     return [first] if assessed else [first, AGREEMENT_CAVEAT]

@@ -21,6 +21,8 @@ from .staging import (
     remove_marks,
 )
 
+OVERWRITE_REMEDY = "choose another name, or ask to write over it"  # the command line names its option instead
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
@@ -174,7 +176,7 @@ def check_free(path: Path, overwrite: bool) -> None:
     if path.exists() and not path.is_file():
         raise ValueError(f"{path} is a device or a pipe, which cannot be replaced by a file: name a file")
     if os.path.lexists(path) and not overwrite:
-        raise FileExistsError(f"{path} is there already: choose another name, or ask to write over it")
+        raise FileExistsError(f"{path} is there already: {OVERWRITE_REMEDY}")
     parent = path.parent
     if parent.exists() and not parent.is_dir():
         raise NotADirectoryError(f"cannot write into {parent}: it is a file, not a folder")

@@ -15,9 +15,9 @@ MOST_POINTS = 300
 
 
 def chip(cluster: int) -> Html:
-    """A cluster's colour, shape and number; a dash for no cluster."""
+    """A cluster's colour, shape and number, or the words "no cluster"."""
     if cluster < 0:
-        return tag("span", "–", tag("span", "none", class_="unseen"), class_="none")
+        return tag("span", "no cluster", class_="none")
     look = f"chip k{cluster % N_COLOURS} s{cluster // N_COLOURS % N_SHAPES}"
     return tag("span", tag("i"), str(cluster), class_=look)
 

@@ -29,7 +29,7 @@ class Facts:
     sure: np.ndarray  #: confidence, 0 to 1
     sure_means: str  #: what confidence is with this model
     sure_middle: str  #: what its median is called
-    contested: np.ndarray
+    contested: np.ndarray  #: which entities in clusters have views that contradict each other
     classes: np.ndarray | None  #: known classes, None where unknown
     class_names: Sequence[Any] | None
     comparison: Mapping[str, Any] | None
@@ -57,6 +57,29 @@ class Facts:
     @property
     def n(self) -> int:
         return len(self.labels)
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the command line made the report, so that the reader has its files but no objects of Python."""
+        return self.command is not None
+
+    @property
+    def has_small_groups(self) -> bool:
+        """Whether the clusters are duplicates and other small groups."""
+        return self.selection is not None and self.selection.labels is not None
+
+    @property
+    def shows_views(self) -> bool:
+        """Whether it tells anything that views agree: not with one cluster, nor with groups too small to predict."""
+        return len(self.sizes) > 1 and not self.has_small_groups
+
+    @cached_property
+    def contested_among_confirmed(self) -> np.ndarray | None:
+        """Which entities the confirmed views contest; None if there are no unconfirmed views to leave out."""
+        names = list_confirmed(self.assessment)
+        if not names or not set(names) <= set(self.said):
+            return None
+        return contested({name: self.said[name] for name in names}) & (self.labels >= 0)
 
     @cached_property
     def sizes(self) -> dict[int, int]:
@@ -103,6 +126,14 @@ class Facts:
         )
 
 
+def list_confirmed(assessment: Assessment | None) -> list[str]:
+    """Return the views that another confirms, if there are two of them and others that none confirms."""
+    if assessment is None or not assessment.unconfirmed:
+        return []
+    names = [str(row["view"]) for row in assessment.views.rows() if row["confirmed"]]
+    return names if len(names) > 1 else []
+
+
 def gather(
     model: Any,
     views: Views,
@@ -131,6 +162,10 @@ def gather(
         _check_length("confidence", confidence, n, "give one number an entity")
     if labels is not None:
         _check_length("labels", labels, n, "give one class an entity, None where it is not known")
+    if assessment is not None and not isinstance(assessment, Assessment):
+        raise TypeError(f"assessment must come from cs.assess, got {type(assessment).__name__}")
+    if selection is not None and not isinstance(selection, Selection):
+        raise TypeError(f"selection must come from cs.select_n_clusters, got {type(selection).__name__}")
     if assessment is not None:
         _check_length("assessment", assessment.stability, n, "give the assessment of this model and these views")
     means, middle = _meaning(model, confidence)
@@ -139,13 +174,13 @@ def gather(
     return Facts(
         model=model,
         views=views,
-        title=clean(title) if title else f"{type(model).__name__}: {len(np.unique(found[found >= 0]))} clusters",
+        title=clean(title) if title else _make_title(model, selection),
         labels=found,
         said=said,
         sure=np.where(found >= 0, np.clip(np.nan_to_num(sure), 0, 1), 0.0),
         sure_means=means,
         sure_middle=middle,
-        contested=contested(said) if said else np.zeros(n, bool),
+        contested=contested(said) & (found >= 0) if said else np.zeros(n, bool),
         classes=None if labels is None else np.array([_known(own) for own in labels], dtype=object),
         class_names=class_names,
         comparison=comparison,
@@ -156,6 +191,15 @@ def gather(
         assessment=assessment,
         selection=selection,
     )
+
+
+def _make_title(model: Any, selection: Selection | None) -> str:
+    """Return a heading for a report to which the user gave none."""
+    labels = np.asarray(model.labels_)
+    n_clusters = len(np.unique(labels[labels >= 0]))
+    if selection is not None and not selection.supported and n_clusters < 2:
+        return "No evidence for groups"
+    return f"{type(model).__name__}: {n_clusters} cluster{'' if n_clusters == 1 else 's'}"
 
 
 def _check_length(what: str, values: Any, n: int, remedy: str) -> None:

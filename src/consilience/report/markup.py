@@ -98,7 +98,9 @@ def share(part: float) -> str:
 
 def decimal(value: float, places: int = 2) -> str:
     """A number to so many places, or a dash for none."""
-    return f"{value:.{places}f}".replace("-", "−") if value == value else "–"
+    if value != value:
+        return "–"
+    return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")  # + 0.0 turns a negative zero into a zero
 
 
 def short(value: float) -> str:

@@ -213,7 +213,7 @@
   // ---- all entities -----------------------------------------------------------------------------------------------
   const pageSize = 25;
   const chip = (cluster, differs) => {
-    if (cluster < 0) return make("span", "–", "none");
+    if (cluster < 0) return make("span", "no cluster", "none");
     const made = make("span", undefined, `chip k${cluster % 10} s${Math.floor(cluster / 10) % 3}`);
     made.append(make("i"), String(cluster));
     if (!differs) return made;
@@ -249,7 +249,9 @@
     if (stability) heads.push({ name: "Stability", values: () => stability, cell: (row) => make("span", stable(row)) });
     data.views.forEach((name, v) => {
       const said = columns[`view${v}`];
-      if (said) heads.push({ name, values: () => said, cell: (row) => chip(said[row], said[row] !== cluster[row]) });
+      const sign = (row) =>
+        said[row] < 0 ? make("span", "–", "none") : chip(said[row], cluster[row] >= 0 && said[row] !== cluster[row]);
+      if (said) heads.push({ name, values: () => said, cell: sign });
     });
     if (contested) heads.push({ name: "Contested", values: () => contested, cell: (row) => make("span", contested[row] ? "yes" : "no") });
 
@@ -320,6 +322,14 @@
     at("find-cluster").addEventListener("change", search);
     at("find-contested").addEventListener("change", search);
     at("find-contested").parentElement.hidden = !contested;
+    document.querySelectorAll("[data-find]").forEach((link) =>
+      link.addEventListener("click", () => {
+        at("find-text").value = "";
+        at("find-contested").checked = false;
+        at("find-cluster").value = link.dataset.find;
+        search();
+      }),
+    );
     at("find-back").addEventListener("click", () => { page--; show(); });
     at("find-on").addEventListener("click", () => { page++; show(); });
     search();

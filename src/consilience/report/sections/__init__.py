@@ -24,20 +24,24 @@ __all__ = ["Section", "before_search", "search"]
 
 
 def before_search(facts: Facts) -> tuple[list[Section], dict[str, Any]]:
-    """Every section but the search, which takes the room that these leave, and the data that the maps draw."""
+    """Every section but the search, which takes the room that these leave, and the data that the maps draw.
+
+    Sections about how the views agree are left out where that tells nothing.
+    """
     found_maps, drawn = maps(facts)
+    shown = facts.shows_views
     sections = [
         summary(facts),
         reliance(facts),
         data(facts),
         clusters(facts),
         selection(facts),
-        agreement(facts),
-        information(facts),
+        agreement(facts) if shown else None,
+        information(facts) if shown else None,
         found_maps,
-        contested(facts),
+        contested(facts) if shown else None,
         classes(facts),
-        comparison(facts),
+        comparison(facts) if shown else None,
         method(facts),
     ]
     return [own for own in sections if own is not None], drawn

@@ -16,6 +16,7 @@ from .section import Section
 MOST_CLUSTERS = 100  # whose details are shown, the largest
 MOST_MARKS = 1500  # columns of marks in all, so that many clusters do not make a page that nobody can open
 MOST_OPEN = 6
+MOST_MEMBERS = 20  # entities of a small group that are named
 IN_A_LINE = 4
 
 
@@ -38,10 +39,11 @@ def clusters(facts: Facts) -> Section:
         join(
             (
                 tag("p", "The largest first; open one to see what marks it in each view. Numbers are those of ",
-                    tag("code", "labels_"), f". Confidence is {facts.sure_means}.",
+                    tag("code", "labels.csv" if facts.is_command else "labels_"), ".",
+                    f" Confidence is {facts.sure_means}." if facts.shows_views else None,
                     " Stability is how often fits without an entity of the cluster put it there again."
                     if facts.stability else None),
-                _controls(bool(facts.stability)),
+                _controls(facts),
                 tag("div", blocks, id="cluster-list"),
                 tag("p", "No cluster is like that.", id="cluster-none", class_="note", hidden=True),
                 tag("p", f"{counted(left, 'smaller cluster is', 'smaller clusters are')} not shown in detail.",
@@ -55,14 +57,12 @@ def _open(n_shown: int) -> int:
     return n_shown if n_shown <= MOST_OPEN else 1
 
 
-def _controls(assessed: bool) -> Html:
-    orders = {
-        "size": "largest first",
-        "cluster": "by number",
-        "sure": "least sure first",
-        "contested": "most contested first",
-        **({"stability": "least stable first"} if assessed else {}),
-    }
+def _controls(facts: Facts) -> Html:
+    orders = {"size": "largest first", "cluster": "by number"}
+    if facts.shows_views:
+        orders |= {"sure": "least sure first", "contested": "most contested first"}
+    if facts.stability:
+        orders["stability"] = "least stable first"
     wanted = tag("input", type="search", id="cluster-filter", placeholder="a term, a number")
     return tag(
         "div",
@@ -71,6 +71,7 @@ def _controls(assessed: bool) -> Html:
             id="cluster-order")),
         tag("button", "Open all", type="button", id="cluster-open"),
         class_="controls needs-js",
+        hidden=len(facts.sizes) < 2,
     )  # fmt: skip
 
 
@@ -85,16 +86,16 @@ def _block(
         tag("span", tag("span", "Cluster ", class_="unseen"), chip(c), class_="who"),
         tag("span", bar(size / largest), tag("span", count(size), " ", tag("small", share(size / facts.n))),
             class_="measured"),
-        tag("span", tag("small", "confidence "), decimal(sure)),
+        tag("span", tag("small", "confidence "), decimal(sure)) if facts.shows_views else None,
         tag("span", tag("small", "stability "), share(stability)) if facts.stability else None,
-        tag("span", tag("small", "contested "), count(contested), " ", tag("small", share(contested / size))),
+        tag("span", tag("small", "contested "), count(contested), " ", tag("small", share(contested / size)))
+        if facts.shows_views else None,
         tag("span", _in_a_line(facts, marks), class_="terms"),
     )  # fmt: skip
     body = tag(
         "div",
         tag("div", (_view(facts, name, found) for name, found in marks.items()), class_="views"),
-        tag("div", tag("h4", "Typical entities"), tag("ol", (_example(facts, row) for row in examples)),
-            class_="typical"),
+        _list_examples(facts, c, examples),
         class_="inside",
     )  # fmt: skip
     return tag(
@@ -103,7 +104,7 @@ def _block(
         tag("h3", f"Cluster {c}", class_="unseen"),
         body,
         open=is_open,
-        class_="cluster assessed" if facts.stability else "cluster",
+        class_="cluster assessed" if facts.stability else "cluster" if facts.shows_views else "cluster plain",
         data_cluster=c,
         data_size=size,
         data_sure=f"{sure:.6f}",
@@ -146,5 +147,17 @@ def _arrow(mark: Mark) -> Html:
                  tag("span", "higher " if up else "lower ", class_="unseen")))  # fmt: skip
 
 
+def _list_examples(facts: Facts, c: int, examples: np.ndarray) -> Html | None:
+    """The entities of the highest confidence; of small groups any, and none of a single cluster."""
+    if not facts.shows_views and not facts.has_small_groups:
+        return None
+    rows, name = examples, "Typical entities"
+    if facts.has_small_groups:
+        rows = np.flatnonzero(facts.labels == c)[: max(len(examples), MOST_MEMBERS)]
+        name = "Entities" if len(rows) == facts.sizes[c] else f"{len(rows)} of the entities"
+    return tag("div", tag("h4", name), tag("ol", (_example(facts, row) for row in rows.tolist())), class_="typical")
+
+
 def _example(facts: Facts, row: int) -> Html:
-    return tag("li", tag("b", facts.entity(row)), " ", tag("small", decimal(facts.sure[row])), facts.snippet(row))
+    sure = tag("small", decimal(facts.sure[row])) if facts.shows_views else None
+    return tag("li", tag("b", facts.entity(row)), " ", sure, facts.snippet(row))

@@ -25,7 +25,7 @@ def contested(facts: Facts) -> Section:
         most = MOST_ROWS
     else:
         words = "No entity has views that contradict each other. These are the ones that the model is least sure of."
-        rows, most = np.arange(facts.n), MOST_UNSURE
+        rows, most = np.flatnonzero(facts.labels >= 0), MOST_UNSURE
     shown = rows[np.lexsort((rows, facts.sure[rows]))][:most]
     left = len(rows) - len(shown)
     head = ("Entity", "Cluster", *(user(name, 24) for name in facts.said), "Confidence", *(["Text"] * facts.has_texts))
@@ -49,5 +49,7 @@ def _row(facts: Facts, row: int) -> list[Html]:
 
 
 def _word(label: int, own: int) -> Html:
-    """What a view says: nothing, the same, or something else."""
-    return chip(label) if label in (own, -1) else tag("u", chip(label))
+    """Return the cluster that a view gives, underlined if the model gives another, or a dash if the view is missing."""
+    if label < 0:
+        return tag("span", "–", tag("span", "missing", class_="unseen"), class_="none")
+    return chip(label) if label == own else tag("u", chip(label))

@@ -56,8 +56,8 @@ def _second_grouping(facts: Facts) -> Html | None:
     words = (
         "Two groupings are equally supported by your views: the clusters of this page, and another with groups of "
         f"{', '.join(map(count, sizes[:MOST_CLUSTERS].tolist()))}{' ...' if len(sizes) > MOST_CLUSTERS else ''} "
-        "entities. The data cannot say which of them you want. The other is in the column “alternative” of labels.csv, "
-        "and in the model's attribute runner_up_."
+        "entities. The data cannot say which of them you want. The other is in "
+        + ("the column “alternative” of labels.csv." if facts.is_command else "the model's attribute runner_up_.")
     )
     return join((tag("h3", "A second grouping"), tag("p", words, class_="callout"), _both(facts, labels, numbers)))
 

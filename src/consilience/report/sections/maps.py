@@ -79,9 +79,8 @@ def _explained(facts: Facts, n_shown: int) -> str:
     all_of_them = "All entities are" if n_shown == facts.n else f"A sample of {count(n_shown)} entities is"
     return (
         f"{all_of_them} shown where the view puts them: each map is the plane that shows most of that view alone. "
-        "Clusters that lie apart in one map and mix in another are told apart by one view only. Outliers are drawn "
-        "nearer than they are. Point at an entity to "
-        "see which it is; choose a cluster to see it alone."
+        "Clusters that lie apart in one map and mix in another are told apart by one view only. Points far out "
+        "are drawn nearer than they are. Point at an entity to see which it is; choose a cluster to see it alone."
     )
 
 

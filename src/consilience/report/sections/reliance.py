@@ -31,7 +31,7 @@ def reliance(facts: Facts) -> Section | None:
             tag("dl", (_figure(*figure) for figure in _figures(assessment)), class_="figures"),
             _views(assessment),
             (_advise(sentence) for sentence in list_advice(assessment)),
-            _alternative(assessment.alternative),
+            _alternative(assessment.alternative, facts.is_command),
             _clusters(assessment),
             (tag("p", user(note, MOST_LETTERS), class_="note") for note in assessment.notes),
         )
@@ -104,7 +104,7 @@ def _views(assessment: Assessment) -> Html | None:
                 "the other views predict a view's clusters, the higher it is. The last column is the part of the "
                 "clusters of this page that the view predicts."),
             table("Views and the views that confirm them",
-                  ("View", "Support", "Confirmed by", "Trust", "Predicts the clusters"), rows),
+                  ("View", "Support", "Confirmed by", "Trust", "Predicts the clusters"), rows, "three-bars"),
         )
     )  # fmt: skip
 
@@ -123,18 +123,26 @@ def _measure(value: float) -> Html | str:
     return tag("span", bar(value), decimal(value), class_="measured")
 
 
-def _alternative(alternative: Alternative | None) -> Html | None:
+def _alternative(alternative: Alternative | None, is_command: bool) -> Html | None:
     """The result without the views that no other view confirms."""
     if alternative is None:
         return None
     other = alternative.assessment
     names = ", ".join(alternative.left_out)
+    where = (
+        (
+            " Its clusters, numbered like those of this page, are in the column “without ",
+            user(names),
+            "” of labels.csv.",
+        )
+        if is_command
+        else (" Its model is ", tag("code", "assessment.alternative.model"), ".")
+    )
     return join(
         (
             tag("h3", "The result without ", user(names)),
             tag("p", badge(other.verdict), " ", user(alternative.describe(), MOST_LETTERS), class_="reason"),
-            tag("p", f"{other.worth} Its clusters, numbered like those of this page, are in the column “without ",
-                user(names), "” of labels.csv; its model is ", tag("code", "assessment.alternative.model"), "."),
+            tag("p", other.worth, where),
         )
     )  # fmt: skip
 

@@ -22,7 +22,8 @@ def search(facts: Facts, room: int) -> tuple[Section, dict[str, Any]]:
     there = "cluster" in kept
     body = join(
         (
-            tag("p", f"All {counted(facts.n, 'entity', 'entities')} with what the model and each view by itself say."),
+            tag("p", f"All {counted(facts.n, 'entity', 'entities')} with "
+                + ("what the model and each view by itself say." if facts.shows_views else "their clusters.")),
             tag("p", "So that the page stays small, it leaves out ", _listed(left_out), ".", class_="note")
             if left_out else None,
             tag("p", "The table of all entities needs JavaScript; the other sections do not.", class_="note without-js")
@@ -41,9 +42,12 @@ def _columns(facts: Facts, room: int) -> tuple[dict[str, Any], list[Html]]:
     """What fits, and the names of what does not. Without clusters there is nothing to show."""
     wanted: list[tuple[str, Html, Any]] = [
         ("cluster", tag("span", "the table of all entities"), lambda: pack_numbers(facts.labels, "i2")),
-        ("sure", tag("span", "the confidence"), lambda: pack_numbers(np.round(facts.sure * 1000), "u2")),
-        ("contested", tag("span", "who is contested"), lambda: pack_numbers(facts.contested, "i2")),
     ]
+    if facts.shows_views:
+        wanted += [
+            ("sure", tag("span", "the confidence"), lambda: pack_numbers(np.round(facts.sure * 1000), "u2")),
+            ("contested", tag("span", "who is contested"), lambda: pack_numbers(facts.contested, "i2")),
+        ]
     if facts.certainty is not None:
         places = [WORDS.index(word) if word in WORDS else 0 for word in facts.certainty.tolist()]
         wanted.append(("certainty", tag("span", "confidence in words"), lambda: pack_numbers(places, "i2")))
@@ -55,7 +59,7 @@ def _columns(facts: Facts, room: int) -> tuple[dict[str, Any], list[Html]]:
     if facts.views.ids is not None:
         ids = tag("span", "the names of the entities (they go by their numbers, from 0)")
         wanted.append(("ids", ids, lambda: pack_names([cut(facts.name(row), MOST_LETTERS) for row in range(facts.n)])))
-    for v, (name, said) in enumerate(facts.said.items()):
+    for v, (name, said) in enumerate(facts.said.items() if facts.shows_views else ()):
         label = join(("what view ", user(name), " says"))
         wanted.append((f"view{v}", label, lambda said=said: pack_numbers(said, "i2")))
     kept: dict[str, Any] = {}

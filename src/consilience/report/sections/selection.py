@@ -42,12 +42,16 @@ def _explain() -> Html:
 
 def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
     highest = max(float(np.max(figures["score"])), 1e-12)
+    is_supported = bool(supported)
     one_view = bool(np.isnan(figures["agreement"]).all())
     rows = []
     for row in figures.rows():
         number = int(row["n_clusters"])
         name = tag("strong", str(number), " supported") if number in supported else str(number)
-        score = tag("span", bar(row["score"] / highest), share(float(row["score"]) / highest), class_="measured")
+        part = float(row["score"]) / highest
+        score: str = decimal(float(row["score"]))  # without support the highest is no standard for the others
+        if is_supported:
+            score = tag("span", bar(part), share(part), class_="measured")
         beyond = max(0.0, float(row["information"]) - float(row["by_chance"]))
         reasons = [float(row["modularity"])] if one_view else [float(row["agreement"]), beyond]
         rows.append(
@@ -59,7 +63,8 @@ def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
         )
     heads = ("Modularity",) if one_view else ("Agreement", "Bits beyond chance")
     class_ = "narrow long" if len(rows) > 20 else "narrow"
-    return table("Numbers of clusters", ("Clusters", "Score, of the highest", *heads, "Stability"), rows, class_)
+    score_head = "Score, of the highest" if is_supported else "Score"
+    return table("Numbers of clusters", ("Clusters", score_head, *heads, "Stability"), rows, class_)
 
 
 def _tabulate_sizes(sizes: Table) -> Html:

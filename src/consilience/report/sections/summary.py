@@ -25,7 +25,7 @@ def summary(facts: Facts) -> Section:
     hints = list(_hints(facts))[:MOST_HINTS]
     body = join(
         (
-            None if facts.assessment is None else describe_verdict(facts.assessment),
+            _open_with_verdict(facts),
             tag("p", _headline(facts), class_="lead"),
             tag("dl", (_figure(*own) for own in _figures(facts)), class_="figures"),
             _judge(facts),
@@ -36,18 +36,39 @@ def summary(facts: Facts) -> Section:
     return Section("summary", "Summary", user(facts.title, 160), body, level="h1")
 
 
+def _open_with_verdict(facts: Facts) -> Html | None:
+    """The box at the top: how far to rely on the clusters, or that nothing speaks for groups."""
+    if facts.selection is not None and not facts.selection.supported:
+        return _doubt_groups(facts, facts.selection.reason)
+    return None if facts.assessment is None else describe_verdict(facts.assessment)
+
+
+def _doubt_groups(facts: Facts, reason: str) -> Html:
+    remedy = "-k N" if facts.is_command else "n_clusters=N"
+    advice = f"All entities make one cluster; {remedy} divides them into N anyway."
+    return tag(
+        "div",
+        tag("p", user(reason, MOST_LETTERS), class_="reason"),
+        tag("p", advice) if len(facts.sizes) < 2 else None,
+        tag("p", tag("a", "The numbers of clusters that were tried", href="#selection")),
+        class_="verdict unreliable",
+    )
+
+
 def _headline(facts: Facts) -> Html:
     n_views = facts.views.n_views
     views = "one view" if n_views == 1 else f"{n_views} views"
+    n_placed = sum(facts.sizes.values())
+    entities = counted(facts.n, "entity", "entities")
     parts: list[str] = [
-        tag("strong", counted(facts.n, "entity", "entities")),
+        tag("strong", entities if n_placed == facts.n else f"{count(n_placed)} of {entities}"),
         " described by ",
         tag("strong", views),
-        " fall into " if facts.n != 1 else " falls into ",
+        " fall into " if n_placed != 1 else " falls into ",
         tag("strong", counted(len(facts.sizes), "cluster")),
         ". ",
     ]
-    if facts.agreement is not None:
+    if facts.agreement is not None and facts.shows_views:
         parts.append(_agreed(facts))
     return join(parts)
 
@@ -60,10 +81,10 @@ def _agreed(facts: Facts) -> str:
         if np.all(several == len(facts.said))
         else f"Of the entities that have more than one view, {rate} are put into the same cluster by all of theirs"
     )
-    return (
-        f"{agreed}; "
-        f"{'none is' if not facts.contested.any() else counted(facts.contested.sum(), 'is', 'are')} contested."
-    )
+    disputed = f"{'none is' if not facts.contested.any() else counted(facts.contested.sum(), 'is', 'are')} contested"
+    if facts.contested_among_confirmed is not None:
+        disputed += f", {count(facts.contested_among_confirmed.sum())} among the views that are confirmed"
+    return f"{agreed}; {disputed}."
 
 
 def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
@@ -72,7 +93,9 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
     middle = float(np.median(facts.sure[known])) if known.any() else np.nan
     yield "Entities", count(facts.n), "all in the table below"
     yield "Views", str(facts.views.n_views), "descriptions of each"
-    yield "Clusters", str(len(facts.sizes)), f"{_range(facts)} entities each" if facts.sizes else "none found"
+    yield "Clusters", str(len(facts.sizes)), _describe_sizes(facts)
+    if not facts.shows_views:
+        return
     yield "Confidence", decimal(middle), facts.sure_middle
     if facts.agreement is not None:
         apart = facts.agreement[~np.eye(len(facts.agreement), dtype=bool)]
@@ -82,12 +105,20 @@ def _figures(facts: Facts) -> Iterator[tuple[str, str, str]]:
 
 def _judge(facts: Facts) -> Html | None:
     """What the figures say about the quality of the clusters, if no assessment says it."""
-    return None if facts.agreement is None or facts.assessment is not None else tag("p", AGREEMENT_CAVEAT)
+    if facts.agreement is None or facts.assessment is not None or not facts.shows_views:
+        return None
+    return tag("p", AGREEMENT_CAVEAT)
 
 
-def _range(facts: Facts) -> str:
+def _describe_sizes(facts: Facts) -> str:
+    """Write the smallest and the largest size of a cluster."""
+    if not facts.sizes:
+        return "none found"
     low, high = min(facts.sizes.values()), max(facts.sizes.values())
-    return count(low) if low == high else f"{count(low)} to {count(high)}"
+    if len(facts.sizes) == 1:
+        return counted(high, "entity", "entities")
+    sizes = counted(low, "entity", "entities") if low == high else f"{count(low)} to {count(high)} entities"
+    return f"{sizes} each"
 
 
 def _figure(name: str, number: str, meaning: str) -> Html:
@@ -96,15 +127,18 @@ def _figure(name: str, number: str, meaning: str) -> Html:
 
 def _hints(facts: Facts) -> Iterator[Html]:
     """Where a careful reader would look first, the gravest first."""
-    if not getattr(facts.model, "converged_", True):
+    if not getattr(facts.model, "converged_", True) and facts.shows_views:
         yield join(("The rounds ran out before the model settled: ", _link("see its course", "agreement"), "."))
     if (nowhere := int((facts.labels < 0).sum())) > 0:
-        yield join((f"{counted(nowhere, 'entity is', 'entities are')} in no cluster.",))
+        pronoun = "it" if nowhere == 1 else "them"
+        link = tag("a", f"see {pronoun} in the table", href="#find", data_find=-1)
+        yield join((f"{counted(nowhere, 'entity is', 'entities are')} in no cluster: ", link, "."))
     if getattr(facts.model, "runner_up_", None) is not None:
         yield join(("Two groupings are equally supported by your views: ", _link("see the other", "information"), "."))
-    yield from _doubtful_views(facts)
-    yield from _least_settled(facts)
-    yield from _tiny(facts)
+    if facts.shows_views:
+        yield from _doubtful_views(facts)
+        yield from _least_settled(facts)
+        yield from _tiny(facts)
     alone = int((facts.views.present.sum(axis=1) == 1).sum())
     if facts.views.n_views > 1 and alone:
         yield join(
@@ -133,14 +167,17 @@ def _support(facts: Facts) -> Iterator[Html]:
 
 
 def _least_settled(facts: Facts) -> Iterator[Html]:
-    parts = {c: facts.contested[facts.labels == c].mean() for c, size in facts.sizes.items() if size >= FEW}
+    is_contested, views = facts.contested, "views"
+    if facts.contested_among_confirmed is not None:
+        is_contested, views = facts.contested_among_confirmed, "confirmed views"
+    parts = {c: is_contested[facts.labels == c].mean() for c, size in facts.sizes.items() if size >= FEW}
     worst = max(parts, key=lambda c: (parts[c], -c), default=None)
     if worst is not None and len(parts) > 1 and parts[worst] > 0:
         yield join(
             (
                 "Cluster ",
                 chip(worst),
-                f" is the most contested: the views contradict each other on {share(parts[worst])} of its "
+                f" is the most contested: the {views} contradict each other on {share(parts[worst])} of its "
                 f"{count(facts.sizes[worst])} entities. ",
                 _link("Who they are", "contested"),
                 ".",
