@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from .._backend import as_plain, as_rows, available_memory
 from ..data import Constraints, Views
+from ..data.sources import in_memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +78,62 @@ def last_step(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
-def split_entities(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return two random halves, each sorted."""
+def reset_start(model: Any) -> Any:
+    """Return an unfitted clone that starts as it does by default, unless its `init` is the name of a start.
+
+    Labels, responsibilities and centers of a fit to all entities would tell a fit to half of them what to find.
+    """
+    fresh = clone_quietly(model)
+    estimator = last_step(fresh)
+    init = getattr(estimator, "init", None)
+    if init is not None and not isinstance(init, str):
+        estimator.set_params(init=signature(type(estimator)).parameters["init"].default)
+    return fresh
+
+
+def split_entities(
+    rows: np.ndarray, rng: np.random.Generator, groups: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return two random halves, each sorted; entities of the same group come into the same half."""
+    if groups is not None:
+        is_first = np.isin(groups, split_entities(np.unique(groups), rng)[0])
+        return np.sort(rows[is_first]), np.sort(rows[~is_first])
     order = rng.permutation(rows)
     middle = len(rows) // 2
     return np.sort(order[:middle]), np.sort(order[middle:])
+
+
+def group_identical(views: Views) -> np.ndarray:
+    """Return the number of each entity's group, where a group has the entities that are identical in all views.
+
+    Groups are numbered in the order of their first entities. Identical entities have the same views; an entity that
+    has no view is a group by itself.
+    """
+    numbers: dict[tuple[bytes, ...], int] = {}
+    digests = zip(*(digest_rows(views, name) for name in views.names), strict=True)
+    keys = (digest if any(digest) else (b"", str(row).encode()) for row, digest in enumerate(digests))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
+def digest_rows(views: Views, name: str) -> list[bytes]:
+    """Return a digest of each entity's row of a view, empty if the entity lacks the view."""
+    rows = as_plain(as_rows(in_memory(name, views[name], available_memory())))
+    present = views.present[:, views.names.index(name)].tolist()
+    if sp.issparse(rows):
+        rows = rows.tocsr(copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        bounds = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+        contents = (
+            rows.indices[first:last].astype(np.int64).tobytes() + rows.data[first:last].tobytes()
+            for first, last in bounds
+        )
+    else:
+        contents = ((row + 0.0).tobytes() for row in rows)  # adding zero makes -0.0 equal to 0.0
+    return [
+        hashlib.blake2b(content, digest_size=16).digest() if is_present else b""
+        for content, is_present in zip(contents, present, strict=True)
+    ]
 
 
 def match_clusters(labels: np.ndarray, others: np.ndarray, n_clusters: int = 0) -> np.ndarray:
