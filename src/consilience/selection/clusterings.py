@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..assessment.halves import Data, HalfFit, clone_quietly, last_step, split_entities
+from ..cluster._halves import Data, HalfFit, clone_quietly, last_step, split_entities
 from ..data import Views
 from .predictors import SharedPredictors
 

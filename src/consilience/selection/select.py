@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, va
 from .._backend import generator, threads
 from ..algorithms.progress import announce
 from ..assessment.assess import find_precomputed, read_views
-from ..assessment.halves import HalfFit, last_step
 from ..cluster import Consilience
+from ..cluster._halves import HalfFit, last_step
 from ..cluster._shared import RANDOM_STATE, holds_views
 from ..data import Table
 from .candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
