@@ -154,7 +154,7 @@ class Assessment:
     @property
     def leading(self) -> str | None:
         """An unconfirmed view that predicts the clusters better than every confirmed view: the clusters follow it."""
-        unconfirmed, shares = self.unconfirmed, self._known_shares
+        unconfirmed, shares = self.unconfirmed, self._finite_shares
         judged = [name for name in self.compared if name in shares]
         if not set(unconfirmed) & set(judged) or set(judged) <= set(unconfirmed):
             return None
@@ -164,7 +164,7 @@ class Assessment:
     @property
     def dissenting(self) -> list[str]:
         """Views that are confirmed by a view which, like them, does not predict the clusters: they hold other ones."""
-        shares = self._known_shares
+        shares = self._finite_shares
         pairs = zip(self.views["view"].tolist(), self.views["confirmed_by"].tolist(), strict=True)
         dissenting = []
         for view, other in pairs:
@@ -174,7 +174,7 @@ class Assessment:
         return dissenting
 
     @property
-    def _known_shares(self) -> dict[str, float]:
+    def _finite_shares(self) -> dict[str, float]:
         """The shares of the clusters that views predict, without views of which it is not known."""
         pairs = zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True)
         return {view: share for view, share in pairs if np.isfinite(share)}
