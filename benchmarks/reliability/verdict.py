@@ -6,7 +6,7 @@ assesses each result without the classes. Finished cases are kept in a file of r
 on. It prints
 
 - per set the estimated impurity, fitted to the other sets, and the true one, the verdict and the true error;
-- how often each verdict was right;
+- how often each verdict was right, and how often clusters that follow an unconfirmed view were wrong;
 - how often each word for the certainty of an entity was right;
 - how many of the added views are named, how many of the others are flagged, and the quality after the advised refit;
 - the constants for src/consilience/assessment/reference.py.
@@ -257,6 +257,15 @@ def print_verdicts(title: str, records: Sequence[Record]) -> None:
             )
 
 
+def print_followed(records: Sequence[Record]) -> None:
+    """Print how often a result was wrong whose clusters follow an unconfirmed view that was added to the set."""
+    errors = [record["error"] for record in records if record["added"] and record["leading"] is not None]
+    print(
+        f"\nclusters that follow an unconfirmed view, with a view added: error above {WRONG:.2f} on "
+        f"{sum(error > WRONG for error in errors)} of {len(errors)}"
+    )
+
+
 def print_added(records: Sequence[Record], plain: dict[str, Record]) -> None:
     """Print which added views are named, which others are flagged, and what the advised refit gives."""
     print("\nadded    named  others flagged   NMI without   with   after the advised refit   worse by more than .03")
@@ -401,6 +410,7 @@ def main() -> None:
     print_verdicts("Consilience, true number of clusters", reference)
     for kind in ADDED:
         print_verdicts(f"with {kind} added", choose(records, added=kind))
+    print_followed(choose(records, method="consilience"))
     if options.full:
         for method in METHODS:
             if method != "consilience":

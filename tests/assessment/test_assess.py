@@ -2,23 +2,28 @@
 
 import sys
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import consilience as cs
 from consilience.assessment.assessment import rank_margins
-from consilience.assessment.left_out import measure_margins, prepare_apart
+from consilience.assessment.checkpoint import describe_parameters
+from consilience.assessment.left_out import COPIES, find_copies, measure_margins, prepare_apart, share_neighbors
 from consilience.assessment.reference import WORDS, estimate_right
+from consilience.cluster._halves import last_step
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
 from estimators import ESTIMATORS, convex_mixture
@@ -109,6 +114,14 @@ def test_clusters_that_follow_an_unconfirmed_view_are_not_to_be_relied_on():
     assert assessment.leading == "blobs"
     assert assessment.verdict == "do not rely"
     assert "the clusters follow view 'blobs', which no other view confirms" in assessment.headline
+    assert assessment.impurity is assessment.impurity_range is None
+    assert assessment.estimate == (
+        "There is no estimate of the impurity, because the clusters follow view 'blobs', which no other view confirms."
+    )
+    assert assessment.worth.startswith("Where clusters followed a view that no other confirms, more than 30%")
+    assert "impurity" not in cs.assessment.Alternative(("a",), None, np.arange(150), assessment, 0.5).describe()
+    figures = assessment.to_dict()
+    assert figures["impurity"] is figures["impurity_range"] is None
     assert set(assessment.certainty) <= {"doubtful", "a guess"}
 
 
@@ -132,6 +145,52 @@ def test_two_groupings_that_are_both_real_do_not_confirm_each_other():
     assert assessment.unconfirmed == ["a", "b"]
 
 
+def test_shares_that_are_not_known_do_not_count(clean_assessment):
+    for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
+        rows = [
+            {"view": "a", "support": 0.5, "confirmed_by": "b", "confirmed": True, "trust": 0.5, "share": np.nan},
+            {"view": "b", "support": 0.5, "confirmed_by": "a", "confirmed": True, "trust": 0.5, "share": 0.01},
+            {"view": "c", "support": 0.0, "confirmed_by": "", "confirmed": False, "trust": 0.0, "share": 0.9},
+        ]
+        views = cs.data.Table.from_rows([rows[v] for v in order])
+        assessment = replace(clean_assessment, views=views)
+        assert assessment.leading == "c"
+        assert sorted(assessment.dissenting) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("similarity", "disagreement", "sentence"),
+    [
+        (0.96, 0.0, "The result is no more reliable without it, which may therefore stay."),
+        (0.9, 0.0, "Both results are about as repeatable: compare them."),
+        (
+            0.9,
+            0.2,
+            "The result without it is less repeatable, which does not mean that it is worse: compare them.",
+        ),
+    ],
+)
+def test_unconfirmed_view_may_stay_only_if_it_changes_little(clean_assessment, similarity, disagreement, sentence):
+    inner = replace(clean_assessment, disagreement=clean_assessment.disagreement + disagreement)
+    alternative = cs.assessment.Alternative(("noise",), None, np.arange(120), inner, similarity)
+    assert replace(clean_assessment, alternative=alternative).advice[1:] == [sentence]
+
+
+def test_fit_that_lost_a_cluster_is_not_stable(clean):
+    views, y, _ = clean
+    model = cs.MultiViewKMeans(4, random_state=0).fit(views)
+    model.labels_ = y + 1
+    model.n_clusters = 4
+    assessment = cs.assess(model, views)
+    assert assessment.verdict == "mixed"
+    assert assessment.reason.endswith("but 1 of the requested clusters has no entities.")
+    assert assessment.notes[0].startswith("Only 3 of the 4 requested clusters have entities")
+
+
+def test_records_are_those_of_the_default_method(clean_assessment):
+    assert "results of the default method on reference sets" in clean_assessment.worth
+
+
 def test_views_with_another_grouping_keep_a_result_from_being_stable():
     rng = np.random.default_rng(0)
     first, second = rng.integers(3, size=(2, 150))
@@ -143,7 +202,7 @@ def test_views_with_another_grouping_keep_a_result_from_being_stable():
     assert assessment.verdict == "mixed"
     quoted = " and ".join(map(repr, assessment.dissenting))
     assert f"views {quoted} confirm each other and do not predict these clusters" in assessment.reason
-    assert assessment.advice[0].startswith(f"The data hold two groupings, of which views {quoted} show the other")
+    assert assessment.advice[0].startswith(f"The data hold two groupings, of which views {quoted} show the other. ")
 
 
 # figures
@@ -277,9 +336,44 @@ def test_checkpoint_of_other_data_or_seed_is_refused(clean, blocks, tmp_path):
     cs.assess(model, views, checkpoint=path)
     with pytest.raises(ValueError, match="checkpoint of another model, data or seed: delete it or choose another file"):
         cs.assess(model, views, checkpoint=path, random_state=1)
-    changed = {name: block + 1 for name, block in blocks.items()}
+    changed = {name: block.copy() for name, block in blocks.items()}
+    changed["view2"][110, 3] += 0.1
     with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
         cs.assess(model, changed, checkpoint=path)
+    sparse = {name: sp.csr_array(block) for name, block in changed.items()}
+    other = cs.Consilience(3, random_state=0, n_jobs=2).fit(views)
+    other.penalty = 0.04
+    for different, data in ((model, sparse), (other, views)):
+        with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
+            cs.assess(different, data, checkpoint=path)
+    links = cs.Constraints([(0, 1)], [])
+    with pytest.raises(ValueError, match="checkpoint of another model, data or seed"):
+        cs.assess(model, views, constraints=links, checkpoint=path)
+
+
+def test_parameters_are_described_alike_in_every_process():
+    first, second = ([*describe_parameters(cs.Consilience(3, random_state=np.random.default_rng(0)))] for _ in range(2))
+    assert first == second
+    start = [*describe_parameters(cs.MultiViewKMeans(3, init={"a": np.zeros((3, 2)), "b": sp.csr_array(np.eye(3))}))]
+    assert [part.shape for part in start if isinstance(part, np.ndarray)] == [(3, 2), (4,), (3,), (3,)]
+
+
+def test_refit_goes_on_from_the_checkpoint(blocks, tmp_path, monkeypatch):
+    noise = np.random.default_rng(1).normal(size=(120, 20))
+    X = {"a": blocks["view1"], "b": blocks["view2"], "noise": noise}
+    model = cs.MultiViewKMeans(3, random_state=0).fit(X)
+    path = tmp_path / "steps.npz"
+    expected = cs.assess(model, X, refit=True, checkpoint=path)
+    assert expected.alternative.left_out == ("noise",)
+
+    def refuse(*_, **__):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(module, "fit_half", refuse)
+    monkeypatch.setattr(module, "judge_sample", refuse)
+    again = cs.assess(model, X, refit=True, checkpoint=path)
+    assert_same(again, expected)
+    assert_same(again.alternative.assessment, expected.alternative.assessment)
 
 
 @pytest.mark.parametrize("damage", ["truncate", "flip", "text"])
@@ -317,6 +411,46 @@ def test_pipeline_is_fitted_to_halves_with_all_its_steps(clean):
     views, _, _ = clean
     model = make_pipeline(cs.PerView(StandardScaler()), cs.Consilience(3, random_state=0, n_jobs=1))
     assert fit_and_assess(views, model).verdict == "stable"
+
+
+def test_views_are_judged_as_the_last_step_of_a_pipeline_sees_them(blocks):
+    X = np.hstack(list(blocks.values()))
+    swap = FunctionTransformer(lambda X: X[:, [*range(5, 15), 0, 1, 2, 3, 4]])
+    columns = {"a": slice(0, 5), "b": slice(5, 10), "c": slice(10, 15)}
+    inner = cs.MultiViewKMeans(3, views=columns, random_state=0)
+    through = fit_and_assess(X, make_pipeline(swap, inner))
+    direct = fit_and_assess(swap.fit_transform(X), cs.MultiViewKMeans(3, views=columns, random_state=0))
+    for column in ("support", "share", "trust"):
+        np.testing.assert_array_equal(through.views[column], direct.views[column])
+    few = make_pipeline(PCA(4), cs.MultiViewKMeans(3, views={"a": [0, 1], "b": [2, 3]}, random_state=0))
+    assert fit_and_assess(X, few).views["view"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", ["columns", "views"])
+def test_pipeline_is_refitted_without_unconfirmed_views(blocks, kind):
+    noise = np.random.default_rng(1).normal(size=(120, 6))
+    X = {"a": blocks["view1"], "b": blocks["view2"], "noise": noise}
+    settings = {"affinity": {"a": "gaussian", "b": "cosine", "noise": "gaussian"}, "random_state": 0}
+    if kind == "columns":
+        X = np.hstack(list(X.values()))
+        settings["views"] = {"a": slice(0, 5), "b": slice(5, 10), "noise": slice(10, 16)}
+        first = StandardScaler()
+    else:
+        first = cs.PerView(StandardScaler())
+    model = make_pipeline(first, cs.CoTrainedSpectral(3, **settings))
+    alternative = fit_and_assess(X, model, refit=True).alternative
+    assert alternative.left_out == ("noise",)
+    assert set(last_step(alternative.model).affinity) == {"a", "b"}
+    data = X if kind == "columns" else cs.Views({name: X[name] for name in "ab"})
+    np.testing.assert_array_equal(alternative.model.predict(data), last_step(alternative.model).labels_)
+
+
+def test_constraints_reach_the_last_step_of_a_pipeline(clean):
+    views, y, _ = clean
+    links = cs.Constraints.sample(y, 20, random_state=0)
+    model = make_pipeline(cs.PerView(StandardScaler()), cs.MultiViewConstrainedKMeans(3, random_state=0))
+    model.fit(views, multiviewconstrainedkmeans__constraints=links)
+    assert cs.assess(model, views, constraints=links).verdict == "stable"
 
 
 def test_columns_of_one_array_are_assessed_as_views(clean, blocks):
@@ -377,6 +511,17 @@ def test_labels_to_start_from_do_not_reach_the_halves(clean):
     assert cs.assess(cs.refine(noise, labels), noise).verdict == "do not rely"
 
 
+def test_centers_to_start_from_do_not_reach_the_halves(clean, monkeypatch):
+    views, y, _ = clean
+    centers = {name: np.array([block[y == c].mean(axis=0) for c in range(3)]) for name, block in views.items()}
+    model = cs.MultiViewKMeans(3, init=centers, random_state=0).fit(views)
+    starts = []
+    fit = cs.MultiViewKMeans.fit
+    monkeypatch.setattr(cs.MultiViewKMeans, "fit", lambda self, X: (starts.append(self.init), fit(self, X))[1])
+    cs.assess(model, views)
+    assert starts == [cs.MultiViewKMeans().init] * 2
+
+
 def test_large_data_is_sampled(clean):
     views, _ = cs.datasets.make_gaussian_views(400, n_clusters=2, separation=8, random_state=0)
     assessment = fit_and_assess(views, cs.MultiViewKMeans(2, random_state=0), max_entities=100)
@@ -407,6 +552,7 @@ def test_outliers_are_not_counted(clean):
     assert assessment.verdict == "stable"
     assert (assessment.certainty[:10] == "").all()
     assert np.isnan(assessment.margin[:10]).all()
+    assert np.isnan(assessment.stability[:10]).all()
     assert assessment.clusters["size"].sum() == 110
 
 
@@ -419,6 +565,8 @@ def test_one_view_cannot_be_confirmed(blocks):
     assert assessment.reason.endswith("but there is no second view to confirm the clusters.")
     assert assessment.advice == []
     assert assessment.unconfirmed == []
+    assert assessment.impurity is None
+    assert assessment.estimate == "There is no estimate of the impurity, because there is no second view."
 
 
 def test_copies_prove_nothing(blocks):
@@ -429,6 +577,49 @@ def test_copies_prove_nothing(blocks):
     assert assessment.unconfirmed == []
     assert assessment.advice == ["Views 'a' and 'b' are nearly copies of each other: that they agree proves nothing."]
     assert "there are no two views that could confirm each other" in assessment.reason
+    assert assessment.impurity is None
+    assert assessment.estimate == "There is no estimate of the impurity, because no two views confirm each other."
+
+
+def test_noise_does_not_confirm_its_own_near_copies():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(150, 5))
+    X = {"a": noise, "b": noise + 0.1 * rng.normal(size=(150, 5)), "c": noise + 0.05 * rng.normal(size=(150, 5))}
+    assessment = fit_and_assess(X)
+    assert assessment.copies == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert assessment.compared == []
+    assert assessment.verdict != "stable"
+
+
+def test_copy_of_a_copy_is_a_copy():
+    prepared = []
+    for shift in (0, 3, 6):  # neighbors change from view to view
+        steps = np.r_[0, np.arange(1 + shift, 21 + shift)]
+        rows = np.repeat(np.arange(60), len(steps))
+        matrix = sp.csr_array((np.ones(len(rows)), (rows, (rows + np.tile(steps, 60)) % 60)), shape=(60, 60))
+        prepared.append(SimpleNamespace(entities=np.arange(60), spaces=[SimpleNamespace(matrix=matrix)]))
+    labels = np.zeros(60, np.int64)
+    assert share_neighbors(prepared[0], prepared[2], labels) < COPIES < share_neighbors(*prepared[:2], labels)
+    assert find_copies(prepared, labels)["copies"].tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_views_that_share_many_neighbors_are_called_alike():
+    rng = np.random.default_rng(0)
+    first = 6 * np.eye(8)[np.arange(150) % 3] + rng.normal(size=(150, 8))
+    other = 6 * np.eye(8)[np.arange(150) % 3] + rng.normal(size=(150, 8))
+    X = {"a": first, "b": first + 0.4 * rng.normal(size=(150, 8)), "other": other}
+    assessment = fit_and_assess(X)
+    assert assessment.alike == [("a", "b")]
+    assert assessment.copies == []
+    assert assessment.advice == ["Views 'a' and 'b' are very alike: that they agree proves little."]
+
+
+@pytest.mark.parametrize(("n", "k"), [(40, 5), (100, 10)])
+def test_views_with_the_same_small_clusters_are_no_copies(n, k):
+    views, _ = cs.datasets.make_gaussian_views(n, n_clusters=k, n_features=(5, 5), separation=30, random_state=0)
+    assessment = fit_and_assess(views, cs.MultiViewKMeans(k, random_state=0))
+    assert assessment.copies == assessment.alike == []
+    assert assessment.unconfirmed == []
 
 
 def test_copies_are_confirmed_by_a_third_view_only(blocks):
@@ -448,12 +639,64 @@ def test_constant_view_is_left_aside(blocks):
     assert assessment.compared == ["a", "b"]
     assert assessment.unconfirmed == []
     assert assessment.advice == [
-        "View 'constant' could not be judged: fewer than 20 of the assessed entities have it, or it is the same for "
-        "all of them."
+        "View 'constant' could not be judged: it is the same for all assessed entities that have it."
     ]
     alone = fit_and_assess({"a": blocks["view1"], "constant": np.ones((120, 3))}, model)
     assert alone.verdict != "stable"
     assert alone.advice[0].startswith("View 'a' could not be compared with another view")
+
+
+def test_reason_why_a_view_is_not_judged(blocks):
+    present = np.ones((120, 4), bool)
+    views = {"a": blocks["view0"], "b": blocks["view1"], "inside": blocks["view2"], "rare": blocks["view2"]}
+    labels = cs.MultiViewKMeans(3, random_state=0).fit(views).labels_
+    present[labels != 0, 2] = False
+    present[15:, 3] = False
+    X = cs.Views(views, present=present)
+    assessment = fit_and_assess(X, cs.MultiViewKMeans(3, random_state=0))
+    assert assessment.unjudged == {"inside": "one cluster", "rare": "few"}
+    assert (
+        "View 'inside' is no evidence for or against the clusters: all assessed entities that have it are in one "
+        "cluster."
+    ) in assessment.advice
+    assert "View 'rare' could not be judged: fewer than 20 of the assessed entities have it." in assessment.advice
+
+
+def test_noise_is_not_confirmed_by_duplicated_entities():
+    rng = np.random.default_rng(0)
+    X = {name: np.repeat(rng.normal(size=(40, 6)), 6, axis=0) for name in "ab"}
+    assessment = fit_and_assess(X, cs.MultiViewKMeans(3, random_state=0))
+    assert assessment.unconfirmed == ["a", "b"]
+    assert assessment.verdict == "do not rely"
+    np.testing.assert_array_equal(assessment.margin[::6], assessment.margin[5::6])
+    assert assessment.notes[0] == (
+        "240 of the assessed entities are identical to another in all views. They were kept in the same half, and "
+        "views were compared on one entity of each group of identical ones."
+    )
+
+
+def test_identical_entities_come_into_the_same_half(blocks, monkeypatch):
+    rows = np.r_[np.arange(120), np.arange(20)]
+    X = {name: block[rows] for name, block in blocks.items()}
+    model = cs.MultiViewKMeans(3, random_state=0).fit(X)
+    halves = []
+    fit_half = module.fit_half
+
+    def record(data, model, rows, others, seed):
+        halves.append(set(rows.tolist()))
+        return fit_half(data, model, rows, others, seed)
+
+    monkeypatch.setattr(module, "fit_half", record)
+    assert cs.assess(model, X).verdict == "stable"
+    assert all((twin in half) == (twin + 120 in half) for half in halves for twin in range(20))
+
+
+def test_too_few_different_entities(blocks):
+    rows = np.arange(120) % 10
+    X = {name: block[rows] for name, block in blocks.items()}
+    model = cs.MultiViewKMeans(3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="only 10 of the entities differ from each other, too few to fit 3 clusters"):
+        cs.assess(model, X)
 
 
 def test_views_of_disjoint_entities_are_not_compared(blocks):

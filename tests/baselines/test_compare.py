@@ -189,6 +189,13 @@ def test_verdicts_of_estimators_that_predict():
     assert np.isnan([table[name][2] for name in ("disagreement", "impurity")]).all()
 
 
+def test_result_of_one_view_has_no_estimated_impurity():
+    views, _ = some_views()
+    table = compare(views[["view0"]], {"one view": cs.MultiViewKMeans(3, n_init=2)}, n_refits=0, assess=True)
+    assert table["verdict"].tolist() == ["mixed"]
+    assert np.isnan(table["impurity"][0])
+
+
 def test_a_result_that_cannot_be_assessed_has_no_verdict():
     methods = {"many": SingleView(KMeans(23, n_init=1), "view0")}
     with pytest.warns(UserWarning, match="'many' cannot be assessed: ValueError: 90 entities are too few"):

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, ru
 import consilience as cs
 from consilience.cli.alone import line
 from consilience.cli.constraints import kept
+from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.report.caveats import AGREEMENT_CAVEAT
 
 MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance
@@ -107,6 +109,78 @@ def test_assessment_of_another_version_is_left_out_of_the_page(odd, tmp_path, mo
     ran = done("report", odd[1], "--out", tmp_path / "again.html")
     assert "note: The assessment of the run is of another version, and left out" in ran.err
     assert 'id="reliance"' not in (tmp_path / "again.html").read_text(encoding="utf-8")
+
+
+class Anything:
+    """A value that a stranger may put into a model file."""
+
+
+@pytest.fixture(scope="module")
+def packed():
+    """An assessment with an alternative, as a model file holds it."""
+    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, n_features=(5, 5), separation=8, random_state=0)
+    X = {**dict(views.items()), "noise": np.random.default_rng(0).normal(size=(120, 20))}
+    return pack_assessment(cs.assess(cs.MultiViewKMeans(3, random_state=0).fit(X), X, refit=True))
+
+
+def test_packed_assessment_is_read_again(packed):
+    say = SimpleNamespace(note=pytest.fail)
+    assessment = unpack_assessment(packed, 120, say)
+    assert assessment.alternative.left_out == ("noise",)
+    assert repr(pack_assessment(assessment)) == repr(packed)
+
+
+def change_table(table, name, column):
+    return cs.data.Table({**table, name: column})
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda packed: "text",
+        lambda packed: [1],
+        lambda packed: Anything(),
+        lambda packed: {**packed, "disagreement": np.nan},
+        lambda packed: {**packed, "disagreement": "0.1"},
+        lambda packed: {**packed, "ambiguity": None},
+        lambda packed: {**packed, "n_assessed": "many"},
+        lambda packed: {**packed, "stability": packed["stability"][:-1]},
+        lambda packed: {**packed, "margin": packed["margin"].astype(str)},
+        lambda packed: {**packed, "margin": packed["margin"].tolist()},
+        lambda packed: {**packed, "views": dict(packed["views"])},
+        lambda packed: {**packed, "views": cs.data.Table()},
+        lambda packed: {**packed, "views": change_table(packed["views"], "support", np.array(["a", "b", "c"]))},
+        lambda packed: {**packed, "views": change_table(packed["views"], "confirmed_by", np.array(["x"] * 3))},
+        lambda packed: {**packed, "views": change_table(packed["views"], "view", np.array([1, 2, 3]))},
+        lambda packed: {**packed, "clusters": change_table(packed["clusters"], "size", np.array([1, 2]))},
+        lambda packed: {**packed, "clusters": change_table(packed["clusters"], "margin", [0.1, 0.2, 0.3])},
+        lambda packed: {**packed, "notes": [1]},
+        lambda packed: {**packed, "notes": "text"},
+        lambda packed: {**packed, "copies": [("a",)]},
+        lambda packed: {**packed, "copies": [([], [])]},
+        lambda packed: {**packed, "alike": [("view0", "absent")]},
+        lambda packed: {**packed, "unjudged": {"view0": "unknown"}},
+        lambda packed: {**packed, "unjudged": {"view0": []}},
+        lambda packed: {**packed, "alternative": Anything()},
+        lambda packed: {**packed, "alternative": {**packed["alternative"], "rows": np.array([500])}},
+        lambda packed: {**packed, "alternative": {**packed["alternative"], "similarity": "same"}},
+        lambda packed: {**packed, "alternative": {**packed["alternative"], "left_out": [Anything()]}},
+        lambda packed: {**packed, "alternative": {**packed["alternative"], "assessment": None}},
+    ],
+)
+def test_values_of_a_strange_model_file_are_a_note(packed, damage):
+    notes = []
+    assert unpack_assessment(damage(packed), 120, SimpleNamespace(note=notes.append)) is None
+    assert notes == ["The assessment of the run is of another version, and left out: run `consilience cluster` again."]
+
+
+def test_selection_of_another_kind_is_left_out_of_the_page(odd, tmp_path, monkeypatch):
+    from consilience.cli import report
+
+    real = report.open_model
+    monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "selection": {"n_clusters": 3}})
+    ran = done("report", odd[1], "--out", tmp_path / "again.html")
+    assert "note: The choice of the number of clusters is of another version, and left out" in ran.err
 
 
 def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
@@ -225,6 +299,8 @@ def test_entities_that_fit_no_cluster_are_counted_apart(with_outliers):
     ran, folder = with_outliers
     rows, facts = read_labels(folder), summary(folder)
     assert clusters(rows)[:4] == [-1] * 4
+    assert [row["stability"] for row in rows[:4]] == [""] * 4
+    assert all(row["stability"] for row in rows[4:])
     assert all(row[name] == "" for row in rows[:4] for name in {"probability", "second"} & set(row))
     assert (facts["clusters"], facts["outliers"]) == (3, 4)
     assert facts["sizes"] == np.bincount(clusters(rows)[4:]).tolist()

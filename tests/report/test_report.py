@@ -430,6 +430,14 @@ def test_page_opens_with_the_verdict(disagreement, look, words):
     assert AGREEMENT_CAVEAT not in summary
 
 
+def test_without_confirmed_views_there_is_no_estimated_impurity():
+    model, views, _ = fitted()
+    html = Report(model, views, assessment=assess_figures(support=(0.01, 0.01))).to_html()
+    assert "<dt>Estimated impurity</dt>" not in html
+    assert "There is no estimate of the impurity, because no two views confirm each other." in html
+    assert "<dt>Estimated impurity</dt>" in Report(model, views, assessment=assess_figures()).to_html()
+
+
 def test_without_an_assessment_there_is_no_verdict(full):
     assert 'class="verdict' not in full
     assert 'id="reliance"' not in full

@@ -3,46 +3,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from itertools import combinations_with_replacement
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, is_sparse, threads, to_numpy
+from .._backend import generator, threads
 from ..affinities import Precomputed
 from ..algorithms.progress import announce
 from ..cluster import Consilience
 from ..cluster._agreement import Restarts
-from ..cluster._links import by_view, entity_ids, positions_of
-from ..cluster._shared import RANDOM_STATE, holds_views, ready_blocks
-from ..data import Views, per_view
-from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
-from .checkpoint import Checkpoint, compute_fingerprint
-from .halves import (
+from ..cluster._halves import (
     Data,
     HalfFit,
     clone_quietly,
-    find_repeated,
+    digest_rows,
+    group_identical,
     last_step,
-    measure_disagreement,
+    reset_start,
     restrict_constraints,
     split_entities,
 )
+from ..cluster._links import by_view, entity_ids, positions_of
+from ..cluster._shared import RANDOM_STATE, holds_views
+from ..data import Constraints, Views, per_view
+from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
+from .checkpoint import Checkpoint, Steps, compute_fingerprint, describe_parameters
+from .halves import find_repeated, measure_disagreement
 from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_margins, prepare_apart
-from .reference import ENTITIES_PER_CLUSTER
+from .reference import ENTITIES_PER_CLUSTER, LEAST_SHARED
 
 LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
 MOST_COMPARED = 1_500  # entities on which views are compared with each other
 LEAST_COMPARED = 100  # of them that have a view or two views, if there are so many
-DIGESTED = 20  # entities whose numbers identify the data of a checkpoint
+LEAST_TWINS = 0.05  # share of entities with an identical twin from which groups of identical ones are kept together
 PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
 ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
 
@@ -84,11 +86,13 @@ def assess(
     model : estimator, or Pipeline that ends in one
         Fitted, with `labels_` and `predict`. It is not changed; clones of it are fitted to halves.
     X : Views, or whatever the estimator's `fit` takes
-        The data that the model was fitted to, in the same order.
+        The data that the model was fitted to, in the same order. Views of a pipeline are judged as its last step sees
+        them; halves are fitted with all its steps.
     constraints : Constraints, or mapping of str to Constraints, optional
         What `fit` was given; each half is fitted with the constraints between its entities.
     refit : bool, default=False
-        Whether to fit and assess the model without the views that no other view confirms, if there are any.
+        Whether to fit and assess the model without the views that no other view confirms, if there are any. Of a
+        pipeline only the last step is fitted again.
     max_entities : int, default=5000
         If there are more entities, a random sample of this size is assessed, which bounds the cost. Views are compared
         with each other on about 1,500 entities at most.
@@ -98,7 +102,7 @@ def assess(
         Seed of the sample, the halves and the fits.
     checkpoint : path, optional
         A file that keeps finished steps. After an interruption a call with the same arguments goes on from there, if
-        `random_state` is a number.
+        `random_state` is a number. A file of other data, parameters, constraints or seeds is refused.
     verbose : bool, default=False
         Print each step.
 
@@ -120,34 +124,64 @@ def assess(
     """
     check_predicts(model)
     check_is_fitted(model)
+    options = Options(refit, max_entities, n_splits, verbose)
+    return run_assessment(model, X, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key))
+
+
+class Options(NamedTuple):
+    """What to assess, and how much of it."""
+
+    refit: bool
+    max_entities: int
+    n_splits: int
+    verbose: bool
+
+
+def run_assessment(
+    model: Any, X: Any, constraints: Any, random_state: Any, options: Options, open_steps: Callable[[str], Steps]
+) -> Assessment:
+    """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)
     labels = np.asarray(estimator.labels_)
-    views = read_views(estimator, X)
+    transformed = transform(model, X)
+    views = read_views(estimator, transformed)
     n_clusters = count_clusters(labels, len(views))
     precomputed = find_precomputed(estimator, views.names)
-    data = Data(views if holds_views(X) else X, locate_constraints(constraints, X, views))
+    data = Data(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))
     rng = generator(random_state)
-    sample = draw_sample(labels, max_entities, n_clusters, rng)
-    seeds = rng.integers(2**31, size=n_splits + 1).tolist()
-    saved = Checkpoint(
-        checkpoint,
-        compute_fingerprint(labels, sample, views.names, type(estimator).__name__, seeds, *digest_views(views, sample)),
+    sample = draw_sample(labels, options.max_entities, n_clusters, rng)
+    seeds = rng.integers(2**31, size=options.n_splits + 1).tolist()
+    steps = open_steps(
+        compute_fingerprint(
+            labels,
+            sample,
+            seeds,
+            *digest_views(views, sample),
+            *describe_parameters(model),
+            *digest_constraints(data.constraints),
+        )
     )
+    groups = find_twins(views, sample)
+    if groups is not None:
+        check_different(int(groups.max()) + 1, n_clusters)
 
-    halves, half_model = [], prepare_half_model(model, len(labels))
+    halves, half_model = [], prepare_half_model(model)
     for number, seed in enumerate(seeds[:-1], 1):
-        announce(f"assess: fits to halves, division {number} of {n_splits}", verbose)
-        halves += fit_halves(saved, f"division {number}", data, half_model, sample, seed)
-    announce("assess: predictions of each view for entities that it has not learned from", verbose)
+        announce(f"assess: fits to halves, division {number} of {options.n_splits}", options.verbose)
+        halves += fit_halves(steps, f"division {number}", data, half_model, sample, groups, seed)
+    announce("assess: predictions of each view for entities that it has not learned from", options.verbose)
     with threads(getattr(estimator, "n_jobs", None)):
-        judged = saved.run(
-            "views", lambda: judge_sample(estimator, views, precomputed, labels, sample, n_clusters, seeds[-1])
+        judged = steps.run(
+            "views", lambda: judge_sample(estimator, views, precomputed, labels, sample, groups, n_clusters, seeds[-1])
         )
     stability = measure_stability(halves, labels)
     margin = np.full(len(labels), np.nan)
     margin[sample] = judged["margin"]
     counted = sample[labels[sample] >= 0]
     between_halves = np.mean([measure_disagreement(*pair) for pair in zip(halves[::2], halves[1::2], strict=True)])
+    n_requested = getattr(estimator, "n_clusters", None)
+    n_filled = len(np.unique(labels[labels >= 0]))
+    n_missing = max(0, int(n_requested) - n_filled) if isinstance(n_requested, Integral) else 0
     assessment = Assessment(
         float(max(between_halves, 1 - np.mean(stability[counted]))),
         1 - float(np.mean(margin[counted])),
@@ -155,18 +189,35 @@ def assess(
         tabulate_views(views.names, judged),
         stability,
         margin,
-        [(views.names[first], views.names[second]) for first, second in judged["copies"].tolist()],
+        name_pairs(views.names, judged["copies"]),
         len(sample),
-        n_splits,
-        notes=write_notes(len(labels), len(sample), n_clusters),
+        options.n_splits,
+        notes=write_notes(len(labels), len(sample), n_clusters, n_filled, n_missing, groups),
+        alike=name_pairs(views.names, judged["alike"]),
+        unjudged={
+            name: str(reason) for name, reason in zip(views.names, judged["unjudged"].tolist(), strict=True) if reason
+        },
+        n_missing_clusters=n_missing,
     )
-    if not refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
+    if not options.refit or not 0 < len(assessment.unconfirmed) < len(assessment.compared):
         return assessment
-    announce(f"assess: the result without {list_views(assessment.unconfirmed)}", verbose)
-    settings = {"max_entities": max_entities, "n_splits": n_splits, "random_state": seeds[-1], "verbose": verbose}
-    return replace(
-        assessment, alternative=fit_without(model, views, data.constraints, tuple(assessment.unconfirmed), settings)
+    announce(f"assess: the result without {list_views(assessment.unconfirmed)}", options.verbose)
+    alternative = fit_without(
+        model,
+        Views(transformed) if holds_views(transformed) else transformed,
+        views,
+        data.constraints,
+        tuple(assessment.unconfirmed),
+        seeds[-1],
+        options._replace(refit=False),
+        lambda key: steps.nest(f"without views, {key}"),
     )
+    return replace(assessment, alternative=alternative)
+
+
+def name_pairs(names: Sequence[str], pairs: np.ndarray) -> list[tuple[str, str]]:
+    """Return pairs of views by name."""
+    return [(names[first], names[second]) for first, second in pairs.tolist()]
 
 
 def check_predicts(model: Any) -> None:
@@ -178,13 +229,26 @@ def check_predicts(model: Any) -> None:
         )
 
 
-def digest_views(views: Views, sample: np.ndarray) -> list[Any]:
-    """Return shapes and some numbers of each view, by which other data is told apart."""
-    parts: list[Any] = []
-    for _, (X, present) in ready_blocks(views[sample[:DIGESTED]]).items():
-        rows = X.to_scipy().toarray() if is_sparse(X) else to_numpy(X)
-        parts += [X.shape, np.where(to_numpy(present)[:, None], rows, 0)]
-    return parts
+def digest_views(views: Views, sample: np.ndarray) -> Iterator[Any]:
+    """Yield the names, shapes and digests of all assessed rows, that identify the data."""
+    assessed = views[sample]
+    for name in views.names:
+        yield from (name, assessed[name].shape, digest_rows(assessed, name))
+
+
+def digest_constraints(constraints: Any) -> Iterator[Any]:
+    """Yield names, pairs and weights that identify constraints by position."""
+    if isinstance(constraints, Mapping):
+        for name, links in constraints.items():
+            yield name
+            yield from digest_constraints(links)
+    elif isinstance(constraints, Constraints):
+        yield from (*constraints.must, *constraints.cannot)
+
+
+def transform(model: Any, X: Any) -> Any:
+    """Return the data as the last step of a pipeline sees it, and the data itself for other models."""
+    return model[:-1].transform(X) if len(getattr(model, "steps", ())) > 1 else X
 
 
 def read_views(estimator: Any, X: Any) -> Views:
@@ -255,16 +319,10 @@ class HalfConsilience(Consilience):
     _restarts: ClassVar[Restarts] = Restarts(views=2, embedding=3)
 
 
-def prepare_half_model(model: Any, n_entities: int) -> Any:
-    """Return an unfitted clone that fits halves of the entities from their own starts.
-
-    Labels to start from would tell each half what the fit to all entities found.
-    """
-    fresh = clone_quietly(model)
+def prepare_half_model(model: Any) -> Any:
+    """Return an unfitted clone that fits halves of the entities from their own starts."""
+    fresh = reset_start(model)
     estimator = last_step(fresh)
-    init = getattr(estimator, "init", None)
-    if init is not None and np.shape(init) == (n_entities,):
-        estimator.set_params(init=signature(type(estimator)).parameters["init"].default)
     if type(estimator) is not Consilience:
         return fresh
     quick = HalfConsilience(**{**estimator.get_params(deep=False), "n_init": 1})
@@ -273,16 +331,38 @@ def prepare_half_model(model: Any, n_entities: int) -> Any:
     return fresh.set_params(**{fresh.steps[-1][0]: quick})
 
 
-def fit_halves(saved: Checkpoint, step: str, data: Data, model: Any, sample: np.ndarray, seed: int) -> list[HalfFit]:
+def find_twins(views: Views, sample: np.ndarray) -> np.ndarray | None:
+    """Return the groups of identical entities of the sample; None if few entities have an identical one.
+
+    An identical entity tells the cluster of one that was left out, so that noise seems to predict clusters.
+    """
+    groups = group_identical(views[sample])
+    has_twin = np.bincount(groups)[groups] > 1
+    return groups if np.mean(has_twin) >= LEAST_TWINS else None
+
+
+def check_different(n_different: int, n_clusters: int) -> None:
+    """Refuse data with too few entities that differ from each other."""
+    least = LEAST_PER_CLUSTER * n_clusters
+    if n_different < least:
+        raise ValueError(
+            f"only {n_different} of the entities differ from each other, too few to fit {n_clusters} clusters to each "
+            f"half of them: an assessment needs at least {LEAST_PER_CLUSTER} per cluster, {least}"
+        )
+
+
+def fit_halves(
+    steps: Steps, step: str, data: Data, model: Any, sample: np.ndarray, groups: np.ndarray | None, seed: int
+) -> list[HalfFit]:
     """Fit the model to two halves of the sample; another division is tried if a half cannot be clustered."""
     rng = np.random.default_rng(seed)
     for attempt in range(1, ATTEMPTS + 1):
-        rows, others = split_entities(sample, rng)
+        rows, others = split_entities(sample, rng, groups)
         seeds = rng.integers(2**31, size=2).tolist()
         halves = [(rows, others, seeds[0]), (others, rows, seeds[1])]
         try:
             return [
-                HalfFit(**saved.run(f"{step}, attempt {attempt}, half {number}", partial(fit_half, data, model, *half)))
+                HalfFit(**steps.run(f"{step}, attempt {attempt}, half {number}", partial(fit_half, data, model, *half)))
                 for number, half in enumerate(halves)
             ]
         except ValueError as error:
@@ -299,12 +379,12 @@ def fit_half(data: Data, model: Any, rows: np.ndarray, others: np.ndarray, seed:
 
 
 def measure_stability(halves: Sequence[HalfFit], labels: np.ndarray) -> np.ndarray:
-    """Return the share of the fits without each entity that repeat its cluster; NaN if there are none."""
+    """Return the share of the fits without each entity that repeat its cluster; NaN if it has no cluster or fit."""
     repeated, fits = np.zeros(len(labels)), np.zeros(len(labels))
     for half in halves:
         repeated[half.others] += find_repeated(half, labels)
         fits[half.others] += 1
-    return np.where(fits > 0, repeated / np.maximum(fits, 1), np.nan)
+    return np.where((fits > 0) & (labels >= 0), repeated / np.maximum(fits, 1), np.nan)
 
 
 def judge_sample(
@@ -313,20 +393,35 @@ def judge_sample(
     precomputed: Mapping[str, bool],
     labels: np.ndarray,
     sample: np.ndarray,
+    groups: np.ndarray | None,
     n_clusters: int,
     seed: int,
 ) -> dict[str, np.ndarray]:
-    """Return the margins of the sample's entities in the left-out vote, and how well views predict clusters."""
-    compared = draw_compared(views, sample, np.random.default_rng(seed))
+    """Return the margins of the sample's entities in the left-out vote, and how well views predict clusters.
+
+    With groups of identical entities, both come from one entity per group.
+    """
+    different = sample if groups is None else sample[choose_first(groups, labels[sample] >= 0)]
+    compared = draw_compared(views, different, np.random.default_rng(seed))
     prepared = prepare_apart(views[compared], precomputed, n_clusters)
     judged = judge_views(prepared, labels[compared], n_clusters, seed)
-    if isinstance(estimator, Consilience) and votes_by_default(estimator):
+    is_rare = views.present[compared].sum(axis=0) < LEAST_SHARED
+    judged["unjudged"] = np.where((judged["unjudged"] == "constant") & is_rare, "few", judged["unjudged"])
+    if groups is None and isinstance(estimator, Consilience) and votes_by_default(estimator):
         margin = np.where(labels >= 0, estimator.confidence_, np.nan)[sample]
     else:
-        if len(compared) < len(sample):
-            prepared = prepare_apart(views[sample], precomputed, n_clusters)
-        margin = measure_margins(prepared, labels[sample], n_clusters)
+        if len(compared) < len(different):
+            prepared = prepare_apart(views[different], precomputed, n_clusters)
+        margin = measure_margins(prepared, labels[different], n_clusters)
+        if groups is not None:
+            margin = np.where(labels[sample] >= 0, margin[groups], np.nan)
     return {"margin": margin, **judged}
+
+
+def choose_first(groups: np.ndarray, has_cluster: np.ndarray) -> np.ndarray:
+    """Return the position of the first entity of each group, of those with a cluster if there are any."""
+    order = np.argsort(~has_cluster, kind="stable")
+    return order[np.unique(groups[order], return_index=True)[1]]
 
 
 def votes_by_default(estimator: Consilience) -> bool:
@@ -349,11 +444,24 @@ def draw_compared(views: Views, sample: np.ndarray, rng: np.random.Generator) ->
     return sample[chosen]
 
 
-def write_notes(n_entities: int, n_assessed: int, n_clusters: int) -> list[str]:
+def write_notes(
+    n_entities: int, n_assessed: int, n_clusters: int, n_filled: int, n_missing: int, groups: np.ndarray | None
+) -> list[str]:
     """Return sentences about what limits the assessment."""
     notes = []
+    if n_missing:
+        notes.append(
+            f"Only {n_filled} of the {n_filled + n_missing} requested clusters have entities: the data may hold fewer "
+            "groups, or another random_state may find more."
+        )
     if n_assessed < n_entities:
         notes.append(f"{n_assessed:,} of the {n_entities:,} entities, drawn at random, were assessed.")
+    if groups is not None:
+        n_twins = int(np.sum(np.bincount(groups)[groups] > 1))
+        notes.append(
+            f"{n_twins:,} of the assessed entities are identical to another in all views. They were kept in the same "
+            "half, and views were compared on one entity of each group of identical ones."
+        )
     if n_assessed < ENTITIES_PER_CLUSTER * n_clusters:
         notes.append(
             f"There are fewer than {ENTITIES_PER_CLUSTER} assessed entities per cluster, so that fits to halves "
@@ -363,25 +471,38 @@ def write_notes(n_entities: int, n_assessed: int, n_clusters: int) -> list[str]:
 
 
 def fit_without(
-    model: Any, views: Views, constraints: Any, names: tuple[str, ...], settings: Mapping[str, Any]
+    model: Any,
+    X: Any,
+    views: Views,
+    constraints: Any,
+    names: tuple[str, ...],
+    seed: int,
+    options: Options,
+    open_steps: Callable[[str], Steps],
 ) -> Alternative:
-    """Fit and assess the model without some views."""
+    """Fit and assess the model without some views; of a pipeline the last step, whose data and views are given."""
+    estimator = last_step(model)
     kept = [name for name in views.names if name not in names]
-    remaining = views[kept]
-    rows = np.flatnonzero(remaining.present.any(axis=1))
-    data = Data(remaining, constraints)
-    fitted = data.fit(drop_views(model, views.names, names), rows)
-    given = None if constraints is None else restrict_constraints(constraints, rows)
-    if isinstance(given, Mapping):
-        given = {name: links for name, links in given.items() if name in kept}
-    labels = np.asarray(last_step(model).labels_)[rows]
-    similarity = normalized_mutual_info_score(labels, last_step(fitted).labels_)
-    return Alternative(names, fitted, rows, assess(fitted, remaining[rows], constraints=given, **settings), similarity)
+    rows = np.flatnonzero(views[kept].present.any(axis=1))
+    kept_constraints = constraints
+    if isinstance(constraints, Mapping):
+        kept_constraints = {name: links for name, links in constraints.items() if name in kept}
+    fresh = drop_views(estimator, views.names, names)
+    if len(rows) < len(views):
+        fresh = reset_start(fresh)  # labels to start from are those of all entities
+    data = Data(X[kept] if isinstance(X, Views) else X, kept_constraints)
+    fitted = data.fit(fresh, rows)
+    if kept_constraints is not None:
+        kept_constraints = restrict_constraints(kept_constraints, rows)
+    similarity = normalized_mutual_info_score(np.asarray(estimator.labels_)[rows], fitted.labels_)
+    assessment = run_assessment(fitted, data.take(rows), kept_constraints, seed, options, open_steps)
+    whole = Pipeline([*model.steps[:-1], (model.steps[-1][0], fitted)]) if hasattr(model, "steps") else fitted
+    return Alternative(names, whole, rows, assessment, similarity)
 
 
-def drop_views(model: Any, names: Sequence[str], dropped: Sequence[str]) -> Any:
+def drop_views(estimator: Any, names: Sequence[str], dropped: Sequence[str]) -> Any:
     """Return a clone whose parameters per view lack some views."""
-    fresh = clone_quietly(model)
+    fresh = clone_quietly(estimator)
     settings: dict[str, Any] = {}
     for parameter, value in fresh.get_params(deep=False).items():
         if isinstance(value, Mapping) and set(value) & set(dropped):

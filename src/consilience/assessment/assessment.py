@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 
 from ..data import Table
 from .reference import (
+    FOLLOWED,
     LEAST_SHARED,
     LEAST_SUPPORT,
     RECORDS,
@@ -24,6 +25,12 @@ from .reference import (
 )
 
 LEAST_GAIN = 0.02  # of doubt, by which a result must be better to be worth a recommendation
+LEAST_SIMILARITY = 0.95  # of two results that are nearly the same
+UNJUDGED = {  # why it is not known how well a view predicts the clusters
+    "few": f"could not be judged: fewer than {LEAST_SHARED} of the assessed entities have it.",
+    "constant": "could not be judged: it is the same for all assessed entities that have it.",
+    "one cluster": "is no evidence for or against the clusters: all assessed entities that have it are in one cluster.",
+}
 WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
 Verdict = Literal["stable", "mixed", "do not rely"]
 
@@ -54,17 +61,26 @@ class Assessment:
         ordered: how well the other views predict its clusters, on average; ``share``, the part of the information in
         the model's clusters that it predicts (NaN for a view that is constant).
     stability : ndarray of shape (n_entities,)
-        Share of the fits to halves without the entity that put it into its cluster; NaN if it was not assessed.
+        Share of the fits to halves without the entity that put it into its cluster; NaN if it was not assessed or is
+        in no cluster.
     margin : ndarray of shape (n_entities,)
         Margin of each entity's cluster over the best other in the left-out vote, relative to its votes, 0 if another
         cluster has more votes; NaN if it was not assessed.
     copies : list of pairs of str
-        Views that are nearly copies of each other, whose agreement proves nothing.
+        Views that are nearly copies of each other, whose agreement proves nothing and does not count.
     n_assessed, n_splits : int
         Number of entities that were assessed, and of divisions into halves.
     alternative : Alternative or None
         The result without the views that no other view confirms, if `assess` was called with ``refit=True`` and there
         are such views.
+    notes : list of str
+        What limits the assessment.
+    alike : list of pairs of str
+        Other views that are very alike, whose agreement proves little.
+    unjudged : mapping of str to str
+        Views whose share of the clusters is not known, and why: 'few' entities, 'constant' or 'one cluster'.
+    n_missing_clusters : int
+        Number of requested clusters that have no entities.
     """
 
     disagreement: float
@@ -78,6 +94,9 @@ class Assessment:
     n_splits: int
     alternative: Alternative | None = None
     notes: Sequence[str] = field(default_factory=tuple)
+    alike: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    unjudged: Mapping[str, str] = field(default_factory=dict)
+    n_missing_clusters: int = 0
 
     @property
     def doubt(self) -> float:
@@ -85,14 +104,25 @@ class Assessment:
         return (self.disagreement + self.ambiguity) / 2
 
     @property
-    def impurity(self) -> float:
-        """Estimated share of the entities whose cluster consists mostly of entities of another kind."""
-        return estimate_impurity(self.doubt)[0]
+    def impurity(self) -> float | None:
+        """Estimated share of the entities whose cluster consists mostly of entities of another kind.
+
+        None if the clusters follow a view that no other confirms, or if no two views confirm each other.
+        """
+        return estimate_impurity(self.doubt)[0] if self._can_estimate else None
 
     @property
-    def impurity_range(self) -> tuple[float, float]:
-        """The range in which the impurity lay in eight of ten results on reference sets with such a doubt."""
-        return estimate_impurity(self.doubt)[1]
+    def impurity_range(self) -> tuple[float, float] | None:
+        """The range in which the impurity lay in eight of ten results on reference sets; None without an estimate."""
+        return estimate_impurity(self.doubt)[1] if self._can_estimate else None
+
+    @property
+    def _can_estimate(self) -> bool:
+        return self.leading is None and self._n_confirmed >= 2
+
+    @property
+    def _n_confirmed(self) -> int:
+        return len(self.compared) - len(self.unconfirmed)
 
     @property
     def certainty(self) -> np.ndarray:
@@ -119,25 +149,35 @@ class Assessment:
         """The views that no other view confirms; of a view that cannot be compared with others nothing is said."""
         compared = set(self.compared)
         confirmed = dict(zip(self.views["view"].tolist(), self.views["confirmed"].tolist(), strict=True))
-        return [str(name) for name, ok in confirmed.items() if name in compared and not ok]
+        return [str(name) for name, is_confirmed in confirmed.items() if name in compared and not is_confirmed]
 
     @property
     def leading(self) -> str | None:
         """An unconfirmed view that predicts the clusters better than every confirmed view: the clusters follow it."""
-        unconfirmed = self.unconfirmed
-        confirmed = [name for name in self.compared if name not in unconfirmed]
-        if not unconfirmed or not confirmed:
+        unconfirmed, shares = self.unconfirmed, self._finite_shares
+        judged = [name for name in self.compared if name in shares]
+        if not set(unconfirmed) & set(judged) or set(judged) <= set(unconfirmed):
             return None
-        shares = dict(zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True))
-        best = max([*confirmed, *unconfirmed], key=lambda name: shares[name])
+        best = max(judged, key=lambda name: (shares[name], name not in unconfirmed))
         return best if best in unconfirmed else None
 
     @property
     def dissenting(self) -> list[str]:
         """Views that are confirmed by a view which, like them, does not predict the clusters: they hold other ones."""
-        shares = dict(zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True))
+        shares = self._finite_shares
         pairs = zip(self.views["view"].tolist(), self.views["confirmed_by"].tolist(), strict=True)
-        return [view for view, other in pairs if other and max(shares[view], shares[other]) < LEAST_SUPPORT]
+        dissenting = []
+        for view, other in pairs:
+            pair_shares = [shares[name] for name in (view, other) if name in shares]
+            if other and pair_shares and max(pair_shares) < LEAST_SUPPORT:
+                dissenting.append(view)
+        return dissenting
+
+    @property
+    def _finite_shares(self) -> dict[str, float]:
+        """The shares of the clusters that views predict, without views of which it is not known."""
+        pairs = zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True)
+        return {view: share for view, share in pairs if np.isfinite(share)}
 
     @property
     def verdict(self) -> Verdict:
@@ -145,8 +185,8 @@ class Assessment:
         if self.doubt > UNRELIABLE_DOUBT or self.leading is not None:
             return "do not rely"
         repeatable = self.disagreement <= STABLE_DISAGREEMENT and self.doubt <= STABLE_DOUBT
-        confirmed = len(self.compared) - len(self.unconfirmed) >= 2 and not self.dissenting
-        return "stable" if repeatable and confirmed else "mixed"
+        confirmed = self._n_confirmed >= 2 and not self.dissenting
+        return "stable" if repeatable and confirmed and not self.n_missing_clusters else "mixed"
 
     @property
     def reason(self) -> str:
@@ -156,6 +196,9 @@ class Assessment:
             return f"the clusters follow view {self.leading!r}, which no other view confirms; {repeated}."
         if self.verdict == "stable" or self.doubt > UNRELIABLE_DOUBT:
             return f"{repeated}."
+        if self.n_missing_clusters:
+            verb = "has" if self.n_missing_clusters == 1 else "have"
+            return f"{repeated}, but {self.n_missing_clusters} of the requested clusters {verb} no entities."
         if self.views.n_rows < 2:
             return f"{repeated}, but there is no second view to confirm the clusters."
         if not self.compared:
@@ -178,16 +221,25 @@ class Assessment:
     @property
     def worth(self) -> str:
         """One sentence that says how often this verdict was right on the reference sets."""
+        if self.leading is not None:
+            return f"Where clusters followed a view that no other confirms, {FOLLOWED}."
         return f"With this verdict {RECORDS[self.verdict]}."
 
     @property
     def estimate(self) -> str:
-        """One sentence with the estimated impurity and its range."""
+        """One sentence with the estimated impurity and its range, or why there is no estimate."""
+        if self.impurity is None or self.impurity_range is None:
+            return f"There is no estimate of the impurity, because {self._explain_no_estimate()}."
         low, high = self.impurity_range
         return (
             f"Estimated impurity: {self.impurity:.0%} of the entities are in a cluster that consists mostly of "
             f"entities of another kind ({low:.0%} to {high:.0%} in eight of ten results on reference sets)."
         )
+
+    def _explain_no_estimate(self) -> str:
+        if self.leading is not None:
+            return f"the clusters follow view {self.leading!r}, which no other view confirms"
+        return "no two views confirm each other" if self.views.n_rows > 1 else "there is no second view"
 
     @property
     def advice(self) -> list[str]:
@@ -206,33 +258,44 @@ class Assessment:
             sentences.append(f"No other view confirms {list_views(unconfirmed)}: compare the result without {pronoun}.")
         if self.dissenting and self.leading is None:
             sentences.append(
-                f"The data hold two groupings, of which {list_views(self.dissenting)} show the other: nothing here "
-                "tells which is right: cluster them apart, and decide by what you know about them."
+                f"The data hold two groupings, of which {list_views(self.dissenting)} show the other. Nothing here "
+                "tells which is right. Cluster them apart, and decide by what you know about them."
             )
         for first, second in self.copies:
             sentences.append(
                 f"Views {first!r} and {second!r} are nearly copies of each other: that they agree proves nothing."
             )
+        for first, second in self.alike:
+            sentences.append(f"Views {first!r} and {second!r} are very alike: that they agree proves little.")
         sentences += self._explain_uncompared()
         if self.alternative is not None:
             sentences.append(self.alternative.describe())
-            if self.leading is None and self.alternative.assessment.doubt > self.doubt - LEAST_GAIN:
-                pronoun = "it" if len(unconfirmed) == 1 else "them"
-                sentences.append(f"The result is no more reliable without {pronoun}, which may therefore stay.")
+            if self.leading is None:
+                sentences += self._weigh(self.alternative)
         return sentences
+
+    def _weigh(self, alternative: Alternative) -> list[str]:
+        """Say what follows if the result without some views is no more repeatable.
+
+        Coarse clusters are repeated easily, so that this alone does not tell which of two different results is right.
+        """
+        gain = self.doubt - alternative.assessment.doubt
+        pronoun = "it" if len(alternative.left_out) == 1 else "them"
+        if gain >= LEAST_GAIN:
+            return []
+        if alternative.similarity >= LEAST_SIMILARITY:
+            return [f"The result is no more reliable without {pronoun}, which may therefore stay."]
+        if gain > -LEAST_GAIN:
+            return ["Both results are about as repeatable: compare them."]
+        return [f"The result without {pronoun} is less repeatable, which does not mean that it is worse: compare them."]
 
     def _explain_uncompared(self) -> list[str]:
         """Say why views could not be compared with others, unless they are copies."""
         sentences = []
         copies = {name for pair in self.copies for name in pair}
-        for name, support, share in zip(
-            self.views["view"].tolist(), self.views["support"].tolist(), self.views["share"].tolist(), strict=True
-        ):
-            if np.isnan(share):
-                sentences.append(
-                    f"View {name!r} could not be judged: fewer than {LEAST_SHARED} of the assessed entities have it, "
-                    "or it is the same for all of them."
-                )
+        for name, support in zip(self.views["view"].tolist(), self.views["support"].tolist(), strict=True):
+            if name in self.unjudged:
+                sentences.append(f"View {name!r} {UNJUDGED[self.unjudged[name]]}")
             elif np.isnan(support) and self.views.n_rows > 1 and name not in copies:
                 sentences.append(
                     f"View {name!r} could not be compared with another view: no other that varies has {LEAST_SHARED} "
@@ -261,7 +324,7 @@ class Assessment:
             "ambiguity": self.ambiguity,
             "doubt": self.doubt,
             "impurity": self.impurity,
-            "impurity_range": list(self.impurity_range),
+            "impurity_range": None if self.impurity_range is None else list(self.impurity_range),
             "unconfirmed": self.unconfirmed,
             "advice": self.advice,
             "notes": list(self.notes),
@@ -283,7 +346,8 @@ class Alternative:
     left_out : tuple of str
         The views that were left out.
     model : estimator
-        Fitted to the other views; entities that have none of them are not among its `labels_`.
+        Fitted to the other views; entities that have none of them are not among its `labels_`. Of a pipeline only the
+        last step was fitted again.
     rows : ndarray
         The positions of the entities of `model`.
     assessment : Assessment
@@ -301,10 +365,11 @@ class Alternative:
     def describe(self) -> str:
         """Return one sentence that compares it with the result of all views."""
         other = self.assessment
+        impurity = "" if other.impurity is None else f" estimated impurity {other.impurity:.0%},"
         return (
-            f"Without {list_views(self.left_out)}: {other.verdict}, estimated impurity {other.impurity:.0%}, fits to "
-            f"half of the entities repeat the clusters of {1 - other.disagreement:.0%} of the other half; normalised "
-            f"mutual information with the result of all views {self.similarity:.2f}."
+            f"Without {list_views(self.left_out)}: {other.verdict},{impurity} fits to half of the entities repeat the "
+            f"clusters of {1 - other.disagreement:.0%} of the other half; normalised mutual information with the "
+            f"result of all views {self.similarity:.2f}."
         )
 
     def to_dict(self) -> dict[str, Any]:

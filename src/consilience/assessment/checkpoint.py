@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 Arrays = Mapping[str, np.ndarray]
+IRRELEVANT = ("n_jobs", "verbose")  # parameters that do not change results
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in memory, which is another one in the next process
+
+
+class Steps(Protocol):
+    """Results of finished steps."""
+
+    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
+        """Return the arrays of a step, computed now unless they are there already."""
+        ...
+
+    def nest(self, name: str) -> Steps:
+        """Return the steps of a part of the computation, whose names do not collide with others."""
+        ...
 
 
 class Checkpoint:
@@ -54,6 +70,10 @@ class Checkpoint:
             self._write()
         return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
 
+    def nest(self, name: str) -> Steps:
+        """Return steps that are kept in the same file, under names that begin with a name."""
+        return NestedSteps(self, name)
+
     def _write(self) -> None:
         if self.path is None:
             return
@@ -61,6 +81,30 @@ class Checkpoint:
         with temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, fingerprint=np.asarray(self.fingerprint), **self.arrays)
         temporary.replace(self.path)
+
+
+class NestedSteps:
+    """Steps of a part of a computation, kept with the other steps.
+
+    Parameters
+    ----------
+    steps : Steps
+        Of the whole computation.
+    name : str
+        Begins the names of the steps of this part.
+    """
+
+    def __init__(self, steps: Steps, name: str) -> None:
+        self.steps = steps
+        self.name = name
+
+    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
+        """Return the arrays of a step, computed now unless they are there already."""
+        return self.steps.run(f"{self.name}, {step}", compute)
+
+    def nest(self, name: str) -> Steps:
+        """Return the steps of a part of this part."""
+        return NestedSteps(self, name)
 
 
 def compute_fingerprint(*parts: Any) -> str:
@@ -72,3 +116,32 @@ def compute_fingerprint(*parts: Any) -> str:
         else:
             digest.update(repr(part).encode())
     return digest.hexdigest()
+
+
+def describe_parameters(value: Any) -> Iterator[Any]:
+    """Yield what identifies an estimator or a parameter in every process: names, arrays and texts."""
+    if isinstance(value, type):
+        yield value.__qualname__
+    elif hasattr(value, "get_params"):
+        yield type(value).__qualname__
+        for name, parameter in sorted(value.get_params(deep=False).items()):
+            if name not in IRRELEVANT:
+                yield name
+                yield from describe_parameters(parameter)
+    elif sp.issparse(value):
+        rows = value.tocsr()
+        yield from (value.shape, rows.indptr, rows.indices, rows.data)
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield name
+            yield from describe_parameters(item)
+    elif isinstance(value, list | tuple):
+        yield len(value)
+        for item in value:
+            yield from describe_parameters(item)
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        yield value
+    elif hasattr(value, "__array__") and np.ndim(value) > 0:
+        yield from describe_parameters(np.asarray(value).tolist())
+    else:
+        yield ADDRESS.sub("", repr(value))

@@ -4,28 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cluster._halves import (
-    Data,
-    HalfFit,
-    clone_quietly,
-    last_step,
-    match_clusters,
-    restrict_constraints,
-    split_entities,
-)
-
-__all__ = [
-    "Data",
-    "HalfFit",
-    "clone_quietly",
-    "compute_disagreement",
-    "find_repeated",
-    "last_step",
-    "match_clusters",
-    "measure_disagreement",
-    "restrict_constraints",
-    "split_entities",
-]
+from ..cluster._halves import HalfFit, match_clusters
 
 
 def compute_disagreement(labels: np.ndarray, others: np.ndarray) -> float:
@@ -49,6 +28,6 @@ def find_repeated(half: HalfFit, labels: np.ndarray) -> np.ndarray:
     Its clusters are matched to those of `labels`, the labels of all entities, by the entities it was fitted to.
     """
     counterparts = match_clusters(half.labels, labels[half.rows])
-    known = half.predicted >= 0
-    predicted = np.where(known, counterparts[np.where(known, half.predicted, 0)], -1)
+    has_prediction = half.predicted >= 0
+    predicted = np.where(has_prediction, counterparts[np.where(has_prediction, half.predicted, 0)], -1)
     return predicted == labels[half.others]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
 from .._backend import single_openmp_thread, to_numpy
@@ -27,7 +29,8 @@ PENALTY, BALANCE = 0.05, 0.5  # as in Consilience
 MAX_ITER, TOL = 15, 1e-3
 RESTARTS = 3  # of k-means in one view
 N_PERMUTATIONS = 3  # of labels, for the information that predictions seem to have by chance
-COPIES = 0.9  # share of common neighbours from which two views count as copies of each other
+COPIES = 0.7  # share of common neighbors beyond chance from which two views count as copies of each other
+ALIKE = 0.6  # and from which they are so alike that their agreement proves little
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +101,9 @@ def judge_views(
 ) -> dict[str, np.ndarray]:
     """Return how well each view predicts the labels, and (row) the clusters of each other view (column).
 
-    A view without information (constant, or of too few entities) has NaN everywhere.
+    A view without information (constant, or of too few entities) has NaN everywhere. `unjudged` says why the share of
+    a view is NaN: "constant", "few" entities that have it, or "one cluster" that has all of these. `copies` and
+    `alike` are pairs of views.
     """
     n_views = len(prepared)
     usable = [v for v, view in enumerate(prepared) if view is not None]
@@ -118,7 +123,23 @@ def judge_views(
     share, prediction = np.full(n_views, np.nan), np.full((n_views, n_views), np.nan)
     for v, (share_of_labels, shares_of_views) in zip(usable, map_views(measure_predictions, usable, like), strict=True):
         share[v], prediction[v, usable] = share_of_labels, shares_of_views
-    return {"share": share, "prediction": prediction, "copies": find_copies(prepared)}
+    return {
+        "share": share,
+        "prediction": prediction,
+        "unjudged": np.array([explain_unjudged(view, labels) for view in prepared], dtype="<U16"),
+        **find_copies(prepared, labels),
+    }
+
+
+def explain_unjudged(view: PreparedView | None, labels: np.ndarray) -> str:
+    """Return why it cannot be measured how well a view predicts the labels; empty if it can."""
+    if view is None:
+        return "constant"
+    labels = labels[view.entities]
+    labels = labels[labels >= 0]
+    if len(labels) < LEAST_SHARED:
+        return "few"
+    return "one cluster" if (labels == labels[0]).all() else ""
 
 
 def measure_margins(prepared: Sequence[PreparedView | None], labels: np.ndarray, n_clusters: int) -> np.ndarray:
@@ -139,7 +160,7 @@ def measure_margins(prepared: Sequence[PreparedView | None], labels: np.ndarray,
 
 def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView | None]:
     """Prepare each view by itself; None for a view that holds no information about its entities."""
-    affinities = {name: Precomputed() if given else Auto() for name, given in precomputed.items()}
+    affinities = {name: Precomputed() if is_precomputed else Auto() for name, is_precomputed in precomputed.items()}
     columns = columns_of(views, affinities, chosen=True)
 
     def prepare(name: str) -> PreparedView | None:
@@ -154,25 +175,53 @@ def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int
         return list(map_views(prepare, views.names, ready_blocks(views[:1])[views.names[0]][0]))
 
 
-def find_copies(prepared: Sequence[PreparedView | None]) -> np.ndarray:
-    """Return the positions of pairs of views whose entities have nearly the same neighbours, (pairs, 2)."""
-    pairs = [
-        (first, second)
-        for (first, view), (second, other) in combinations(enumerate(prepared), 2)
-        if view is not None and other is not None and share_neighbors(view, other) >= COPIES
-    ]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+def find_copies(prepared: Sequence[PreparedView | None], labels: np.ndarray) -> dict[str, np.ndarray]:
+    """Return pairs of views that are nearly copies of each other, and other pairs that are very alike, (pairs, 2).
+
+    Entities have nearly the same neighbors in copies. A copy of a copy is a copy, too.
+    """
+    n_views = len(prepared)
+    shared = np.zeros((n_views, n_views))
+    for (first, view), (second, other) in combinations(enumerate(prepared), 2):
+        if view is not None and other is not None:
+            shared[first, second] = share_neighbors(view, other, labels)
+    groups = connected_components(shared >= COPIES, directed=False)[1]
+    copies = np.triu(groups[:, None] == groups, k=1)
+    return {"copies": np.argwhere(copies), "alike": np.argwhere((shared >= ALIKE) & ~copies)}
 
 
-def share_neighbors(first: PreparedView, second: PreparedView) -> float:
-    """Return the share of neighbours that are the same in two views, over the geometries that are most alike."""
-    if not np.array_equal(first.entities, second.entities):
+def share_neighbors(first: PreparedView, second: PreparedView, labels: np.ndarray) -> float:
+    """Return the share of neighbors that are the same in two views beyond chance, 0 to 1.
+
+    Chance is the share after the entities of each cluster were permuted: in small clusters the neighbors are the same
+    even if the views have nothing but these clusters in common. The geometries count that are most alike. Only entities
+    that have both views count; the share is 0 if these are too few.
+    """
+    entities, rows, other_rows = np.intersect1d(first.entities, second.entities, return_indices=True)
+    if len(entities) < LEAST_SHARED:
         return 0.0
-    shares = []
+    permuted = permute_within(labels[entities])
+    shares = [0.0]
     for space in first.spaces:
+        edges = (space.matrix > 0)[rows][:, rows]
         for other_space in second.spaces:
-            edges, other_edges = space.matrix > 0, other_space.matrix > 0
-            n = edges.shape[0]
-            common = edges.multiply(other_edges).sum() - n  # every entity is joined to itself
-            shares.append(common / max(1, min(edges.sum(), other_edges.sum()) - n))
+            other_edges = (other_space.matrix > 0)[other_rows][:, other_rows]
+            share = compute_overlap(edges, other_edges)
+            chance = compute_overlap(edges, other_edges[permuted][:, permuted])
+            if chance < 1:
+                shares.append((share - chance) / (1 - chance))
     return float(max(shares))
+
+
+def compute_overlap(edges: sp.csr_array, other_edges: sp.csr_array) -> float:
+    """Return the share of the edges of two graphs that are the same."""
+    n = edges.shape[0]  # every entity is joined to itself, which is no edge
+    return float((edges.multiply(other_edges).sum() - n) / max(1, min(edges.sum(), other_edges.sum()) - n))
+
+
+def permute_within(labels: np.ndarray) -> np.ndarray:
+    """Return a random permutation that keeps every entity in its cluster."""
+    permuted = np.empty(len(labels), np.int64)
+    shuffled = np.random.default_rng(0).permutation(len(labels))
+    permuted[np.argsort(labels, kind="stable")] = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    return permuted

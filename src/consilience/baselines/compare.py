@@ -77,8 +77,9 @@ def compare(
           of the adjusted Rand index between the labels of a fit on the sample, with another seed, and the sampled
           entities' labels in the fit on all. 1 where the clusters hang neither on who was there nor on chance;
         - with `assess`, verdict ("stable", "mixed" or "do not rely"), disagreement (of two fits to halves about
-          entities that one of them has not seen) and impurity (estimated without `y`). An estimator that cannot
-          predict, or whose result cannot be assessed, has an empty verdict and NaN;
+          entities that one of them has not seen) and impurity (estimated without `y`; NaN if no two
+          views confirm each other). An estimator that cannot predict, or whose result cannot be assessed, has an empty
+          verdict and NaN;
         - seconds: of the fit on all entities;
         - peak_mib: the most that Python and numpy had allocated at a time in a second fit on all entities, beyond
           what was there before, in MiB. What compiled code allocates for itself is not seen.
@@ -203,7 +204,8 @@ def _assess(name: str, model: Any, data: Any, seed: int) -> dict[str, Any]:
         what = f"{type(error).__name__}: {error}"
         warnings.warn(f"{name!r} cannot be assessed: {what}", UserWarning, stacklevel=4)
         return NOT_ASSESSED
-    return {column: getattr(assessment, column) for column in NOT_ASSESSED}
+    figures = {column: getattr(assessment, column) for column in NOT_ASSESSED}
+    return {column: np.nan if figure is None else figure for column, figure in figures.items()}
 
 
 def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:

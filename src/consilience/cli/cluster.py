@@ -37,7 +37,7 @@ from .outputs import (
     write_json,
     write_labels,
 )
-from .reliance import assess_fit, list_certainty, name_column, pack_assessment, spread_labels
+from .reliance import assess_fit, name_column, pack_assessment, spread_labels
 from .say import Say
 from .summary import spoken, summarise
 
@@ -82,8 +82,8 @@ def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessme
     model = fitted.estimator
     labels = np.asarray(model.labels_)
     columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
-    if assessment is not None and (certainty := list_certainty(assessment)) is not None:
-        columns["confidence"] = certainty
+    if assessment is not None:
+        columns["confidence"] = assessment.certainty.tolist()
     columns |= tabulate_probabilities(model, fitted.views, labels)
     if assessment is not None:
         columns["stability"] = show_numbers(assessment.stability, 2)

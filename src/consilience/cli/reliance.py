@@ -5,22 +5,30 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from ..assessment import Alternative, Assessment, assess
+from ..assessment.assessment import UNJUDGED
+from ..assessment.reference import WORDS
+from ..cluster._halves import match_clusters
+from ..data import Table
 from .job import Data, Fitted
 from .methods import METHODS
 from .say import Say
 
-CERTAINTIES = ("sure", "likely", "doubtful", "a guess")
+COLUMNS = {
+    "views": ("view", "support", "confirmed_by", "confirmed", "trust", "share"),
+    "clusters": ("cluster", "size", "stability", "margin"),
+}
+NUMBERS = ("support", "trust", "share", "cluster", "size", "stability", "margin")  # columns of numbers
+OUTDATED = "The assessment of the run is of another version, and left out: run `consilience cluster` again."
 
 
 def assess_fit(data: Data, fitted: Fitted, options: argparse.Namespace, say: Say) -> Assessment | None:
-    """Assess the model and calibrate its probabilities, unless the user or the method rules it out; a note says why."""
+    """Assess the model and calibrate its probabilities, unless --no-assess is given or the method cannot predict."""
     if not options.assess:
         return None
     if not METHODS[data.method].predicts:
@@ -63,18 +71,9 @@ def describe_reliance(assessment: Assessment) -> list[str]:
 
 def describe_certainty(assessment: Assessment) -> list[str]:
     """Return a sentence that counts the entities by how sure their cluster is."""
-    certainty = list_certainty(assessment)
-    if certainty is None:
-        return []
-    counts = Counter(certainty)
-    parts = [f"{word} {counts[word]:,}" for word in CERTAINTIES if counts[word]]
+    counts = Counter(assessment.certainty.tolist())
+    parts = [f"{word} {counts[word]:,}" for word, _ in WORDS if counts[word]]
     return [f"Confidence in each entity's cluster: {', '.join(parts)}."] if parts else []
-
-
-def list_certainty(assessment: Assessment) -> list[str] | None:
-    """Return a word per entity that says how sure its cluster is, empty if it was not assessed; None without words."""
-    words = getattr(assessment, "certainty", None)
-    return None if words is None else [str(word or "") for word in words]
 
 
 def name_column(alternative: Alternative) -> str:
@@ -88,11 +87,7 @@ def spread_labels(alternative: Alternative, labels: np.ndarray) -> list[Any]:
     Each cluster has the number of the cluster of `labels` with which it shares most entities, one to one.
     """
     others = np.asarray(alternative.model.labels_)
-    placed = (others >= 0) & (labels[alternative.rows] >= 0)
-    size = int(max(labels.max(initial=0), others.max(initial=0))) + 1
-    n_shared = np.zeros((size, size), dtype=np.int64)
-    np.add.at(n_shared, (others[placed], labels[alternative.rows][placed]), 1)
-    numbers = linear_sum_assignment(n_shared, maximize=True)[1]
+    numbers = match_clusters(others, labels[alternative.rows])
     clusters: list[Any] = [""] * len(labels)
     for row, other in zip(alternative.rows.tolist(), others.tolist(), strict=True):
         clusters[row] = int(numbers[other]) if other >= 0 else other
@@ -115,16 +110,73 @@ def pack_assessment(assessment: Assessment | None) -> dict[str, Any] | None:
     return packed
 
 
-def unpack_assessment(packed: Mapping[str, Any] | None, say: Say) -> Assessment | None:
-    """Return the assessment that a model file holds, if it holds one that this version can read."""
+def unpack_assessment(packed: Any, n_entities: int, say: Say) -> Assessment | None:
+    """Return the assessment that a model file holds; a note says so if this version cannot read it."""
     if packed is None:
         return None
-    values, other = dict(packed), packed.get("alternative")
     try:
-        if other is not None:
-            inner = unpack_assessment(other["assessment"], say)
-            values["alternative"] = Alternative(**{**other, "assessment": inner}, model=None)
-        return Assessment(**values)
-    except (TypeError, KeyError):
-        say.note("The assessment of the run is of another version, and left out: run `consilience cluster` again.")
+        return build_assessment(packed, n_entities)
+    except (TypeError, KeyError, ValueError, AttributeError, RecursionError):
+        say.note(OUTDATED)
         return None
+
+
+def build_assessment(packed: Any, n_entities: int) -> Assessment:
+    """Return an assessment of packed fields; ValueError, TypeError, KeyError or AttributeError if they are unfit."""
+    values = dict(packed)
+    other = values.pop("alternative", None)
+    assessment = Assessment(**values)
+    check_assessment(assessment, n_entities)
+    if other is None:
+        return assessment
+    left_out, rows, similarity = other["left_out"], other["rows"], float(other["similarity"])
+    check(isinstance(left_out, tuple | list) and len(left_out) > 0 and set(left_out) <= set(name_views(assessment)))
+    check(isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu" and np.isfinite(similarity))
+    check(bool(np.all((rows >= 0) & (rows < n_entities))))
+    inner = build_assessment(other["assessment"], len(rows))
+    return replace(assessment, alternative=Alternative(tuple(left_out), None, rows, inner, similarity))
+
+
+def check_assessment(assessment: Assessment, n_entities: int) -> None:
+    """Raise ValueError unless every field has the type and length that the sentences and the report need."""
+    for figure in (assessment.disagreement, assessment.ambiguity):
+        check(isinstance(figure, float | np.floating) and bool(np.isfinite(figure)))
+    for number in (assessment.n_assessed, assessment.n_splits, assessment.n_missing_clusters):
+        check(isinstance(number, int | np.integer))
+    for values in (assessment.stability, assessment.margin):
+        check(isinstance(values, np.ndarray) and values.shape == (n_entities,) and values.dtype.kind == "f")
+    for name, columns in COLUMNS.items():
+        check_table(getattr(assessment, name), columns)
+    names = name_views(assessment)
+    check(all(isinstance(name, str) for name in (*names, *assessment.views["confirmed_by"].tolist())))
+    check(assessment.views["confirmed"].dtype.kind == "b" and len(set(names)) == len(names))
+    check(set(assessment.views["confirmed_by"].tolist()) <= {"", *names})
+    check(is_sequence(assessment.notes) and all(isinstance(note, str) for note in assessment.notes))
+    for pairs in (assessment.copies, assessment.alike):
+        check(is_sequence(pairs) and all(is_sequence(pair) and len(pair) == 2 for pair in pairs))
+        check({name for pair in pairs for name in pair} <= set(names))
+    check(isinstance(assessment.unjudged, Mapping) and set(assessment.unjudged) <= set(names))
+    check(set(assessment.unjudged.values()) <= set(UNJUDGED))
+
+
+def check_table(table: Any, columns: tuple[str, ...]) -> None:
+    """Raise ValueError unless a table has the columns, all of the same length and with numbers where they belong."""
+    check(isinstance(table, Table) and set(columns) <= set(table) and table.n_rows > 0)
+    check(all(isinstance(column, np.ndarray) and column.shape == (table.n_rows,) for column in table.values()))
+    check(all(table[name].dtype.kind in "iuf" for name in columns if name in NUMBERS))
+
+
+def name_views(assessment: Assessment) -> list[str]:
+    """Return the names of the assessed views."""
+    return assessment.views["view"].tolist()
+
+
+def is_sequence(value: Any) -> bool:
+    """Return whether a value is a list or a tuple."""
+    return isinstance(value, list | tuple)
+
+
+def check(is_fit: bool) -> None:
+    """Raise ValueError if a value of a model file is unfit."""
+    if not is_fit:
+        raise ValueError("a value of the assessment is of another kind")

@@ -13,6 +13,7 @@ import numpy as np
 from ..data import Table
 from ..explain import confidence
 from ..files import check_complete, check_free
+from ..selection import Selection
 from .cluster import FILES, build_report
 from .job import Fitted, check_inputs_stay, digest, load, reduced
 from .predict import open_model
@@ -43,15 +44,26 @@ def report(options: argparse.Namespace, say: Say) -> None:
     estimator = held["estimator"]
     if digest(data.reading.contents) != held["data"]:
         raise ValueError("the files are not as they were when the model was fitted: run `consilience cluster` again")
-    fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), held.get("selection"))
+    selection = check_selection(held.get("selection"), say)
+    fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), selection)
     comparison = facts.get("comparison")
     with say.step("drawing the report", "drew the report"):
         sure = confidence(estimator, fitted.views)
         table = _table(comparison) if comparison else None
-        assessment = unpack_assessment(held.get("assessment"), say)
+        assessment = unpack_assessment(held.get("assessment"), len(estimator.labels_), say)
         build_report(data, fitted, sure, table, assessment, options, say).save(out, overwrite=options.force)
     say.left = f"the results are in {out}"
     say.result(f"Written to {out}")
+
+
+def check_selection(selection: Any, say: Say) -> Selection | None:
+    """Return how the number of clusters was chosen, if the model file holds it; else a note says so."""
+    if selection is None or isinstance(selection, Selection):
+        return selection
+    say.note(
+        "The choice of the number of clusters is of another version, and left out: run `consilience cluster` again."
+    )
+    return None
 
 
 def read_summary(path: Path) -> dict[str, Any]:

@@ -43,7 +43,10 @@ class Data:
 
     def fit(self, model: Any, rows: np.ndarray) -> Any:
         """Fit an unfitted model to some entities, and return it."""
-        options = {} if self.constraints is None else {"constraints": restrict_constraints(self.constraints, rows)}
+        options = {}
+        if self.constraints is not None:
+            step = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+            options[f"{step}constraints"] = restrict_constraints(self.constraints, rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all entities has given its warnings to the user
             return model.fit(self.take(rows), **options)

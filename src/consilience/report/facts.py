@@ -42,9 +42,8 @@ class Facts:
 
     @cached_property
     def certainty(self) -> np.ndarray | None:
-        """A word per entity that says how sure its cluster is, if the assessment has such words."""
-        words = getattr(self.assessment, "certainty", None)
-        return None if words is None else np.array([str(word or "") for word in words])
+        """A word per entity that says how sure its cluster is, empty if not assessed; None without assessment."""
+        return None if self.assessment is None else self.assessment.certainty
 
     @cached_property
     def stability(self) -> dict[int, float]:

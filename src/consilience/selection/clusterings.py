@@ -42,19 +42,13 @@ class AgreementClusterings:
         source: ViewSource,
         views: Views,
         precomputed: Mapping[str, bool],
-        largest: int,
+        predictors: SharedPredictors,
         n_splits: int,
         rng: np.random.Generator,
     ) -> None:
-        self.source, self.precomputed, self.largest, self.n_splits, self.rng = (
-            source,
-            precomputed,
-            largest,
-            n_splits,
-            rng,
-        )
-        self.predictors = SharedPredictors.build(views, precomputed, largest)
-        self.permuted = build_permuted(self.predictors, views, precomputed, largest, rng)
+        self.source, self.precomputed, self.n_splits, self.rng = source, precomputed, n_splits, rng
+        self.predictors = predictors
+        self.permuted = build_permuted(predictors, views, precomputed, rng)
         self._labels: dict[int, np.ndarray] = {}
         self._half_labels: list[dict[int, np.ndarray]] = [{} for _ in range(2 * n_splits)]
 
@@ -75,7 +69,8 @@ class AgreementClusterings:
             first, second = split_entities(np.arange(self.source.n_entities), self.rng)
             for rows, others in ((first, second), (second, first)):
                 views, other_views = self.source.read_halves(rows, others)
-                predictors = SharedPredictors.build(views, self.precomputed, min(self.largest, len(rows)))
+                largest = min(self.predictors.most_clusters, len(rows))
+                predictors = SharedPredictors.build(views, self.precomputed, largest)
                 halves.append((rows, others, predictors, predictors.place(other_views)))
         return halves
 
@@ -103,7 +98,7 @@ class EstimatorClusterings:
         source: ViewSource,
         views: Views,
         precomputed: Mapping[str, bool],
-        largest: int,
+        predictors: SharedPredictors,
         n_splits: int,
         rng: np.random.Generator,
     ) -> None:
@@ -111,14 +106,15 @@ class EstimatorClusterings:
         if hasattr(estimator, "families_for"):  # chosen by all entities, not by those of a half
             estimator.set_params(families=estimator.families_for(views))
         self.estimator, self.data, self.rng = estimator, source.data, rng
-        self.predictors = SharedPredictors.build(views, precomputed, largest)
+        self.predictors = predictors
         self.permuted_data: Data | None = None
         if views.n_views > 1 and not any(precomputed.values()) and isinstance(source.data.X, Views):
             self.permuted_data = Data(permute_rows(source.data.X, rng))
             permuted_views = ViewSource(self.permuted_data, estimator, views.names).read()
+            largest = predictors.most_clusters
             self.permuted: SharedPredictors | None = SharedPredictors.build(permuted_views, precomputed, largest)
         else:
-            self.permuted = build_permuted(self.predictors, views, precomputed, largest, rng)
+            self.permuted = build_permuted(predictors, views, precomputed, rng)
         self.entities = np.arange(source.n_entities)
         self.divisions = [split_entities(self.entities, rng) for _ in range(n_splits)]
         self.seeds = rng.integers(2**31, size=2 + 2 * n_splits).tolist()
@@ -153,7 +149,6 @@ def build_permuted(
     predictors: SharedPredictors,
     views: Views,
     precomputed: Mapping[str, bool],
-    largest: int,
     rng: np.random.Generator,
 ) -> SharedPredictors | None:
     """Return predictors of views whose rows are permuted, or of a single view whose columns are.
@@ -165,4 +160,4 @@ def build_permuted(
     if any(precomputed.values()) or views[views.names[0]].shape[1] < 2:
         return None
     permuted = permute_columns(views, rng)
-    return SharedPredictors.build(permuted, precomputed, min(largest, len(permuted)))
+    return SharedPredictors.build(permuted, precomputed, min(predictors.most_clusters, len(permuted)))

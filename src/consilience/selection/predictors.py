@@ -83,10 +83,15 @@ class SharedPredictors:
         embedding = GraphFeatures.fit(graph, min(n_entities, most_clusters), np.random.default_rng(0)).vectors
         return cls(prepared, ridges, n_entities, columns, graph, embedding)
 
+    @property
+    def most_clusters(self) -> int:
+        """Largest number of clusters that the views were prepared for."""
+        return self.embedding.shape[1]
+
     def permute(self, rng: np.random.Generator) -> SharedPredictors:
         """Return a copy in which each view belongs to entities drawn at random among those that have it."""
         permuted = [replace(view, entities=rng.permutation(view.entities)) for view in self.prepared]
-        return self._embed(permuted, self.ridges, self.n_entities, self.columns, self.embedding.shape[1])
+        return self._embed(permuted, self.ridges, self.n_entities, self.columns, self.most_clusters)
 
     def build_ensemble(self, n_clusters: int) -> Ensemble:
         """Build the predictors of so many clusters."""

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, va
 from .._backend import generator, threads
 from ..algorithms.progress import announce
 from ..assessment.assess import find_precomputed
-from ..assessment.left_out import find_copies, prepare_apart
+from ..assessment.left_out import find_copies
 from ..cluster import Consilience
 from ..cluster._halves import Data, HalfFit, group_identical, last_step
 from ..cluster._shared import RANDOM_STATE, holds_views
@@ -31,6 +31,7 @@ LEAST_EVIDENCE = 2.25  # agreement times the root of the entities; independent v
 LEAST_STABILITY = 0.1  # of clusters that count as groups
 LEAST_MODULARITY = 0.05  # by which the clusters of one view must be clearer than those of independent columns
 MOST_IDENTICAL = 0.05  # share of entities that may be identical to others before these count once
+CLUSTERS_OF_COPIES = 16  # at most, within which the neighbors of copies are the same beyond chance
 HIGH, MIDDLE = 0.7, 0.35  # values of an index from which it is called high or middle
 
 
@@ -159,14 +160,18 @@ def search_numbers(
             )
             source = replace(source, data=Data(source.data.take(distinct)))
             views = source.read()
-    names, copies = drop_copies(views, precomputed)
+    tried, is_open = check_candidates(candidates, len(views))
+    predictors = SharedPredictors.build(views, precomputed, tried[-1])
+    copies = find_copied_views(predictors, tried[-1], rng)
     if copies:
         notes += [f"Views {first!r} and {second!r} are nearly copies, and count as one." for first, second in copies]
-        source = replace(source, names=names)
-        views, precomputed = views[names], {name: precomputed[name] for name in names}
-    tried, is_open = check_candidates(candidates, len(views))
+        dropped = {second for _, second in copies}
+        source = replace(source, names=[name for name in views.names if name not in dropped])
+        views = views[list(source.names or ())]
+        precomputed = {name: precomputed[name] for name in views.names}
+        predictors = SharedPredictors.build(views, precomputed, tried[-1])
     make = AgreementClusterings if isinstance(clusterer, Consilience) else EstimatorClusterings
-    clusterings: Clusterings = make(source, views, precomputed, tried[-1], n_splits, rng)
+    clusterings: Clusterings = make(source, views, precomputed, predictors, n_splits, rng)
     evidence = collect_evidence(clusterings, tried, verbose)
     judges_agreement = any(np.isfinite(figures.agreement) for figures in evidence.values())
     chance = measure_chance(clusterings, tried, judges_agreement)
@@ -187,14 +192,13 @@ def find_distinct(views: Views) -> np.ndarray | None:
     return np.sort(first) if len(first) <= (1 - MOST_IDENTICAL) * len(views) else None
 
 
-def drop_copies(views: Views, precomputed: Mapping[str, bool]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the names of views without copies of earlier ones, and the pairs of copies."""
-    if views.n_views < 2:
-        return list(views.names), []
-    pairs = find_copies(prepare_apart(views, precomputed, 2)).tolist()
-    copies = [(views.names[first], views.names[second]) for first, second in pairs]
-    dropped = {second for _, second in copies}
-    return [name for name in views.names if name not in dropped], copies
+def find_copied_views(predictors: SharedPredictors, largest: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Return the pairs of views that are nearly copies of each other."""
+    if len(predictors.prepared) < 2:
+        return []
+    labels = predictors.cluster(min(CLUSTERS_OF_COPIES, largest), rng).labels
+    names = [view.name for view in predictors.prepared]
+    return [(names[first], names[second]) for first, second in find_copies(predictors.prepared, labels)["copies"]]
 
 
 def check_candidates(candidates: Sequence[int] | str, n_entities: int) -> tuple[list[int], bool]:

@@ -72,10 +72,11 @@ def _advise(sentence: str) -> Html:
 
 def _figures(assessment: Assessment) -> Iterator[tuple[str, str, str]]:
     """(name, number, what it means) of the figures behind the verdict."""
-    low, high = assessment.impurity_range
     yield "Repeated", share(1 - assessment.disagreement), "of the entities by fits to the other half"
     yield "Margin", decimal(1 - assessment.ambiguity), "mean lead of an entity's cluster over the next, 0 to 1"
-    yield "Estimated impurity", share(assessment.impurity), f"{share(low)} to {share(high)} in eight of ten results"
+    if assessment.impurity is not None and assessment.impurity_range is not None:
+        low, high = assessment.impurity_range
+        yield "Estimated impurity", share(assessment.impurity), f"{share(low)} to {share(high)} in eight of ten results"
     yield "Assessed", count(assessment.n_assessed), "entities"
 
 
