@@ -18,6 +18,7 @@ from .alone import compare_alone
 from .job import Data, Fitted, check_inputs_stay, describe, describe_selection, described, digest, fit, load
 from .methods import METHODS, check_outliers
 from .outputs import (
+    has_probabilities,
     say_guarded,
     show_answers,
     show_clusters,
@@ -72,7 +73,8 @@ def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessme
     columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
     if assessment is not None and (certainty := list_certainty(assessment)) is not None:
         columns["confidence"] = certainty
-    columns |= tabulate_probabilities(model, fitted.views, labels)
+    if has_probabilities(model, assessment is not None):
+        columns |= tabulate_probabilities(model, fitted.views, labels)
     if assessment is not None:
         columns["stability"] = show_numbers(assessment.stability, 2)
     columns["contested"] = show_answers(disputed)
