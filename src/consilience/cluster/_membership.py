@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 from sklearn.utils.validation import check_is_fitted
@@ -287,8 +287,7 @@ def compute_probabilities(scored: ClusterScores, temperature: float, pseudo_shar
 
     The pseudo-share is divided evenly among the clusters: the probability of an entity that may be in any cluster.
     """
-    probabilities = softmax(scored.scores / temperature, axis=1)
-    probabilities = (1 - pseudo_share) * probabilities + pseudo_share / probabilities.shape[1]
+    probabilities = mix_in(softmax(scored.scores / temperature, axis=1), pseudo_share)
     if scored.shares is not None:
         probabilities[~scored.is_known] = scored.shares
     rows = np.flatnonzero(probabilities.argmax(axis=1) != scored.labels)  # nearly a tie, lost in rounding
@@ -384,10 +383,15 @@ def measure_loss(scores: np.ndarray, targets: np.ndarray, temperature: float) ->
     """
     n, k = scores.shape
     error = 1 / (n + 1)
-    scaled = scores / temperature
-    right = scaled[np.arange(n), targets]
-    wrong = (scaled.sum(axis=1) - right) / max(1, k - 1)
-    return float(np.mean(logsumexp(scaled, axis=1) - (1 - error) * right - error * wrong))
+    logs = np.log(mix_in(softmax(scores / temperature, axis=1), error))
+    right = logs[np.arange(n), targets]
+    wrong = (logs.sum(axis=1) - right) / max(1, k - 1)
+    return -float(np.mean((1 - error) * right + error * wrong))
+
+
+def mix_in(probabilities: np.ndarray, share: float) -> np.ndarray:
+    """Return probabilities of which a share is divided evenly among the clusters."""
+    return (1 - share) * probabilities + share / probabilities.shape[1]
 
 
 def choose_outliers(scores: np.ndarray, outliers: Any) -> np.ndarray:
