@@ -209,8 +209,8 @@ class BaseMultiViewKMeans(
         centre if all its views say this cluster. `weight` is the weight of these entities in the centres.
         """
         labels = np.asarray(self.labels_)
-        said = np.stack([self.view_labels_[name] for name in names], axis=1)
-        takes_part = present.any(axis=1) & ((said == labels[:, None]) | ~present).all(axis=1)
+        by_view = np.stack([self.view_labels_[name] for name in names], axis=1)
+        takes_part = present.any(axis=1) & ((by_view == labels[:, None]) | ~present).all(axis=1)
         result = distances.copy()
         for view, has_view in enumerate(present.T):
             for cluster in range(int(self.n_clusters)):
