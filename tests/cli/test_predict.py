@@ -13,6 +13,7 @@ import scipy.io
 import scipy.sparse as sp
 from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
 
+from consilience.cli.predict import is_beyond_chance
 from consilience.persist import load
 from waiting import HANG_LIMIT
 
@@ -63,7 +64,7 @@ def scored(monkeypatch, scores):
     ("n_unlike", "ending"),
     [
         (1, None),
-        (9, "(they are less like any cluster than 99% of the entities of the fit)."),
+        (9, "(they are less like any cluster than 98% of the entities of the fit)."),  # of 60, 1% are none
         (40, "the data may be of another kind, or in other units, than that of the fit."),
     ],
 )
@@ -79,6 +80,20 @@ def test_rows_that_fit_no_cluster_are_told_of_if_chance_does_not_explain_them(
     notes = [line for line in ran.err.splitlines() if "fit no cluster" in line]
     assert len(notes) == (ending is not None)
     assert all(note.startswith(f"note: {n_unlike} of {n} new rows") and note.endswith(ending) for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("n_unlike", "n_rows", "limit", "n_fitted", "expected"),
+    [
+        (0, 0, 0.01, 300, False),
+        (12, 1000, 0.01, 10_000, False),
+        (25, 1000, 0.01, 10_000, True),
+        (50, 1000, 1 / 40, 40, False),  # 40 entities show a share of 1 / 40 poorly
+        (250, 1000, 1 / 40, 40, True),
+    ],
+)
+def test_chance_depends_on_the_number_of_entities_of_the_fit(n_unlike, n_rows, limit, n_fitted, expected):
+    assert is_beyond_chance(n_unlike, n_rows, limit, n_fitted) == expected
 
 
 def test_new_rows_that_the_model_calls_outliers_fit_no_cluster(data, clustered, monkeypatch):

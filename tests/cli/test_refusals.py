@@ -508,26 +508,26 @@ def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, 
         (["cluster"], "the following arguments are required: --view"),
         (
             ["cluster", "--view", "x.csv", "-k", "0"],
-            "'0' is no number of clusters, and neither auto nor small-groups",
+            "'0' must be a number of clusters, auto or small-groups",
         ),
         (
             ["cluster", "--view", "x.csv", "-k", "-3"],
-            "'-3' is no number of clusters, and neither auto nor small-groups",
+            "'-3' must be a number of clusters, auto or small-groups",
         ),
         (
             ["cluster", "--view", "x.csv", "-k", "many"],
-            "'many' is no number of clusters, and neither auto nor small-groups",
+            "'many' must be a number of clusters, auto or small-groups",
         ),
         (
             ["cluster", "--view", "x.csv", "-k", "2.5"],
-            "'2.5' is no number of clusters, and neither auto nor small-groups",
+            "'2.5' must be a number of clusters, auto or small-groups",
         ),
         (["cluster", "--view", "x.csv", "--method", "magic"], "invalid choice: 'magic'"),
         (["cluster", "--view", "x.csv", "--seed", "x"], "argument --seed: 'x' is no whole number, 0 or more"),
         (["predict", "--view", "x.csv"], "the following arguments are required: MODEL"),
         (["report"], "the following arguments are required: FOLDER"),
         pytest.param(
-            ["cluster", "--view", "x.csv", "-k", "²"], "'²' is no number of clusters, and neither auto nor small-groups"
+            ["cluster", "--view", "x.csv", "-k", "²"], "'²' must be a number of clusters, auto or small-groups"
         ),
         pytest.param(
             ["cluster", "--view", "x.csv", "--seed", "-1"], "--seed"

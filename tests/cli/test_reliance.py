@@ -11,6 +11,7 @@ from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, ru
 import consilience as cs
 from consilience.cli.alone import line
 from consilience.cli.constraints import kept
+from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.report.caveats import AGREEMENT_CAVEAT
 
@@ -194,6 +195,25 @@ def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
     assert AGREEMENT_CAVEAT in ran.out
     assert "Not assessed" not in ran.err
     assert 'id="reliance"' not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("method", "columns"), [("k-means", []), ("co-em", ["probability", "second"])])
+def test_probabilities_that_are_not_calibrated_are_left_out(method, columns, ab, tmp_path):
+    """The model of co-EM has probabilities of its own; those of k-means come with the assessment."""
+    done("cluster", *ab, "-k", 3, "--method", method, "--no-assess", "--out", tmp_path / "out")
+    assert [name for name in read_labels(tmp_path / "out")[0] if name in ("probability", "second")] == columns
+    done("predict", tmp_path / "out", *ab, "--out", tmp_path / "placed.csv")
+    assert [name for name in read_labels(tmp_path / "placed.csv")[0] if name in ("probability", "second")] == columns
+
+
+def test_next_cluster_is_left_out_if_its_probability_is_shown_as_zero():
+    class Model:
+        @staticmethod
+        def predict_proba(views):
+            return np.array([[0.99996, 0.00004], [0.99994, 0.00006], [0.5, 0.5], [0.3, 0.7]])
+
+    columns = tabulate_probabilities(Model, None, np.array([0, 0, 1, -1]))
+    assert columns == {"probability": ["1.0000", "0.9999", "0.5000", ""], "second": ["", 1, 0, ""]}
 
 
 def test_method_that_cannot_predict_is_not_assessed_and_says_why(clustered):

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 
 import consilience as cs
 from consilience import baselines
-from consilience.cluster._membership import find_temperature, measure_loss, score_halves
+from consilience.cluster._halves import reset_start, try_divisions
+from consilience.cluster._membership import TEMPERATURE_RANGE, find_temperature, measure_loss, score_halves
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.explain import confidence
 
@@ -108,7 +110,8 @@ def test_calibration_lowers_the_loss_of_unseen_entities(name):
     reference, labels = model.temperature_, model.labels_.copy()
     assert model.calibrate(views) is model
     assert np.array_equal(model.labels_, labels)
-    scores, targets = score_halves(model, views, labels, K, 5_000, np.random.default_rng(0))
+    unseen = score_halves(model, views, labels, K, 5_000, np.random.default_rng(0))
+    scores, targets = unseen.scores, unseen.targets
     calibrated = model.temperature_
     assert calibrated == pytest.approx(find_temperature(scores, targets, reference))
     assert measure_loss(scores, targets, calibrated) <= measure_loss(scores, targets, reference)
@@ -121,7 +124,8 @@ def test_calibrated_probabilities_are_frequencies(name, separation):
     """Fits to other entities repeat the cluster about as often as the probability says."""
     views = make_views(900, separation=separation)
     model = fit(name, views).calibrate(views)
-    scores, targets = score_halves(model, views, model.labels_, K, 5_000, np.random.default_rng(5))
+    unseen = score_halves(model, views, model.labels_, K, 5_000, np.random.default_rng(5))
+    scores, targets = unseen.scores, unseen.targets
     logits = scores / model.temperature_
     probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
     largest = (probabilities / probabilities.sum(axis=1, keepdims=True)).max(axis=1)
@@ -133,11 +137,73 @@ def test_calibrated_probabilities_are_frequencies(name, separation):
     assert right[lower].mean() < right[~lower].mean()
 
 
-def test_calibration_goes_on_from_given_labels():
-    views = make_views()
-    labels = fit("consilience", views).labels_
-    for name in ("k-means", "consilience"):
-        assert fit(name, views, init=labels).calibrate(views).temperature_ > 0
+def make_noise(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return cs.Views([rng.normal(size=(n, 5)), rng.normal(size=(n, 8))])
+
+
+@pytest.mark.parametrize("name", ["k-means", "spectral", "consilience", "addition"])
+def test_labels_to_start_from_do_not_make_noise_certain(name):
+    noise = make_noise()
+    labels = fit(name, noise, n_clusters=4).labels_
+    model = fit(name, noise, n_clusters=4, init=labels).calibrate(noise)
+    assert model.predict_proba(noise).max(axis=1).mean() < 0.6
+
+
+def test_refined_noise_is_not_certain():
+    noise = make_noise()
+    labels = fit("k-means", noise, n_clusters=4).labels_
+    model = cs.refine(noise, labels).calibrate(noise)
+    assert model.predict_proba(noise).max(axis=1).mean() < 0.6
+
+
+def test_halves_start_from_the_default():
+    centers = {"view0": np.zeros((K, 5)), "view1": np.zeros((K, 8))}
+    for init in (np.zeros(200, int), centers, [0, 1, 2]):
+        fresh = reset_start(cs.MultiViewKMeans(K, init=init, n_init=3))
+        assert (fresh.init, fresh.n_init) == ("k-means++", 3)
+    assert reset_start(cs.MultiViewKMeans(K, init="random")).init == "random"
+    assert reset_start(cs.Consilience(K, init=np.zeros(200, int))).init == "auto"
+    wrapped = baselines.ConcatenatedViews(KMeans(K, init=np.zeros((K, 13))))
+    assert reset_start(wrapped).estimator.init == "k-means++"
+
+
+def test_another_division_is_tried_if_a_half_is_refused():
+    tried = []
+
+    def fit_half(name, rows, others, seed):
+        tried.append(name)
+        if len(tried) < 2:
+            raise ValueError("all rows are alike")
+        return rows, others, seed
+
+    first, second = try_divisions(np.arange(9), np.random.default_rng(0), fit_half)
+    assert tried == ["attempt 1, half 0", "attempt 2, half 0", "attempt 2, half 1"]
+    assert sorted([*first[0], *first[1]]) == list(range(9))
+    assert np.array_equal(first[0], second[1])
+    assert first[2] != second[2]
+
+    def refuse(*half):
+        raise ValueError("all rows are alike")
+
+    with pytest.raises(
+        ValueError, match=r"no half of the 9 entities could be clustered on its own.*all rows are alike"
+    ):
+        try_divisions(np.arange(9), np.random.default_rng(0), refuse)
+
+
+@pytest.mark.parametrize("name", ["k-means", "spectral", "consilience"])
+def test_probabilities_say_no_more_than_the_number_of_entities_allows(name):
+    views = make_views(300, separation=20.0)
+    model = fit(name, views[:100]).calibrate(views[:100])
+    ratio = model.temperature_ / model._reference_temperature
+    assert 1.5 / TEMPERATURE_RANGE < ratio < TEMPERATURE_RANGE / 1.5
+    largest = model.predict_proba(views[100:]).max(axis=1)
+    assert largest.max() <= 1 - 1 / 200
+    assert largest.mean() > 0.9
+    reference = fit(name, views[:100])
+    refitted = model.fit(views[:100])
+    assert np.array_equal(refitted.predict_proba(views), reference.predict_proba(views))
 
 
 def test_calibration_refuses_other_data():
@@ -222,6 +288,66 @@ def test_score_of_new_rows(name):
     assert model.score_outliers(views[:0]).shape == (0,)
 
 
+def measure_false_alarms(name, n_entities, n_columns, calibrate, n_seeds):
+    shares = []
+    for seed in range(n_seeds):
+        views, _ = make_gaussian_views(
+            n_entities + 400, n_clusters=K, n_features=(n_columns, n_columns), separation=4, random_state=seed
+        )
+        model = fit(name, views[:n_entities])
+        if calibrate:
+            model.calibrate(views[:n_entities])
+        shares.append(model.fits_no_cluster(views[n_entities:]).mean())
+    return np.mean(shares)
+
+
+@pytest.mark.parametrize(("n_entities", "n_columns"), [(60, 50), (150, 50)])
+@pytest.mark.parametrize(
+    ("name", "calibrate"), [("k-means", False), ("spherical", False), ("spectral", False), ("spectral", True)]
+)
+def test_hardly_any_new_row_of_the_same_kind_fits_no_cluster(name, calibrate, n_entities, n_columns):
+    assert measure_false_alarms(name, n_entities, n_columns, calibrate, 10) <= 0.03
+
+
+def test_hardly_any_new_row_fits_no_cluster_by_cross_fitting():
+    assert measure_false_alarms("consilience", 150, 50, True, 3) <= 0.03
+
+
+@every_marking
+def test_rows_with_few_views_are_judged_by_the_spread_of_few_views(name):
+    shares = []
+    for seed in range(2):
+        views, _ = make_gaussian_views(700, n_clusters=K, n_features=(5, 8, 6), separation=4, random_state=seed)
+        model = fit(name, views[:300])
+        for names in (["view0"], ["view1"], ["view0", "view1"]):
+            shares.append([model.fits_no_cluster(part[names]).mean() for part in (views[:300], views[300:])])
+    assert (np.mean(shares, axis=0) <= 0.03).all()
+    if name != "spherical":  # directions are never far
+        far = views[300:].map(lambda X: X + 50)
+        assert model.fits_no_cluster(far[["view0"]]).all()
+
+
+@every_marking
+@pytest.mark.parametrize(("n", "limit"), [(40, 1 / 40), (100, 0.01), (300, 0.01)])
+def test_limit_below_which_rows_fit_no_cluster(name, n, limit):
+    views = make_views(n + 100)
+    model = fit(name, views[:n])
+    assert model.outlier_limit_ == pytest.approx(limit)
+    far = plant_far_rows(views, 4)
+    assert np.array_equal(model.fits_no_cluster(far), model.score_outliers(far) < limit)
+    if name != "spherical":  # directions are never far
+        assert model.fits_no_cluster(far[n + 100 :]).all()
+
+
+def test_calibration_counts_outliers_among_the_entities_of_the_fit():
+    views = plant_far_rows(make_views(200), 10)
+    model = fit("spectral", views, outliers="auto", n_init=10)
+    assert (model.labels_[200:] == -1).sum() >= 8
+    model.calibrate(views)
+    assert len(model._outlier_quantiles) == 210
+    assert np.quantile(model._outlier_quantiles, 0.98) > 3.5
+
+
 @every_marking
 def test_saved_and_loaded(name, tmp_path):
     views = make_views()
@@ -243,7 +369,7 @@ def test_model_from_an_earlier_version(name, tmp_path):
     model = fit(name, views)
     added = ["outliers", "temperature_", "outlier_scores_"]
     added += ["_units", "_spreads", "_embedding_unit", "_cluster_means", "_usual_distances"]
-    added += ["_misfit_scales", "_outlier_quantiles", "_unassigned"]
+    added += ["_misfit_scales", "_outlier_quantiles", "_unassigned", "_usual_views", "_view_scales", "_pseudo_share"]
     probabilities = model.predict_proba(views)
     for attribute in added:
         vars(model).pop(attribute, None)

@@ -29,6 +29,7 @@ from .job import (
 )
 from .methods import METHODS, check_outliers
 from .outputs import (
+    has_probabilities,
     say_guarded,
     show_answers,
     show_clusters,
@@ -84,7 +85,8 @@ def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessme
     columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
     if assessment is not None:
         columns["confidence"] = assessment.certainty.tolist()
-    columns |= tabulate_probabilities(model, fitted.views, labels)
+    if has_probabilities(model, assessment is not None):
+        columns |= tabulate_probabilities(model, fitted.views, labels)
     if assessment is not None:
         columns["stability"] = show_numbers(assessment.stability, 2)
     columns["contested"] = show_answers(disputed)

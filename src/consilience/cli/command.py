@@ -180,7 +180,7 @@ def _work(subparser: argparse.ArgumentParser) -> None:
 
 def _number(text: str) -> str:
     if text not in ("auto", "small-groups") and (not text.isdecimal() or int(text) < 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of clusters, and neither auto nor small-groups")
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number of clusters, auto or small-groups")
     return text
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..data import Table, Views
 from .say import Say, counted
 
+DIGITS = 4  # of probabilities
 # Spreadsheets take these for the start of a formula; some of them also the full-width forms.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
@@ -28,14 +29,17 @@ def write_labels(file: IO[str], ids: Any, columns: Mapping[str, Sequence[Any]]) 
     return sum(shown != str(entity) for shown, entity in zip(guarded, ids, strict=True))
 
 
+def has_probabilities(estimator: Any, is_assessed: bool) -> bool:
+    """Return whether the model knows probabilities; those that can be calibrated come with the assessment."""
+    return hasattr(estimator, "predict_proba") and (is_assessed or not hasattr(estimator, "calibrate"))
+
+
 def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> dict[str, list[Any]]:
     """Return columns of each entity's probability to be in its cluster, and of its next most probable cluster.
 
-    There are none if the model knows no probabilities or has a single cluster. Entities that fit no cluster have empty
-    cells.
+    There are none if the model has a single cluster. Entities that fit no cluster have empty cells. So has the next
+    cluster if its probability is shown as 0.
     """
-    if not hasattr(estimator, "predict_proba"):
-        return {}
     shares = np.array(estimator.predict_proba(views), dtype=np.float64)
     if shares.shape[1] < 2:
         return {}
@@ -43,8 +47,9 @@ def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> 
     probability, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
     probability[rows] = shares[rows, labels[rows]]
     shares[rows, labels[rows]] = -np.inf
+    rows = rows[np.round(shares[rows].max(axis=1), DIGITS) > 0]
     second[rows] = shares[rows].argmax(axis=1)
-    return {"probability": show_numbers(probability, 4), "second": show_clusters(second)}
+    return {"probability": show_numbers(probability, DIGITS), "second": show_clusters(second)}
 
 
 def show_numbers(values: np.ndarray, digits: int) -> list[str]:

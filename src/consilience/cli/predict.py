@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import betabinom
 
 from ..data import Views
 from ..files import InputFiles, check_complete, check_free, encode, entities, parse_view, read_files, whole_file
@@ -17,10 +17,9 @@ from ..files.formats import is_table, path_of
 from ..persist import load as load_model
 from .job import check_inputs_stay, reduced, say_left_out
 from .methods import METHODS
-from .outputs import say_guarded, show_answers, tabulate_probabilities, write_labels
+from .outputs import has_probabilities, say_guarded, show_answers, tabulate_probabilities, write_labels
 from .say import Say, check_standard_output, printable, standard_output
 
-UNLIKE = 0.01  # share of the fit's entities that are as unlike any cluster as an entity that fits none
 BY_CHANCE = 0.001  # probability below which a number of such rows is more than chance gives
 
 
@@ -42,7 +41,9 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     estimator = saved["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
-        columns = {"cluster": labels.tolist(), **tabulate_probabilities(estimator, views, labels)}
+        columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
+        if has_probabilities(estimator, saved.get("assessment") is not None):
+            columns |= tabulate_probabilities(estimator, views, labels)
         columns |= judge_fit(estimator, views, labels, say)
     if out is None:
         with standard_output() as stream:
@@ -61,20 +62,29 @@ def predict(options: argparse.Namespace, say: Say) -> None:
 
 def judge_fit(estimator: Any, views: Views, labels: np.ndarray, say: Say) -> dict[str, list[Any]]:
     """Return a column that tells which entities fit a cluster, if the model knows; a note says if many do not."""
-    if not hasattr(estimator, "score_outliers"):
+    if not hasattr(estimator, "fits_no_cluster"):
         return {}
-    unlike = np.asarray(estimator.score_outliers(views)) < UNLIKE
-    note_unlike(int(unlike.sum()), len(labels), say)
+    unlike = np.asarray(estimator.fits_no_cluster(views))
+    if is_beyond_chance(int(unlike.sum()), len(labels), estimator.outlier_limit_, len(estimator.labels_)):
+        note_unlike(int(unlike.sum()), len(labels), estimator.outlier_limit_, say)
     return {"fits": show_answers(~unlike & (labels >= 0))}
 
 
-def note_unlike(n_unlike: int, n_rows: int, say: Say) -> None:
-    """Tell of new rows that fit no cluster if they are clearly more than chance gives."""
-    if binom.sf(n_unlike - 1, n_rows, UNLIKE) > BY_CHANCE:
-        return
+def is_beyond_chance(n_unlike: int, n_rows: int, limit: float, n_fitted: int) -> bool:
+    """Return whether clearly more new rows fit no cluster than of rows of the fit's distribution.
+
+    The limit is known from the entities of the fit: the fewer there are, the more the share of such rows may differ
+    from it.
+    """
+    below = max(1.0, limit * n_fitted)
+    return bool(betabinom.sf(n_unlike - 1, n_rows, below, max(1.0, n_fitted + 1 - below)) <= BY_CHANCE)
+
+
+def note_unlike(n_unlike: int, n_rows: int, limit: float, say: Say) -> None:
+    """Tell of new rows that fit no cluster."""
     text = (
         f"{n_unlike:,} of {n_rows:,} new rows fit no cluster (they are less like any cluster than "
-        f"{1 - UNLIKE:.0%} of the entities of the fit)."
+        f"{1 - limit:.0%} of the entities of the fit)."
     )
     if n_unlike > n_rows / 2:
         text += " These are most of the rows: the data may be of another kind, or in other units, than that of the fit."

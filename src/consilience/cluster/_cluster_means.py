@@ -35,21 +35,23 @@ class ClusterMeans:
         for name, (X, present) in ready_blocks(views, stored=True).items():
             has_view = to_numpy(present)
             means[name] = average_rows(X, np.where(has_view, labels, -1), n_clusters)
-            distances = measure_distances(X, means[name], labels)[has_view]
+            distances = leave_out(measure_distances(X, means[name], labels), labels, has_view)[has_view]
             unit = max(float(distances.mean()), np.finfo(float).tiny)
             spreads[name] = unit * measure_spreads(distances / unit, labels[has_view], n_clusters)
         return cls(means, spreads)
 
-    def measure(self, views: Views, labels: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the distance from the own cluster over the typical one, mean over views, (n,).
+    def measure(self, views: Views, labels: np.ndarray, of_fit: bool = False) -> np.ndarray:
+        """Return the logarithm of the distance from its cluster over the typical one, mean over views, (n,).
 
-        It is 0 for an entity that has none of the views.
+        It is 0 for an entity that has none of the views. Entities of the fit are compared with the means of the others.
         """
         total, n_views = np.zeros(len(labels)), np.zeros(len(labels))
         names = [name for name in views.names if name in self.means]
         for name, (X, present) in (ready_blocks(views[names], stored=True) if names else {}).items():
             has_view = to_numpy(present)
-            ratio = measure_distances(X, self.means[name], labels) / self.spreads[name][labels]
+            distances = measure_distances(X, self.means[name], labels)
+            distances = leave_out(distances, labels, has_view) if of_fit else distances
+            ratio = distances / self.spreads[name][labels]
             total += np.where(has_view, np.log(np.maximum(ratio, LEAST_RATIO)), 0.0)
             n_views += has_view
         return total / np.maximum(n_views, 1)
@@ -81,6 +83,12 @@ def measure_distances(X: Array, means: np.ndarray, labels: np.ndarray) -> np.nda
         else:
             parts.append(np.linalg.norm(block - means[centers], axis=1))
     return np.concatenate(parts)
+
+
+def leave_out(distances: np.ndarray, labels: np.ndarray, has_view: np.ndarray) -> np.ndarray:
+    """Return the distances from the means of the other entities, from the distances from the means of all."""
+    counts = np.maximum(np.bincount(labels[has_view], minlength=int(labels.max(initial=0)) + 1), 2)
+    return distances * (counts / (counts - 1))[labels]
 
 
 def read_rows(X: Array) -> Iterator[tuple[slice, Any]]:

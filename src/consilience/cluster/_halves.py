@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,11 @@ from sklearn.utils import _safe_indexing
 from .._backend import as_plain, as_rows, available_memory
 from ..data import Constraints, Views
 from ..data.sources import in_memory
+
+LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
+ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,22 +81,57 @@ def clone_quietly(model: Any, **settings: Any) -> Any:
     return fresh.set_params(**{name: settings[last] for name, last in parameters.items() if last in settings})
 
 
+def reset_start(model: Any) -> Any:
+    """Return an unfitted clone that starts from the default `init` if labels, responsibilities or centers were given.
+
+    A start that was given for all entities would tell a fit to one half what the fit to all entities says of the other.
+    """
+    fresh = clone_quietly(model)
+    parameters = fresh.get_params(deep=True)
+    defaults = {}
+    for name, value in parameters.items():
+        owner, _, last = name.rpartition("__")
+        if last == "init" and value is not None and not isinstance(value, str) and not callable(value):
+            estimator = parameters[owner] if owner else fresh
+            defaults[name] = signature(type(estimator)).parameters["init"].default
+    return fresh.set_params(**defaults)
+
+
+def check_size(n_entities: int, n_clusters: int, purpose: str) -> None:
+    """Refuse entities that are too few to fit the clusters to halves of them; `purpose` begins the remedy."""
+    least = LEAST_PER_CLUSTER * n_clusters
+    if n_entities < least:
+        raise ValueError(
+            f"{n_entities} entities are too few to fit {n_clusters} clusters to each half of them: {purpose} needs "
+            f"at least {LEAST_PER_CLUSTER} entities per cluster, {least}"
+        )
+
+
+def try_divisions(
+    sample: np.ndarray, rng: np.random.Generator, fit_half: Callable[[str, np.ndarray, np.ndarray, int], T]
+) -> list[T]:
+    """Divide the sample into random halves, and return what `fit_half` returns for each.
+
+    `fit_half` gets a name of the fit, the entities to fit, the others, and a seed. If it raises a ValueError because a
+    half cannot be clustered, another division is tried.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        rows, others = split_entities(sample, rng)
+        seeds = rng.integers(2**31, size=2).tolist()
+        pair = [(rows, others, seeds[0]), (others, rows, seeds[1])]
+        try:
+            return [fit_half(f"attempt {attempt}, half {number}", *half) for number, half in enumerate(pair)]
+        except ValueError as error:
+            refusal = error
+    raise ValueError(
+        f"no half of the {len(sample):,} entities could be clustered on its own, so that none can be held out: "
+        f"{refusal}"
+    ) from refusal
+
+
 def last_step(model: Any) -> Any:
     """Return the clusterer of a pipeline, or the estimator itself."""
     return model.steps[-1][1] if hasattr(model, "steps") else model
-
-
-def reset_start(model: Any) -> Any:
-    """Return an unfitted clone that starts as it does by default, unless its `init` is the name of a start.
-
-    Labels, responsibilities and centers of a fit to all entities would tell a fit to half of them what to find.
-    """
-    fresh = clone_quietly(model)
-    estimator = last_step(fresh)
-    init = getattr(estimator, "init", None)
-    if init is not None and not isinstance(init, str):
-        estimator.set_params(init=signature(type(estimator)).parameters["init"].default)
-    return fresh
 
 
 def split_entities(

@@ -44,11 +44,12 @@ from ..algorithms.stepwise import (
     unlabelled,
 )
 from ..data import Table, Views
-from ..divergences import Divergence
+from ..divergences import Cosine, Divergence
 from ._membership import (
     OUTLIERS,
     ClusterScores,
     MembershipMixin,
+    Misfit,
     OutlierLabelsMixin,
     floor_unit,
     measure_log_ratio,
@@ -163,7 +164,7 @@ class BaseMultiViewKMeans(
         self.history_ = Table.from_rows(best.run.history)
         self.view_centers_, self.statistics_, self.n_steps_ = view_centres.values, memories, 1
         store_agreement(self, joined_labels(by_view, views.names, len(labels)))
-        self.temperature_ = self._reference_temperature
+        self._reset_probabilities()
         self._store_misfit(misfit, views.names, 1.0)
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
@@ -186,11 +187,38 @@ class BaseMultiViewKMeans(
                 unit = floor_unit(float(view_distances[has_view].mean(dtype=np.float64)), float(between))
                 units[name] = (1 - weight) * units.get(name, unit) + weight * unit
         self._units = units
-        unit = present @ np.array([units.get(name, 0.0) for name in names])
-        relative = distances.sum(axis=1, dtype=np.float64) / np.where(unit > 0, unit, 1)
-        is_known, labels = present.any(axis=1), np.asarray(self.labels_)
+        view_units = np.array([units.get(name, 0.0) for name in names])
+        unit, labels = present @ view_units, np.asarray(self.labels_)
+        distances = self._leave_out(distances.astype(np.float64), present, list(names), weight)
+        relative = distances.sum(axis=1) / np.where(unit > 0, unit, 1)
+        is_known = present.any(axis=1)
         self._spreads = measure_spreads(relative[is_known], labels[is_known], self.n_clusters)
-        self._mark_outliers([np.where(is_known, measure_log_ratio(relative, labels, self._spreads), np.inf)])
+        values = np.where(is_known, measure_log_ratio(relative, labels, self._spreads), np.inf)
+        earlier = getattr(self, "_view_scales", {}) if weight < 1 else {}
+        by_view = {}
+        for name, view_distances, view_unit, has_view in zip(names, distances.T, view_units, present.T, strict=True):
+            alone = measure_log_ratio(view_distances / (view_unit or 1), labels, self._spreads)
+            by_view[name] = [alone[has_view]]
+        self._mark_outliers(Misfit([values], present, list(names)), by_view)
+        self._view_scales = {**earlier, **self._view_scales}  # the batch may lack views
+
+    def _leave_out(self, distances: np.ndarray, present: np.ndarray, names: list[str], weight: float) -> np.ndarray:
+        """Return the distance of each entity from its cluster's centre without the entity, (n, n_views).
+
+        An entity draws the centre of its cluster towards itself, which a new entity does not. It takes part in the
+        centre if all its views say this cluster. `weight` is the weight of these entities in the centres.
+        """
+        labels = np.asarray(self.labels_)
+        by_view = np.stack([self.view_labels_[name] for name in names], axis=1)
+        takes_part = present.any(axis=1) & ((by_view == labels[:, None]) | ~present).all(axis=1)
+        result = distances.copy()
+        for view, has_view in enumerate(present.T):
+            for cluster in range(int(self.n_clusters)):
+                rows = np.flatnonzero(takes_part & has_view & (labels == cluster))
+                if len(rows) > 1:
+                    leave_out = leave_out_direction if isinstance(self._divergence, Cosine) else leave_out_row
+                    result[rows, view] = leave_out(distances[rows, view], weight)
+        return result
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
@@ -325,15 +353,16 @@ class BaseMultiViewKMeans(
             return collected(self._over(X, distances_to))
 
     def _score_clusters(self, views: Views) -> ClusterScores:
-        """Score clusters by minus the squared distance, in units of the usual distance from the own cluster."""
+        """Score clusters by minus the squared distance, in units of the usual distance from its cluster."""
         relative, is_known = self._measure_relative(views)
         return ClusterScores(score_distances(relative), relative.argmin(axis=1), is_known)
 
-    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+    def _measure_misfit(self, views: Views) -> Misfit:
         """Measure the distance from the nearest cluster, beside that of the cluster's members."""
         relative, is_known = self._measure_relative(views)
         nearest, labels = relative.min(axis=1), relative.argmin(axis=1)
-        return [np.where(is_known, measure_log_ratio(nearest, labels, self._spreads), np.inf)]
+        values = np.where(is_known, measure_log_ratio(nearest, labels, self._spreads), np.inf)
+        return Misfit([values], views.present, views.names)
 
     def _measure_relative(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
         """Return relative distances to the clusters, (n, k), and which entities have a view."""
@@ -383,3 +412,16 @@ class BaseMultiViewKMeans(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def leave_out_row(distances: np.ndarray, weight: float) -> np.ndarray:
+    """Return the distances of rows from the means of the other rows, from the distances from the mean of all."""
+    return distances / (1 - weight / len(distances))
+
+
+def leave_out_direction(angles: np.ndarray, weight: float) -> np.ndarray:
+    """Return the angles of unit rows with the sums of the other rows, from the angles with the sum of all."""
+    cosines = np.cos(angles)
+    length = cosines.sum() / weight  # of the sum, in units of the weight of a row
+    others = np.sqrt(np.maximum(length**2 - 2 * length * cosines + 1, np.finfo(float).tiny))
+    return np.maximum(np.arccos(np.clip((length * cosines - 1) / others, -1, 1)), angles)

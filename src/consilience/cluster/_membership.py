@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 from sklearn.utils.validation import check_is_fitted
 
 from .._backend import generator
 from ..data import Views
-from ._halves import Data, clone_quietly, match_clusters, split_entities
+from ._halves import Data, check_size, clone_quietly, match_clusters, reset_start, try_divisions
 from ._shared import RANDOM_STATE, known_views
 
 OUTLIERS = [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None]  # what the parameter takes
-LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
-ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
 TEMPERATURE_RANGE = 100.0  # a calibrated temperature is at most this many times the reference, or smaller
 FAR = 3.5  # robust standard deviations beyond which an entity counts as an outlier
 UPPER = 0.85  # quantile whose distance from the median measures the spread of the poorly predicted half
@@ -32,6 +30,7 @@ DISTANCE_LIMIT = 3.0  # of the gap between squared distances, in units of the us
 LEAST_UNIT = 1e-3  # of the mean distance to all clusters: entities that lie this near to their cluster lie in it
 FEW_MEMBERS = 10  # entities of the average cluster that are added to each cluster when its spread is estimated
 N_QUANTILES = 1_001  # of the scores of the fit
+UNLIKE = 0.01  # share of the fit's entities that are at least as unlike any cluster as an entity that fits none
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,24 @@ class ClusterScores:
     labels: np.ndarray  # (n,), what `predict` says
     is_known: np.ndarray  # (n,), whether the entity has a view
     shares: np.ndarray | None = None  # (k,), the probabilities of an entity that has no view, if not all alike
+
+
+@dataclass(frozen=True, eq=False)
+class Misfit:
+    """How poorly their clusters predict entities: quantities that grow with it."""
+
+    quantities: Sequence[np.ndarray]  # (n,) each
+    present: np.ndarray  # (n, n_views), which views each entity has
+    names: Sequence[str]  # of the views
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenScores:
+    """What two fits to halves say of the entities that they have not seen."""
+
+    scores: np.ndarray  # (n, k), of the clusters, in the numbering of the model
+    targets: np.ndarray  # (n,), the labels of the model
+    misfit: np.ndarray  # (m,), how poorly clusters predict the entities, outliers included; none if it is not measured
 
 
 class MembershipMixin:
@@ -57,6 +74,11 @@ class MembershipMixin:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.classifier_tags = ClassifierTags()  # required by scikit-learn's checks of predict_proba on sparse rows
         return tags
+
+    def _reset_probabilities(self) -> None:
+        """Forget a calibration for other data."""
+        self.temperature_ = self._reference_temperature
+        self._pseudo_share = 0.0
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each cluster for each entity.
@@ -76,9 +98,8 @@ class MembershipMixin:
             Probabilities that add up to 1 per entity. The largest is that of the cluster that `predict` chooses.
         """
         views = known_views(self, X)
-        return compute_probabilities(
-            self._score_clusters(views), getattr(self, "temperature_", self._reference_temperature)
-        )
+        temperature = getattr(self, "temperature_", self._reference_temperature)
+        return compute_probabilities(self._score_clusters(views), temperature, getattr(self, "_pseudo_share", 0.0))
 
     @validate_params(
         {
@@ -92,8 +113,11 @@ class MembershipMixin:
 
         Two clones are fitted to disjoint random halves of the entities. Each scores the half that it has not seen, its
         clusters are matched one to one with those of `labels_` by the entities that it was fitted to, and the
-        temperature is the one that makes `labels_` most likely. It takes about as long as one fit. `labels_` and
-        `predict` do not change. Entities labelled -1 do not count, and constraints of the fit are not used.
+        temperature is the one that makes `labels_` most likely. One error is added to those that the halves make, so
+        that no probability is nearer to 1 than so many entities can show. `score_outliers` of `CoTrainedSpectral` from
+        then on compares new entities with the unseen ones. It takes about as long as one fit. `labels_` and `predict`
+        do not change. Entities labelled -1 do not count for the temperature. Constraints of the fit, and labels or
+        centers to start from, are not used.
 
         Parameters
         ----------
@@ -116,30 +140,47 @@ class MembershipMixin:
         n_clusters = int(self.n_clusters)  # type: ignore[attr-defined]
         if n_clusters == 1:
             return self
-        scores, targets = score_halves(self, views, labels, n_clusters, max_entities, generator(random_state))
-        self.temperature_ = find_temperature(scores, targets, self._reference_temperature)
+        unseen = score_halves(self, views, labels, n_clusters, max_entities, generator(random_state))
+        self.temperature_ = find_temperature(unseen.scores, unseen.targets, self._reference_temperature)
+        self._pseudo_share = 1 / (len(unseen.targets) + 1)
+        if len(unseen.misfit):
+            self._outlier_quantiles = summarize(unseen.misfit)
         return self
 
 
 class OutlierLabelsMixin:
-    """Adds labels of outliers, `assign_outliers` and `score_outliers` to an estimator.
+    """Adds labels of outliers, `assign_outliers`, `score_outliers` and `fits_no_cluster` to an estimator.
 
     A fit measures one or more quantities per entity that grow with how poorly its cluster predicts it. Each is
     standardised by its median and the distance from there to an upper quantile, and the largest is the entity's score:
-    an entity may stand out in any of them.
+    an entity may stand out in any of them. Quantities are means over views, which vary more if they are means over
+    fewer views, so that they are standardised by the number of views that an entity has.
     """
 
     outliers: Any
+    _scores_unseen: ClassVar[bool] = False  # whether `calibrate` replaces the scores of the fit by those of halves
 
-    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
-        """Measure how poorly their clusters predict entities, (n,) each."""
+    def _measure_misfit(self, views: Views) -> Misfit:
+        """Measure how poorly their clusters predict entities."""
         raise NotImplementedError
 
-    def _mark_outliers(self, quantities: Sequence[np.ndarray], least: Sequence[float] = (LEAST_DEVIATION,)) -> None:
-        """Store the scores of the entities of the fit, and label outliers; `least` has the least deviation of each."""
-        scales = [measure_scale(values, deviation) for values, deviation in zip(quantities, least, strict=False)]
-        self._misfit_scales = np.array(scales)
-        self.outlier_scores_ = standardize(quantities, self._misfit_scales)
+    def _mark_outliers(
+        self,
+        misfit: Misfit,
+        by_view: Mapping[str, Sequence[np.ndarray]],
+        least: Sequence[float] = (LEAST_DEVIATION,),
+    ) -> None:
+        """Store the scores of the entities of the fit, and label outliers.
+
+        `by_view` has the quantities of entities that are judged by a single view, and `least` the least deviation of
+        each quantity.
+        """
+        n_views = misfit.present.sum(axis=1)
+        self._usual_views = int(np.bincount(n_views[n_views > 0], minlength=2).argmax())
+        usual = [values[n_views == self._usual_views] for values in misfit.quantities]
+        self._misfit_scales = measure_scales(usual, least)
+        self._view_scales = {name: measure_scales(quantities, least) for name, quantities in by_view.items()}
+        self.outlier_scores_ = self._standardize(misfit)
         self._outlier_quantiles = summarize(self.outlier_scores_)
         rows = choose_outliers(self.outlier_scores_, self.outliers)
         labels = np.asarray(self.labels_)  # type: ignore[has-type]
@@ -147,6 +188,28 @@ class OutlierLabelsMixin:
         if len(rows):
             self.labels_ = labels.copy()
             self.labels_[rows] = -1
+
+    def _standardize(self, misfit: Misfit) -> np.ndarray:
+        """Return the score of each entity: its largest quantity, in robust standard deviations from its median."""
+        n_views = misfit.present.sum(axis=1)
+        single = getattr(self, "_view_scales", {})
+        names = [name for name in misfit.names if name in single]
+        present = misfit.present[:, [list(misfit.names).index(name) for name in names]]
+        usual_views = getattr(self, "_usual_views", 1)
+        standardized = []
+        for number, (values, scale) in enumerate(zip(misfit.quantities, self._misfit_scales, strict=True)):
+            medians, deviations = np.full(len(values), scale[0]), np.full(len(values), scale[1])
+            if names and usual_views > 1:
+                by_view = np.array([single[name][number] for name in names])
+                alone = present @ np.column_stack([by_view[:, 0], by_view[:, 1] ** 2])
+                alone = alone / np.maximum(present.sum(axis=1), 1)[:, None]
+                # The variance of a mean falls with the number of views, down to what the views have in common.
+                weight = (1 / np.maximum(n_views, 1) - 1 / usual_views) / (1 - 1 / usual_views)
+                weight = np.where(present.any(axis=1), np.clip(weight, 0, 1), 0.0)
+                medians += weight * (alone[:, 0] - medians)
+                deviations = np.sqrt(deviations**2 + weight * (alone[:, 1] - deviations**2))
+            standardized.append((values - medians) / deviations)
+        return np.max(standardized, axis=0)
 
     def assign_outliers(self) -> Any:
         """Put the outliers into the clusters that predict them best: `labels_` no longer contains -1.
@@ -166,6 +229,9 @@ class OutlierLabelsMixin:
     def score_outliers(self, X: Any) -> np.ndarray:
         """Share of the entities of the fit that their cluster predicts at least as poorly as each of these.
 
+        Each entity of the fit is judged as if it had not taken part: its cluster is that of the other entities. What is
+        left of its part is removed by `calibrate` of `CoTrainedSpectral`, whose embedding depends on every entity.
+
         Parameters
         ----------
         X : Views, mapping or sequence of blocks, or array-like
@@ -174,19 +240,54 @@ class OutlierLabelsMixin:
         Returns
         -------
         ndarray of shape (n_entities,)
-            From 1, typical, to 0, predicted worse than every entity of the fit. Entities up to 0.01 fit no cluster.
+            From 1, typical, to 0, predicted worse than every entity of the fit. Entities below `outlier_limit_` fit no
+            cluster; `fits_no_cluster` says which.
         """
         views = known_views(self, X)
-        if not hasattr(self, "_outlier_quantiles"):
-            raise ValueError("this model was saved before it could score outliers: fit it again")
-        scores = standardize(self._measure_misfit(views), self._misfit_scales)
-        n_smaller = np.searchsorted(self._outlier_quantiles, scores, side="left")
+        self._check_scores_outliers()
+        n_smaller = np.searchsorted(self._outlier_quantiles, self._score_misfit(views), side="left")
         return 1 - n_smaller / len(self._outlier_quantiles)
 
+    @property
+    def outlier_limit_(self) -> float:
+        """Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100."""
+        check_is_fitted(self)
+        self._check_scores_outliers()
+        return max(UNLIKE, 1 / len(self._outlier_quantiles))
 
-def compute_probabilities(scored: ClusterScores, temperature: float) -> np.ndarray:
-    """Return the probability of each cluster, of which the largest is that of the chosen cluster."""
-    probabilities = softmax(scored.scores / temperature, axis=1)
+    def fits_no_cluster(self, X: Any) -> np.ndarray:
+        """Whether each entity fits no cluster: its score by `score_outliers` is below `outlier_limit_`.
+
+        The limit is 0.01, or 1 / n if the fit had n < 100 entities, of which none is a smaller share. It is about the
+        share of new entities of the same kind that are said to fit no cluster.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_entities,)
+            True for entities that no cluster predicts well.
+        """
+        return np.asarray(self.score_outliers(X)) < self.outlier_limit_
+
+    def _score_misfit(self, views: Views) -> np.ndarray:
+        """Return the scores of entities, as `outlier_scores_` has those of the fit."""
+        return self._standardize(self._measure_misfit(views))
+
+    def _check_scores_outliers(self) -> None:
+        if not hasattr(self, "_outlier_quantiles"):
+            raise ValueError("this model was saved before it could score outliers: fit it again")
+
+
+def compute_probabilities(scored: ClusterScores, temperature: float, pseudo_share: float = 0.0) -> np.ndarray:
+    """Return the probability of each cluster, of which the largest is that of the chosen cluster.
+
+    The pseudo-share is divided evenly among the clusters: the probability of an entity that may be in any cluster.
+    """
+    probabilities = mix_in(softmax(scored.scores / temperature, axis=1), pseudo_share)
     if scored.shares is not None:
         probabilities[~scored.is_known] = scored.shares
     rows = np.flatnonzero(probabilities.argmax(axis=1) != scored.labels)  # nearly a tie, lost in rounding
@@ -195,7 +296,7 @@ def compute_probabilities(scored: ClusterScores, temperature: float) -> np.ndarr
 
 
 def score_distances(relative: np.ndarray) -> np.ndarray:
-    """Return scores by squared distances in units of the usual distance from the own cluster."""
+    """Return scores by squared distances in units of the usual distance from its cluster."""
     relative = np.asarray(relative, dtype=np.float64)
     nearest = relative.min(axis=1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -221,58 +322,46 @@ def check_calibration(labels: np.ndarray, n_entities: int) -> None:
 
 def score_halves(
     model: Any, views: Views, labels: np.ndarray, n_clusters: int, max_entities: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores of entities by models that have not seen them, clusters matched with `labels`, and their labels."""
-    sample = np.flatnonzero(labels >= 0)
+) -> UnseenScores:
+    """Fit clones to halves of the entities, and return how they score entities that they have not seen."""
+    sample = np.arange(len(labels))
     if len(sample) > max_entities:
         sample = np.sort(rng.choice(sample, max_entities, replace=False))
-    least = LEAST_PER_CLUSTER * n_clusters
-    if len(sample) < least:
-        raise ValueError(
-            f"{len(sample)} entities are too few to fit {n_clusters} clusters to each half of them: calibration needs "
-            f"at least {LEAST_PER_CLUSTER} entities per cluster, {least}"
-        )
-    refusal: ValueError | None = None
-    for _ in range(ATTEMPTS):
-        rows, others = split_entities(sample, rng)
-        seeds = rng.integers(2**31, size=2).tolist()
-        try:
-            parts = [
-                score_half(model, views, labels, rows, others, seeds[0]),
-                score_half(model, views, labels, others, rows, seeds[1]),
-            ]
-        except ValueError as error:
-            refusal = error
-            continue
-        scores, targets = (np.concatenate(values) for values in zip(*parts, strict=True))
-        return scores, targets
-    raise ValueError(
-        f"no half of the {len(sample):,} entities could be clustered on its own, so that none can be scored by a model "
-        f"that has not seen it: {refusal}"
-    ) from refusal
+    outliers, sample = sample[labels[sample] < 0], sample[labels[sample] >= 0]
+    check_size(len(sample), n_clusters, "calibration")
+    fresh = reset_start(model)
+
+    def fit_half(name: str, rows: np.ndarray, others: np.ndarray, seed: int) -> UnseenScores:
+        scored_outliers = outliers[0::2] if name.endswith("half 0") else outliers[1::2]
+        return score_half(fresh, views, labels, rows, others, scored_outliers, seed)
+
+    first, second = try_divisions(sample, rng, fit_half)
+    return UnseenScores(
+        np.concatenate([first.scores, second.scores]),
+        np.concatenate([first.targets, second.targets]),
+        np.concatenate([first.misfit, second.misfit]),
+    )
 
 
 def score_half(
-    model: Any, views: Views, labels: np.ndarray, rows: np.ndarray, others: np.ndarray, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a clone to some entities, and return its scores of others and their labels; only entities with a view."""
-    settings = {"random_state": seed, "outliers": None, "init": restrict_start(model.init, rows, len(labels))}
-    half = Data(views).fit(clone_quietly(model, **settings), rows)
+    model: Any,
+    views: Views,
+    labels: np.ndarray,
+    rows: np.ndarray,
+    others: np.ndarray,
+    outliers: np.ndarray,
+    seed: int,
+) -> UnseenScores:
+    """Fit a clone to some entities, and return its scores of others and of outliers; only entities with a view."""
+    half = Data(views).fit(clone_quietly(model, random_state=seed, outliers=None), rows)
     scored = half._score_clusters(views[others])
     counterparts = match_clusters(half.labels_, labels[rows], scored.scores.shape[1])
     matched = np.empty_like(scored.scores)
     matched[:, counterparts] = scored.scores
-    return matched[scored.is_known], labels[others][scored.is_known]
-
-
-def restrict_start(init: Any, rows: np.ndarray, n_entities: int) -> Any:
-    """Return what a fit to some entities starts from: labels and responsibilities are those of these entities."""
-    if init is None or isinstance(init, str):
-        return init
-    if isinstance(init, dict):
-        return {name: restrict_start(values, rows, n_entities) for name, values in init.items()}
-    values = np.asarray(init)
-    return values[rows] if len(values) == n_entities else init
+    misfit = np.empty(0)
+    if isinstance(half, OutlierLabelsMixin) and half._scores_unseen:
+        misfit = half._score_misfit(views[np.sort(np.concatenate([others, outliers]))])
+    return UnseenScores(matched[scored.is_known], labels[others][scored.is_known], misfit[np.isfinite(misfit)])
 
 
 def find_temperature(scores: np.ndarray, targets: np.ndarray, reference: float) -> float:
@@ -287,9 +376,22 @@ def find_temperature(scores: np.ndarray, targets: np.ndarray, reference: float) 
 
 
 def measure_loss(scores: np.ndarray, targets: np.ndarray, temperature: float) -> float:
-    """Return the mean negative log-likelihood of the targets."""
-    scaled = scores / temperature
-    return float(np.mean(logsumexp(scaled, axis=1) - scaled[np.arange(len(targets)), targets]))
+    """Return the mean negative log-likelihood of the targets, with one error added.
+
+    The error is spread over all entities and clusters. Without it, the likelihood of targets that are all right would
+    grow as long as the temperature falls.
+    """
+    n, k = scores.shape
+    error = 1 / (n + 1)
+    logs = np.log(mix_in(softmax(scores / temperature, axis=1), error))
+    right = logs[np.arange(n), targets]
+    wrong = (logs.sum(axis=1) - right) / max(1, k - 1)
+    return -float(np.mean((1 - error) * right + error * wrong))
+
+
+def mix_in(probabilities: np.ndarray, share: float) -> np.ndarray:
+    """Return probabilities of which a share is divided evenly among the clusters."""
+    return (1 - share) * probabilities + share / probabilities.shape[1]
 
 
 def choose_outliers(scores: np.ndarray, outliers: Any) -> np.ndarray:
@@ -311,11 +413,9 @@ def measure_scale(values: np.ndarray, least: float) -> tuple[float, float]:
     return float(median), max(least, float(upper - median) / UPPER_DEVIATIONS)
 
 
-def standardize(quantities: Sequence[np.ndarray], scales: np.ndarray) -> np.ndarray:
-    """Return the largest of the quantities, each in robust standard deviations from its median, (n,)."""
-    return np.max(
-        [(values - median) / deviation for values, (median, deviation) in zip(quantities, scales, strict=True)], axis=0
-    )
+def measure_scales(quantities: Sequence[np.ndarray], least: Sequence[float]) -> np.ndarray:
+    """Return median and deviation of each quantity, (n_quantities, 2)."""
+    return np.array([measure_scale(values, deviation) for values, deviation in zip(quantities, least, strict=False)])
 
 
 def summarize(scores: np.ndarray) -> np.ndarray:

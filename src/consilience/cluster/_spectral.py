@@ -147,7 +147,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         }
         self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
         self._columns, self._found, self._ending = columns, found, ending
-        self.temperature_ = self._reference_temperature
+        self._reset_probabilities()
         self._embedding_unit = measure_unit(ending.measure_distances(E), labels)
         self._store(found, similarities.present)
         self._store_outliers(views, E)
@@ -206,7 +206,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         return E, has_view
 
     def _score_clusters(self, views: Views) -> ClusterScores:
-        """Score clusters by minus the squared distance in the embedding, in units of that from the own cluster."""
+        """Score clusters by minus the squared distance in the embedding, in units of that from its cluster."""
         with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
             E, has_view = self._place(views)
             distances, labels = self._ending.measure_distances(E), self._ending.predict(E)
@@ -214,7 +214,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         return ClusterScores(score_distances(distances / unit), labels, has_view)
 
     def _measure_unit(self) -> float:
-        """Return the usual distance from the own cluster in the embedding, for a model that was saved without it."""
+        """Return the usual distance from its cluster in the embedding, for a model that was saved without it."""
         E = side_by_side(self._found.joint)
         return measure_unit(self._ending.measure_distances(E), self._ending.predict(E))
 
@@ -285,7 +285,7 @@ ENDINGS: dict[str, Callable[[Array, BaseSpectral], Ending]] = {"kmeans": by_kmea
 
 
 def measure_unit(distances: np.ndarray, labels: np.ndarray) -> float:
-    """Return the usual distance from the own cluster."""
+    """Return the usual distance from its cluster."""
     distances = np.asarray(distances, dtype=np.float64)
     return floor_unit(float(distances[np.arange(len(labels)), labels].mean()), float(distances.mean()))
 

@@ -49,6 +49,7 @@ from ._membership import (
     OUTLIERS,
     ClusterScores,
     MembershipMixin,
+    Misfit,
     OutlierLabelsMixin,
     score_gaps,
 )
@@ -144,6 +145,8 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how far the
         left-out votes of the views are from certainty of the cluster, which is large where views contradict each other,
         and how far the entity is from its nearest entities.
+    outlier_limit_ : float
+        Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
     view_information_ : Table
@@ -302,7 +305,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
         remember(self, X, views)
         self._columns = columns
-        misfit = self._store(fitted, chosen)
+        misfit, by_view = self._store(fitted, chosen)
         if sample is not None:
             try:
                 with threads(self.n_jobs):
@@ -311,8 +314,8 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 forget_fit(self)  # a row outside the sample was refused, or Ctrl-C was pressed
                 raise
         labels = self.labels_
-        self.temperature_ = self._reference_temperature
-        self._mark_outliers(misfit, (LEAST_ERROR, LEAST_DEVIATION))
+        self._reset_probabilities()
+        self._mark_outliers(misfit, by_view, (LEAST_ERROR, LEAST_DEVIATION))
         if fitted.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn(len(chosen), labels)
@@ -396,8 +399,8 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
                 yield Attempt(done, labels, broken * most_bits - done.state.score)
 
-    def _store(self, fitted: Fitted, views: Views) -> list[np.ndarray]:
-        """Store the result, and return how poorly their clusters predict the entities."""
+    def _store(self, fitted: Fitted, views: Views) -> tuple[Misfit, dict[str, list[np.ndarray]]]:
+        """Store the result, and return how poorly their clusters predict the entities, by all views and by each."""
         state: Round = fitted.best.run.state
         self.labels_ = state.labels
         self.cost_ = -state.score
@@ -413,7 +416,12 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             view_labels[view.name] = np.full(len(views), -1)
             view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self._balance)
         store_agreement(self, view_labels)
-        return self._combine_misfit(self._read_votes(fitted, len(views)), state.labels)
+        votes = self._read_votes(fitted, len(views))
+        by_view = {}
+        for name, view_votes in votes.items():
+            alone = self._combine_misfit({name: view_votes}, np.maximum(view_labels[name], 0))
+            by_view[name] = [values[view_votes.has_view] for values in alone.quantities]
+        return self._combine_misfit(votes, state.labels), by_view
 
     def _read_votes(self, fitted: Fitted, n_entities: int) -> dict[str, ViewVotes]:
         """Return the left-out votes of each view, and store the usual distances between neighbours."""
@@ -426,7 +434,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             left_out[view.name] = ViewVotes(has_view, all_votes, distances)
         return left_out
 
-    def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> list[np.ndarray]:
+    def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> Misfit:
         """Return how far the votes of each view are from the cluster, and how far entities are from their neighbours.
 
         The first is the squared difference of the votes of each view, in units of its weight, from 1 for the cluster
@@ -448,15 +456,15 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         quantities = [np.where(is_known, error / np.where(is_known, weights, 1), np.inf)]
         if any(self._usual_distances.values()):
             quantities.append(np.where(is_known, sparsity / np.maximum(n_graphs, 1), np.inf))
-        return quantities
+        return Misfit(quantities, np.stack([view.has_view for view in votes.values()], axis=1), list(votes))
 
-    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+    def _measure_misfit(self, views: Views) -> Misfit:
         parts = []
         with threads(self.n_jobs):
             for votes in self._blocks(views):
                 labels = choose_clusters(sum_votes(votes), self._sizes, self._balance)
                 parts.append(self._combine_misfit(votes, labels))
-        return [np.concatenate(quantity) for quantity in zip(*parts, strict=True)]
+        return join_misfit(parts)
 
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score clusters by balanced votes, divided by the weight of the views that an entity has."""
@@ -476,14 +484,14 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         labels = choose_clusters(total, self._sizes, self._balance)
         return scores, labels, (total != 0).any(axis=1)
 
-    def _extend(self, views: Views, sample: np.ndarray, misfit: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def _extend(self, views: Views, sample: np.ndarray, misfit: Misfit) -> Misfit:
         """Predict the entities that were not in the sample, block by block, and store what is known of all.
 
         Returns how poorly their clusters predict the entities.
         """
         n = len(views)
         labels, confidence = np.empty(n, self.labels_.dtype), np.empty(n)
-        quantities = [np.empty(n) for _ in misfit]
+        parts = []
         view_labels = {name: np.full(n, -1) for name in views.names}
         start = 0
         for votes in self._blocks(views):
@@ -491,21 +499,21 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             rows = slice(start, start + len(total))
             labels[rows] = choose_clusters(total, self._sizes, self._balance)
             confidence[rows] = measure_margins(total / self._sizes**self._balance, labels[rows])
-            for values, block in zip(quantities, self._combine_misfit(votes, labels[rows]), strict=True):
-                values[rows] = block
+            parts.append(self._combine_misfit(votes, labels[rows]))
             for name, view in votes.items():
                 chosen = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
                 view_labels[name][rows][view.has_view] = chosen
             start = rows.stop
         labels[sample], confidence[sample] = self.labels_, self.confidence_
-        for values, sampled in zip(quantities, misfit, strict=True):
+        extended = join_misfit(parts)
+        for values, sampled in zip(extended.quantities, misfit.quantities, strict=True):
             values[sample] = sampled
         for name, sampled_labels in self.view_labels_.items():
             view_labels[name][sample] = sampled_labels
         self.runner_up_ = None
         self.labels_, self.confidence_ = labels, confidence
         store_agreement(self, view_labels)
-        return quantities
+        return extended
 
     def _warn(self, n_entities: int, labels: np.ndarray) -> None:
         if n_entities < ENTITIES_PER_CLUSTER * self.n_clusters and self.n_clusters > 1:
@@ -689,6 +697,12 @@ class Fitted:
     best: Attempt
     information: Table
     interrupted: bool
+
+
+def join_misfit(parts: Sequence[Misfit]) -> Misfit:
+    """Return how poorly clusters predict the entities of several blocks."""
+    quantities = [np.concatenate(values) for values in zip(*(part.quantities for part in parts), strict=True)]
+    return Misfit(quantities, np.concatenate([part.present for part in parts]), parts[0].names)
 
 
 def forget_fit(model: Consilience) -> None:

@@ -16,7 +16,7 @@ from ..algorithms.progress import progress
 from ..algorithms.spectral import Embedding, alignment, co_trained_spectral, leading, place
 from ..data import Table, Views
 from ._cluster_means import ClusterMeans
-from ._membership import LEAST_DEVIATION, OUTLIERS, OutlierLabelsMixin
+from ._membership import LEAST_DEVIATION, OUTLIERS, Misfit, OutlierLabelsMixin
 from ._spectral import REMEDY, BaseSpectral, chosen_views, warn_of_embedding
 
 LEAST_CLOSENESS = 0.2  # deviation of the ratio of distances to the nearest two clusters
@@ -97,8 +97,10 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     outlier_scores_ : ndarray of shape (n_entities,)
         How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
         outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how much
-        nearer the own cluster is than the next in the embedding, and how far the entity is from the mean of its cluster
+        nearer its cluster is than the next in the embedding, and how far the entity is from the mean of its cluster
         in the views that are not similarities.
+    outlier_limit_ : float
+        Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
     history_ : Table
         One row a round, from 0: the alignment of the views' embeddings, the mean squared cosine of the angles between
         the spaces that they span (the first eigenvectors, which tell nothing, apart).
@@ -149,6 +151,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         "outliers": OUTLIERS,
     }
     _stays_on_device = True
+    _scores_unseen = True  # where the embedding puts an entity of the fit depends on it, which no formula undoes
 
     def __init__(
         self,
@@ -216,9 +219,16 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         labels = np.asarray(self.labels_)
         names = [name for name in views.names if name not in self._columns]  # similarities have no means
         self._cluster_means = ClusterMeans.fit(views[names], labels, int(self.n_clusters)) if names else None
-        self._mark_outliers(self._combine_misfit(views, E, labels), (LEAST_CLOSENESS, LEAST_DEVIATION))
+        misfit = self._combine_misfit(views, E, labels, of_fit=True)
+        by_view = {}
+        for name, has_view in zip(views.names, misfit.present.T, strict=True):
+            quantities = list(misfit.quantities)
+            if name in names and self._cluster_means is not None:
+                quantities[1] = self._cluster_means.measure(views[[name]], labels, of_fit=True)
+            by_view[name] = [values[has_view] for values in quantities]
+        self._mark_outliers(misfit, by_view, (LEAST_CLOSENESS, LEAST_DEVIATION))
 
-    def _combine_misfit(self, views: Views, E: Array, labels: np.ndarray) -> list[np.ndarray]:
+    def _combine_misfit(self, views: Views, E: Array, labels: np.ndarray, of_fit: bool = False) -> Misfit:
         """Return how far entities are from their cluster in the embedding, beside the next, and in the views.
 
         The first is near 1 for entities whose views belong to different clusters. The second is large for entities that
@@ -226,15 +236,16 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         """
         quantities = [compare_nearest(np.asarray(self._ending.measure_distances(E), dtype=np.float64), labels)]
         if self._cluster_means is not None:
-            quantities.append(self._cluster_means.measure(views, labels))
-        return quantities
+            quantities.append(self._cluster_means.measure(views, labels, of_fit))
+        return Misfit(quantities, views.present, views.names)
 
-    def _measure_misfit(self, views: Views) -> list[np.ndarray]:
+    def _measure_misfit(self, views: Views) -> Misfit:
         with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
             E, has_view = self._place(views)
             labels = self._ending.predict(E)
-            quantities = self._combine_misfit(views, E, labels)
-        return [np.where(has_view, values, np.inf) for values in quantities]
+            misfit = self._combine_misfit(views, E, labels)
+        quantities = [np.where(has_view, values, np.inf) for values in misfit.quantities]
+        return Misfit(quantities, misfit.present, misfit.names)
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
@@ -244,7 +255,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
 
 
 def compare_nearest(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the distance from the own cluster over that from the nearest other, at most 1."""
+    """Return the distance from its cluster over that from the nearest other, at most 1."""
     if distances.shape[1] == 1:
         return np.zeros(len(labels))
     rows = np.arange(len(labels))

@@ -63,6 +63,8 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
         outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the
         logarithm of the distance from the nearest cluster, standardised; the spread of each cluster counts. Outliers
         that form a cluster of their own are not found.
+    outlier_limit_ : float
+        Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of entities that two views put into the same cluster.
     cost_ : float
