@@ -1,5 +1,6 @@
 """Assessments: figures computed independently, verdicts on data whose truth is known, and inputs of every kind."""
 
+import json
 import sys
 import warnings
 from dataclasses import replace
@@ -15,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -386,7 +388,7 @@ def test_damaged_checkpoint_is_refused(clean, tmp_path, damage):
         middle = content.index(b"predicted") + 200
         content[middle : middle + 8] = bytes(255 - byte for byte in content[middle : middle + 8])
     path.write_bytes({"truncate": content[: len(content) // 2], "flip": content, "text": b"no zip"}[damage])
-    with pytest.raises(ValueError, match="is no checkpoint of an assessment: choose another file"):
+    with pytest.raises(ValueError, match="is no checkpoint of an assessment, or damaged: delete it"):
         cs.assess(model, views, checkpoint=path)
 
 
@@ -801,3 +803,44 @@ def test_dictionary_counts_the_words(clean_assessment):
     counts = clean_assessment.to_dict()["certainty"]
     assert list(counts) == [word for word, _ in WORDS]
     assert sum(counts.values()) == 120
+
+
+def test_rows_in_another_order_are_noticed():
+    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
+    model = cs.Consilience(3, random_state=0).fit(views)
+    order = np.random.default_rng(0).permutation(120)
+    notes = " ".join(cs.assess(model, views[order]).notes)
+    assert "the model predicts other clusters than it has in labels_: check that this is the data of the fit" in notes
+    assert "check that this is the data" not in " ".join(cs.assess(model, views).notes)
+
+
+def test_a_search_over_parameters_is_assessed_by_its_best_estimator():
+    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
+    search = GridSearchCV(cs.MultiViewKMeans(3, random_state=0), {"n_init": [1, 2]}, cv=2).fit(views)
+    assert cs.assess(search, views).verdict == cs.assess(search.best_estimator_, views).verdict
+
+
+def test_checkpoint_in_a_folder_that_does_not_exist_is_refused(tmp_path):
+    views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=8, random_state=0)
+    model = cs.MultiViewKMeans(3, random_state=0).fit(views)
+    with pytest.raises(ValueError, match="the checkpoint cannot be written: there is no folder"):
+        cs.assess(model, views, checkpoint=tmp_path / "none" / "steps.npz")
+
+
+def test_an_assessment_can_be_saved_and_written_as_json(tmp_path):
+    views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(120, 10))
+    views = cs.Views({**dict(views.items()), "noise": noise})
+    assessment = cs.assess(cs.Consilience(3, random_state=0).fit(views), views, refit=True)
+    cs.save(assessment, tmp_path / "assessment.zip")
+    again = cs.load(tmp_path / "assessment.zip")
+    assert repr(again) == repr(assessment)
+    assert json.loads(json.dumps(assessment.to_dict()))["verdict"] == assessment.verdict
+
+
+def test_outliers_do_not_count_in_the_similarity_of_the_alternative():
+    views, _ = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=10, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(200, 10))
+    views = cs.Views({**dict(views.items()), "noise": noise})
+    model = cs.Consilience(3, outliers=0.1, random_state=0).fit(views)
+    assert cs.assess(model, views, refit=True).alternative.similarity > 0.99

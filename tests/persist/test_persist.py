@@ -638,7 +638,8 @@ NAMES_IN_FILES = """
     affinities.unit_rows algorithms.Diagonal algorithms.Exemplars algorithms.First algorithms.Full
     algorithms.Identity algorithms.Means algorithms.Projected algorithms.Refined algorithms.Rotation
     algorithms.Similarities algorithms.ViewExemplars algorithms.ViewMeans algorithms.mean_posterior
-    algorithms.weighted_posterior backend.CSR backend.KernelMatrix backend.KernelMatrix.against backend.Points
+    algorithms.weighted_posterior assessment.Alternative assessment.Assessment backend.CSR backend.KernelMatrix
+    backend.KernelMatrix.against backend.Points
     baselines.CCASpectral baselines.Canonical baselines.CoRegularizedSpectral baselines.ConcatenatedViews
     baselines.Connected baselines.CrossProduct baselines.Filler baselines.Joint baselines.Kernel
     baselines.KernelAddition baselines.KernelAnalysis baselines.KernelProduct baselines.Linear

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,15 +23,17 @@ from ..algorithms.progress import announce
 from ..cluster import Consilience
 from ..cluster._agreement import Restarts
 from ..cluster._halves import (
+    LEAST_PER_CLUSTER,
     Data,
     HalfFit,
+    check_size,
     clone_quietly,
     digest_rows,
     group_identical,
     last_step,
     reset_start,
     restrict_constraints,
-    split_entities,
+    try_divisions,
 )
 from ..cluster._links import by_view, entity_ids, positions_of
 from ..cluster._shared import RANDOM_STATE, holds_views
@@ -41,12 +44,12 @@ from .halves import find_repeated, measure_disagreement
 from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_margins, prepare_apart
 from .reference import ENTITIES_PER_CLUSTER, LEAST_SHARED
 
-LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
 MOST_COMPARED = 1_500  # entities on which views are compared with each other
 LEAST_COMPARED = 100  # of them that have a view or two views, if there are so many
 LEAST_TWINS = 0.05  # share of entities with an identical twin from which groups of identical ones are kept together
+MOST_CHECKED = 500  # entities whose predictions are compared with the labels of the fit
+LEAST_SAME = 0.6  # share of them from which the data counts as that of the fit
 PER_VIEW = ("affinity", "bandwidth", "divergence", "families", "metric")  # parameters that may be lists by view
-ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
 
 
 @validate_params(
@@ -122,6 +125,7 @@ def assess(
     >>> assessment.views["confirmed"].tolist()
     [True, True]
     """
+    model = getattr(model, "best_estimator_", model)  # of a search over parameters
     check_predicts(model)
     check_is_fitted(model)
     options = Options(refit, max_entities, n_splits, verbose)
@@ -192,7 +196,10 @@ def run_assessment(
         name_pairs(views.names, judged["copies"]),
         len(sample),
         options.n_splits,
-        notes=write_notes(len(labels), len(sample), n_clusters, n_filled, n_missing, groups),
+        notes=[
+            *write_notes(len(labels), len(sample), n_clusters, n_filled, n_missing, groups),
+            *check_labels(model, data, labels, rng),
+        ],
         alike=name_pairs(views.names, judged["alike"]),
         unjudged={
             name: str(reason) for name, reason in zip(views.names, judged["unjudged"].tolist(), strict=True) if reason
@@ -218,6 +225,21 @@ def run_assessment(
 def name_pairs(names: Sequence[str], pairs: np.ndarray) -> list[tuple[str, str]]:
     """Return pairs of views by name."""
     return [(names[first], names[second]) for first, second in pairs.tolist()]
+
+
+def check_labels(model: Any, data: Data, labels: np.ndarray, rng: np.random.Generator) -> list[str]:
+    """Return a note if the model predicts other clusters for the data than it has, as for rows in another order."""
+    clustered = np.flatnonzero(labels >= 0)
+    rows = np.sort(rng.choice(clustered, min(MOST_CHECKED, len(clustered)), replace=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        share = float(np.mean(np.asarray(model.predict(data.take(rows))) == labels[rows]))
+    if share >= LEAST_SAME:
+        return []
+    return [
+        f"For {1 - share:.0%} of the entities the model predicts other clusters than it has in labels_: check that "
+        "this is the data of the fit, in the same order."
+    ]
 
 
 def check_predicts(model: Any) -> None:
@@ -268,12 +290,7 @@ def count_clusters(labels: np.ndarray, n_entities: int) -> int:
     n_clusters = int(labels.max()) + 1
     if n_clusters < 2:
         raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")
-    least = LEAST_PER_CLUSTER * n_clusters
-    if n_entities < least:
-        raise ValueError(
-            f"{n_entities} entities are too few to fit {n_clusters} clusters to each half of them: an assessment needs "
-            f"at least {LEAST_PER_CLUSTER} entities per cluster, {least}"
-        )
+    check_size(n_entities, n_clusters, "an assessment")
     return n_clusters
 
 
@@ -355,22 +372,11 @@ def fit_halves(
     steps: Steps, step: str, data: Data, model: Any, sample: np.ndarray, groups: np.ndarray | None, seed: int
 ) -> list[HalfFit]:
     """Fit the model to two halves of the sample; another division is tried if a half cannot be clustered."""
-    rng = np.random.default_rng(seed)
-    for attempt in range(1, ATTEMPTS + 1):
-        rows, others = split_entities(sample, rng, groups)
-        seeds = rng.integers(2**31, size=2).tolist()
-        halves = [(rows, others, seeds[0]), (others, rows, seeds[1])]
-        try:
-            return [
-                HalfFit(**steps.run(f"{step}, attempt {attempt}, half {number}", partial(fit_half, data, model, *half)))
-                for number, half in enumerate(halves)
-            ]
-        except ValueError as error:
-            refusal = error
-    raise ValueError(
-        f"no half of the {len(sample):,} entities could be clustered on its own, so that none can be held out: "
-        f"{refusal}"
-    ) from refusal
+
+    def fit_named(name: str, rows: np.ndarray, others: np.ndarray, half_seed: int) -> HalfFit:
+        return HalfFit(**steps.run(f"{step}, {name}", partial(fit_half, data, model, rows, others, half_seed)))
+
+    return try_divisions(sample, np.random.default_rng(seed), fit_named, groups)
 
 
 def fit_half(data: Data, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> dict[str, np.ndarray]:
@@ -494,7 +500,9 @@ def fit_without(
     fitted = data.fit(fresh, rows)
     if kept_constraints is not None:
         kept_constraints = restrict_constraints(kept_constraints, rows)
-    similarity = normalized_mutual_info_score(np.asarray(estimator.labels_)[rows], fitted.labels_)
+    before, after = np.asarray(estimator.labels_)[rows], np.asarray(fitted.labels_)
+    clustered = (before >= 0) & (after >= 0)
+    similarity = normalized_mutual_info_score(before[clustered], after[clustered])
     assessment = run_assessment(fitted, data.take(rows), kept_constraints, seed, options, open_steps)
     whole = Pipeline([*model.steps[:-1], (model.steps[-1][0], fitted)]) if hasattr(model, "steps") else fitted
     return Alternative(names, whole, rows, assessment, similarity)

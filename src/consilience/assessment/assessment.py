@@ -328,8 +328,8 @@ class Assessment:
             "unconfirmed": self.unconfirmed,
             "advice": self.advice,
             "notes": list(self.notes),
-            "views": self.views,
-            "clusters": self.clusters,
+            "views": list_rows(self.views),
+            "clusters": list_rows(self.clusters),
             "certainty": {word: int(np.sum(self.certainty == word)) for word, _ in WORDS},
             "entities": self.n_assessed,
             "splits": self.n_splits,
@@ -379,6 +379,12 @@ class Alternative:
             "similarity": self.similarity,
             "assessment": self.assessment.to_dict(),
         }
+
+
+def list_rows(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table as values of Python; NaN becomes None."""
+    rows = [{name: np.asarray(value).item() for name, value in row.items()} for row in table.rows()]
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
 
 
 def list_views(names: Sequence[str]) -> str:

@@ -46,6 +46,8 @@ class Checkpoint:
         self.path = None if path is None else Path(path)
         self.fingerprint = fingerprint
         self.arrays: dict[str, np.ndarray] = {}
+        if self.path is not None and not self.path.parent.is_dir():
+            raise ValueError(f"the checkpoint cannot be written: there is no folder {self.path.parent}")
         if self.path is not None and self.path.exists():
             self.arrays = self._read(self.path)
 
@@ -55,7 +57,9 @@ class Checkpoint:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 arrays = dict(file)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is no checkpoint of an assessment: choose another file") from error
+            raise ValueError(
+                f"{path} is no checkpoint of an assessment, or damaged: delete it or choose another file"
+            ) from error
         if str(arrays.pop("fingerprint", "")) != self.fingerprint:
             raise ValueError(
                 f"{path} is the checkpoint of another model, data or seed: delete it or choose another file"

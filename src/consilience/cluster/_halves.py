@@ -108,15 +108,18 @@ def check_size(n_entities: int, n_clusters: int, purpose: str) -> None:
 
 
 def try_divisions(
-    sample: np.ndarray, rng: np.random.Generator, fit_half: Callable[[str, np.ndarray, np.ndarray, int], T]
+    sample: np.ndarray,
+    rng: np.random.Generator,
+    fit_half: Callable[[str, np.ndarray, np.ndarray, int], T],
+    groups: np.ndarray | None = None,
 ) -> list[T]:
     """Divide the sample into random halves, and return what `fit_half` returns for each.
 
     `fit_half` gets a name of the fit, the entities to fit, the others, and a seed. If it raises a ValueError because a
-    half cannot be clustered, another division is tried.
+    half cannot be clustered, another division is tried. Entities of the same group come into the same half.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        rows, others = split_entities(sample, rng)
+        rows, others = split_entities(sample, rng, groups)
         seeds = rng.integers(2**31, size=2).tolist()
         pair = [(rows, others, seeds[0]), (others, rows, seeds[1])]
         try:

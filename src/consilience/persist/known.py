@@ -39,6 +39,7 @@ from ..algorithms.kernel_kmeans import Means
 from ..algorithms.missing import Similarities
 from ..algorithms.refined import Refined, ViewMeans
 from ..algorithms.spectral import First, Projected
+from ..assessment import Alternative, Assessment
 from ..baselines._canonical import Canonical, Kernel, Linear
 from ..baselines._co_regularization import Normalised, Vectors
 from ..baselines._joint import Joint
@@ -79,6 +80,7 @@ KNOWN: dict[str, type] = {
     **_named("cluster", cluster.SpectralFeatures, cluster.PerView, Selection),
     **_named("cluster", cluster.Consilience),
     **_named("cluster", Centres, ClusterMeans, CoTrained, Fitted, Known),
+    **_named("assessment", Assessment, Alternative),
     **_named("baselines", baselines.KernelAddition, baselines.KernelProduct, baselines.CCASpectral),
     **_named("baselines", baselines.MinimumDisagreement, baselines.CoRegularizedSpectral),
     **_named("baselines", baselines.ConcatenatedViews, baselines.MergedViews, baselines.SingleView),
