@@ -47,10 +47,11 @@ def vague_views(missing=0.0, n=90):
         concatenated(3),
         merged(3),
         single(3),
-        KernelAddition(3, n_init=2, random_state=0),
-        KernelProduct(3, bandwidth=1.0, n_init=2, random_state=0),  # one entity has no median distance
-        MinimumDisagreement(3, n_init=2, random_state=0),
-        CoRegularizedSpectral(3, n_init=2, random_state=0),
+        # the checks of sparse rows expect as many probabilities as there are classes in their data, which are four
+        KernelAddition(4, n_init=2, random_state=0),
+        KernelProduct(4, bandwidth=1.0, n_init=2, random_state=0),  # one entity has no median distance
+        MinimumDisagreement(4, n_init=2, random_state=0),
+        CoRegularizedSpectral(4, n_init=2, random_state=0),
         CCASpectral(3, n_init=2, random_state=0),
     ]
 )

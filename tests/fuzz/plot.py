@@ -109,9 +109,8 @@ def draw_agreement(case: Case, ax: Any) -> Any:
     if case.chance(0.1):
         matrix = case.choose([matrix[:, :-1], matrix[0], matrix.tolist(), "nonsense", None])
     names = [case.choose(TEXTS) + str(i) for i in range(n - int(case.chance(0.05)))]
-    bound = case.choose([None, 0.2, 1.0, np.nan])
-    case.note(matrix=matrix, names=names, bound=bound)
-    return call(lambda: plot.AgreementDisplay(matrix, names, bound).plot(ax))
+    case.note(matrix=matrix, names=names)
+    return call(lambda: plot.AgreementDisplay(matrix, names).plot(ax))
 
 
 def draw_contingency(case: Case, ax: Any) -> Any:

@@ -180,7 +180,9 @@ class OutlierLabelsMixin:
         usual = [values[n_views == self._usual_views] for values in misfit.quantities]
         self._misfit_scales = measure_scales(usual, least)
         self._view_scales = {name: measure_scales(quantities, least) for name, quantities in by_view.items()}
-        self.outlier_scores_ = self._standardize(misfit)
+        scores = self._standardize(misfit)
+        largest = scores.max(where=np.isfinite(scores), initial=FAR)
+        self.outlier_scores_ = np.where(np.isfinite(scores), scores, largest + 1)  # entities that have no view
         self._outlier_quantiles = summarize(self.outlier_scores_)
         rows = choose_outliers(self.outlier_scores_, self.outliers)
         labels = np.asarray(self.labels_)  # type: ignore[has-type]
