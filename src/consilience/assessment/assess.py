@@ -198,7 +198,7 @@ def run_assessment(
         options.n_splits,
         notes=[
             *write_notes(len(labels), len(sample), n_clusters, n_filled, n_missing, groups),
-            *check_labels(model, data, labels, rng),
+            *note_other_data(model, data, labels, rng),
         ],
         alike=name_pairs(views.names, judged["alike"]),
         unjudged={
@@ -227,7 +227,7 @@ def name_pairs(names: Sequence[str], pairs: np.ndarray) -> list[tuple[str, str]]
     return [(names[first], names[second]) for first, second in pairs.tolist()]
 
 
-def check_labels(model: Any, data: Data, labels: np.ndarray, rng: np.random.Generator) -> list[str]:
+def note_other_data(model: Any, data: Data, labels: np.ndarray, rng: np.random.Generator) -> list[str]:
     """Return a note if the model predicts other clusters for the data than it has, as for rows in another order."""
     clustered = np.flatnonzero(labels >= 0)
     rows = np.sort(rng.choice(clustered, min(MOST_CHECKED, len(clustered)), replace=False))

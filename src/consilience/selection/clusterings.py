@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..cluster._halves import Data, HalfFit, clone_quietly, last_step, reset_start, split_entities
+from ..cluster._halves import Data, HalfFit, clone_quietly, last_step, reset_start, split_entities, try_divisions
 from ..data import Views
 from .predictors import SharedPredictors
 from .source import ViewSource, permute_columns, permute_rows
@@ -64,15 +64,20 @@ class AgreementClusterings:
     @cached_property
     def _halves(self) -> list[tuple[np.ndarray, np.ndarray, SharedPredictors, Any]]:
         """The entities of each half, the others, the predictors of the half, and the others placed among them."""
-        halves = []
-        for _ in range(self.n_splits):
-            first, second = split_entities(np.arange(self.source.n_entities), self.rng)
-            for rows, others in ((first, second), (second, first)):
-                views, other_views = self.source.read_halves(rows, others)
-                largest = min(self.predictors.most_clusters, len(rows))
-                predictors = SharedPredictors.build(views, self.precomputed, largest)
-                halves.append((rows, others, predictors, predictors.place(other_views)))
-        return halves
+        entities = np.arange(self.source.n_entities)
+        return [half for _ in range(self.n_splits) for half in try_divisions(entities, self.rng, self._build_half)]
+
+    def _build_half(
+        self,
+        name: str,  # noqa: ARG002
+        rows: np.ndarray,
+        others: np.ndarray,
+        seed: int,  # noqa: ARG002
+    ) -> tuple[np.ndarray, np.ndarray, SharedPredictors, Any]:
+        views, other_views = self.source.read_halves(rows, others)
+        largest = min(self.predictors.most_clusters, len(rows))
+        predictors = SharedPredictors.build(views, self.precomputed, largest)
+        return rows, others, predictors, predictors.place(other_views)
 
     def cluster_halves(self, n_clusters: int) -> list[HalfFit]:
         fits = []
