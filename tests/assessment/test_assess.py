@@ -317,12 +317,12 @@ def test_interrupted_assessment_goes_on_from_its_checkpoint(clean, clean_assessm
 
     def interrupt(*arguments):
         if len(fits) == 1:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt("stop")
         fits.append(1)
         return fit_half(*arguments)
 
     monkeypatch.setattr(module, "fit_half", interrupt)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="stop"):
         cs.assess(model, views, checkpoint=path)
     fits.clear()
     monkeypatch.setattr(module, "fit_half", lambda *arguments: (fits.append(1), fit_half(*arguments))[1])
