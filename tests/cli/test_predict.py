@@ -82,6 +82,14 @@ def test_rows_that_fit_no_cluster_are_told_of_if_chance_does_not_explain_them(
     assert all(note.startswith(f"note: {n_unlike} of {n} new rows") and note.endswith(ending) for note in notes)
 
 
+def test_rows_that_fit_no_cluster_have_no_probability(data, clustered, monkeypatch):
+    n = N * 4 // 5
+    scored(monkeypatch, [0.0] * 3 + [0.5] * (n - 3))
+    rows = printed(clustered("k-means"), "--view", f"a={data / 'a.csv'}")
+    assert [bool(row["probability"]) for row in rows] == [False] * 3 + [True] * (n - 3)
+    assert [row["second"] for row in rows[:3]] == [""] * 3
+
+
 @pytest.mark.parametrize(
     ("n_unlike", "n_rows", "limit", "n_fitted", "expected"),
     [

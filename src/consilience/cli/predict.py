@@ -41,10 +41,13 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     estimator = saved["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
+        unlike = find_unlike(estimator, views, say)
         columns: dict[str, list[Any]] = {"cluster": labels.tolist()}
         if has_probabilities(estimator, saved.get("assessment") is not None):
-            columns |= tabulate_probabilities(estimator, views, labels)
-        columns |= judge_fit(estimator, views, labels, say)
+            fitting = labels if unlike is None else np.where(unlike, -1, labels)
+            columns |= tabulate_probabilities(estimator, views, fitting)
+        if unlike is not None:
+            columns["fits"] = show_answers(~unlike & (labels >= 0))
     if out is None:
         with standard_output() as stream:
             shown = [printable(str(entity_id)) for entity_id in ids] if stream.isatty() else ids
@@ -60,14 +63,14 @@ def predict(options: argparse.Namespace, say: Say) -> None:
     say.result(f"{len(labels):,} entities placed, written to {out}")
 
 
-def judge_fit(estimator: Any, views: Views, labels: np.ndarray, say: Say) -> dict[str, list[Any]]:
-    """Return a column that tells which entities fit a cluster, if the model knows; a note says if many do not."""
+def find_unlike(estimator: Any, views: Views, say: Say) -> np.ndarray | None:
+    """Return which entities fit no cluster, None if the model cannot tell; a note says if many do not."""
     if not hasattr(estimator, "fits_no_cluster"):
-        return {}
+        return None
     unlike = np.asarray(estimator.fits_no_cluster(views))
-    if is_beyond_chance(int(unlike.sum()), len(labels), estimator.outlier_limit_, len(estimator.labels_)):
-        note_unlike(int(unlike.sum()), len(labels), estimator.outlier_limit_, say)
-    return {"fits": show_answers(~unlike & (labels >= 0))}
+    if is_beyond_chance(int(unlike.sum()), len(unlike), estimator.outlier_limit_, len(estimator.labels_)):
+        note_unlike(int(unlike.sum()), len(unlike), estimator.outlier_limit_, say)
+    return unlike
 
 
 def is_beyond_chance(n_unlike: int, n_rows: int, limit: float, n_fitted: int) -> bool:
