@@ -13,8 +13,8 @@ MODERN := $(ENV)-modern
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
 # All tests in which a version matters. Papers and benchmarks run protocols of ours; the pages quote figures of current
 # versions.
-OLDEST_TESTS := $(addprefix tests/,affinities algorithms backend baselines cli cluster contracts data datasets divergences \
-  explain families files fuzz metrics persist plot report scale test_imports.py test_packaging.py)
+OLDEST_TESTS := $(addprefix tests/,affinities arrays assessment baselines cli contracts data datasets divergences explain \
+  families files fuzz methods metrics persist plot report rows selection test_imports.py test_packaging.py)
 RESULTS = reproduced/$(shell git rev-parse --short HEAD) # cells of other code do not count
 
 .DEFAULT_GOAL := help
@@ -56,7 +56,7 @@ demo: $(ENV)/ready ## cluster 3,015 word senses by definition, spelling and link
 	  --view links=demo/links.csv --labels kind -k 8 --title "Word senses" --out demo --force
 
 results: $(ENV)/ready ## run the papers' protocols on the data in CONSILIENCE_DATA, and keep tables and figures in docs/papers/results
-	$(BIN)/consilience reproduce --out $(RESULTS)
+	$(BIN)/python -m reproduction --out $(RESULTS)
 	rm -rf docs/papers/results && mkdir docs/papers/results && cp -r $(RESULTS)/*.md $(RESULTS)/*/ docs/papers/results
 	rm -rf docs/papers/results/cells docs/papers/results/*/*.png
 

@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from sklearn.exceptions import ConvergenceWarning
 
-from consilience._backend.parallel import available_threads
+from consilience.arrays.parallel import available_threads
 
 # each a module with run(small, repeats) that yields (title, table)
 SUITES = ("kernels", "estimators", "coem", "agglomerative", "spectral", "convex", "constrained", "stream", "scale")

@@ -16,8 +16,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
 from consilience import MultiViewAgglomerative, Table, Views
-from consilience.algorithms.agglomerative import LINKAGES
 from consilience.datasets import make_gaussian_views
+from consilience.methods.agglomerative.algorithm import LINKAGES
 from consilience.metrics import normalized_mutual_info_score
 
 from .harness import Contestant, compare

@@ -16,9 +16,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from consilience import Constraints, MPCKMeans, MultiViewConstrainedKMeans, PCKMeans, Table, align
-from consilience._backend import threads
-from consilience.algorithms.cluster_metrics import Identity
-from consilience.algorithms.propagate import cluster_shapes, propagate
+from consilience.arrays import threads
+from consilience.methods.constrained.cluster_metrics import Identity
+from consilience.methods.constrained.propagate import cluster_shapes, propagate
 
 from .harness import Contestant, compare, growth
 

@@ -38,10 +38,10 @@ import numpy as np
 from numba import njit
 
 from consilience import ConvexMixture, Table, Views
-from consilience._backend import threads
-from consilience.algorithms.convex_mixture import AllViews
-from consilience.algorithms.proportions import mixture_proportions
-from consilience.cluster._exemplars import Measured, by_name, components, measured
+from consilience.arrays import threads
+from consilience.methods.convex.algorithm import AllViews
+from consilience.methods.convex.inputs import Measured, by_name, components, measured
+from consilience.methods.convex.proportions import mixture_proportions
 
 from .harness import growth
 

@@ -17,15 +17,15 @@ import torch
 from scipy.linalg import subspace_angles
 
 from consilience import Table, Views
-from consilience._backend import threads, to_numpy
 from consilience.affinities import Gaussian
-from consilience.algorithms.coem import co_em
-from consilience.algorithms.coem_start import given_start
-from consilience.algorithms.priors import PRIORS
-from consilience.algorithms.schedules import fixed
-from consilience.algorithms.spectral import others, project
-from consilience.cluster._exemplars import by_name, components, measured
-from consilience.cluster._shards import mixture_shards
+from consilience.arrays import threads, to_numpy
+from consilience.methods.coem.algorithm import co_em
+from consilience.methods.coem.priors import PRIORS
+from consilience.methods.coem.schedules import fixed
+from consilience.methods.coem.start import given_start
+from consilience.methods.common.shards import mixture_shards
+from consilience.methods.convex.inputs import by_name, components, measured
+from consilience.methods.spectral.algorithm import others, project
 
 REPEATS = 7
 

@@ -22,11 +22,11 @@ from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from consilience import Table
-from consilience._backend import CSR, chunks, map_chunks, scorer, scores_of, threads, weighted_sums
-from consilience.algorithms.kmeans import multi_view_kmeans
-from consilience.algorithms.shards import in_shards, started
-from consilience.algorithms.start import given_partition
+from consilience.arrays import CSR, chunks, map_chunks, scorer, scores_of, threads, weighted_sums
 from consilience.divergences import SquaredEuclidean
+from consilience.methods.common.starts import given_partition
+from consilience.methods.kmeans.algorithm import multi_view_kmeans
+from consilience.rows.shards import in_shards, started
 
 from .harness import Contestant, compare
 

@@ -14,7 +14,7 @@ from types import TracebackType
 import numpy as np
 
 from consilience import Views
-from consilience.data.sources import open_sparse
+from consilience.rows import open_sparse
 
 N_CLUSTERS = 10
 N_WORDS = 20_000  # columns of the sparse view

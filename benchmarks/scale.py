@@ -47,8 +47,8 @@ from distributed import Client, LocalCluster, wait
 from sklearn.exceptions import ConvergenceWarning
 
 from consilience import CoEM, CoTrainedSpectral, MultiViewKMeans, Table, Views
-from consilience.algorithms import coem
-from consilience.data.sources import in_memory, lazily
+from consilience.methods.coem import algorithm as coem
+from consilience.rows import in_memory, lazily
 
 from . import make_big
 from .harness import clock

@@ -140,7 +140,7 @@ def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
 
 
 def test_every_table_of_the_papers_is_kept_in_the_docs():
-    from consilience.papers import PAPERS
+    from reproduction import PAPERS
 
     asked = {f"{paper.name}/{study.name}.csv" for paper in PAPERS.values() for study in paper.studies}
     assert {path.relative_to(RESULTS).as_posix() for path in RESULTS.glob("*/*.csv")} == asked

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from oldest_versions import read_lower_bounds
 
 ROOT = Path(__file__).parents[1]

@@ -32,7 +32,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import consilience as cs
 from benchmarks.modern.collection import find_sets
 from benchmarks.modern.sets import prepare
-from consilience.cluster._agreement import prepare_views
+from consilience.methods.agreement.inputs import prepare_views
 
 N_SUBSETS = 1  # random subsets of the classes of each set with at least five
 LEAST_CLASSES = 5

@@ -26,7 +26,7 @@ import numpy as np
 import consilience as cs
 from benchmarks.modern.collection import find_sets
 from benchmarks.modern.sets import prepare
-from consilience.cluster._membership import (
+from consilience.methods.common.membership import (
     ClusterScores,
     compute_probabilities,
     find_temperature,

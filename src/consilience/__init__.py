@@ -10,11 +10,10 @@ from ._version import __version__
 TYPE_CHECKING = False  # type checkers take this name for true; importing it from typing would delay the command line
 if TYPE_CHECKING:
     from . import affinities, baselines, datasets, divergences, explain, families, metrics, plot
-    from .algorithms.kernel_kmeans import kernel_kmeans
-    from .algorithms.proportions import mixture_proportions
     from .assessment import Assessment, assess
     from .baselines import compare
-    from .cluster import (
+    from .data import Constraints, Table, Views, align, open_sparse
+    from .methods import (
         CoEM,
         Consilience,
         ConvexMixture,
@@ -30,23 +29,23 @@ if TYPE_CHECKING:
         refine,
         suggest_constraints,
     )
-    from .data import Constraints, Table, Views, align, open_sparse
+    from .methods.convex.kernel_kmeans import kernel_kmeans
+    from .methods.convex.proportions import mixture_proportions
     from .persist import load, save
     from .report import Report
     from .selection import select_n_clusters
 else:
     _SUBPACKAGES = (
         "affinities",
-        "algorithms",
         "assessment",
         "baselines",
-        "cluster",
         "data",
         "datasets",
         "divergences",
         "explain",
         "families",
         "files",
+        "methods",
         "metrics",
         "persist",
         "plot",
@@ -54,11 +53,11 @@ else:
         "selection",
     )
     _NAMES_BY_MODULE = {
-        "algorithms.kernel_kmeans": ("kernel_kmeans",),
-        "algorithms.proportions": ("mixture_proportions",),
+        "methods.convex.kernel_kmeans": ("kernel_kmeans",),
+        "methods.convex.proportions": ("mixture_proportions",),
         "assessment": ("Assessment", "assess"),
         "baselines": ("compare",),
-        "cluster": (
+        "methods": (
             "CoEM",
             "CoTrainedSpectral",
             "Consilience",

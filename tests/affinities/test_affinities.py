@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise
 from sklearn.neighbors import kneighbors_graph
 
-from consilience._backend import CSR, as_rows, threads, to_numpy
 from consilience.affinities import (
     AFFINITIES,
     ChiSquared,
@@ -24,6 +23,7 @@ from consilience.affinities import (
     Precomputed,
     degrees,
 )
+from consilience.arrays import CSR, as_rows, threads, to_numpy
 
 
 def rows(n=120, d=6, seed=0, dtype=np.float64):
@@ -153,10 +153,10 @@ def test_kinds_of_arrays(affinity, to_kind):
 def test_blocks_and_threads_give_the_bits_of_the_whole(affinity, monkeypatch):
     X = rows(200)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    monkeypatch.setattr("consilience._backend.pairwise.TILE", 2000)
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 2000)
     results = []
     for held, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
-        monkeypatch.setattr("consilience._backend.pairwise.HELD", held)
+        monkeypatch.setattr("consilience.arrays.pairwise.HELD", held)
         with threads(n_jobs):
             operator = affinity.over(X, rng())
             results.append((operator @ U, degrees(operator), operator.norm()))
@@ -174,7 +174,7 @@ def test_memory_is_known_beforehand(monkeypatch):
     assert graph.data.nbytes + graph.indices.nbytes <= NearestNeighbors(5).nbytes(X)
     Z = Landmarks(50, 3, "euclidean").over(X, rng()).factor
     assert Z.data.nbytes + Z.indices.nbytes == Landmarks(50, 3).nbytes(X)
-    monkeypatch.setattr("consilience._backend.pairwise.HELD", 1000)
+    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 1000)
     assert Gaussian().nbytes(X) == 0
 
 
@@ -192,7 +192,7 @@ def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
 def test_median_bandwidth_is_exact(n, gathered, monkeypatch):
     monkeypatch.setattr("consilience.affinities.bandwidth.GATHERED", gathered)
     monkeypatch.setattr("consilience.affinities.gaussian.SAMPLED", 9)
-    monkeypatch.setattr("consilience._backend.pairwise.TILE", 64)
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
     away = pairwise.euclidean_distances(X)
     if n == 1:

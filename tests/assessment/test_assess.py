@@ -1,12 +1,10 @@
 """Assessments: figures computed independently, verdicts on data whose truth is known, and inputs of every kind."""
 
 import json
-import sys
 import warnings
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,9 +23,7 @@ from consilience.assessment.assessment import rank_margins
 from consilience.assessment.checkpoint import describe_parameters
 from consilience.assessment.left_out import COPIES, find_copies, measure_margins, prepare_apart, share_neighbors
 from consilience.assessment.reference import WORDS, estimate_right
-from consilience.cluster._halves import last_step
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "contracts"))
+from consilience.methods.common.halves import last_step
 from estimators import ESTIMATORS, convex_mixture
 
 module = import_module("consilience.assessment.assess")  # whose name in the package is that of the function

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import consilience as cs
-from consilience.cluster._halves import group_identical, reset_start, split_entities
+from consilience.methods.common.halves import group_identical, reset_start, split_entities
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.coo_array])

@@ -1,8 +1,6 @@
 """Canonical correlations against scikit-learn's and against generalised eigenproblems of whole matrices."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 import consilience as cs
+import dense
 from consilience.affinities import Gaussian
 from consilience.baselines import CCASpectral
 from consilience.baselines._canonical import canonical, kernel_dimensions, linear_dimensions
 from consilience.datasets import make_gaussian_views
-
-sys.path.insert(0, str(Path(__file__).parent))
-import dense
 
 
 def some_blocks(n_views=2, n=80):

@@ -1,8 +1,6 @@
 """What every baseline promises, whatever it does inside."""
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,16 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import consilience as cs
-from consilience.baselines import (
-    CCASpectral,
-    CoRegularizedSpectral,
-    KernelAddition,
-    KernelProduct,
-    MinimumDisagreement,
-)
+from consilience.baselines import CCASpectral, CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
 from consilience.datasets import make_gaussian_views
-
-sys.path.insert(0, str(Path(__file__).parent))
 from makers import ALL, SPECTRAL, addition, centroid, concatenated, disagreement, merged, pairwise, single
 
 every_baseline = pytest.mark.parametrize("make", ALL)
@@ -211,7 +201,7 @@ def test_same_seed_same_result(make):
 
 @every_spectral
 def test_the_result_does_not_depend_on_threads(make, monkeypatch):
-    monkeypatch.setattr("consilience._backend.pairwise.TILE", 1000)
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1000)
     views, _ = vague_views(missing=0.2)
     one, two = (make(3, n_jobs=n).fit(views) for n in (1, 2))
     assert np.array_equal(one.labels_, two.labels_)

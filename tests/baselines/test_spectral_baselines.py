@@ -1,10 +1,8 @@
 """Spectral baselines without n x n matrices against the same with them."""
 
-import sys
 import tracemalloc
 import warnings
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,21 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 import consilience as cs
+import dense
+import literal
 from consilience.affinities import Gaussian, NearestNeighbors, degrees
 from consilience.affinities.graph import Stored
-from consilience.algorithms.spectral import embed
 from consilience.baselines import CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
 from consilience.baselines._co_regularization import centroid, pairwise
 from consilience.baselines.kernel_addition import Sum
 from consilience.baselines.kernel_product import CrossProduct, Product
 from consilience.baselines.minimum_disagreement import minimum_disagreement
 from consilience.datasets import make_gaussian_views
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent))
-import dense
-
-import literal
+from consilience.methods.spectral.algorithm import embed
 
 
 def sine(one, other):
@@ -115,8 +109,8 @@ def test_each_view_alone_has_a_place_in_the_embedding():
 
 @pytest.mark.parametrize("held", [True, False])
 def test_products_in_parts_equal_the_whole(held, monkeypatch):
-    monkeypatch.setattr("consilience._backend.pairwise.TILE", 70 * 16)
-    monkeypatch.setattr("consilience._backend.pairwise.HELD", 1 << 30 if held else 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 70 * 16)
+    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 1 << 30 if held else 0)
     views = some_views(2)
     rng = np.random.default_rng(0)
     operators = [Gaussian().over(block, rng) for _, block in views.items()]
@@ -133,8 +127,8 @@ def test_products_in_parts_equal_the_whole(held, monkeypatch):
 
 
 def test_product_takes_no_memory_of_all_pairs(monkeypatch):
-    monkeypatch.setattr("consilience._backend.pairwise.TILE", 1 << 16)
-    monkeypatch.setattr("consilience._backend.pairwise.HELD", 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1 << 16)
+    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 0)
     views = some_views(2, n=1500)
     tracemalloc.start()
     model = KernelProduct(3, bandwidth=3.0, n_init=1, random_state=0, n_jobs=1).fit(views)

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from benchmarks.modern import __main__ as program
 from benchmarks.modern import collection
 from benchmarks.modern.run import read

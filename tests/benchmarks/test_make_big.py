@@ -6,8 +6,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.naive_bayes import MultinomialNB
 
-from consilience._backend.lazy import LazyRows
-from consilience.data.sources import lazily
+from consilience.arrays.lazy import LazyRows
+from consilience.rows import lazily
 
 make_big = pytest.importorskip("benchmarks.make_big")
 

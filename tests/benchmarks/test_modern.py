@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+
+import consilience as cs
 from benchmarks.modern.run import Limits, read, run
 from benchmarks.modern.sets import kind_of, prepare
 from benchmarks.modern.tables import duel, failures, markdown, mean_nmi, mean_ranks, results
-
-import consilience as cs
 from waiting import HANG_LIMIT
 
 TWO_SEEDS = Limits(n_seeds=2, fit=HANG_LIMIT)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.data.sources import in_memory, lazily
+from consilience.rows import in_memory, lazily
 from waiting import wait_until
 
 pytest.importorskip("distributed")

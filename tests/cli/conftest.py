@@ -1,13 +1,9 @@
 """Files of every shape that a user may have, small, and runs on them that are made once."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from stage import CLASSES, IDS, N, blobs, done, write_csv
 

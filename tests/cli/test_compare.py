@@ -6,11 +6,11 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
 
 from consilience.cli import methods as cli_methods
 from consilience.cli.compare import CLOSE, candidates, in_words
 from consilience.data import Table
+from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
 
 SCORES = ["entropy", "f", "precision", "recall", "nmi", "ari"]
 ALWAYS = ["clusters", "agreement", "stability", "seconds", "peak_mib", "entities"]

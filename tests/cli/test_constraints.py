@@ -1,9 +1,9 @@
 """Constraints from a file: what is kept, what is refused."""
 
 import pytest
-from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
 
 from consilience.cli.methods import METHODS
+from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
 
 USUAL = ["first", "second", "type"]
 

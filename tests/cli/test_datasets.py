@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from stage import assert_refused, done, everything, read_labels, run
 
 from consilience.datasets import FETCHERS
 from consilience.datasets.fetch import linqs
 from consilience.datasets.fetch.home import Facts
+from stage import assert_refused, done, everything, read_labels, run
 
 
 @pytest.fixture

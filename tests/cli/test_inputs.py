@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from stage import assert_refused, done, run, summary
 
 N = 30

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 
 from consilience.cli.say import Say
+from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 from waiting import HANG_LIMIT
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}

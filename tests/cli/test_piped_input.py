@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+
 from stage import IDS, assert_refused, read_labels, run, write_csv
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="process substitution is a feature of bash")

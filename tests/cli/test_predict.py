@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
 
 from consilience.cli.predict import is_beyond_chance
 from consilience.persist import load
+from stage import IDS, N, assert_refused, blobs, clusters, done, everything, read_labels, run, write_csv
 from waiting import HANG_LIMIT
 
 PREDICT = ["consilience", "spectral", "kernel-addition", "co-regularized"]

@@ -8,9 +8,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from stage import IDS, assert_refused, done, everything, read_labels, run, write_csv
 
 from consilience.cli.outputs import guard
+from stage import IDS, assert_refused, done, everything, read_labels, run, write_csv
 
 
 def cluster(*arguments, out):
@@ -315,7 +315,6 @@ COMMANDS = {
     "predict": ["none.zip", "--view", "none.csv"],
     "report": ["none"],
     "datasets": ["word-senses"],
-    "reproduce": ["--quick"],
 }
 
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
 
 import consilience as cs
 from consilience.cli.alone import line
@@ -14,6 +13,7 @@ from consilience.cli.constraints import kept
 from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.report.caveats import AGREEMENT_CAVEAT
+from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
 
 MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance
 GROUPS = np.arange(len(MANY)) % 3

@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+
 from stage import FILES, assert_refused, done, everything, run, summary, write_csv
 
 

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
+
+import consilience as cs
+from consilience.cli.methods import METHODS
+from consilience.persist import load
 from stage import (
     CLASSES,
     FILES,
@@ -24,10 +28,6 @@ from stage import (
     summary,
     write_csv,
 )
-
-import consilience as cs
-from consilience.cli.methods import METHODS
-from consilience.persist import load
 
 
 def standardised(X):

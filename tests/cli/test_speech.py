@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from stage import done, read_labels, run
 
+from stage import done, read_labels, run
 from waiting import HANG_LIMIT
 
-COMMANDS = ["cluster", "compare", "predict", "report", "datasets", "reproduce", "bench"]
+COMMANDS = ["cluster", "compare", "predict", "report", "datasets"]
 
 
 def test_quiet_says_nothing_where_all_goes_well(data, ab, clustered, tmp_path):

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from stage import everything
 
 HOOK = """
@@ -59,7 +60,7 @@ STARTING = [
     "numpy.linalg",
     "scipy.sparse",
     "sklearn.base",
-    "consilience.cluster",
+    "consilience.methods",
 ]
 SIGNALS = [(module, signal.SIGINT) for module in STARTING] + [("numpy", signal.SIGTERM), ("sklearn", signal.SIGTERM)]
 

@@ -1,16 +1,11 @@
 """What no estimator takes, and the sentence it says."""
 
-import sys
-from pathlib import Path
-
 import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import consilience as cs
-
-sys.path.insert(0, str(Path(__file__).parent))
 from estimators import ESTIMATORS, ITERATED, convex_mixture
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)

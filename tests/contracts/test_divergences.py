@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience._backend import CSR, nearest, scorer, to_numpy
-from consilience.algorithms.kmeans import divergences_to
+from consilience.arrays import CSR, nearest, scorer, to_numpy
 from consilience.divergences import Cosine, SquaredEuclidean
+from consilience.methods.kmeans.algorithm import divergences_to
 
 
 def squared_euclidean(X, C):

@@ -2,9 +2,7 @@
 
 import pickle
 import re
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import consilience as cs
 from consilience.datasets import make_gaussian_views
-
-sys.path.insert(0, str(Path(__file__).parent))
 from estimators import ESTIMATORS, ITERATED, centres, convex_mixture, costs, cross_fitted, distances, total_score
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -93,8 +89,8 @@ def test_predict_repeats_the_labels(estimator, missing):
 
 @every_iterated
 def test_same_seed_same_result_whatever_the_threads(estimator, monkeypatch):
-    monkeypatch.setattr("consilience._backend.parallel.LEAST_CHUNK", 100)
-    monkeypatch.setattr("consilience._backend.parallel.BLOCK", 50)
+    monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
+    monkeypatch.setattr("consilience.arrays.parallel.BLOCK", 50)
     views, _ = vague_views(missing=0.2)
     views = cs.Views(
         {"a": views["view0"], "b": sp.csr_array(np.nan_to_num(views["view1"]))}, present=views.present[:, :2]
@@ -111,8 +107,8 @@ def test_same_seed_same_result_whatever_the_threads(estimator, monkeypatch):
 def test_blocks_of_rows_equal_the_whole(estimator, monkeypatch):
     views, y = vague_views(missing=0.2)
     whole = estimator(n_clusters=4, init=y, random_state=0).fit(views)
-    monkeypatch.setattr("consilience._backend.parallel.LEAST_CHUNK", 100)
-    monkeypatch.setattr("consilience._backend.parallel.BLOCK", 30)
+    monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
+    monkeypatch.setattr("consilience.arrays.parallel.BLOCK", 30)
     blocks = estimator(n_clusters=4, init=y, random_state=0).fit(views)
     assert np.array_equal(whole.labels_, blocks.labels_)
     assert whole.cost_ == pytest.approx(blocks.cost_, rel=1e-12)
@@ -410,7 +406,7 @@ def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
             return False
 
     for shell in ("_kmeans", "coem"):
-        monkeypatch.setattr(f"consilience.cluster.{shell}.progress", lambda *_: Shown())
+        monkeypatch.setattr(f"consilience.methods.{shell}.progress", lambda *_: Shown())
     model = estimator(n_clusters=6, random_state=0, tol=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from sklearn.utils.validation import _check_method_params
 
 import consilience as cs
-from consilience import Constraints
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 import literal_constrained as literal
+from consilience import Constraints
 
 N = 8
 

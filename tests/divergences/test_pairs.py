@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kl_div, rel_entr
 
-from consilience._backend import CSR, as_kind, as_rows, to_numpy
+from consilience.arrays import CSR, as_kind, as_rows, to_numpy
 from consilience.divergences import (
     DIVERGENCES,
     Bernoulli,

@@ -9,8 +9,7 @@ from scipy import stats
 from scipy.special import gammaln, iv
 
 import consilience as cs
-from consilience._backend import as_rows, log_bessel, namespace, to_numpy
-from consilience.algorithms.coem import plus
+from consilience.arrays import as_rows, log_bessel, namespace, to_numpy
 from consilience.families import (
     FAMILIES,
     Bernoulli,
@@ -25,6 +24,7 @@ from consilience.families import (
     choose,
 )
 from consilience.families.von_mises_fisher import concentration
+from consilience.methods.coem.algorithm import plus
 
 K, N, D = 3, 60, 4
 

@@ -1,18 +1,13 @@
 """Families on a device: a round fetches nothing, or next to nothing, and finds what numpy finds."""
 
-import sys
-from pathlib import Path
-
 import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience._backend import as_rows, to_numpy
+from consilience.arrays import as_rows, to_numpy
 from consilience.families import FAMILIES, Bernoulli, Categorical, GaussianFull, GaussianTied, Poisson, choose
 from consilience.families.base import negative_count
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 from transfers import on_device, transfers
 
 N, K = 300, 3

@@ -1,13 +1,10 @@
 """A short run of every section of the fuzzers; ``make fuzz`` makes a long one."""
 
 import os
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.fuzz.case import Case
 from tests.fuzz.files import peak_memory, reset_peak_memory
 from tests.fuzz.sections import SECTIONS, run_case

@@ -27,11 +27,9 @@ from consilience.persist import load, save
 from consilience.persist.archive import write_archive
 from consilience.persist.decode import TURNS
 from consilience.persist.known import CALLED, KNOWN
-from waiting import HANG_LIMIT
-
-sys.path.insert(0, str(Path(__file__).parent))
 from equal import same
 from fitted import MODES, answers, fitted, views_of
+from waiting import HANG_LIMIT
 
 ELSEWHERE = """
 import sys

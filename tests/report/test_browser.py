@@ -2,9 +2,7 @@
 
 import re
 import shutil
-import sys
 from dataclasses import fields
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,10 +11,8 @@ import pytest
 import consilience as cs
 from consilience.report import Report
 from consilience.report.markup import clean
-from waiting import HANG_LIMIT
-
-sys.path.insert(0, str(Path(__file__).parent))
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
+from waiting import HANG_LIMIT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(

@@ -4,13 +4,11 @@ import base64
 import hashlib
 import json
 import re
-import sys
 import zlib
 from html import escape
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,8 +21,6 @@ from consilience.report.charts import line
 from consilience.report.markup import BROKEN, clean, join, share, tag, user
 from consilience.report.sections.classes import _strong_diagonal
 from consilience.report.sections.maps import sample
-
-sys.path.insert(0, str(Path(__file__).parent))
 from hostile import ALL, ENDING, IMAGE, SCRIPT, hostile_report
 
 SECTIONS = ["summary", "data", "clusters", "agreement", "map", "contested", "classes", "comparison", "find", "method"]

@@ -1,6 +1,6 @@
 """How alike two entities are in one view, as operators that multiply thin matrices, one a file."""
 
-from .._backend import Points
+from ..arrays import Points
 from .base import (
     Affinity,
     Cross,

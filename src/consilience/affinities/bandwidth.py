@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import Array, namespace, to_numpy, where
+from ..arrays import Array, namespace, to_numpy, where
 from .base import NoAffinityError, nth_smallest
 
 GATHERED = 1 << 22  # so many distances may be held and put in order at once

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from array_api_compat import is_torch_array
 
-from .._backend import Array, namespace, on_host, to_numpy
+from ..arrays import Array, namespace, on_host, to_numpy
 
 
 class Cross(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, Points, decay, namespace, row_sums
+from ..arrays import Array, Kernel, Points, decay, namespace, row_sums
 from .base import check_setting
 from .histograms import HistogramAffinity, histograms, shared
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._backend import Array
+from ..arrays import Array
 from .base import Affinity, ViewOperator
 from .chi_squared import ChiSquared
 from .cosine import Cosine

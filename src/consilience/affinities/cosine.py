@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, namespace, scale_rows, squared_norms
+from ..arrays import Array, Kernel, namespace, scale_rows, squared_norms
 from .kernel import KernelAffinity, has_negative
 from .linear import Product
 

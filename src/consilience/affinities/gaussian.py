@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .._backend import (
+from ..arrays import (
     Array,
     Kernel,
     KernelMatrix,

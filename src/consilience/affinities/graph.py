@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .._backend import Array, itemsize, like, namespace, on_host, take_rows, to_numpy, zeros
+from ..arrays import Array, itemsize, like, namespace, on_host, take_rows, to_numpy, zeros
 from .base import as_type, one_part
 
 Matrix = Any  # sparse, of scipy, or dense, of any library

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, Points
+from ..arrays import Array, Kernel, Points
 from .histograms import HistogramAffinity, histograms, shared
 
 

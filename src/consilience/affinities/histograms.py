@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._backend import CSR, Array, as_sparse, namespace, on_host, shared_sums, squared_norms, where
+from ..arrays import CSR, Array, as_sparse, namespace, on_host, shared_sums, squared_norms, where
 from .base import NoAffinityError
 from .kernel import KernelAffinity, has_negative
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import Array, Kernel, KernelMatrix, fits_table, itemsize, namespace, squared_norms, stored_values
+from ..arrays import Array, Kernel, KernelMatrix, fits_table, itemsize, namespace, squared_norms, stored_values
 
 
 class KernelAffinity(ABC):

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import device
 
-from .._backend import (
+from ..arrays import (
     Array,
     KernelMatrix,
     Points,

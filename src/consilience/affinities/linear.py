@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .._backend import Array, Kernel, Points, namespace, products, squared_norms
+from ..arrays import Array, Kernel, Points, namespace, products, squared_norms
 from .base import NoAffinityError
 from .kernel import KernelAffinity, has_negative
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import Array, namespace
+from ..arrays import Array, namespace
 from .base import chosen_columns, one_part
 
 

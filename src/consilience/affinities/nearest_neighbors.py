@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, KernelMatrix, Points, as_kind, to_numpy
+from ..arrays import Array, KernelMatrix, Points, as_kind, to_numpy
 from .base import NoAffinityError, check_setting
 from .graph import Graph, home_of
 from .search import SEARCHES

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._backend import Array, fits_table, itemsize, like, take_rows, to_numpy
+from ..arrays import Array, fits_table, itemsize, like, take_rows, to_numpy
 from .base import NoAffinityError, check_setting
 from .gaussian import Gaussian
 from .kernel import KernelAffinity

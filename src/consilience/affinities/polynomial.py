@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
-from .._backend import Array, Kernel, Points, namespace, products, squared_norms
+from ..arrays import Array, Kernel, Points, namespace, products, squared_norms
 from .base import NoAffinityError, check_setting
 from .kernel import KernelAffinity, has_negative
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, as_plain, namespace, on_host, squared_norms
+from ..arrays import Array, as_plain, namespace, on_host, squared_norms
 from .base import NoAffinityError
 from .graph import Graph
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sklearn.neighbors
 
-from .._backend import Array, as_plain
+from ..arrays import Array, as_plain
 
 
 def exact_neighbours(

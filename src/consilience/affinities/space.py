@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
-from .._backend import Array, Points, is_sparse, like, origin_of, squared_norms, take_rows, to_numpy
+from ..arrays import Array, Points, is_sparse, like, origin_of, squared_norms, take_rows, to_numpy
 from .base import NoAffinityError
 from .cosine import unit_rows
 from .gaussian import SquaredDistances

@@ -17,12 +17,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, threads
 from ..affinities import Precomputed
-from ..algorithms.progress import announce
-from ..cluster import Consilience
-from ..cluster._agreement import Restarts
-from ..cluster._halves import (
+from ..arrays import generator, threads
+from ..data import Constraints, Views, per_view
+from ..methods import Consilience
+from ..methods.agreement.inputs import Restarts
+from ..methods.common.constraint_checks import by_view, entity_ids, positions_of
+from ..methods.common.halves import (
     LEAST_PER_CLUSTER,
     Data,
     HalfFit,
@@ -35,9 +36,8 @@ from ..cluster._halves import (
     restrict_constraints,
     try_divisions,
 )
-from ..cluster._links import by_view, entity_ids, positions_of
-from ..cluster._shared import RANDOM_STATE, holds_views
-from ..data import Constraints, Views, per_view
+from ..methods.common.input_checks import RANDOM_STATE, holds_views
+from ..methods.common.progress import announce
 from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
 from .checkpoint import Checkpoint, Steps, compute_fingerprint, describe_parameters
 from .halves import find_repeated, measure_disagreement

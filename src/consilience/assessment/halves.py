@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cluster._halves import HalfFit, match_clusters
+from ..methods.common.halves import HalfFit, match_clusters
 
 
 def compute_disagreement(labels: np.ndarray, others: np.ndarray) -> float:

@@ -12,16 +12,16 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
-from .._backend import single_openmp_thread, to_numpy
 from ..affinities import Auto, Precomputed
-from ..algorithms.agreement import Ensemble, balance_votes, mutual_information, refine_labels
-from ..algorithms.run import run
-from ..algorithms.spectral import unit_rows
-from ..cluster._agreement import PreparedView, build_ensemble, map_views, prepare_views
-from ..cluster._shared import ready_blocks
-from ..cluster._similarities import columns_of, restricted
-from ..cluster.consilience import measure_margins as measure_vote_margins
+from ..arrays import single_openmp_thread, to_numpy
 from ..data import Views
+from ..methods.agreement import Ensemble, balance_votes, mutual_information, refine_labels
+from ..methods.agreement.estimator import measure_margins as measure_vote_margins
+from ..methods.agreement.inputs import PreparedView, build_ensemble, map_views, prepare_views
+from ..methods.common.input_checks import ready_blocks
+from ..methods.common.run import run
+from ..methods.common.similarities import columns_of, restricted
+from ..methods.spectral.algorithm import unit_rows
 from .reference import LEAST_SHARED
 
 PREDICTORS = ("components", "graph")

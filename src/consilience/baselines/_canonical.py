@@ -16,7 +16,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..affinities import Cross, ViewOperator
-from ..algorithms.eigen import SPARE, top_eigenvectors
+from ..methods.spectral.eigen import SPARE, top_eigenvectors
 from ._side_by_side import Matrix
 
 ALL_COLUMNS = 1000  # a view with up to so many columns is looked at whole

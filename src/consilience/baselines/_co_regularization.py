@@ -14,8 +14,8 @@ import numpy as np
 import scipy.linalg
 
 from ..affinities import Operator, degrees
-from ..algorithms.eigen import SPARE, top_eigenvectors
-from ..algorithms.spectral import First, inverse_root, nobody, without_nothing
+from ..methods.spectral.algorithm import First, inverse_root, nobody, without_nothing
+from ..methods.spectral.eigen import SPARE, top_eigenvectors
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..affinities import Cross, Operator
-from ..algorithms.spectral import Embedding, First, embed
-from ..cluster._spectral import BaseSpectral, warn_of_embedding
+from ..methods.spectral.algorithm import Embedding, First, embed
+from ..methods.spectral.base import BaseSpectral, warn_of_embedding
 
 
 class Combination(NamedTuple):

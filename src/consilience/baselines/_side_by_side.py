@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import as_plain, available_memory, to_numpy
-from ..cluster._shared import ready_blocks
+from ..arrays import as_plain, available_memory, to_numpy
 from ..data import Views
+from ..methods.common.input_checks import ready_blocks
 
 Matrix = Any  # numpy array or scipy sparse array
 Held = Mapping[str, tuple[Matrix, np.ndarray]]  # a view's rows, and which entities have it

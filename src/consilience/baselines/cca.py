@@ -13,18 +13,12 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._backend import generator, threads
 from ..affinities import AFFINITIES, Affinity, ViewOperator
-from ..algorithms.start import STRATEGIES
-from ..cluster._shared import (
-    RANDOM_STATE,
-    check_n_clusters,
-    check_views,
-    remember,
-    store_agreement,
-)
-from ..cluster._similarities import by_name, columns_of, crosses_of, restricted, similarities_of
+from ..arrays import generator, threads
 from ..data import Views
+from ..methods.common.input_checks import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement
+from ..methods.common.similarities import by_name, columns_of, crosses_of, restricted, similarities_of
+from ..methods.common.starts import STRATEGIES
 from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
 from ._side_by_side import plain_blocks
 from .kernel_addition import KernelAddition

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..affinities import Cross, Operator
-from ..algorithms.progress import progress
-from ..algorithms.run import run
-from ..algorithms.spectral import First, embed, inverse_root
-from ..cluster._shared import warn_of_rounds
-from ..cluster._spectral import BaseSpectral, chosen_views, warn_of_embedding
 from ..data import Table, per_view
+from ..methods.common.input_checks import warn_of_rounds
+from ..methods.common.progress import progress
+from ..methods.common.run import run
+from ..methods.spectral.algorithm import First, embed, inverse_root
+from ..methods.spectral.base import BaseSpectral, chosen_views, warn_of_embedding
 from ._co_regularization import Normalised, Vectors, centroid, pairwise
 
 KINDS = {"pairwise": pairwise, "centroid": centroid}

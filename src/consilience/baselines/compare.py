@@ -14,10 +14,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, validate_params
 
-from .._backend import generator
+from ..arrays import generator
 from ..assessment import assess as assess_model
-from ..cluster._shared import RANDOM_STATE, holds_views
 from ..data import Table, Views
+from ..methods.common.input_checks import RANDOM_STATE, holds_views
 from ..metrics import adjusted_rand_score, evaluate
 from ._averages import mean_of
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._backend import cut, fits_table, map_chunks, pairwise
 from ..affinities import one_part
+from ..arrays import cut, fits_table, map_chunks, pairwise
 from ._joint import BaseJoint, Combination
 
 

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..cluster._shared import check_views, remember, store_agreement
 from ..data import Views
+from ..methods.common.input_checks import check_views, remember, store_agreement
 from ._side_by_side import Filler, Held, Matrix, joined, plain_blocks
 from ._wrapped import can_predict
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..affinities import Cross, Operator
-from ..algorithms.eigen import SPARE, top_eigenvectors
-from ..algorithms.spectral import Embedding, embed, extended, inverse_root, nobody, without_nothing
-from ..cluster._spectral import BaseSpectral, chosen_views, warn_of_embedding
+from ..methods.spectral.algorithm import Embedding, embed, extended, inverse_root, nobody, without_nothing
+from ..methods.spectral.base import BaseSpectral, chosen_views, warn_of_embedding
+from ..methods.spectral.eigen import SPARE, top_eigenvectors
 
 
 class MinimumDisagreement(BaseSpectral):

@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..cluster._shared import check_views, remember, store_agreement
 from ..data import Table
+from ..methods.common.input_checks import check_views, remember, store_agreement
 from ._averages import mean_of, over_shared
 from ._labels import NOWHERE, nearest_mean_labels
 from ._side_by_side import Held, Matrix, plain_blocks

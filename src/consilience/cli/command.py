@@ -19,16 +19,21 @@ EPILOG = """exit codes: 0 done; 1 the data or the files are wrong (one sentence 
 3 an error of our own (--debug shows where); 130 stopped by Ctrl-C. Nothing is ever left half-written."""
 
 
-def main(arguments: Sequence[str] | None = None, set_exit_code: Callable[[int], None] = lambda _: None) -> int:
-    """Run the command line and return its exit code.
+def main(
+    arguments: Sequence[str] | None = None,
+    set_exit_code: Callable[[int], None] = lambda _: None,
+    top: argparse.ArgumentParser | None = None,
+) -> int:
+    """Run the command line and return its exit code; `top` is the parser of another program that works alike.
 
     `set_exit_code` is called with the exit code of a signal when the work starts, and with that of the command when it
     has ended: `stop_on_signals` restores the handlers that were there before, and these must not say that nothing was
     done.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser().parse_args(given)
-    options.command_line = shlex.join(["consilience", *given])
+    top = parser() if top is None else top
+    options = top.parse_args(given)
+    options.command_line = f"{top.prog} {shlex.join(given)}"
     say = Say(options.quiet)
     try:
         with ExitStack() as handlers:
@@ -108,8 +113,6 @@ def parser() -> argparse.ArgumentParser:
     _predict(commands)
     _report(commands)
     _datasets(commands)
-    _reproduce(commands)
-    _bench(commands)
     return top
 
 
@@ -128,10 +131,17 @@ def _command(commands: argparse._SubParsersAction, name: str, what: str, example
 
         return getattr(import_module(f".{name}", __package__), name)
 
-    subparser.set_defaults(load_command=load_command)
-    subparser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    subparser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    add_common_options(subparser, load_command)
     return subparser
+
+
+def add_common_options(
+    parser: argparse.ArgumentParser, load_command: Callable[[], Callable[[argparse.Namespace, Say], None]]
+) -> None:
+    """Add what every command has, and the function that imports it."""
+    parser.set_defaults(load_command=load_command)
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
 
 
 def _files(subparser: argparse.ArgumentParser, required: bool = True, kinds: bool = True) -> None:
@@ -203,7 +213,7 @@ def _outliers(text: str) -> float | str:
     return share
 
 
-def _path(text: str) -> str:
+def path_argument(text: str) -> str:
     """Refuse an empty path, which would be the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("the path is empty: name a file or a folder")
@@ -211,7 +221,7 @@ def _path(text: str) -> str:
 
 
 def _seen(subparser: argparse.ArgumentParser, default: str | None, what: str) -> None:
-    subparser.add_argument("--out", type=_path, default=default, metavar="PATH", help=what)
+    subparser.add_argument("--out", type=path_argument, default=default, metavar="PATH", help=what)
     subparser.add_argument("--force", action="store_true", help="write over what is there")
 
 
@@ -329,55 +339,8 @@ def _data_set(text: str) -> str:
     return text
 
 
-def _reproduce(commands: argparse._SubParsersAction) -> None:
-    subparser = _command(
-        commands,
-        "reproduce",
-        "run the tables and figures of the five papers again, and put the numbers beside the published ones",
-        "  consilience reproduce --quick\n"
-        "  consilience reproduce kumar-daume-2011 table-3\n"
-        "  CONSILIENCE_DATA=folder consilience reproduce --out reproduced",
-    )
-    subparser.add_argument("paper", nargs="?", metavar="PAPER", help="one of them; --list names all")
-    subparser.add_argument("table", nargs="?", metavar="TABLE", help="one of its tables or figures")
-    subparser.add_argument("--list", action="store_true", help="name the papers and their tables, and do nothing")
-    subparser.add_argument(
-        "--quick", action="store_true", help="a small version of everything, on data that ships: minutes"
-    )
-    subparser.add_argument(
-        "--jobs", type=_positive, metavar="N", help="cells worked side by side (default: one a core)"
-    )
-    subparser.add_argument(
-        "--out",
-        type=_path,
-        metavar="FOLDER",
-        help="for the page, the tables, the figures, and the finished cells that a later run need not work again "
-        "(default: reproduced, or reproduced-quick)",
-    )
-
-
-def _bench(commands: argparse._SubParsersAction) -> None:
-    subparser = _command(
-        commands,
-        "bench",
-        "time it on this machine beside scikit-learn: in memory, from a file, with dask, and on a GPU if there is one",
-        "  consilience bench\n  consilience bench --rows 1000000 --columns 16 -k 20 --repeats 5",
-    )
-    subparser.add_argument(
-        "--rows", type=_positive, default=100_000, metavar="N", help="of the made data (default: 100000)"
-    )
-    subparser.add_argument(
-        "--columns", type=_positive, default=32, metavar="N", help="of each of the two views (default: %(default)s)"
-    )
-    subparser.add_argument(
-        "-k", type=_positive, default=10, metavar="N", help="number of clusters (default: %(default)s)"
-    )
-    subparser.add_argument(
-        "--repeats", type=_positive, default=3, metavar="N", help="turns that everybody takes (default: %(default)s)"
-    )
-
-
-def _positive(text: str) -> int:
+def positive_integer(text: str) -> int:
+    """Parse a whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number, 1 or more")
     return int(text)

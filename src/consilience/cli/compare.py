@@ -11,9 +11,9 @@ import numpy as np
 
 from ..baselines import SingleView
 from ..baselines import compare as lay_side_by_side
-from ..cluster import CoTrainedSpectral, MultiViewSphericalKMeans
 from ..data import Table, Views
 from ..files import check_free, prepare, whole_file
+from ..methods import CoTrainedSpectral, MultiViewSphericalKMeans
 from ..report.versions import versions
 from .alone import side_by_side
 from .job import SMALL_GROUPS, Data, check_inputs_stay, choose_k, describe, describe_selection, load

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..cluster import SpectralFeatures
 from ..data import Constraints, Views
 from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
 from ..files.spec import is_file, split_columns
+from ..methods import SpectralFeatures
 from ..selection import Selection, select_n_clusters
 from ..selection.candidates import limit_clusters
 from .constraints import read_constraints

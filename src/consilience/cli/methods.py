@@ -43,19 +43,19 @@ class Method:
 
 
 def _k_means(given: Setting) -> Any:
-    from ..cluster import MultiViewKMeans
+    from ..methods import MultiViewKMeans
 
     return MultiViewKMeans(given.n_clusters, random_state=given.seed, verbose=given.verbose)
 
 
 def _spherical(given: Setting) -> Any:
-    from ..cluster import MultiViewSphericalKMeans
+    from ..methods import MultiViewSphericalKMeans
 
     return MultiViewSphericalKMeans(given.n_clusters, random_state=given.seed, verbose=given.verbose)
 
 
 def _co_em(given: Setting) -> Any:
-    from ..cluster import CoEM
+    from ..methods import CoEM
 
     families = {name: "multinomial" for name, kind in given.kinds.items() if kind in COUNTED}
     families |= {name: "gaussian" for name, kind in given.kinds.items() if kind == "numbers"}
@@ -68,14 +68,14 @@ def _choose_affinities(kinds: Mapping[str, str]) -> dict[str, str]:
 
 
 def _consilience(given: Setting) -> Any:
-    from ..cluster import Consilience
+    from ..methods import Consilience
 
     affinity = _choose_affinities(given.kinds)
     return Consilience(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
 
 
 def _spectral(given: Setting) -> Any:
-    from ..cluster import CoTrainedSpectral
+    from ..methods import CoTrainedSpectral
 
     affinity = _choose_affinities(given.kinds)
     return CoTrainedSpectral(given.n_clusters, affinity=affinity, random_state=given.seed, verbose=given.verbose)
@@ -96,7 +96,7 @@ def _co_regularized(given: Setting) -> Any:
 
 
 def _convex(given: Setting) -> Any:
-    from ..cluster import ConvexMixture
+    from ..methods import ConvexMixture
 
     names = {"similarities": "kernel", **dict.fromkeys(COUNTED, "cosine")}
     divergence = {name: names.get(kind, "squared-euclidean") for name, kind in given.kinds.items()}
@@ -104,14 +104,14 @@ def _convex(given: Setting) -> Any:
 
 
 def _agglomerative(given: Setting) -> Any:
-    from ..cluster import MultiViewAgglomerative
+    from ..methods import MultiViewAgglomerative
 
     metric = {name: "cosine" if kind in COUNTED else "euclidean" for name, kind in given.kinds.items()}
     return MultiViewAgglomerative(given.n_clusters, metric=metric, verbose=given.verbose)
 
 
 def _constrained(given: Setting) -> Any:
-    from ..cluster import MultiViewConstrainedKMeans
+    from ..methods import MultiViewConstrainedKMeans
 
     return MultiViewConstrainedKMeans(given.n_clusters, init="farthest", random_state=given.seed, verbose=given.verbose)
 

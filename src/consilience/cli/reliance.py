@@ -13,8 +13,8 @@ import numpy as np
 from ..assessment import Alternative, Assessment, assess
 from ..assessment.assessment import UNJUDGED
 from ..assessment.reference import WORDS
-from ..cluster._halves import match_clusters
 from ..data import Table
+from ..methods.common.halves import match_clusters
 from .job import Data, Fitted
 from .methods import METHODS
 from .say import Say

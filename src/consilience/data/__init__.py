@@ -1,12 +1,12 @@
 """The data: views of the same entities, what is known of pairs of them, and the small table results come in."""
 
+from ..rows import in_memory, open_sparse
 from .align import align
 from .blocks import index_columns, take_rows
 from .coerce import is_frame, to_block
 from .constraints import Constraints
 from .links import PAIR_BYTES, Links, both_ways, check_pairs_fit, components, numbered
 from .per_view import per_view
-from .sources import in_memory, open_sparse
 from .table import Table
 from .views import Views
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, DeviceCSR, LazyRows, is_sparse, lazy_blocks, like, map_chunks, namespace, to_numpy
-from .._backend import take_rows as take_sparse_rows
-from .sources import ColumnsReader, DaskReader, lazily, some_in_memory
+from ..arrays import Array, DeviceCSR, LazyRows, is_sparse, lazy_blocks, like, map_chunks, namespace, to_numpy
+from ..arrays import take_rows as take_sparse_rows
+from ..rows import ColumnsReader, DaskReader, lazily, some_in_memory
 
 GAPS = (
     "a sparse matrix on a device cannot have gaps: give it rows of zeros where entities lack it, and say which with "

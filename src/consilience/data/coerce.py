@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import Array, DeviceCSR, LazyRows, as_rows, is_array, is_device_sparse, namespace
-from .sources import DaskReader, dask_array, is_stored, mapped_array, reader_of
+from ..arrays import Array, DeviceCSR, LazyRows, as_rows, is_array, is_device_sparse, namespace
+from ..rows import DaskReader, dask_array, is_stored, mapped_array, reader_of
 
 
 @dataclass(frozen=True, eq=False)

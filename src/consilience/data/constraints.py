@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._backend import generator
+from ..arrays import generator
 from .coerce import is_frame
 from .links import Links, closure, components, numbered
 from .table import Table

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .._backend import available_memory
+from ..arrays import available_memory
 
 FEW = 10_000_000  # numbers of which a table is always small
 PAIR_BYTES = 128  # of memory that a pair takes while pairs are put in order

@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._backend import Array, available_memory
-from .._backend.lazy import LazyRows
+from ..arrays import Array, available_memory
+from ..arrays.lazy import LazyRows
+from ..rows import ParquetFile, in_memory, parquet_reader
 from .blocks import all_nan, density_of, frozen, index_columns, index_rows, kind_of, take_rows
 from .coerce import Block, column_labels, is_frame, some_columns, to_block
 from .join import check_ids, check_present, check_rows_exist, check_same_length, join, with_ids
-from .sources import ParquetFile, in_memory, parquet_reader
 from .table import Table
 
 

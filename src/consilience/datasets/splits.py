@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import generator
+from ..arrays import generator
 from ..data import Views, index_columns, to_block
 from ..data.coerce import Block
 

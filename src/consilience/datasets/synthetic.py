@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import generator
+from ..arrays import generator
 from ..data import Views
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from .._backend import Array, LazyRows, like, namespace, take_rows
+from ..arrays import Array, LazyRows, like, namespace, take_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._backend import Array, Points, like, map_values, namespace, row_sums, stored_values
+from ..arrays import Array, Points, like, map_values, namespace, row_sums, stored_values
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant, no_normalizer, precise
 
 

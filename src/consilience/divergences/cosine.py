@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import Array, Points, log_sphere_integral, namespace, scale_rows, squared_norms
+from ..arrays import Array, Points, log_sphere_integral, namespace, scale_rows, squared_norms
 from .base import Rows
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from .._backend import CSR, Array, Points, namespace, row_sums, to_numpy
+from ..arrays import CSR, Array, Points, namespace, row_sums, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, precise
 
 

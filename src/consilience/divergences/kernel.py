@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
-from .._backend import Array, Points, largest, like, namespace, to_numpy
-from .._backend.pairwise import fetched
+from ..arrays import Array, Points, largest, like, namespace, to_numpy
+from ..arrays.pairwise import fetched
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
 from .precomputed import ROUNDING, asymmetry, columns, positions, some_at_a_time, square
 

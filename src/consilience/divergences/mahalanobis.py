@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._backend import CSR, Array, Points, like, namespace, to_numpy
+from ..arrays import CSR, Array, Points, like, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure
 from .squared_euclidean import EuclideanMeasure
 

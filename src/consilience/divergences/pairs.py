@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from .._backend import (
+from ..arrays import (
     Array,
     Points,
     decay,

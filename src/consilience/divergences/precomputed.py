@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import CSR, Array, Points, cut, largest, like, namespace, to_numpy
-from .._backend.pairwise import fetched
+from ..arrays import CSR, Array, Points, cut, largest, like, namespace, to_numpy
+from ..arrays.pairwise import fetched
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
 
 ROUNDING = 1e-5  # errors in given numbers, as a share of the largest, that are let pass

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import (
+from ..arrays import (
     Array,
     LazyRows,
     Points,

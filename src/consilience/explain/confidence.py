@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 
-from .._backend import to_numpy
+from ..arrays import to_numpy
 from ..data import Views
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import normalize
 
-from .._backend import to_numpy
+from ..arrays import to_numpy
 from ..data import Views
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import available_memory, to_numpy
+from ..arrays import available_memory, to_numpy
 from ..data import Views, in_memory
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from array_api_compat import size
 
-from .._backend import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums, where
+from ..arrays import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums, where
 
 Statistics = dict[str, Array]
 Params = dict[str, Array]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import Array, namespace, scorer, scores_of, stored_values, to_numpy
+from ..arrays import Array, namespace, scorer, scores_of, stored_values, to_numpy
 from .base import CountingFamily, Density, Params, Statistics, first_of, in_kind, pool_dead
 
 CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end

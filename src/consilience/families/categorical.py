@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from array_api_compat import device
 
-from .._backend import Array, as_rows, namespace, to_numpy
-from .._backend.rows import is_sparse
+from ..arrays import Array, as_rows, namespace, to_numpy
+from ..arrays.rows import is_sparse
 from .base import (
     Density,
     LaidOutFamily,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array_api_compat import size
 
-from .._backend import Array, namespace, stored_values
+from ..arrays import Array, namespace, stored_values
 from .base import Family
 from .bernoulli import Bernoulli
 from .categorical import Categorical

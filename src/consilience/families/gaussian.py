@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._backend import (
+from ..arrays import (
     Array,
     as_rows,
     like,
@@ -26,8 +26,8 @@ from .._backend import (
     to_numpy,
     weighted_sums,
 )
-from .._backend.host import could_be
-from .._backend.rows import is_sparse
+from ..arrays.host import could_be
+from ..arrays.rows import is_sparse
 from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
 
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from array_api_compat import device
 
-from .._backend import Array, namespace, on_host, scorer, scores_of, to_numpy
-from .._backend.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
-from .._backend.rows import is_sparse
+from ..arrays import Array, namespace, on_host, scorer, scores_of, to_numpy
+from ..arrays.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
+from ..arrays.rows import is_sparse
 from .base import Density, Params, Statistics, in_kind, pool_dead
 from .gaussian import BaseGaussian, centred, origin_of
 

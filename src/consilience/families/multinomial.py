@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import Array, namespace, row_sums, scorer, scores_of, to_numpy
+from ..arrays import Array, namespace, row_sums, scorer, scores_of, to_numpy
 from .base import (
     CountingFamily,
     Density,

@@ -7,17 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._backend import (
-    Array,
-    blocks,
-    map_values,
-    namespace,
-    row_sums,
-    scorer,
-    scores_of,
-    to_numpy,
-)
-from .._backend.special import log_factorial
+from ..arrays import Array, blocks, map_values, namespace, row_sums, scorer, scores_of, to_numpy
+from ..arrays.special import log_factorial
 from .base import CountingFamily, Density, Params, Statistics, in_kind, negative_count, pool_dead
 
 LEAST_RATE = 1e-12  # of a column that is zero throughout

@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import device
 from scipy.stats import vonmises_fisher
 
-from .._backend import (
+from ..arrays import (
     Array,
     as_rows,
     like,

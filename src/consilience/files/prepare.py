@@ -12,14 +12,7 @@ import scipy.sparse as sp
 from ..data import Views, take_rows
 from ..data.coerce import Block
 from .content import Content
-from .encoders import (
-    CategoriesEncoder,
-    CountsEncoder,
-    LinksEncoder,
-    NumbersEncoder,
-    SimilaritiesEncoder,
-    TextEncoder,
-)
+from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats import spoken
 from .read import Known
 

@@ -10,16 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .deferral import SignalDeferral
-from .staging import (
-    EXAMPLE,
-    PLACING,
-    Staging,
-    find_staging,
-    is_in_staging,
-    is_locked,
-    remove_leftovers,
-    remove_marks,
-)
+from .staging import EXAMPLE, PLACING, Staging, find_staging, is_in_staging, is_locked, remove_leftovers, remove_marks
 
 OVERWRITE_REMEDY = "choose another name, or ask to write over it"  # the command line names its option instead
 

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._backend import CSR
-from ..cluster import (
+from ..arrays import CSR
+from ..data import Table, Views
+from ..methods import (
     Consilience,
     CoTrainedSpectral,
     MultiViewConstrainedKMeans,
     MultiViewKMeans,
     MultiViewSphericalKMeans,
 )
-from ..data import Table, Views
 from .archive import UnreadableError, library_version
 from .arrays import dtype_of, shape_of
 from .known import CALLED, KNOWN

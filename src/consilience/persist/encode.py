@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import is_array
+from ..arrays import is_array
 from ..data import Table
 from .arrays import KINDS
 from .known import CALLED, KNOWN

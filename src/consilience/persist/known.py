@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import affinities, baselines, cluster, divergences, families, files
-from .._backend import CSR, KernelMatrix, Points
+from .. import affinities, baselines, divergences, families, files
+from .. import methods as cluster
 from ..affinities.chi_squared import ExponentialChi
 from ..affinities.cosine import unit_rows
 from ..affinities.gaussian import Bell, LocalBell, SquaredDistances
@@ -22,23 +22,7 @@ from ..affinities.nearest_neighbors import join
 from ..affinities.polynomial import Power
 from ..affinities.precomputed import given
 from ..affinities.space import Space
-from ..algorithms.agreement import (
-    ComponentRule,
-    Geometry,
-    GraphRule,
-    NeighborGraph,
-    NeighborRule,
-    SimilarityGeometry,
-    SpaceModel,
-    ViewModel,
-)
-from ..algorithms.cluster_metrics import Diagonal, Full, Identity
-from ..algorithms.ending import Rotation
-from ..algorithms.exemplars import Exemplars, ViewExemplars, mean_posterior, weighted_posterior
-from ..algorithms.kernel_kmeans import Means
-from ..algorithms.missing import Similarities
-from ..algorithms.refined import Refined, ViewMeans
-from ..algorithms.spectral import First, Projected
+from ..arrays import CSR, KernelMatrix, Points
 from ..assessment import Alternative, Assessment
 from ..baselines._canonical import Canonical, Kernel, Linear
 from ..baselines._co_regularization import Normalised, Vectors
@@ -49,11 +33,6 @@ from ..baselines.co_regularized import Placed
 from ..baselines.kernel_addition import Sum
 from ..baselines.kernel_product import CrossProduct
 from ..baselines.minimum_disagreement import Connected, Separate
-from ..cluster._cluster_means import ClusterMeans
-from ..cluster._exemplars import Known
-from ..cluster._spectral import Centres
-from ..cluster.constrained import Fitted
-from ..cluster.spectral import CoTrained
 from ..data import Constraints, Views
 from ..data.links import Links
 from ..divergences.bernoulli import LogisticLoss
@@ -64,6 +43,28 @@ from ..divergences.kullback_leibler import RelativeEntropy
 from ..divergences.mahalanobis import Whitened
 from ..divergences.precomputed import Given
 from ..divergences.squared_euclidean import EuclideanMeasure
+from ..methods.agreement import (
+    ComponentRule,
+    Geometry,
+    GraphRule,
+    NeighborGraph,
+    NeighborRule,
+    SimilarityGeometry,
+    SpaceModel,
+    ViewModel,
+)
+from ..methods.common.cluster_means import ClusterMeans
+from ..methods.constrained.cluster_metrics import Diagonal, Full, Identity
+from ..methods.constrained.multiview import Fitted
+from ..methods.convex.exemplars import Exemplars, ViewExemplars, mean_posterior, weighted_posterior
+from ..methods.convex.inputs import Known
+from ..methods.convex.kernel_kmeans import Means
+from ..methods.convex.refined import Refined, ViewMeans
+from ..methods.spectral.algorithm import First, Projected
+from ..methods.spectral.base import Centres
+from ..methods.spectral.ending import Rotation
+from ..methods.spectral.estimator import CoTrained
+from ..methods.spectral.missing import Similarities
 from ..selection import Selection
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..cluster._shared import holds_views
 from ..data import Views
+from ..methods.common.input_checks import holds_views
 
 HOLDERS = {
     "labels_": "all estimators have it",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._backend import to_numpy
-from ..algorithms.spectral import unit_rows
+from ..arrays import to_numpy
 from ..data import Views
 from ..explain import embed
+from ..methods.spectral.algorithm import unit_rows
 from ._axes import grid_of_axes
 from ._model import attribute, fitted_views
 from ._style import marker_style

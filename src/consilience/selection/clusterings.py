@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..cluster._halves import Data, HalfFit, clone_quietly, last_step, reset_start, split_entities, try_divisions
 from ..data import Views
+from ..methods.common.halves import Data, HalfFit, clone_quietly, last_step, reset_start, split_entities, try_divisions
 from .predictors import SharedPredictors
 from .source import ViewSource, permute_columns, permute_rows
 

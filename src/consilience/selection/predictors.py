@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 
-from .._backend import is_sparse, single_openmp_thread, squared_norms, to_numpy
 from ..affinities import Auto, Precomputed
-from ..algorithms.agreement import (
+from ..arrays import is_sparse, single_openmp_thread, squared_norms, to_numpy
+from ..data import Views
+from ..methods.agreement import (
     Ensemble,
     GraphFeatures,
     LeaveOneOutRidge,
@@ -26,12 +27,11 @@ from ..algorithms.agreement import (
     indicate,
     refine_labels,
 )
-from ..algorithms.agreement.predictors import append_ones
-from ..algorithms.spectral import unit_rows
-from ..cluster._agreement import PreparedSpace, PreparedView, add_graphs, prepare_views
-from ..cluster._shared import ready_blocks
-from ..cluster._similarities import columns_of, only, restricted
-from ..data import Views
+from ..methods.agreement.inputs import PreparedSpace, PreparedView, add_graphs, prepare_views
+from ..methods.agreement.predictors import append_ones
+from ..methods.common.input_checks import ready_blocks
+from ..methods.common.similarities import columns_of, only, restricted
+from ..methods.spectral.algorithm import unit_rows
 
 PENALTY, BALANCE = 0.05, 0.5  # as in Consilience
 ROUNDS = 6  # of refinement per start: enough to compare numbers of clusters

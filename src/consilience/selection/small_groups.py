@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .._backend import to_numpy
 from ..affinities import Auto, Precomputed
-from ..algorithms.agreement import search_neighbors
-from ..cluster._agreement import prepare_views
-from ..cluster._similarities import columns_of, restricted
+from ..arrays import to_numpy
 from ..data import Table, Views
+from ..methods.agreement import search_neighbors
+from ..methods.agreement.inputs import prepare_views
+from ..methods.common.similarities import columns_of, restricted
 from .selection import Selection
 
 NEIGHBORS = 15  # nearest entities among which the members of a group are looked for

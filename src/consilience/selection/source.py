@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from .._backend import to_numpy
+from ..arrays import to_numpy
 from ..assessment.assess import read_views
-from ..cluster._halves import Data, last_step
 from ..data import Views
+from ..methods.common.halves import Data, last_step
 
 
 @dataclass(frozen=True, eq=False)

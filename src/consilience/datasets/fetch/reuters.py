@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._backend import generator
+from ...arrays import generator
 from ...data.coerce import Block
 from ..dataset import Dataset
 from .fetched import fetched

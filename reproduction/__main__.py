@@ -1,0 +1,10 @@
+"""Run the papers' tables and figures: ``python -m reproduction --help``."""
+
+import sys
+
+from consilience.cli import main
+
+from .command import parser
+
+if __name__ == "__main__":
+    sys.exit(main(top=parser()))

@@ -1,0 +1,174 @@
+"""``python -m reproduction``: the papers' tables and figures, run again beside the published numbers."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import Any
+
+from consilience.cli.command import EPILOG, add_common_options, path_argument, positive_integer
+from consilience.cli.say import Say, counted
+
+from . import PAPERS
+from .data import cannot_have
+from .engine import Outcome, Unit
+from .engine.cells import Cells
+from .engine.folder import write
+from .engine.plan import Plan, choose, names_of_data
+from .engine.run import work
+from .engine.tables import claims_table, duration, tally, text
+
+Missing = dict[tuple[str, str], dict[str, str]]  # by paper and study, why a panel is not there
+
+
+def reproduce(options: argparse.Namespace, say: Say) -> None:
+    """Run what is asked for and not kept from before, and show what came out."""
+    asked = choose(PAPERS, options.paper, options.table)
+    if options.list:
+        for paper, study in asked:
+            say.result(f"{paper.name:22} {study.name:16} {study.title}", always=True)
+        return
+    started = time.perf_counter()
+    out = Path(options.out or ("reproduced-quick" if options.quick else "reproduced"))
+    cells = Cells(out)
+    cells.open()
+    say.left = f"finished cells are kept in {out}, and the same line goes on from there"
+    plans = [Plan.of(paper, study, cells, options.quick) for paper, study in asked]
+    _tell_of_work(plans, say)
+    with say.step("looking for the data", "looked for the data"):
+        reasons = cannot_have(names_of_data(unit for plan in plans for unit in plan.left))
+    for name, reason in reasons.items():
+        say.note(f"{name}: {reason}")
+    if find_spec("matplotlib") is None:
+        say.note("no figures are drawn: pip install 'consilience[plot]'")
+    missing = _run(plans, cells, reasons, options.jobs, say)
+    outcomes = [plan.outcome(cells, missing.get((plan.paper.name, plan.study.name), {})) for plan in plans]
+    with say.step("writing tables and figures", "wrote tables and figures"):
+        write(_with_those_from_before(outcomes, cells, options.quick), out)
+    width = min(110, max(60, get_terminal_size((110, 40)).columns))
+    for outcome in outcomes:
+        say.result(text(outcome, width) + "\n")
+    if options.quick:
+        say.result(
+            "Data that ships stands in for that of the papers, with few runs: a taste, no verdict on the papers.\n"
+        )
+    say.result(claims_table(outcomes))
+    say.result(f"{tally(outcomes)}. {duration(time.perf_counter() - started)}. See {out / 'index.html'}")
+
+
+def _tell_of_work(plans: list[Plan], say: Say) -> None:
+    units, done = sum(len(plan.units) for plan in plans), sum(len(plan.done) for plan in plans)
+    say.result(
+        f"{counted(len(plans), 'table or figure', 'tables and figures')}, {counted(units, 'cell')}"
+        + (f", of which {done:,} are kept from before" if done else "")
+    )
+
+
+def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Say) -> Missing:
+    """Work what is left; what cannot be, for want of data or by an error, leaves its reason."""
+    missing: Missing = {}
+
+    def lacks(unit: Unit, reason: str) -> None:
+        missing.setdefault((unit.paper, unit.study), {}).setdefault(unit.panel, reason)
+
+    possible = []
+    for plan in plans:
+        for unit in plan.left:
+            if reason := reasons.get(unit.settings.get("data", "")):
+                lacks(unit, reason)
+            else:
+                possible.append((plan.paper, unit))
+    with _progress(possible, say) as tell:
+        for done in work(possible, cells, n_jobs):
+            if done.error:
+                lacks(done.unit, done.error)
+                say.note(f"{done.unit.paper} {done.unit.study} {done.unit.key}: {done.error}")
+            tell(done.unit)
+    return missing
+
+
+@contextmanager
+def _progress(units: list[tuple[Any, Unit]], say: Say) -> Iterator[Any]:
+    """A bar on a terminal; elsewhere a line for each study that is finished."""
+    left = Counter((unit.paper, unit.study) for _, unit in units)
+    if not say.live:
+
+        def tell(unit: Unit) -> None:
+            left[unit.paper, unit.study] -= 1
+            if not left[unit.paper, unit.study]:
+                say.progress(f"{unit.paper} {unit.study}: done")
+
+        yield tell
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("working", total=len(units))
+
+        def advance(unit: Unit) -> None:
+            shown.update(task, advance=1, description=f"{unit.paper} {unit.study}")
+
+        yield advance
+
+
+def _with_those_from_before(outcomes: list[Outcome], cells: Cells, quick: bool) -> list[Outcome]:
+    """Studies that were not asked for now, but are wholly kept in the folder, in their places: the page shows all."""
+    now = {(outcome.paper.name, outcome.study.name): outcome for outcome in outcomes}
+    every = []
+    for paper, study in choose(PAPERS, None, None):
+        plan = Plan.of(paper, study, cells, quick)
+        if (paper.name, study.name) in now:
+            every.append(now[paper.name, study.name])
+        elif plan.done and not plan.left:
+            every.append(plan.outcome(cells, {}))
+    return every
+
+
+def parser() -> argparse.ArgumentParser:
+    """Define the arguments."""
+    top = argparse.ArgumentParser(
+        prog="python -m reproduction",
+        description="Run the tables and figures of the five papers, and compare the numbers with the published ones.",
+        epilog="examples:\n"
+        "  python -m reproduction --quick\n"
+        "  python -m reproduction kumar-daume-2011 table-3\n"
+        "  CONSILIENCE_DATA=folder python -m reproduction --out reproduced\n\n" + EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_common_options(top, lambda: reproduce)
+    top.add_argument("paper", nargs="?", metavar="PAPER", help="one paper (default: all; --list names them)")
+    top.add_argument("table", nargs="?", metavar="TABLE", help="one of its tables or figures")
+    top.add_argument("--list", action="store_true", help="list the papers and their tables, and run nothing")
+    top.add_argument("--quick", action="store_true", help="a small version of everything, on data that ships: minutes")
+    top.add_argument(
+        "--jobs", type=positive_integer, metavar="N", help="cells computed in parallel (default: one per core)"
+    )
+    top.add_argument(
+        "--out",
+        type=path_argument,
+        metavar="FOLDER",
+        help="folder of the page, tables and figures, and of finished cells, which a later run does not repeat "
+        "(default: reproduced, or reproduced-quick)",
+    )
+    return top

@@ -1,0 +1,42 @@
+"""What a run leaves: a page for all, and a page, tables and figures a paper."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from consilience.files import whole_file
+
+from .figures import draw
+from .outcome import Outcome
+from .page import page
+from .tables import by_paper, csv_rows, paper_markdown
+
+
+def write(outcomes: list[Outcome], folder: Path) -> None:
+    """Write ``index.html``, ``PAPER.md``, and ``PAPER/STUDY`` as CSV, SVG and PNG."""
+    figures = {}
+    for outcome in outcomes:
+        own = folder / outcome.paper.name
+        own.mkdir(parents=True, exist_ok=True)
+        _csv(outcome, own / f"{outcome.study.name}.csv")
+        for path in draw(outcome, own):
+            if path.suffix == ".svg":
+                figures[outcome.paper.name, outcome.study.name] = path.read_text(encoding="utf-8")
+    for paper, its in by_paper(outcomes):
+        drawn = {study: f"{name}/{study}.svg" for name, study in figures if name == paper.name}
+        _text(paper_markdown(paper, its, drawn), folder / f"{paper.name}.md")
+    _text(page(outcomes, figures), folder / "index.html")
+
+
+def _text(text: str, path: Path) -> None:
+    with whole_file(path, overwrite=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _csv(outcome: Outcome, path: Path) -> None:
+    rows = csv_rows(outcome)
+    with whole_file(path, overwrite=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, ["panel", "row", "column", "ours", "spread", "runs", "published", "difference"])
+        table.writeheader()
+        table.writerows(rows)

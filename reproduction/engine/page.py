@@ -1,0 +1,321 @@
+"""All papers on one page that needs nothing else: what holds, ours beside what was published, figures, claims."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from math import isfinite
+
+from consilience.report.charts import scrolling
+from consilience.report.markup import Html, clean, counted, join, tag, user
+from consilience.report.page import ICON, policy
+
+from .entries import APART, CLOSE, FAR, NEAR, Entry, entries, entry, number, spread_name, with_spread
+from .outcome import Outcome, Panel, Verdict
+from .study import CANNOT, FAILS, HOLDS, Paper
+from .tables import SIGNS, by_claim, by_paper, count, duration, gaps, grouped, tally
+
+CLASSES = {HOLDS: "holds", FAILS: "fails", CANNOT: "cannot"}
+TINTS = {CLOSE: "tint close", NEAR: "tint near", FAR: "tint far"}
+TITLE = "The papers, run again"
+
+Figures = Mapping[tuple[str, str], str]
+
+
+def page(outcomes: Iterable[Outcome], figures: Figures) -> str:
+    """The whole document; `figures` holds SVG by the names of paper and study."""
+    outcomes = list(outcomes)
+    papers = by_paper(outcomes)
+    body = tag(
+        "body",
+        tag("a", "Skip to the results", href="#main", class_="skip"),
+        _top(),
+        tag(
+            "div",
+            _contents(papers),
+            tag("main", _summary(outcomes, papers), (_paper(*own, figures) for own in papers), id="main"),
+            class_="page",
+        ),
+        tag("footer", tag("p", "Made by consilience. The page needs no network and sends nothing.")),
+    )
+    return f"<!doctype html>\n{tag('html', _head(), body, lang='en')}\n"
+
+
+def _head() -> Html:
+    style = (
+        (files("consilience.report") / "style.css").read_text(encoding="utf-8"),
+        (files(__package__) / "page.css").read_text(encoding="utf-8"),
+    )
+    return tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy("")),  # there is no script at all
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content="consilience"),
+        tag("title", TITLE),
+        tag("link", rel="icon", href=ICON),
+        tag("style", Html("\n".join(style))),
+    )
+
+
+def _top() -> Html:
+    choices = (("", "system"), ("light", "light"), ("dark", "dark"))
+    options = (tag("option", name, value=value) for value, name in choices)
+    chooser = tag("label", "Colours ", tag("select", options, id="colours", autocomplete="off"))
+    return tag("header", tag("p", tag("a", "consilience", href="#summary"), class_="mark"), chooser, class_="top")
+
+
+def _contents(papers: Sequence[tuple[Paper, list[Outcome]]]) -> Html:
+    links = [("summary", "Summary"), *((_id(paper.name), paper.title) for paper, _ in papers)]
+    return tag(
+        "nav", tag("ol", (tag("li", tag("a", name, href=f"#{to}")) for to, name in links)), aria_label="Contents"
+    )
+
+
+# what holds
+
+
+def _summary(outcomes: list[Outcome], papers: Sequence[tuple[Paper, list[Outcome]]]) -> Html:
+    counts = count(outcomes)
+    seconds = sum(own.seconds for own in outcomes)
+    lead = (
+        f"{counted(len(outcomes), 'table or figure', 'tables and figures')} of {counted(len(papers), 'paper')}, run "
+        f"again in {duration(seconds)} of computing, and what became of {counted(sum(counts.values()), 'claim')}."
+    )
+    return tag(
+        "section",
+        tag("h1", TITLE, id="summary-title"),
+        tag("p", lead, class_="lead"),
+        tag("dl", (_big(status, n) for status, n in counts.items()), class_="figures statuses"),
+        _stack(counts),
+        tag("p", "A claim that is made of several data sets counts once for each.", class_="note"),
+        _matrix(papers, counts),
+        _key(outcomes),
+        id="summary",
+        aria_labelledby="summary-title",
+    )
+
+
+def _big(status: str, n: int) -> Html:
+    return tag("div", tag("dt", _status(status)), tag("dd", tag("b", str(n))), class_=CLASSES[status])
+
+
+def _status(status: str) -> Html:
+    return tag("span", tag("i", SIGNS[status], aria_hidden="true"), " ", status, class_=f"status {CLASSES[status]}")
+
+
+def _stack(counts: Mapping[str, int]) -> Html | None:
+    """The counts as parts of a bar; the numbers stand above it."""
+    parts = (tag("span", class_=CLASSES[status], style=f"--part:{n}") for status, n in counts.items() if n)
+    return tag("div", parts, class_="stack", aria_hidden="true") if any(counts.values()) else None
+
+
+def _matrix(papers: Sequence[tuple[Paper, list[Outcome]]], total: Mapping[str, int]) -> Html:
+    head = tag("tr", tag("th", "Paper", scope="col"), (tag("th", _status(own), scope="col") for own in SIGNS))
+    rows = [
+        tag("tr", tag("th", tag("a", paper.title, href=f"#{_id(paper.name)}"), scope="row"), _tallies(count(own)))
+        for paper, own in papers
+    ]
+    foot = tag("tfoot", tag("tr", tag("th", "All", scope="row"), _tallies(total))) if len(papers) > 1 else None
+    caption = "Claims by paper"
+    return scrolling(
+        caption,
+        tag("table", tag("caption", caption), tag("thead", head), tag("tbody", rows), foot, class_="matrix"),
+    )
+
+
+def _tallies(counts: Mapping[str, int]) -> list[Html]:
+    return [tag("td", str(n)) for n in counts.values()]
+
+
+def _key(outcomes: list[Outcome]) -> Html | None:
+    """What signs and tints of the cells mean, where there is a published number at all."""
+    if not any(own.apart for outcome in outcomes for *_, own in entries(outcome)):
+        return None
+    signs = (tag("li", tag("b", sign, class_=TINTS[sign]), meaning) for sign, meaning in APART.items())
+    return join(
+        (
+            tag("h2", "How to read the tables", class_="small"),
+            tag("p", "Each cell has our number with its spread over the runs, and below it the published one:"),
+            tag("ul", signs, class_="key"),
+        )
+    )
+
+
+# a paper
+
+
+def _paper(paper: Paper, outcomes: list[Outcome], figures: Figures) -> Html:
+    own = _id(paper.name)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    return tag(
+        "section",
+        tag("h2", paper.title, id=f"{own}-title"),
+        tag("p", clean(paper.citation), class_="citation"),
+        tag("p", prose(paper.idea)),
+        tag("p", f"{tally(outcomes)}. {duration(seconds).capitalize()} of computing.", class_="note"),
+        _studies(outcomes),
+        (_study(outcome, figures.get((paper.name, outcome.study.name))) for outcome in outcomes),
+        id=own,
+        aria_labelledby=f"{own}-title",
+    )
+
+
+def _studies(outcomes: list[Outcome]) -> Html | None:
+    """What the paper's part of the page holds, and how the claims of each study fared."""
+    if len(outcomes) < 2:
+        return None
+    items = (
+        tag(
+            "li",
+            tag("a", f"{spoken(own.study.name)}: {clean(own.study.title)}", href=f"#{_place(own)}"),
+            (_tally(status, n) for status, n in count([own]).items() if n),
+        )
+        for own in outcomes
+    )
+    return tag("ul", items, class_="studies")
+
+
+def _tally(status: str, n: int) -> Html:
+    words = tag("span", f" {status}", class_="unseen")
+    return tag("span", tag("i", SIGNS[status], aria_hidden="true"), str(n), words, class_=f"tally {CLASSES[status]}")
+
+
+def _study(outcome: Outcome, svg: str | None) -> Html:
+    study = outcome.study
+    spread = spread_name(outcome)
+    measure = f"{clean(study.measure)}; {spread}" if spread else clean(study.measure)
+    return tag(
+        "div",
+        tag("h3", f"{spoken(study.name)}: {clean(study.title)}", id=_place(outcome)),
+        tag("p", measure[:1].upper() + measure[1:], ".", class_="note"),
+        _drawing(outcome, svg) if svg else None,
+        _numbers(outcome, folded=svg is not None),
+        _missing(outcome),
+        _claims(outcome),
+        tag("p", tag("b", "How it was run. "), prose(study.note), class_="note") if study.note else None,
+        class_="study",
+    )
+
+
+def _numbers(outcome: Outcome, folded: bool) -> Html:
+    """The tables: in a fold where a figure shows them, which is open where there are published numbers to compare."""
+    tables = [_table(outcome, panel) for panel in outcome.panels]
+    if not tables or not folded:
+        return join(tables)
+    compared = any(own.published is not None for *_, own in entries(outcome))
+    summary = tag("summary", f"The numbers, in {counted(len(tables), 'table')}")
+    return tag("details", summary, tables, class_="numbers", open=compared)
+
+
+def _drawing(outcome: Outcome, svg: str) -> Html:
+    """The figure as an image, in which nothing can run, on white: its colours are made for paper."""
+    source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
+    image = tag("img", src=source, alt=_spoken_figure(outcome))
+    return tag(
+        "div", image, class_="drawing", role="region", aria_label=f"Figure of {outcome.study.name}", tabindex="0"
+    )
+
+
+def _spoken_figure(outcome: Outcome) -> str:
+    figure = outcome.study.figure
+    over = f"{clean(figure.y)} by {clean(figure.x)}" if figure else clean(outcome.study.measure)
+    rows = dict.fromkeys(clean(row) for panel in outcome.panels for row in panel.rows)
+    panels = [clean(panel.name) for panel in outcome.panels if panel.name]
+    places = f", for {', '.join(panels)}" if panels else ""
+    return f"{clean(outcome.study.title)}: {over}{places}. Drawn: {', '.join(rows)}. The numbers follow in tables."
+
+
+def _table(outcome: Outcome, panel: Panel) -> Html:
+    caption = clean(panel.name) or spoken(outcome.study.name)
+    heads = (tag("th", user(column, 32), scope="col") for column in panel.columns)
+    rows = (
+        tag(
+            "tr",
+            tag("th", user(row, 48), scope="row"),
+            (_cell(entry(outcome, panel, row, column)) for column in panel.columns),
+        )
+        for row in panel.rows
+    )
+    own = tag(
+        "table",
+        tag("caption", user(caption, 120)),
+        tag("thead", tag("tr", tag("td"), heads)),
+        tag("tbody", rows),
+        class_="both",
+    )
+    return scrolling(caption, own)
+
+
+def _cell(own: Entry | None) -> Html:
+    if own is None:
+        return tag("td", "–")
+    ours, _, spread = with_spread(own).partition(" ")
+    shown = join((ours, tag("small", f" {spread}") if isfinite(own.spread) else None))
+    if own.published is None:
+        return tag("td", shown)
+    sign = own.apart
+    words = tag("span", "published ", class_="unseen")
+    printed = tag("span", tag("b", sign), " ", words, number(own.published), class_="printed")
+    return tag("td", shown, printed, class_=TINTS[sign] if sign else None)
+
+
+def _missing(outcome: Outcome) -> Html | None:
+    if not outcome.missing:
+        return None
+    items = (
+        tag("li", *((tag("b", user(panel, 80)), ": ") if panel else ()), prose(reason))
+        for panel, reason in gaps(outcome)
+    )
+    return join((tag("h4", "What is missing, and why"), tag("ul", items, class_="hints")))
+
+
+# claims
+
+
+def _claims(outcome: Outcome) -> Html | None:
+    if not outcome.verdicts:
+        return None
+    items = (_claim(outcome, claim, verdicts) for claim, verdicts in by_claim(outcome).items())
+    return join((tag("h4", "What the paper says of it"), tag("ul", items, class_="claims")))
+
+
+def _claim(outcome: Outcome, claim: str, verdicts: list[Verdict]) -> Html:
+    """A claim with its status, or with several for different panels."""
+    groups = grouped(outcome, verdicts)
+    if len(groups) == 1:
+        return tag("li", tag("p", prose(claim)), _words(*groups[0]), class_=CLASSES[groups[0][0]])
+    each = (tag("li", _words(*group), class_=CLASSES[group[0]]) for group in groups)
+    return tag("li", tag("p", prose(claim)), tag("ul", each))
+
+
+def _words(status: str, panels: list[str], words: str) -> Html:
+    names = [user(panel, 80) for panel in panels if panel]
+    where = (part for i, name in enumerate(names) for part in (", " if i else " on ", name))
+    return tag("p", _status(status), where, tag("span", ": ", prose(words), class_="words"))
+
+
+def prose(text: str) -> Html:
+    """Words of a paper's file: what stands in backticks is code, if they are in pairs."""
+    parts = clean(text).split("`")
+    if len(parts) % 2 == 0:
+        return join([clean(text)])
+    return join(tag("code", part) if i % 2 else part for i, part in enumerate(parts))
+
+
+def spoken(name: str) -> str:
+    """A name as a heading: ``figure-2-left`` is Figure 2 left, ``section-5-3`` is Section 5.3."""
+    words = re.sub(r"(?<=\d)-(?=\d)", ".", clean(name)).replace("-", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _place(outcome: Outcome) -> str:
+    return _id(f"{outcome.paper.name}-{outcome.study.name}")
+
+
+def _id(name: str) -> str:
+    """A name as the address of a place on the page."""
+    return "".join(one if one.isalnum() else "-" for one in name) or "-"

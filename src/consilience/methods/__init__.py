@@ -1,0 +1,32 @@
+"""The estimators, one a file."""
+
+from .agglomerative.estimator import MultiViewAgglomerative
+from .agreement.estimator import Consilience, refine
+from .coem.estimator import CoEM
+from .common.per_view import PerView
+from .constrained.mpck import MPCKMeans
+from .constrained.multiview import MultiViewConstrainedKMeans
+from .constrained.pck import PCKMeans
+from .constrained.suggest import suggest_constraints
+from .convex.estimator import ConvexMixture
+from .kmeans.estimator import MultiViewKMeans
+from .kmeans.spherical import MultiViewSphericalKMeans
+from .spectral.estimator import CoTrainedSpectral
+from .spectral.features import SpectralFeatures
+
+__all__ = [
+    "CoEM",
+    "CoTrainedSpectral",
+    "Consilience",
+    "ConvexMixture",
+    "MPCKMeans",
+    "MultiViewAgglomerative",
+    "MultiViewConstrainedKMeans",
+    "MultiViewKMeans",
+    "MultiViewSphericalKMeans",
+    "PCKMeans",
+    "PerView",
+    "SpectralFeatures",
+    "refine",
+    "suggest_constraints",
+]

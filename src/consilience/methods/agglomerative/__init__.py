@@ -1,0 +1,1 @@
+"""Multi-view agglomerative clustering (Bickel & Scheffer 2004)."""

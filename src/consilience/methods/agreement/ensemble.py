@@ -1,0 +1,151 @@
+"""The predictors of all views, and their vote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from array_api_compat import device
+
+from ...arrays import Array, like, namespace, take_rows, to_numpy
+from .information import bits_by_chance, mutual_information
+from .predictors import Predictor
+
+TRUST = 0.25  # power of a predictor's information that its vote is weighted by
+LEAST_INFORMATION = 1e-4  # share of the best predictor's information that every predictor is credited with
+
+
+@dataclass(frozen=True, eq=False)
+class ViewPredictors:
+    """The predictors of one view, over the entities that have it."""
+
+    name: str
+    entities: np.ndarray  # positions of the entities that have the view
+    predictors: Sequence[Predictor]
+    weight: float  # of each predictor: views count alike, however many predictors they have
+
+
+@dataclass(frozen=True, eq=False)
+class Vote:
+    """What the predictors say of all entities, each without using the entity's own cluster."""
+
+    total: Array  # (n, k)
+    by_view: Sequence[Array]  # (entities of the view, k) each
+    bits: Sequence[np.ndarray]  # information of each view's predictors about the clusters
+    weights: Sequence[np.ndarray]  # of each view's predictors in the vote
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The predictors of all views."""
+
+    views: Sequence[ViewPredictors]
+    n_entities: int
+    n_clusters: int
+    balance: float  # power of the cluster sizes that votes are divided by
+    like: Array  # an array of the library, type and device to compute with
+
+    def vote(self, labels: np.ndarray) -> Vote:
+        """Add up the predictions of all views; entities with a negative label teach nothing.
+
+        A predictor's vote is weighted by the fourth root of its information about the clusters, so that a useless view
+        has little to say while views of different quality still count nearly alike.
+        """
+        members = indicate(labels, self.n_clusters, self.like)
+        scores = [self._predict(view, members) for view in self.views]
+        bits = [
+            np.array([self._information(view, prediction, labels) for prediction in predictions])
+            for view, predictions in zip(self.views, scores, strict=True)
+        ]
+        weights = self._weigh(bits)
+        by_view = [
+            add_weighted(predictions, view_weights.tolist())
+            for predictions, view_weights in zip(scores, weights, strict=True)
+        ]
+        return Vote(self._add_up(by_view), by_view, bits, weights)
+
+    def choose(self, votes: Array, labels: np.ndarray) -> np.ndarray:
+        """Return the cluster with most votes for each row, in balance."""
+        return choose_clusters(votes, self.sizes(labels), self.balance)
+
+    def sizes(self, labels: np.ndarray) -> np.ndarray:
+        """Return the share of each cluster among labelled entities; an empty cluster counts as one entity.
+
+        Ridge predictions favour large clusters, so that votes are divided by a power of these shares.
+        """
+        labelled = labels[labels >= 0]
+        counts = np.bincount(labelled, minlength=self.n_clusters)
+        return np.maximum(counts, 1) / max(1, len(labelled))
+
+    def score(self, vote: Vote) -> float:
+        """Return the mean information of the predictors about the clusters, in bits; views count by their entities."""
+        n_entities = [len(view.entities) for view in self.views]
+        return float(np.average([np.mean(bits) for bits in vote.bits], weights=n_entities))
+
+    def _predict(self, view: ViewPredictors, members: Array) -> list[Array]:
+        if len(view.entities) < self.n_entities:
+            members = take_rows(members, like(view.entities, members))
+        return [predictor.predict_left_out(members) for predictor in view.predictors]
+
+    def _information(self, view: ViewPredictors, prediction: Array, labels: np.ndarray) -> float:
+        guesses = to_numpy(namespace(prediction).argmax(prediction, axis=1))
+        view_labels = labels[view.entities]
+        labelled = view_labels >= 0
+        return mutual_information(view_labels[labelled], guesses[labelled], self.n_clusters)
+
+    def _weigh(self, bits: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the weight of each view's predictors, the most informative of all views having its full weight."""
+        beyond = [
+            np.maximum(view_bits - bits_by_chance(len(view.entities), self.n_clusters), 0)
+            for view, view_bits in zip(self.views, bits, strict=True)
+        ]
+        most = max(float(view_bits.max()) for view_bits in beyond)
+        if most <= 0:
+            return [np.full(len(view.predictors), view.weight) for view in self.views]
+        return [
+            view.weight * np.maximum(view_bits / most, LEAST_INFORMATION) ** TRUST
+            for view, view_bits in zip(self.views, beyond, strict=True)
+        ]
+
+    def _add_up(self, by_view: Sequence[Array]) -> Array:
+        xp = namespace(self.like)
+        total = xp.zeros((self.n_entities, self.n_clusters), dtype=self.like.dtype, device=device(self.like))
+        for view, votes in zip(self.views, by_view, strict=True):
+            n_rows = len(view.entities)
+            if n_rows < self.n_entities:  # entities that lack the view take the row of zeros after the others
+                rows = np.full(self.n_entities, n_rows)
+                rows[view.entities] = np.arange(n_rows)
+                votes = take_rows(xp.concat([votes, total[:1, :] * 0], axis=0), like(rows, total))
+            total = total + votes
+        return total
+
+
+def add_weighted(predictions: Sequence[Array], weights: Sequence[float]) -> Array:
+    """Return the weighted sum of predictions."""
+    weighted = [weight * prediction for weight, prediction in zip(weights, predictions, strict=True)]
+    return sum(weighted[1:], weighted[0])
+
+
+def balance_votes(votes: Array, sizes: np.ndarray, balance: float) -> Array:
+    """Return votes divided by a power of the cluster sizes."""
+    return votes / like((sizes**balance).astype(np.float32), votes)
+
+
+def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarray:
+    """Return the cluster with most votes for each row, votes divided by a power of the cluster sizes.
+
+    A row without any vote gets the largest cluster.
+    """
+    balanced = balance_votes(votes, sizes, balance)
+    chosen = to_numpy(namespace(balanced).argmax(balanced, axis=1))
+    without_vote = ~to_numpy(namespace(votes).any(votes != 0, axis=1))
+    return np.where(without_vote, int(np.argmax(sizes)), chosen)
+
+
+def indicate(labels: np.ndarray, n_clusters: int, array: Array) -> Array:
+    """Return clusters as a matrix of zeros and ones like `array`, (n, k); a negative label is a row of zeros."""
+    members = np.zeros((len(labels), n_clusters))
+    labelled = np.flatnonzero(labels >= 0)
+    members[labelled, labels[labelled]] = 1
+    return namespace(array).astype(like(members, array), array.dtype, copy=False)

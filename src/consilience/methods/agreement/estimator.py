@@ -1,0 +1,853 @@
+"""Cross-fitted agreement, the default method."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, combinations
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ...affinities import Auto, Precomputed
+from ...arrays import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
+from ...data import Constraints, Table, Views
+from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
+from ..common.input_checks import (
+    RANDOM_STATE,
+    check_n_clusters,
+    check_views,
+    known_views,
+    ready_blocks,
+    remember,
+    store_agreement,
+    users_line,
+    warn_of_empty,
+    warn_of_lost,
+)
+from ..common.membership import (
+    LEAST_DEVIATION,
+    LEAST_RATIO,
+    OUTLIERS,
+    ClusterScores,
+    MembershipMixin,
+    Misfit,
+    OutlierLabelsMixin,
+    score_gaps,
+)
+from ..common.progress import progress
+from ..common.run import Attempt, Run, best_of, run
+from ..common.similarities import by_name, columns_of, only, restricted
+from . import (
+    Ensemble,
+    Round,
+    SpaceModel,
+    ViewModel,
+    balance_votes,
+    choose_clusters,
+    indicate,
+    mutual_information,
+    refine_labels,
+)
+from .inputs import (
+    PREDICTORS,
+    PreparedView,
+    Restarts,
+    agree_on_labels,
+    build_ensemble,
+    compute_starts,
+    map_views,
+    prepare_views,
+    propose_constrained_start,
+    propose_starts,
+)
+
+ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
+N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
+DIFFERENT = 0.5  # normalised mutual information below which two partitions count as different
+EQUALLY_SUPPORTED = 0.97  # share of the best score from which a partition counts as equally supported
+LEAST_SAMPLED = 50  # entities of each view, pair of views and given label in a sample, if there are so many
+CONSENSUS = 5  # best partitions whose majority is refined once more
+VOTE_LIMIT = 1.0  # of the gap between votes, which is about 1 between a clear cluster and others
+LEAST_ERROR = 0.15  # deviation of squared errors of the votes, which are 0 at best: smaller ones are no misfit
+ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
+REMEDY = "use a smaller sample_size, or numbers in float32"
+
+
+class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimator):
+    """Clusters that every view predicts from entities it has not learned from: the default method.
+
+    Views teach each other, as in co-EM, but a view may only speak about entities it has not learned from. Each view
+    predicts the cluster of each entity from the *other* entities, by ridge regressions on its leading components and on
+    the eigenvectors of its graph of nearest neighbours, both with exact leave-one-out predictions. The views'
+    predictions are added up, the clusters follow, and so on until few entities change. This is done from several starts
+    (k-means of all views, spectral clustering of each view and of all, and at last the consensus of the five best), and
+    the partition is kept about which the views' left-out predictions carry most information.
+
+    Rows of sparse views are compared by their directions. Columns of dense views are standardised, and rows are
+    compared both by their directions and as they are. So units do not matter, and views need no preparation but the
+    weighting of words by rarity (tf-idf).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    affinity : {'auto', 'precomputed'} or one per view in a dict or list, default='auto'
+        'precomputed': the view is a square matrix of similarities, dense or sparse.
+    predictors : sequence of {'components', 'graph', 'neighbors'}, default=('components', 'graph')
+        What predicts clusters in each view: a ridge regression on leading components, a ridge regression on
+        eigenvectors of the graph of nearest neighbours, the vote of the nearest neighbours.
+    views : dict of str to columns, optional
+        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
+    init : 'auto' or array-like of shape (n_entities,), default='auto'
+        Labels to start from instead of the starts described above; a negative label is left open.
+    n_init : int, default=2
+        Number of random starts of each kind.
+    max_iter : int, default=15
+        Maximum number of rounds per start.
+    tol : float, default=1e-3
+        Stop when at most this share of the entities changes its cluster.
+    penalty : float, default=0.05
+        Penalty of the ridge regressions, in units of the mean eigenvalue.
+    balance : float, default=0.5
+        Power of the cluster sizes that votes are divided by: 0 favours large clusters, 1 clusters of equal size.
+    sample_size : int, default=20000
+        If there are more entities, a random sample of about this size is clustered and the others are predicted from
+        it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
+        given are never sampled.
+    outliers : float or 'auto', optional
+        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
+        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
+        Constraints on an outlier are not satisfied.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the starts, of the permutations behind `view_information_`, and of the sample of large data.
+    n_jobs : int, default=None
+        Threads; None and -1 take all cores. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_entities,)
+        The cluster of each entity; -1 for outliers.
+    confidence_ : ndarray of shape (n_entities,)
+        Margin of each entity's cluster over the second in the left-out vote, relative to its own votes: 0 for a tie, 1
+        if no other cluster has a vote. It orders entities by how doubtful they are; it is not a probability.
+    temperature_ : float
+        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
+    outlier_scores_ : ndarray of shape (n_entities,)
+        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
+        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how far the
+        left-out votes of the views are from certainty of the cluster, which is large where views contradict each other,
+        and how far the entity is from its nearest entities.
+    outlier_limit_ : float
+        Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
+    view_labels_ : dict of str to ndarray of shape (n_entities,)
+        The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
+    view_information_ : Table
+        Per view: ``bits``, the mutual information of its left-out predictions and the clusters; ``baseline``, what it
+        is on average after the labels were permuted; ``share``, what is beyond the baseline as a share of the
+        maximum, which is the entropy of the clusters. A view whose share is near 0 does not support the clusters.
+    scores_ : Table
+        Per start: its origin, the score of its refined partition in ``bits`` (mean information of all predictors),
+        rounds, and ``similarity`` to the chosen partition (normalised mutual information).
+    runner_up_ : ndarray of shape (n_entities,) or None
+        The best partition of another kind (normalised mutual information with `labels_` below 0.5) if it is about as
+        well supported (97% of the score): then the views hold two groupings, and only the user can say which is meant.
+        None if there is none, or if only a sample was clustered.
+    cost_ : float
+        Minus the score of `labels_`, in bits.
+    history_ : Table
+        One row per round of the chosen start: score in bits, and share of the entities that changed their cluster.
+    n_iter_, converged_ : int, bool
+        Rounds of the chosen start, and whether they ended before `max_iter`.
+    agreement_ : ndarray of shape (n_views, n_views)
+        Share of entities that two views put into the same cluster, the entities left out.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Columns of all views together, and their names where all views came with names.
+
+    Notes
+    -----
+    **One view.** The method is then plain clustering: the starts of k-means and spectral clustering, refined until the
+    view predicts its own clusters best. There is no second view to confirm them.
+
+    **Missing views.** An entity is predicted by the views that it has, and teaches only these. Rows of zeros in sparse
+    views count as missing.
+
+    **New entities** are predicted by the same regressions, fitted to all entities. For an entity of the fit `predict`
+    may differ from `labels_`, for which the entity itself was left out.
+
+    **Weights of entities** are not offered: a weight of two would mean a duplicate, and a duplicate would tell the
+    regressions the cluster of the entity that was left out.
+
+    **Devices.** Arrays of torch or cupy stay where they are for components and regressions. Nearest neighbours and
+    eigenvectors of their graph are computed by the processor.
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
+    >>> model = cs.Consilience(n_clusters=3, random_state=0).fit(views[:150])
+    >>> cs.metrics.adjusted_rand_score(y[:150], model.labels_) > 0.95
+    True
+    >>> cs.metrics.adjusted_rand_score(y[150:], model.predict(views[150:])) > 0.9
+    True
+    >>> model.view_information_["view"].tolist()
+    ['view0', 'view1']
+    """
+
+    _reference_temperature = 0.065
+    _restarts: ClassVar[Restarts] = Restarts()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
+        "predictors": [list, tuple],
+        "views": [dict, None],
+        "init": [StrOptions({"auto"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="neither")],
+        "balance": [Interval(Real, 0, 1, closed="both")],
+        "sample_size": [Interval(Integral, 10, None, closed="left")],
+        "outliers": OUTLIERS,
+        "random_state": RANDOM_STATE,
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: Any = "auto",
+        predictors: Sequence[str] = ("components", "graph"),
+        views: dict[str, Any] | None = None,
+        init: Any = "auto",
+        n_init: int = 2,
+        max_iter: int = 15,
+        tol: float = 1e-3,
+        penalty: float = 0.05,
+        balance: float = 0.5,
+        sample_size: int = 20_000,
+        outliers: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.predictors = predictors
+        self.views = views
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.penalty = penalty
+        self.balance = balance
+        self.sample_size = sample_size
+        self.outliers = outliers
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Consilience:  # noqa: ARG002
+        """Cluster the entities.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
+        y : ignored
+            Here for scikit-learn.
+        constraints : Constraints, optional
+            Pairs of entities that must, or cannot, be in one cluster. `MultiViewConstrainedKMeans` makes a further
+            start, must-links are always satisfied unless cannot-links contradict them, refinement breaks no cannot-link
+            that its start satisfies, and of the refined starts that break fewest constraints the best is kept.
+
+        Returns
+        -------
+        self
+            The fitted estimator. After Ctrl-C it holds the best result so far, or nothing if entities outside a sample
+            were being predicted.
+        """
+        views = check_views(self, X, reset=True)
+        init = None if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
+        check_n_clusters(self.n_clusters, len(views))
+        check_predictors(self.predictors)
+        precomputed = self._precomputed(views.names)
+        columns = columns_of(
+            views,
+            {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
+            chosen=isinstance(X, Views),
+        )
+        ids = entity_ids(X, views)
+        links = positions_of(check_constraints(constraints), views, ids, None)
+        if len(links.conflicts):
+            warn_of_conflicts(links.conflicts, ids)
+            links = drop_outweighed(links)
+        rng = generator(self.random_state)
+        sample = self._sample(views, any(precomputed.values()), init, rng)
+        if sample is not None and links.size:
+            raise ValueError(
+                f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
+                "raise sample_size"
+            )
+        with threads(self.n_jobs), on_device(f"predictors of {len(views):,} entities", REMEDY):
+            chosen = views if sample is None else views[sample]
+            init = init if init is None or sample is None else init[sample]
+            fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
+        remember(self, X, views)
+        self._columns = columns
+        misfit, by_view = self._store(fitted, chosen)
+        if sample is not None:
+            try:
+                with threads(self.n_jobs):
+                    misfit = self._extend(views, sample, misfit)
+            except BaseException:
+                forget_fit(self)  # a row outside the sample was refused, or Ctrl-C was pressed
+                raise
+        labels = self.labels_
+        self._reset_probabilities()
+        self._mark_outliers(misfit, by_view, (LEAST_ERROR, LEAST_DEVIATION))
+        if fitted.interrupted:
+            raise KeyboardInterrupt("stopped early: the model holds the best result so far")
+        self._warn(len(chosen), labels)
+        return self
+
+    def _precomputed(self, names: Sequence[str]) -> dict[str, bool]:
+        """Return for each view whether it is a matrix of similarities."""
+        given = by_name("affinity", self.affinity, "median", names)
+        for name, affinity in given.items():
+            if not isinstance(affinity, Auto | Precomputed):
+                raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
+        return {name: isinstance(affinity, Precomputed) for name, affinity in given.items()}
+
+    def _sample(
+        self, views: Views, precomputed: bool, init: np.ndarray | None, rng: np.random.Generator
+    ) -> np.ndarray | None:
+        """Return the entities to cluster, or None for all.
+
+        Besides the random entities there are some of each view, of each pair of views and of each given label.
+        """
+        n = len(views)
+        if n <= self.sample_size or precomputed:
+            return None
+        chosen = np.zeros(n, bool)
+        chosen[rng.choice(n, max(self.sample_size, self.n_clusters), replace=False)] = True
+        groups = [*views.present.T]
+        groups += [first & second for first, second in combinations(views.present.T, 2)]
+        groups += [] if init is None else [init == label for label in range(self.n_clusters)]
+        for group in groups:
+            lacking = min(LEAST_SAMPLED, int(group.sum())) - int((chosen & group).sum())
+            if lacking > 0:
+                chosen[rng.choice(np.flatnonzero(group & ~chosen), lacking, replace=False)] = True
+        return np.flatnonzero(chosen)
+
+    def _fit(
+        self,
+        views: Views,
+        precomputed: Mapping[str, bool],
+        init: np.ndarray | None,
+        links: Constraints,
+        rng: np.random.Generator,
+    ) -> Fitted:
+        n, k = len(views), int(self.n_clusters)
+        prepared = prepare_views(views, precomputed, k)
+        ensemble = build_ensemble(prepared, n, k, self.predictors, self.penalty, self.balance)
+        if init is not None:
+            starts = [("given labels", init)]
+        else:
+            proposed = propose_starts(prepared, n, k, self.n_init, rng, self._restarts)
+            constrained = propose_constrained_start(prepared, n, k, links, rng) if links.size else ()
+            starts = compute_starts(chain(proposed, constrained))
+        attempts: list[Attempt] = []
+        best, interrupted = best_of(remember_attempts(self._attempts(ensemble, starts, links), attempts))
+        if len(attempts) > CONSENSUS and not interrupted:
+            leading = sorted(attempts, key=lambda attempt: attempt.cost)[:CONSENSUS]
+            labels = agree_on_labels([attempt.result for attempt in leading], k)
+            starts = [*starts, ("consensus of the best", labels)]
+            attempts += self._attempts(ensemble, starts[-1:], links)
+            best, interrupted = best_of(iter([best, attempts[-1]]))
+        information = measure_information(ensemble, best.run.state, rng)
+        return Fitted(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
+
+    def _attempts(
+        self, ensemble: Ensemble, starts: Sequence[tuple[str, np.ndarray]], links: Constraints
+    ) -> Iterator[Attempt]:
+        """Refine each start, several at a time."""
+        with progress(type(self).__name__, len(starts), bool(self.verbose)) as show:
+
+            def refine_start(i: int) -> Run:
+                return run(
+                    refine_labels(ensemble, starts[i][1], self.tol, links if links.size else None),
+                    max_iter=self.max_iter,
+                    tol=0,
+                    patience=self.max_iter + 1,
+                    report=partial(show, i),
+                )
+
+            for done in map_views(refine_start, list(range(len(starts))), ensemble.like):
+                labels = done.state.labels
+                broken = count_broken(links, labels)
+                most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
+                yield Attempt(done, labels, broken * most_bits - done.state.score)
+
+    def _store(self, fitted: Fitted, views: Views) -> tuple[Misfit, dict[str, list[np.ndarray]]]:
+        """Store the result, and return how poorly their clusters predict the entities, by all views and by each."""
+        state: Round = fitted.best.run.state
+        self.labels_ = state.labels
+        self.cost_ = -state.score
+        self.n_iter_, self.converged_ = fitted.best.run.n_iter, fitted.best.run.converged
+        self.history_ = Table.from_rows(fitted.best.run.history)
+        self.scores_, self.runner_up_ = compare_attempts(fitted, int(self.n_clusters))
+        self.view_information_ = fitted.information
+        self._sizes, self._balance = fitted.ensemble.sizes(state.labels), float(self.balance)
+        self._models = build_models(fitted, self.predictors)
+        self.confidence_ = measure_margins(to_numpy(state.vote.total) / self._sizes**self._balance, state.labels)
+        view_labels = {}
+        for view, votes in zip(fitted.ensemble.views, state.vote.by_view, strict=True):
+            view_labels[view.name] = np.full(len(views), -1)
+            view_labels[view.name][view.entities] = choose_clusters(votes, self._sizes, self._balance)
+        store_agreement(self, view_labels)
+        votes = self._read_votes(fitted, len(views))
+        by_view = {}
+        for name, view_votes in votes.items():
+            alone = self._combine_misfit({name: view_votes}, np.maximum(view_labels[name], 0))
+            by_view[name] = [values[view_votes.has_view] for values in alone.quantities]
+        return self._combine_misfit(votes, state.labels), by_view
+
+    def _read_votes(self, fitted: Fitted, n_entities: int) -> dict[str, ViewVotes]:
+        """Return the left-out votes of each view, and store the usual distances between neighbours."""
+        left_out, self._usual_distances = {}, {}
+        for view, votes in zip(fitted.prepared, fitted.best.run.state.vote.by_view, strict=True):
+            has_view, all_votes = np.zeros(n_entities, bool), np.zeros((n_entities, len(self._sizes)))
+            has_view[view.entities], all_votes[view.entities] = True, to_numpy(votes)
+            distances = [space.distances for space in view.spaces] if "graph" in self.predictors else []
+            self._usual_distances[view.name] = [measure_usual(values) for values in distances]
+            left_out[view.name] = ViewVotes(has_view, all_votes, distances)
+        return left_out
+
+    def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> Misfit:
+        """Return how far the votes of each view are from the cluster, and how far entities are from their neighbours.
+
+        The first is the squared difference of the votes of each view, in units of its weight, from 1 for the cluster
+        and 0 for others. It is large where views contradict each other. The second is the logarithm of the mean
+        distance from the nearest entities over the usual one. It is large where an entity is like no other, also if
+        such entities form a cluster. Both are means over the views that an entity has.
+        """
+        n = len(labels)
+        error, weights, sparsity, n_graphs = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        for name, view in votes.items():
+            rows, weight = np.flatnonzero(view.has_view), self._models[name].weight
+            shares = view.votes[rows] / weight
+            error[rows] += weight * (1 - 2 * shares[np.arange(len(rows)), labels[rows]] + (shares**2).sum(axis=1))
+            weights[rows] += weight
+            for distances, usual in zip(view.distances, self._usual_distances[name], strict=True):
+                sparsity[rows] += np.log(np.maximum(distances / usual, LEAST_RATIO))
+                n_graphs[rows] += 1
+        is_known = weights > 0
+        quantities = [np.where(is_known, error / np.where(is_known, weights, 1), np.inf)]
+        if any(self._usual_distances.values()):
+            quantities.append(np.where(is_known, sparsity / np.maximum(n_graphs, 1), np.inf))
+        return Misfit(quantities, np.stack([view.has_view for view in votes.values()], axis=1), list(votes))
+
+    def _measure_misfit(self, views: Views) -> Misfit:
+        parts = []
+        with threads(self.n_jobs):
+            for votes in self._blocks(views):
+                labels = choose_clusters(sum_votes(votes), self._sizes, self._balance)
+                parts.append(self._combine_misfit(votes, labels))
+        return join_misfit(parts)
+
+    def _score_clusters(self, views: Views) -> ClusterScores:
+        """Score clusters by balanced votes, divided by the weight of the views that an entity has."""
+        with threads(self.n_jobs):
+            scored = [self._score_votes(votes) for votes in self._blocks(views)]
+        scores, labels, is_known = (np.concatenate(parts) for parts in zip(*scored, strict=True))
+        return ClusterScores(scores, labels, is_known, self._sizes)
+
+    def _score_votes(self, votes: Mapping[str, ViewVotes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return scores, chosen clusters, and which entities have a vote."""
+        total = sum_votes(votes)
+        weights = np.sum([self._models[name].weight * view.has_view for name, view in votes.items()], axis=0)
+        # Sizes in units of the mean size: the votes for a clear cluster are then about 1, whatever their number.
+        balanced = balance_votes(total, self._sizes * len(self._sizes), self._balance)
+        balanced = balanced / np.where(weights > 0, weights, 1)[:, None]
+        scores = score_gaps(balanced.max(axis=1, keepdims=True) - balanced, VOTE_LIMIT)
+        labels = choose_clusters(total, self._sizes, self._balance)
+        return scores, labels, (total != 0).any(axis=1)
+
+    def _extend(self, views: Views, sample: np.ndarray, misfit: Misfit) -> Misfit:
+        """Predict the entities that were not in the sample, block by block, and store what is known of all.
+
+        Returns how poorly their clusters predict the entities.
+        """
+        n = len(views)
+        labels, confidence = np.empty(n, self.labels_.dtype), np.empty(n)
+        parts = []
+        view_labels = {name: np.full(n, -1) for name in views.names}
+        start = 0
+        for votes in self._blocks(views):
+            total = sum_votes(votes)
+            rows = slice(start, start + len(total))
+            labels[rows] = choose_clusters(total, self._sizes, self._balance)
+            confidence[rows] = measure_margins(total / self._sizes**self._balance, labels[rows])
+            parts.append(self._combine_misfit(votes, labels[rows]))
+            for name, view in votes.items():
+                chosen = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
+                view_labels[name][rows][view.has_view] = chosen
+            start = rows.stop
+        labels[sample], confidence[sample] = self.labels_, self.confidence_
+        extended = join_misfit(parts)
+        for values, sampled in zip(extended.quantities, misfit.quantities, strict=True):
+            values[sample] = sampled
+        for name, sampled_labels in self.view_labels_.items():
+            view_labels[name][sample] = sampled_labels
+        self.runner_up_ = None
+        self.labels_, self.confidence_ = labels, confidence
+        store_agreement(self, view_labels)
+        return extended
+
+    def _warn(self, n_entities: int, labels: np.ndarray) -> None:
+        if n_entities < ENTITIES_PER_CLUSTER * self.n_clusters and self.n_clusters > 1:
+            warnings.warn(
+                f"{n_entities} entities are fewer than {ENTITIES_PER_CLUSTER} per cluster, too few to predict each "
+                f"cluster from the others: the result is little better than its starts. Lower "
+                f"n_clusters={self.n_clusters}",
+                UserWarning,
+                stacklevel=users_line(),
+            )
+        warn_of_empty(labels, self.n_clusters)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the clusters of entities, seen before or not.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+
+        Returns
+        -------
+        ndarray of shape (n_entities,)
+            The cluster of each entity.
+        """
+        views = known_views(self, X)
+        with threads(self.n_jobs):
+            blocks = [choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in self._blocks(views)]
+        return np.concatenate(blocks)
+
+    def _blocks(self, views: Views) -> Iterator[dict[str, ViewVotes]]:
+        """Yield the votes of each view for some entities at a time."""
+        for start in range(0, max(1, len(views)), ROWS_AT_A_TIME):
+            block = restricted(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
+            votes: dict[str, ViewVotes] = {}
+            for name, (X, has_view) in ready_blocks(block).items():
+                has_row = to_numpy(has_view)
+                if is_sparse(X):
+                    has_row = has_row & to_numpy(squared_norms(X) > 0)
+                scores, distances = np.zeros((len(block), len(self._sizes))), [np.empty(0)] * self._count_graphs(name)
+                if has_row.any():
+                    view_votes, distances = self._models[name].predict_and_measure(only(X, has_row))
+                    scores[has_row] = to_numpy(view_votes)
+                votes[name] = ViewVotes(has_row, scores, distances)
+            warn_of_lost(block, {name: view.has_view for name, view in votes.items()}, "gets the largest cluster")
+            yield votes
+
+    def _count_graphs(self, name: str) -> int:
+        return len(getattr(self, "_usual_distances", {}).get(name, ()))
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Information that the views' predictions share with the predicted clusters, in bits; more is better.
+
+        It grows with the number of clusters: do not choose `n_clusters` by it.
+
+        Parameters
+        ----------
+        X : Views, mapping or sequence of blocks, or array-like
+            Entities with any of the fitted views.
+        y : ignored
+            Here for scikit-learn.
+
+        Returns
+        -------
+        float
+            Mean over the views, by the number of their entities, of the mutual information.
+        """
+        views = known_views(self, X)
+        with threads(self.n_jobs):
+            blocks = list(self._blocks(views))
+        labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in blocks])
+        bits, n_entities = [], []
+        for name in blocks[0]:
+            has_view = np.concatenate([votes[name].has_view for votes in blocks])
+            view_votes = np.concatenate([votes[name].votes for votes in blocks])[has_view]
+            guesses = choose_clusters(view_votes, self._sizes, self._balance)
+            bits.append(mutual_information(labels[has_view], guesses, len(self._sizes)))
+            n_entities.append(int(has_view.sum()))
+        return float(np.average(bits, weights=n_entities)) if sum(n_entities) else 0.0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def refine(
+    X: Any,
+    labels: Any,
+    *,
+    constraints: Any = None,
+    random_state: Any = 0,
+    **options: Any,
+) -> Consilience:
+    """Refine labels from anywhere: another tool, a colleague, last month's run.
+
+    Parameters
+    ----------
+    X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
+        The data.
+    labels : array-like of shape (n_entities,)
+        The cluster of each entity, as numbers or names; None, NaN, an empty string or a negative number leave the
+        entity open. There must be at least two clusters.
+    constraints : Constraints, optional
+        Pairs of entities that must, or cannot, be in one cluster: must-links are satisfied, and cannot-links that the
+        labels satisfy are not broken.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the permutations behind `view_information_`, and of the sample of large data.
+    **options
+        Other parameters of `Consilience`.
+
+    Returns
+    -------
+    Consilience
+        The fitted estimator. Its `labels_` number the clusters in the order of the sorted names of the given labels;
+        `classes_` has these names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(200, n_clusters=3, separation=12, random_state=0)
+    >>> noisy = np.where(np.arange(200) % 5 == 0, 0, y)  # every fifth label is wrong, or right by chance
+    >>> cs.metrics.adjusted_rand_score(y, noisy) < 0.7
+    True
+    >>> cs.metrics.adjusted_rand_score(y, cs.refine(views, noisy).labels_) > 0.95
+    True
+    """
+    names, numbers = number_labels(labels)
+    if "n_clusters" in options or "init" in options:
+        raise TypeError("refine takes n_clusters and init from the labels: leave them out")
+    model = Consilience(len(names), init=numbers, random_state=random_state, **options).fit(X, constraints=constraints)
+    model.classes_ = names
+    return model
+
+
+def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the names of the clusters, sorted, and each entity's number among them, -1 where it has none."""
+    given = np.asarray(labels, dtype=object)
+    if given.ndim != 1:
+        raise ValueError(f"labels must have one dimension, one label per entity, got shape {given.shape}")
+    is_open = np.array([is_open_label(value) for value in given], dtype=bool)
+    values = given[~is_open].tolist()
+    if not (all(isinstance(value, Real) for value in values) or all(isinstance(value, str) for value in values)):
+        raise TypeError("labels must be all numbers or all names (text), not both: convert them to one type")
+    names, inverse = np.unique(np.asarray(values), return_inverse=True)
+    if len(names) < 2:
+        number = "only 1 cluster" if len(names) else "no cluster"
+        raise ValueError(f"labels name {number}, but refinement needs at least 2: give other labels")
+    numbers = np.full(len(given), -1)
+    numbers[~is_open] = inverse
+    return names, numbers
+
+
+def is_open_label(value: Any) -> bool:
+    """Return whether a label leaves its entity open: None, NaN or another missing value, empty text, or below 0."""
+    if isinstance(value, Real):
+        return not float(value) >= 0
+    if isinstance(value, str):
+        return not value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+@dataclass(frozen=True, eq=False)
+class ViewVotes:
+    """What a view says of entities."""
+
+    has_view: np.ndarray  # (n,)
+    votes: np.ndarray  # (n, k), zeros where an entity lacks the view
+    distances: Sequence[np.ndarray]  # mean distance from the neighbours in each graph, of the entities with the view
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The outcome of all starts."""
+
+    prepared: Sequence[PreparedView]
+    ensemble: Ensemble
+    origins: Sequence[str]
+    attempts: Sequence[Attempt]
+    best: Attempt
+    information: Table
+    interrupted: bool
+
+
+def join_misfit(parts: Sequence[Misfit]) -> Misfit:
+    """Return how poorly clusters predict the entities of several blocks."""
+    quantities = [np.concatenate(values) for values in zip(*(part.quantities for part in parts), strict=True)]
+    return Misfit(quantities, np.concatenate([part.present for part in parts]), parts[0].names)
+
+
+def forget_fit(model: Consilience) -> None:
+    """Delete all fitted attributes."""
+    for name in [name for name in vars(model) if name.endswith("_")]:
+        delattr(model, name)
+
+
+def check_predictors(predictors: Sequence[str]) -> None:
+    """Refuse predictors that do not exist."""
+    if not len(predictors):
+        raise ValueError(f"predictors is empty: give one or more of {', '.join(map(repr, PREDICTORS))}")
+    for name in predictors:
+        if name not in PREDICTORS:
+            raise ValueError(f"no predictor {name!r}: choose from {', '.join(map(repr, PREDICTORS))}")
+
+
+def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
+    """Return labels to start from as whole numbers, checked."""
+    labels = np.asarray(init)
+    if labels.shape != (n_entities,):
+        raise ValueError(
+            f"the labels to start from (init) must be one per entity, shape ({n_entities},), got shape {labels.shape}"
+        )
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(
+            f"init must hold whole numbers below n_clusters={n_clusters}, got numbers of type {labels.dtype}"
+        )
+    if labels.max(initial=-1) >= n_clusters:
+        raise ValueError(f"init has label {labels.max()}, but n_clusters={n_clusters}: labels run from 0 to one less")
+    if (labels < 0).all():
+        raise ValueError("init has no label from 0 on: give at least one")
+    return labels.astype(np.int64)
+
+
+def count_broken(links: Constraints, labels: np.ndarray) -> float:
+    """Return the number of constraints, by position, that labels break, weighted with mean weight 1."""
+    must, cannot = links.must_link, links.cannot_link
+    parted = links.must_weights[labels[must[:, 0]] != labels[must[:, 1]]].sum()
+    joined = links.cannot_weights[labels[cannot[:, 0]] == labels[cannot[:, 1]]].sum()
+    total = links.must_weights.sum() + links.cannot_weights.sum()
+    return float(links.size * (parted + joined) / total) if total > 0 else 0.0
+
+
+def drop_outweighed(links: Constraints) -> Constraints:
+    """Return the constraints, by position, without the lighter of a must-link and a cannot-link on the same pair."""
+    weights: dict[tuple[int, int], list[float]] = {}
+    for kind, (pairs, pair_weights) in enumerate(
+        ((links.must_link, links.must_weights), (links.cannot_link, links.cannot_weights))
+    ):
+        for first, second, weight in zip(*pairs.T.tolist(), pair_weights.tolist(), strict=True):
+            weights.setdefault((min(first, second), max(first, second)), [0.0, 0.0])[kind] = weight
+    must = [(*pair, heavy) for pair, (heavy, other) in weights.items() if heavy >= other and heavy > 0]
+    cannot = [(*pair, heavy) for pair, (other, heavy) in weights.items() if heavy > other]
+    return Constraints(must, cannot, by="position")
+
+
+def remember_attempts(attempts: Iterator[Attempt], done: list[Attempt]) -> Iterator[Attempt]:
+    """Pass attempts on and append them to a list."""
+    for attempt in attempts:
+        done.append(attempt)
+        yield attempt
+
+
+def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generator) -> Table:
+    """Return what each view's left-out predictions tell about the clusters, and what they seem to by chance."""
+    k = ensemble.n_clusters
+    bits = information_by_view(ensemble, state.labels, state.vote.by_view)
+    permuted = []
+    for _ in range(N_PERMUTATIONS):
+        labels = rng.permutation(state.labels)
+        permuted.append(information_by_view(ensemble, labels, ensemble.vote(labels).by_view))
+    rows = []
+    for view, view_bits, baseline in zip(ensemble.views, bits, np.mean(permuted, axis=0), strict=True):
+        view_labels = state.labels[view.entities]
+        entropy = mutual_information(view_labels, view_labels, k)
+        share = max(0.0, view_bits - baseline) / (entropy - baseline) if entropy > baseline else 0.0
+        rows.append({"view": view.name, "bits": view_bits, "baseline": float(baseline), "share": share})
+    return Table.from_rows(rows)
+
+
+def information_by_view(ensemble: Ensemble, labels: np.ndarray, by_view: Sequence[Array]) -> list[float]:
+    """Return the information of each view's vote about the clusters, in bits."""
+    return [
+        mutual_information(labels[view.entities], ensemble.choose(votes, labels), ensemble.n_clusters)
+        for view, votes in zip(ensemble.views, by_view, strict=True)
+    ]
+
+
+def compare_attempts(fitted: Fitted, n_clusters: int) -> tuple[Table, np.ndarray | None]:
+    """Return the table of starts, and the best partition that differs from the chosen one if it is as good."""
+    rows, runner_up, runner_up_score = [], None, EQUALLY_SUPPORTED * -fitted.best.cost
+    for origin, attempt in zip(fitted.origins, fitted.attempts, strict=False):
+        similarity = compare_labels(attempt.result, fitted.best.result, n_clusters)
+        bits = attempt.run.state.score
+        rows.append({"start": origin, "bits": bits, "rounds": attempt.run.n_iter, "similarity": similarity})
+        if similarity < DIFFERENT and -attempt.cost >= runner_up_score > 0:
+            runner_up, runner_up_score = attempt.result, -attempt.cost
+    return Table.from_rows(rows), runner_up
+
+
+def compare_labels(first: np.ndarray, second: np.ndarray, n_clusters: int) -> float:
+    """Return the normalised mutual information of two labellings."""
+    entropies = [mutual_information(labels, labels, n_clusters) for labels in (first, second)]
+    if sum(entropies) <= 0:
+        return 1.0
+    return 2 * mutual_information(first, second, n_clusters) / sum(entropies)
+
+
+def build_models(fitted: Fitted, kinds: Sequence[str]) -> dict[str, ViewModel]:
+    """Fit the rules that predict new entities to the final clusters of all entities."""
+    state: Round = fitted.best.run.state
+    models = {}
+    for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
+        members = indicate(state.labels[view.entities], fitted.ensemble.n_clusters, fitted.ensemble.like)
+        remaining: Iterator[tuple[Any, float]] = iter(zip(predictors.predictors, weights.tolist(), strict=True))
+        spaces = []
+        for space in view.spaces:
+            rules: list[Any] = []
+            for kind in kinds:
+                predictor, weight = next(remaining)
+                rules.append(PREDICTORS[kind].learn(predictor, space, members, weight))
+            spaces.append(SpaceModel(space.geometry, rules))
+        models[view.name] = ViewModel(spaces)
+    return models
+
+
+def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the margin of each row's cluster over the best other cluster, relative to its votes, from 0 to 1."""
+    if votes.shape[1] == 1:
+        return np.ones(len(votes))
+    rows = np.arange(len(votes))
+    chosen = votes[rows, labels]
+    others = votes.copy()
+    others[rows, labels] = -np.inf
+    margin = chosen - np.maximum(others.max(axis=1), 0)
+    return np.clip(np.where(chosen > 0, margin / np.where(chosen > 0, chosen, 1), 0), 0, 1)
+
+
+def measure_usual(distances: np.ndarray) -> float:
+    """Return the usual distance between neighbours, 1 if all are duplicates."""
+    usual = float(np.median(distances)) or float(np.mean(distances))
+    return usual if usual > 0 else 1.0
+
+
+def sum_votes(votes: Mapping[str, ViewVotes]) -> np.ndarray:
+    """Return the votes of all views, (n, k)."""
+    return np.sum([view.votes for view in votes.values()], axis=0)

@@ -1,0 +1,1 @@
+"""What the methods share: rounds, restarts, starts, input checks, warnings and what every fitted estimator stores."""

@@ -1,0 +1,85 @@
+"""Sums of the rows of each cluster: what an M-step of k-means needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...arrays import Array, add_label_sums, chunks, count_labels, map_chunks, namespace, where, zeros
+from ...divergences import Rows
+
+NOWHERE = -1  # label of an entity in a view that it does not have, or that nobody has labelled yet
+
+
+@dataclass(eq=False)
+class Statistics:
+    """Sum and number of the rows of each cluster: what an M-step needs. Those of two sets of rows add up."""
+
+    sums: Array  # (k, columns)
+    counts: Array  # (k,)
+
+    @classmethod
+    def none(cls, view: Rows, n_clusters: int) -> Statistics:
+        shape = n_clusters, view.X.shape[1]
+        return cls(zeros(shape, view.own), zeros(shape[:1], view.own))
+
+    def clear(self) -> None:
+        self.sums[...] = 0.0
+        self.counts[...] = 0.0
+
+    def include(self, X: Array, labels: Array) -> None:
+        """Add some rows under their labels."""
+        self.sums = add_label_sums(X, labels, self.sums)
+        self.counts += count_labels(labels, self.counts.shape[0])
+
+    def add(self, other: Statistics) -> None:
+        self.sums += other.sums
+        self.counts += other.counts
+
+    def differs(self, other: Statistics) -> Array:
+        """1.0 where anything is not the same to the last bit, 0.0 where all is."""
+        xp = namespace(self.sums)
+        differs = xp.logical_or(xp.any(self.sums != other.sums), xp.any(self.counts != other.counts))
+        return xp.astype(differs, xp.float64)
+
+    def __add__(self, other: Statistics) -> Statistics:
+        return Statistics(self.sums + other.sums, self.counts + other.counts)
+
+
+class Collector:
+    """Statistics of one view in memory, collected by threads, each on a chunk of the rows.
+
+    Memory is kept and used again: fresh memory every round would cost as much as the sums.
+    """
+
+    def __init__(self, view: Rows, n_clusters: int) -> None:
+        self.view, self.n_clusters = view, n_clusters
+        self.chunks = chunks(view.X, with_sums=True)
+        self.total = Statistics.none(view, n_clusters)
+        self._spare: list[Statistics] = []
+
+    def borrow(self) -> Statistics:
+        """Empty statistics, in used memory if there is some."""
+        try:
+            partial = self._spare.pop()
+        except IndexError:  # asked in one step: between a look and a pop another thread could take the last
+            return Statistics.none(self.view, self.n_clusters)
+        partial.clear()
+        return partial
+
+    def take_back(self, partial: Statistics) -> None:
+        """Add up what a thread has filled; called in the order of the chunks."""
+        self.total.add(partial)
+        self._spare.append(partial)
+
+    def collect(self, partition: Array) -> Statistics:
+        """Those of the whole view under a partition."""
+
+        def one_chunk(rows: slice) -> Statistics:
+            partial = self.borrow()
+            partial.include(self.view.X[rows, ...], where(self.view.present[rows], partition[rows], NOWHERE))
+            return partial
+
+        self.total.clear()
+        for partial in map_chunks(one_chunk, self.chunks):
+            self.take_back(partial)
+        return self.total

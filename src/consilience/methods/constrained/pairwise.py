@@ -1,0 +1,148 @@
+"""Pairwise constrained k-means: PCK-Means (Basu, Banerjee & Mooney 2004) and MPCK-Means (Bilenko, Basu & Mooney 2004).
+
+One loop serves both: PCK-Means is MPCK-Means with the identity for a metric and a price of 1 for every link.
+Rows without links do not see each other, so only those that have some are visited one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...arrays import blocks, dense_rows, map_chunks
+from ..common.run import Lowest, Report, Run, run
+from ..common.statistics import NOWHERE, Collector, Statistics
+from .cluster_metrics import Metric, Step
+from .linked import Linked, Order, Prices
+
+# Rounds in which the objective may fail to fall. With prices that are measured it may rise for a while: the farthest
+# pair changes with the metric, and with it what cannot-links cost. With fixed prices no step ever raises it.
+PATIENCE = {True: 10, False: 1}
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedState:
+    """After a round: the clusters, how they measure, and what they and the violated constraints cost."""
+
+    labels: np.ndarray
+    centres: np.ndarray
+    metric: Metric
+    cost: float
+    n_violations: int
+    settled: bool
+    prices: Prices  # of violated links
+    comparable: bool = True
+
+    @property
+    def standard_cost(self) -> float:
+        """Objective in units in which the data have variance 1, so that tolerances do not depend on their units."""
+        return self.metric.standardise(self.cost, len(self.labels), self.prices.problem.variance)
+
+    @property
+    def costs(self) -> dict[str, float]:
+        return {"objective": self.standard_cost}
+
+    @property
+    def record(self) -> dict[str, float]:
+        return {"objective": self.cost, "violations": self.n_violations}
+
+
+def constrained_kmeans(
+    problem: Linked, metric: Metric, centres: np.ndarray, order: Order, labels: np.ndarray | None = None
+) -> Iterator[ConstrainedState]:
+    """One state a round: an E-step that visits the linked rows one by one, then the means, then the metrics.
+
+    Given labels are where the rows are before the first visit; the centres must be theirs.
+    """
+    labels = np.full(problem.n_rows, NOWHERE) if labels is None else labels.copy()
+    collector = Collector(problem.view, len(centres))
+    prices = problem.prices(metric, None)
+    cost, first = 0.0, True
+    while True:
+        moved, own = assign(problem, metric, centres, prices, labels, order, collector)  # E-step
+        settled = not moved and not first
+        if not settled:  # M-step
+            before, counts = centres, collector.total.counts
+            centres = means(problem, collector.total, own)
+            step = Step(problem.view.X, labels, counts, before, centres, own.sum())
+            metric, cost = metric.update(step, prices.scatter(metric, labels[problem.rows]))
+            prices = problem.prices(metric, prices)
+        violated, penalty = prices.violated(labels[problem.rows])
+        yield ConstrainedState(labels.copy(), centres, metric, cost + penalty, int(violated.sum()), settled, prices)
+        first = False
+
+
+def assign(
+    problem: Linked,
+    metric: Metric,
+    centres: np.ndarray,
+    prices: Prices,
+    labels: np.ndarray,
+    order: Order,
+    collector: Collector,
+) -> tuple[int, np.ndarray]:
+    """Give each row to the cheapest cluster, in place; returns how many moved, and what each costs by itself.
+
+    The statistics of the new clusters are collected on the way.
+    """
+    from . import kernels as link_kernels
+
+    nearest = metric.nearest(problem.view, centres)
+    own = np.empty(problem.n_rows)
+
+    def one_chunk(rows: slice) -> tuple[int, Statistics]:
+        moved, partial = 0, collector.borrow()
+        for block in blocks(problem.view.X, rows):
+            winner, own[block] = nearest(block)
+            free = ~problem.has_links[block]
+            moved += int(np.sum(free & (winner != labels[block])))
+            labels[block] = np.where(free, winner, labels[block])
+            counted = free & problem.view.present[block]
+            partial.include(problem.view.X[block, ...], np.where(counted, winner, NOWHERE))
+        return moved, partial
+
+    moved = 0
+    collector.total.clear()
+    for changed, partial in map_chunks(one_chunk, collector.chunks):
+        moved += changed
+        collector.take_back(partial)
+    if len(problem.rows):
+        costs = metric.measure(problem.own, centres)(slice(0, len(problem.rows)))
+        theirs, visits = labels[problem.rows], order(len(problem.rows))
+        moved += link_kernels.visit(
+            visits, costs, theirs, *problem.neighbours, prices.between, prices.most, not problem.measured
+        )
+        labels[problem.rows], own[problem.rows] = theirs, costs[np.arange(len(theirs)), theirs]
+        collector.total.include(problem.own.X, np.where(problem.own.present, theirs, NOWHERE))
+    return moved, own
+
+
+def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarray:
+    """The mean of each cluster; a cluster of no rows moves to the row that costs most where it is."""
+    counts = statistics.counts
+    centres = statistics.sums / np.maximum(counts, 1)[:, None]
+    empty = np.flatnonzero(counts == 0)
+    if len(empty):
+        far = np.argsort(-own, kind="stable")[: len(empty)]
+        centres[empty] = dense_rows(problem.view.X, np.resize(far, len(empty)))
+    return centres
+
+
+def run_to_rest(
+    problem: Linked, states: Iterator[ConstrainedState], order: Order, max_iter: int, tol: float, report: Report
+) -> Run:
+    """Run until nobody moves; if that does not come, take the round of lowest cost, and let its labels follow."""
+    watched = Lowest(states)
+    done = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.measured], report=report)
+    return done if done.state.settled else replace(done, state=resettled(problem, watched.best, order))
+
+
+def resettled(problem: Linked, state: ConstrainedState, order: Order) -> ConstrainedState:
+    """The rows visited once more, for a run that was ended before they had settled: labels follow from the centres."""
+    labels, prices = state.labels.copy(), state.prices
+    collector = Collector(problem.view, len(state.centres))
+    _, own = assign(problem, state.metric, state.centres, prices, labels, order, collector)
+    violated, penalty = prices.violated(labels[problem.rows])
+    return replace(state, labels=labels, cost=float(own.sum()) + penalty, n_violations=int(violated.sum()))

@@ -1,0 +1,1 @@
+"""Convex exemplar mixtures (Tzortzis & Likas 2010)."""

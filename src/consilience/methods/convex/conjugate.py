@@ -1,0 +1,93 @@
+"""Newton steps over all components of a mixture, by conjugate gradients: for shares that are not sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...arrays import Array, namespace, where
+from ...arrays.pairwise import fetched
+from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio
+from .quadratic import Exchanges
+
+HALVINGS = 10  # of a step by conjugate gradients
+MANY_HALVINGS = 40  # of the step that is left when that gains nothing
+FLAT = 1e-12  # curvature along a direction, in that metric, which is none
+CONJUGATE_STEPS = 100
+LEAST_METRIC = 0.01  # for components without a share, as a part of the mean share
+EXCHANGES = 30  # of components that conjugate gradients leave at zero
+RESIDUAL = 0.1  # of a system solved by conjugate gradients, as a share of the first
+
+
+def conjugate_step(A: Components, w: Array, q: Array, Q: Array, g: Array) -> tuple[Array, Array]:
+    """A Newton step over all components: new shares, and their likelihood.
+
+    If no step towards the minimum of the quadratic model gains, one towards the multiplicative update does.
+    """
+    xp = namespace(q)
+
+    def curvature(v: Array) -> Array:
+        return A.T @ (ratio(w, Q) * ratio(A @ v, Q))
+
+    n, gap = q.shape[0], max(float(xp.max(g)) - 1, 0.0)
+    # one over the diagonal of the Hessian, but no more than the metric of the multiplicative update
+    metric = xp.minimum(1 / positive(A.squared_sums(ratio(ratio(w, Q), Q))), q + LEAST_METRIC / n)
+    free = (q > 0) | (g > 1)
+    towards = conjugate_minimum(curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), AHEAD * gap)
+    update = xp.where(q > 0, q * g, above(g - 1) / n)  # a component at zero may come back
+    before, lowest = objective(w, Q), xp.minimum(LOSS * Q, w)  # see `line_search`
+    rounding = ROUNDING * abs(before) + getattr(A, "noise", 0.0)
+    for target, n_lengths in ((towards, HALVINGS), (update, MANY_HALVINGS)):
+        step = target / positive(xp.sum(target)) - q
+        slope = float(step @ g)
+        for length in (0.5 ** np.arange(n_lengths)).tolist():
+            moved = q + length * step
+            likelihood = A @ moved
+            gained = objective(w, likelihood) >= before + SLOPE * length * slope - rounding
+            if gained and bool(xp.all(likelihood >= lowest)):
+                return moved, likelihood
+    return q, Q
+
+
+def conjugate_minimum(
+    H: Callable[[Array], Array],
+    b: Array,
+    q: Array,
+    free: Array,
+    metric: Array,
+    residual: float,
+    accuracy: float,
+) -> Array:
+    """What `nonnegative_minimum` finds, roughly, from products with H alone, starting at q.
+
+    Systems are solved by conjugate gradients in a metric that should be near to one over the diagonal of H.
+    """
+    xp = namespace(q)
+    p, enough, exchanges = q, None, Exchanges(q.shape[0])
+    for _ in range(EXCHANGES):
+        p = where(free, p, 0.0)
+        rest = where(free, b - H(p), 0.0)
+        scaled = metric * rest
+        direction, size = scaled, float(rest @ scaled)
+        enough = residual**2 * size if enough is None else enough
+        for _ in range(CONJUGATE_STEPS):
+            curved = where(free, H(direction), 0.0)
+            bend, length = fetched([direction @ curved, direction @ (direction / metric)])
+            if size <= enough or bend <= FLAT * length:
+                break
+            p = p + size / bend * direction
+            rest = rest - size / bend * curved
+            scaled = metric * rest
+            size, last = float(rest @ scaled), size
+            direction = scaled + size / last * direction
+        wrong = xp.where(free, p < 0, H(p) < b - accuracy)
+        if not bool(xp.any(wrong)):
+            break
+        free = free ^ exchanges.choose(wrong)
+    return above(p)
+
+
+def above(values: Array) -> Array:
+    """Zero in place of what is negative."""
+    return where(values > 0, values, 0.0)

@@ -1,0 +1,165 @@
+"""From a user's views to the divergences of their entities, and of others from them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arrays import (
+    Array,
+    KernelMatrix,
+    Points,
+    as_kind,
+    available_memory,
+    device_memory,
+    fits_table,
+    itemsize,
+    namespace,
+    rounding,
+    rows_are_same,
+    to_numpy,
+)
+from ...arrays.pairwise import DEVICE_SHARE
+from ...data import Views, per_view
+from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
+from ..common.input_checks import ready_blocks, warn_of_lost
+from ..common.similarities import named, only
+from .algorithm import AllViews, ViewComponents
+from .exemplars import Seen, ViewExemplars, own_sizes
+
+NOTHING = 100  # units of rounding: a mean divergence that is none
+LOST = "takes no part in the clustering and gets the cluster of the largest prior"
+SHARE = 0.5  # of the memory that is free, which tables of likelihoods may take
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The entities that have a view, ready to be compared in it."""
+
+    X: Any
+    measure: Measure
+    points: Points
+    exemplars: Points
+    entities: np.ndarray  # their positions
+    mean: float  # divergence of two of them
+
+    def exemplars_at(self, beta: float, support: np.ndarray) -> ViewExemplars:
+        """Some entities as exemplars."""
+        there = np.isin(support, self.entities)
+        side = self.exemplars.some(np.searchsorted(self.entities, support[there]))
+        return ViewExemplars(self.measure, beta, there, side)
+
+    @property
+    def reference(self) -> float:
+        """The sharpness beta_0 = log N / mean divergence (Eqs 4 and 8)."""
+        return float(np.log(len(self.entities)) / self.mean) if self.mean else 1.0  # alone, a row is like itself
+
+
+class Known(NamedTuple):
+    """What others are compared by in a view."""
+
+    divergence: PairDivergence
+    measure: Measure
+    beta: float
+    kind: Array  # a row of the fit: others are made of its kind
+    normalizes: bool  # whether densities are compared
+
+
+def by_name(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
+    """The divergence of each view, as an object, from what the user gave."""
+    chosen = {}
+    for name, own in per_view("divergence", given, names).items():
+        if isinstance(own, str) and own not in DIVERGENCES:
+            raise ValueError(f"view {name!r}: no divergence {own!r}; choose from {', '.join(map(repr, DIVERGENCES))}")
+        chosen[name] = DIVERGENCES[own]() if isinstance(own, str) else own
+        if isinstance(own, type) or not hasattr(chosen[name], "has_kernel"):
+            raise TypeError(
+                f"view {name!r}: divergence={own!r} is neither a name nor a divergence: give an object such as "
+                "consilience.divergences.KullbackLeibler(smoothing=0.1)"
+            )
+    return chosen
+
+
+def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[dict[str, Measured], np.ndarray]:
+    """The entities of each view, ready to be compared; also who has any view that says something, by position."""
+    found: dict[str, Measured] = {}
+    present: dict[str, np.ndarray] = {}
+    for name, (X, there) in ready_blocks(views).items():
+        divergence = divergences[name]
+        present[name] = to_numpy(there) & to_numpy(divergence.comparable(X))
+        if not present[name].any():
+            raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
+        X = only(X, present[name])
+        if X.shape[0] > 1 and rows_are_same(X):
+            raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
+        with named(name):
+            measure = divergence.learn(X)
+            points, exemplars = measure.points(X), measure.exemplars(X)
+        mean = measure.total(points, exemplars) / X.shape[0] ** 2
+        size = float(namespace(X).mean(own_sizes(points)))
+        if X.shape[0] > 1 and mean <= NOTHING * rounding(X) * size:
+            raise ValueError(f"view {name!r} puts no two entities apart: leave the view out")
+        found[name] = Measured(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
+    warn_of_lost(views, present, LOST)
+    for name, own in found.items():
+        if own.measure.caveat:
+            warnings.warn(f"view {name!r}: {own.measure.caveat}", UserWarning, stacklevel=4)
+    kept = np.flatnonzero(np.any(list(present.values()), axis=0))
+    return {name: replace(own, entities=np.searchsorted(kept, own.entities)) for name, own in found.items()}, kept
+
+
+def held_tables(found: Mapping[str, Measured]) -> dict[str, bool]:
+    """Which views may have a table of all pairs held, as far as memory goes."""
+    held, budget = {}, memory_for_tables(next(iter(found.values())).points.X)
+    for name, own in found.items():
+        table = len(own.entities) ** 2 * itemsize(own.points.X)
+        held[name] = fits_table(table, own.points.X) and table <= budget
+        budget -= table if held[name] else 0
+    return held
+
+
+def memory_for_tables(X: Array) -> float:
+    """Bytes that tables may take together, where rows like X are."""
+    on_device, here = device_memory(X), available_memory()
+    if on_device is not None:
+        return DEVICE_SHARE * on_device
+    return np.inf if here is None else SHARE * here
+
+
+def components(found: Mapping[str, Measured], betas: Mapping[str, float], n: int) -> AllViews:
+    """The likelihoods of all entities under each other."""
+    held, views = held_tables(found), {}
+    for name, own in found.items():
+        matrix = KernelMatrix(Likelihood(own.measure, betas[name]), own.points, own.exemplars, held[name])
+        views[name] = ViewComponents(matrix, own.entities, n)
+    return AllViews(views, n)
+
+
+def seen_in_fit(found: Mapping[str, Measured], betas: Mapping[str, float], *, normalizer: bool) -> dict[str, Seen]:
+    """The entities of the fit as points."""
+    seen = {}
+    for name, own in found.items():
+        with named(name):
+            log_C = own.measure.log_normalizer(own.X, betas[name]) if normalizer else np.zeros(len(own.entities))
+        seen[name] = Seen(own.entities, own.points, log_C)
+    return seen
+
+
+def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
+    """Other entities as points, in each view that they have."""
+    seen, present = {}, {}
+    for name, (X, there) in ready_blocks(views).items():
+        own = known[name]
+        present[name] = to_numpy(there) & to_numpy(own.divergence.comparable(X))
+        if present[name].any():
+            with named(name):
+                rows = as_kind(only(X, present[name]), own.kind)
+                points = own.measure.others(rows)
+                log_C = own.measure.log_normalizer(rows, own.beta) if own.normalizes else np.zeros(rows.shape[0])
+            seen[name] = Seen(np.flatnonzero(present[name]), points, log_C)
+    warn_of_lost(views, present, LOST)
+    return seen

@@ -1,0 +1,61 @@
+"""Clusters of a convex mixture after kernel k-means: entities belong to the nearest mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array, KernelMatrix, Points, to_numpy
+from ...divergences import Measure
+from .components import wide
+from .exemplars import NOWHERE, Exponents, Placement, Seen
+from .kernel_kmeans import Means
+
+
+@dataclass(frozen=True, eq=False)
+class PairDistances:
+    """Divergences that are squared distances, as a matrix that multiplies."""
+
+    minus: KernelMatrix
+
+    @classmethod
+    def between(cls, measure: Measure, points: Points, exemplars: Points, *, held: bool) -> PairDistances:
+        """Of points and exemplars."""
+        return cls(KernelMatrix(Exponents(measure), points, exemplars, held))
+
+    def __matmul__(self, U: Array) -> Array:
+        return -wide(self.minus @ U)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewMeans:
+    """The means of the clusters in one view."""
+
+    measure: Measure
+    exemplars: Points  # all entities of the fit that have the view
+    means: Means
+    weight: float
+
+    def away(self, points: Points) -> np.ndarray:
+        """Squared distance of points from each mean, fetched if they are on a device."""
+        return to_numpy(self.means.away(PairDistances.between(self.measure, points, self.exemplars, held=False)))
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """The means of the clusters."""
+
+    views: Mapping[str, ViewMeans]
+    n_clusters: int
+
+    def place(self, seen: Mapping[str, Seen], n: int) -> Placement:
+        """Give entities to the nearest mean by the weighted sum over the views that they have."""
+        total, labels = np.zeros((n, self.n_clusters)), {}
+        for name, own in seen.items():
+            away = self.views[name].away(own.points)
+            total[own.entities] += self.views[name].weight * away
+            labels[name] = np.full(n, NOWHERE)
+            labels[name][own.entities] = away.argmin(axis=1)
+        return Placement(np.eye(self.n_clusters)[total.argmin(axis=1)], np.zeros(n, dtype=bool), labels)

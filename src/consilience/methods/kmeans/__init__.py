@@ -1,0 +1,1 @@
+"""Multi-view k-means and spherical k-means (Bickel & Scheffer 2004)."""

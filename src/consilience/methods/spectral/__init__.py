@@ -1,0 +1,1 @@
+"""Co-trained spectral clustering (Kumar & Daumé 2011)."""

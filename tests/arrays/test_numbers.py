@@ -1,0 +1,91 @@
+"""Matrices taken apart and functions of numbers, on every kind of array, against numpy and scipy."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from consilience.arrays import like, log_bessel, log_sphere_integral, to_numpy
+from consilience.arrays.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
+from consilience.arrays.special import log_factorial
+from transfers import DEVICE, on_device, transfers
+
+
+def covariances(shape=(3, 4, 4)):
+    root = np.random.default_rng(0).normal(size=shape)
+    return root @ np.swapaxes(root, -1, -2) + np.eye(shape[-1])
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 4, 4)])
+def test_the_inverse_root_whitens_and_is_triangular(to_kind, shape):
+    C = covariances(shape)
+    found = to_numpy(inverse_root(to_kind(C)))
+    np.testing.assert_allclose(found @ C @ np.swapaxes(found, -1, -2), np.broadcast_to(np.eye(4), shape), atol=1e-12)
+    np.testing.assert_array_equal(found, np.tril(found))
+
+
+def test_a_matrix_that_is_not_definite_is_never_called_so(to_kind):
+    C = covariances()
+    C[1] -= 1.01 * np.linalg.eigvalsh(C[1])[0] * np.eye(4)
+    assert not surely_definite(to_kind(C))
+    assert surely_definite(covariances())
+
+
+def test_torch_has_no_root_of_a_matrix_that_is_not_definite():
+    torch = pytest.importorskip("torch")
+    C = covariances()
+    C[1] = -C[1]
+    found = to_numpy(inverse_root(torch.asarray(C)))
+    assert np.isnan(found).any(axis=(1, 2)).tolist() == [False, True, False]
+    assert surely_definite(torch.asarray(covariances()))
+
+
+def test_log_factorial(to_kind):
+    x = np.r_[0.0, np.arange(1, 200), 1e3, 1e6, 0.5, 3.7]
+    np.testing.assert_allclose(to_numpy(log_factorial(to_kind(x))), gammaln(x + 1), rtol=1e-13, atol=1e-13)
+    single = log_factorial(to_kind(x.astype(np.float32)))
+    assert to_numpy(single).dtype == np.float32
+    np.testing.assert_allclose(to_numpy(single), gammaln(x + 1), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [2, 3, 30, 99, 100, 200])
+def test_the_bessel_function_is_that_of_numpy(to_kind, d):
+    c = np.array([1e-9, 1e-3, 0.5, 10.0, 300.0, 599.9, 600.1, 1e4, 1e6])
+    for order in (d / 2 - 1, d / 2):
+        expected = log_bessel(order, c, d)
+        np.testing.assert_allclose(to_numpy(log_bessel(order, to_kind(c), d)), expected, rtol=1e-12, atol=1e-11)
+    expected = log_sphere_integral(c, d)
+    np.testing.assert_allclose(to_numpy(log_sphere_integral(to_kind(c), d)), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_like_copies_nothing_that_is_there_already():
+    X, values = on_device(np.eye(3)), on_device(np.ones(3))
+    with transfers() as fetched:
+        assert like(values, X) is values
+        moved = like(np.ones(3), X)
+    assert (fetched.arrays, fetched.numbers) == ([], 0)
+    assert moved.device == DEVICE
+    np.testing.assert_array_equal(like(values, np.eye(3)), np.ones(3))
+
+
+def test_transfers_are_counted_and_the_library_is_left_as_it_was():
+    X = on_device(np.eye(3))
+    before = {name: getattr(type(X), name) for name in ("__bool__", "__float__", "__dlpack__", "to_device")}
+    with transfers() as fetched:
+        to_numpy(X)
+        float(X[0, 0])
+        bool(X[0, 0] > 0)
+        to_numpy(X[0, :1])
+    assert fetched.arrays == [(3, 3)]
+    assert fetched.numbers == 3
+    assert {name: getattr(type(X), name) for name in before} == before
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_weighted_products_and_sums_of_squares(to_kind, dtype):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(50, 4)).astype(dtype), rng.random((50, 3)).astype(dtype)
+    found = to_numpy(weighted_products(to_kind(X), to_kind(weights)))
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, np.einsum("ij,ic,ie->jce", weights, X, X), rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(found, np.swapaxes(found, 1, 2))
+    np.testing.assert_allclose(to_numpy(sum_of_squares(to_kind(X))), (X**2).sum(axis=1), rtol=1e-5)

@@ -1,0 +1,190 @@
+"""`python -m benchmarks.bench`: one table of times, of whatever is there."""
+
+import os
+from types import SimpleNamespace
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import stage
+from benchmarks import bench
+from stage import assert_refused, everything
+
+
+def run(*arguments):
+    return stage.run(*arguments, top=bench.parser())
+
+
+def done(*arguments):
+    return stage.done(*arguments, top=bench.parser())
+
+
+SMALL = ("--rows", 400, "--columns", 4, "-k", 3)
+THEIRS = "scikit-learn KMeans", "scikit-learn GaussianMixture", "scikit-learn GaussianMixture, 1 thread"
+
+
+def names(text):
+    """The first cells of the table's lines."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("contestant "))
+    return [line.split("  ")[0] for line in lines[start + 1 : start + 12] if "  " in line]
+
+
+def ours(*places):
+    by_kind = [[f"{kind}, {place}" for place in places] for kind in ("MultiViewKMeans", "CoEM")]
+    return [THEIRS[0], *by_kind[0], *THEIRS[1:], *by_kind[1]]
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """As if of the packages that are looked for these were the only ones."""
+
+    def only(**modules):
+        def find(name):
+            if name.partition(".")[0] not in modules:
+                raise ModuleNotFoundError(f"No module named {name!r}")
+            return modules[name.partition(".")[0]]
+
+        monkeypatch.setattr(bench, "import_module", find)
+
+    return only
+
+
+@pytest.fixture
+def timed(monkeypatch):
+    """Fits that take as long as they are told to: a round of ours twice as long as one of scikit-learn's."""
+
+    def one(work, rounds):
+        kind = work.args[0].__module__
+        return 5 + rounds * (1 if kind.startswith("sklearn") else 2), SimpleNamespace(
+            n_iter_=rounds, labels_=work.args[1]
+        )
+
+    monkeypatch.setattr(bench, "timed", one)
+
+
+def test_what_is_not_installed_is_left_out_and_named(installed):
+    installed()
+    ran = done(*SMALL, "--repeats", 2)
+    assert names(ran.out) == ours("memory", "file")
+    for name in ("dask", "torch"):
+        assert f"note: {name} is left out, as it is not installed: pip install 'consilience[{name}]'\n" in ran.err
+    assert ran.out.startswith("400 rows, two views of 4 columns, float32, 3 clusters, ")
+    assert "A ratio below 1 is faster than scikit-learn" in ran.out
+
+
+def test_dask_takes_part_and_finds_the_same_labels(installed):
+    installed(dask=pytest.importorskip("dask.array"))
+    ran = done(*SMALL, "--repeats", 1)
+    assert names(ran.out) == ours("memory", "file", "dask")
+    assert ran.out.count("100% the same") == 4
+
+
+def test_a_gpu_takes_part_where_torch_finds_one(installed):
+    asked = []
+
+    def asarray(X, device):
+        asked.append(device)
+        return array_api_strict.asarray(X)
+
+    torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: True), asarray=asarray)
+    installed(torch=torch)
+    ran = done(*SMALL, "--repeats", 1)
+    assert names(ran.out) == ours("memory", "file", "GPU")
+    assert asked == ["cuda", "cuda"]
+    torch.cuda.is_available = lambda: False
+    ran = done(*SMALL, "--repeats", 1)
+    assert names(ran.out) == ours("memory", "file")
+    assert "note: The GPU is left out: torch finds none.\n" in ran.err
+
+
+def test_a_round_is_what_many_take_longer_than_few(installed, timed):
+    installed()
+    lines = [line.split() for line in done(*SMALL, "--quiet").out.splitlines()]
+    assert lines[1] == ["scikit-learn", "KMeans", "1,000.00", "1.000"]
+    assert lines[2] == ["MultiViewKMeans,", "memory", "2,000.00", "2.000", "2.000", "to", "2.000"]
+    assert lines[3][:2] + lines[3][-3:] == ["MultiViewKMeans,", "file", "100%", "the", "same"]
+
+
+def test_labels_that_differ_are_not_rounded_away(monkeypatch):
+    group = {"scikit-learn KMeans": None, "memory": np.zeros(100_000), "file": np.arange(100_000) == 7}
+    monkeypatch.setattr(bench, "timed", lambda own, rounds: (1.0, SimpleNamespace(labels_=own)))
+    assert bench.warm_up([group], bench.Say(quiet=True)) == {"file": "99.99% the same"}
+
+
+def test_times_below_what_a_fit_varies_by_are_no_ratio():
+    shown = bench.measured(np.array([0.1, -0.001]), np.array([0.2, 0.2]))
+    assert (shown["ratio"], shown["range"]) == ("unclear", "take more --rows")
+
+
+def test_rounds_that_end_by_themselves_are_refused(installed, monkeypatch):
+    installed()
+    monkeypatch.setattr(bench, "timed", lambda work, rounds: (1.0, SimpleNamespace(n_iter_=1, labels_=np.zeros(3))))
+    assert_refused(run(*SMALL), "scikit-learn KMeans is done after 1 round: take more --rows")
+
+
+def test_quiet_prints_the_table_alone(installed):
+    installed()
+    ran = done(*SMALL, "--repeats", 1, "--quiet")
+    assert ran.err == ""
+    assert ran.out.startswith("contestant ")
+    assert len(ran.out.splitlines()) == 1 + 3 + 1 + 4
+
+
+@pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="the system does not say")
+@pytest.mark.parametrize(("load", "said"), [(50.0, True), (0.0, False)])
+def test_a_busy_machine_is_noted(load, said, installed, timed, monkeypatch):
+    installed()
+    monkeypatch.setattr(bench, "available_threads", lambda: 8)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load))
+    assert ("Others are at work on this machine (load 50.0, 8 threads)" in done(*SMALL).err) == said
+
+
+@pytest.mark.parametrize(("whole", "left"), [(0, "no turn was whole yet"), (2, "the table is of 2 turns")])
+def test_ctrl_c_shows_the_turns_that_were_whole(whole, left, installed, monkeypatch, tmp_path):
+    installed()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def some(groups, n_turns, say):
+        yield from [{name: 0.5 for group in groups for name in group}] * whole
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench, "turns", some)
+    ran = run(*SMALL)
+    assert_refused(ran, "stopped after it had warmed up CoEM, memory and warmed up CoEM, file: " + left, code=130)
+    assert ("contestant" in ran.out) == (whole > 0)
+    assert everything(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-k", 1), "-k 1 leaves nothing to find: take 2 clusters or more"),
+        (("--rows", 50, "-k", 5), "--rows 50 are too few for -k 5: take 100 or more, 20 a cluster"),
+        (("--rows", 10**13), "10,000,000,000,000 rows of two views of 32 columns want"),
+    ],
+)
+def test_what_cannot_be_timed_is_one_sentence(arguments, words):
+    ran = run(*arguments)
+    assert_refused(ran, words)
+    assert ran.out == ""
+
+
+def test_too_little_room_for_the_file_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(bench.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    assert_refused(run(*SMALL), "400 rows of two views of 4 columns want 0.0 GiB in ", "take fewer --rows")
+
+
+@pytest.mark.parametrize("argument", ["--rows", "--columns", "-k", "--repeats"])
+@pytest.mark.parametrize("value", ["0", "-3", "many", "1e6"])
+def test_what_is_no_number_is_wrong_usage(argument, value):
+    ran = run(f"{argument}={value}" if argument != "-k" else f"-k{value}")
+    assert ran.code == 2
+    assert f"argument {argument}: {value!r} is no whole number, 1 or more" in ran.err
+
+
+def test_help_has_examples():
+    ran = run("--help")
+    assert ran.code == 0
+    assert "examples:\n  python -m benchmarks.bench\n" in ran.out

@@ -1,0 +1,631 @@
+"""Multi-view agglomerative clustering: equal to scipy on one view, and to Table 2 written out on several."""
+
+import subprocess
+import sys
+from itertools import combinations, pairwise
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage, linkage
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import consilience as cs
+from consilience.arrays import available_memory
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.methods.agglomerative.algorithm import (
+    LINKAGES,
+    Precomputed,
+    cosine,
+    cut,
+    euclidean,
+    multi_view_agglomerative,
+    nearest_clusters,
+    table_bytes,
+)
+
+every_linkage = pytest.mark.parametrize("linked", LINKAGES)
+every_metric = pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+
+
+def blobs(n=60, seed=0, n_columns=4):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, n_columns)) + 3 * rng.standard_normal((3, n_columns))[rng.integers(3, size=n)]
+
+
+def vague_views(n=40, n_views=2, missing=0.0, seed=0):
+    return make_gaussian_views(
+        n, n_clusters=3, n_features=(4, 3, 5)[:n_views], separation=2, missing=missing, random_state=seed
+    )[0]
+
+
+def square_distances(views, metric="euclidean"):
+    """(n, n) distances of each view, NaN where one of the two lacks it."""
+    return [squareform(pdist(np.asarray(block), metric)) for _, block in views.items()]
+
+
+def literal(distances, present, linked):
+    """Table 2 with every linkage distance taken anew from the members, and missing views as the estimator says."""
+    n, n_views = present.shape
+    of = {"single": np.min, "complete": np.max, "average": np.mean}[linked]
+    clusters = {i: [i] for i in range(n)}
+    merges = []
+    for t in range(n - 1):
+        found = None
+        for v in [(t + turn) % n_views for turn in range(n_views)]:
+            for a, b in combinations(sorted(clusters, key=lambda c: min(clusters[c])), 2):
+                mine, others = ([i for i in clusters[c] if present[i, v]] for c in (a, b))
+                if mine and others:
+                    distance = of(distances[v][np.ix_(mine, others)])
+                    if found is None or distance < found[0]:
+                        found = distance, v, a, b
+            if found is not None:
+                break
+        distance, v, a, b = found or (np.nan, -1, *sorted(clusters)[:2])
+        clusters[n + t] = clusters.pop(a) + clusters.pop(b)
+        merges.append((min(a, b), max(a, b), distance, v, len(clusters[n + t])))
+    return merges
+
+
+def assert_equals_literal(model, views, distances):
+    expected = literal(distances, views.present, model.linkage)
+    first, second, distance, v, size = map(np.array, zip(*expected, strict=True))
+    assert np.array_equal(model.children_, np.column_stack([first, second]))
+    np.testing.assert_allclose(model.distances_, distance, rtol=1e-9)
+    assert model.merge_views_.tolist() == [views.names[u] if u >= 0 else "" for u in v]
+    assert np.array_equal(model.merges_["size"], size)
+
+
+@parametrize_with_checks([cs.MultiViewAgglomerative()])
+@pytest.mark.filterwarnings("ignore:entity .* is all zeros:UserWarning")
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@every_linkage
+@every_metric
+@pytest.mark.parametrize(("n", "seed"), [(2, 0), (3, 1), (17, 2), (80, 3), (200, 4)])
+def test_one_view_equals_scipy(linked, metric, n, seed):
+    X = blobs(n, seed)
+    model = cs.MultiViewAgglomerative(1, linkage=linked, metric=metric).fit(X)
+    Z = linkage(pdist(X, metric), linked)
+    assert np.array_equal(model.children_, Z[:, :2].astype(int))
+    np.testing.assert_allclose(model.distances_, Z[:, 2], rtol=1e-9)
+    assert np.array_equal(model.merges_["size"], Z[:, 3])
+    for k in (1, 2, n // 2 + 1):
+        assert adjusted_rand_score(model.cut(k), fcluster(Z, k, "maxclust")) == 1
+
+
+@every_linkage
+@pytest.mark.parametrize("n_views", [2, 3])
+@pytest.mark.parametrize("missing", [0.0, 0.2, 0.5])
+def test_equals_table_2_written_out(linked, n_views, missing):
+    for seed in range(3):
+        views = vague_views(30, n_views, missing, seed)
+        model = cs.MultiViewAgglomerative(3, linkage=linked, metric="euclidean").fit(views)
+        assert_equals_literal(model, views, square_distances(views))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(LINKAGES), st.integers(1, 3), st.integers(2, 14))
+def test_ties_go_to_the_clusters_whose_first_entities_come_first(seed, linked, n_views, n):
+    """Distances of 1, 2 or 4 are full of ties; that average linkage is the same to the bit is not to be had."""
+    rng = np.random.default_rng(seed)
+    linked = "single" if linked == "average" else linked
+    half = [np.triu(2 ** rng.integers(3, size=(n, n)), 1).astype(float) for _ in range(n_views)]
+    present = rng.random((n, n_views)) < 0.7
+    present[np.arange(n), rng.integers(n_views, size=n)] = True
+    present[0] = True  # every view has somebody
+    views = cs.Views([(D + D.T).astype(np.float32 if seed % 2 else np.float64) for D in half], present=present)
+    model = cs.MultiViewAgglomerative(1, linkage=linked, metric="precomputed").fit(views)
+    assert_equals_literal(model, views, [D + D.T for D in half])
+
+
+@every_linkage
+def test_the_table_is_moved_together_without_a_trace(linked, monkeypatch):
+    """Small steps and many moves: 300 entities, in slices of seven merges, equal one slice."""
+    views = vague_views(300, 3, missing=0.3)
+    whole = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.SLICE", 7)
+    sliced = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
+    assert np.array_equal(whole.children_, sliced.children_)
+    assert np.array_equal(whole.distances_, sliced.distances_)
+
+
+@every_metric
+def test_precomputed_equals_computed(metric):
+    views = vague_views(50, 3, missing=0.3)
+    computed = cs.MultiViewAgglomerative(4, metric=metric).fit(views)
+    given = cs.Views(dict(zip(views.names, square_distances(views, metric), strict=True)), present=views.present)
+    model = cs.MultiViewAgglomerative(4, metric="precomputed").fit(given)
+    assert np.array_equal(model.children_, computed.children_)
+    np.testing.assert_allclose(model.distances_, computed.distances_, rtol=1e-9)
+    assert np.array_equal(model.labels_, computed.labels_)
+    for name, labels in computed.view_labels_.items():
+        assert np.array_equal(model.view_labels_[name], labels)
+
+
+def test_precomputed_distances_follow_the_entities_chosen():
+    views = vague_views(30)
+    given = cs.Views(dict(zip(views.names, square_distances(views), strict=True)))
+    for rows in (np.random.default_rng(0).permutation(30), np.arange(5, 25), slice(0, 12)):
+        expected = cs.MultiViewAgglomerative(3, metric="euclidean").fit(views[rows])
+        model = cs.MultiViewAgglomerative(3, metric="precomputed").fit(given[rows])
+        assert np.array_equal(model.children_, expected.children_)
+
+
+def test_a_metric_for_each_view():
+    views = vague_views(40)
+    by_name = cs.MultiViewAgglomerative(metric={"view1": "cosine", "view0": "euclidean"}).fit(views)
+    by_place = cs.MultiViewAgglomerative(metric=["euclidean", "cosine"]).fit(views)
+    D = [square_distances(views)[0], square_distances(views, "cosine")[1]]
+    assert_equals_literal(by_name, views, D)
+    assert np.array_equal(by_name.children_, by_place.children_)
+    mixed = cs.MultiViewAgglomerative(metric=["precomputed", "cosine"]).fit([D[0], views["view1"]])
+    assert np.array_equal(mixed.children_, by_name.children_)
+
+
+@every_linkage
+@every_metric
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sparse_equals_dense(linked, metric, dtype):
+    views = make_text_views(120, n_words=(40, 300), topic_share=0.6, missing=0.2, random_state=0)[0]
+    rng = np.random.default_rng(0)
+    dense = cs.Views(
+        {n: (b.toarray() * rng.uniform(0.5, 2, b.shape)).astype(dtype) for n, b in views.items()}, present=views.present
+    )
+    full = cs.MultiViewAgglomerative(3, linkage=linked, metric=metric).fit(dense)
+    sparse = cs.Views({name: sp.csr_array(block) for name, block in dense.items()}, present=views.present)
+    model = cs.MultiViewAgglomerative(3, linkage=linked, metric=metric).fit(sparse)
+    assert np.array_equal(model.children_, full.children_)
+    np.testing.assert_allclose(model.distances_, full.distances_, rtol=1e-5 if dtype == np.float32 else 1e-12)
+
+
+@every_metric
+def test_float32_stays_float32_and_says_the_same(metric):
+    views = vague_views(100, missing=0.2)
+    single = views.map(lambda block: block.astype(np.float32))
+    wide = single.map(lambda block: block.astype(np.float64))
+    narrow, reference = (cs.MultiViewAgglomerative(3, metric=metric).fit(X) for X in (single, wide))
+    np.testing.assert_allclose(narrow.distances_, reference.distances_, rtol=1e-4)
+    assert adjusted_rand_score(narrow.labels_, reference.labels_) == 1
+    X, present = np.ones((10, 2), np.float32), np.ones(10, bool)
+    assert cosine(X, present).block(slice(0, 3)).dtype == np.float32
+    assert table_bytes([cosine(X, present), euclidean(X, present)]) == 2 * 45 * 4
+    assert table_bytes([cosine(X, present), euclidean(X.astype(float), present)]) == 2 * 45 * 8
+
+
+@every_metric
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-9), (np.float32, 2e-4)])
+def test_distances_of_close_rows_keep_their_digits(metric, kind, dtype, rtol):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 6)) + 100
+    X[6:] = X[:6] * (1 + 1e-3 * rng.standard_normal((6, 6)))
+    X[11] = X[0]
+    X = X.astype(dtype)
+    view = {"cosine": cosine, "euclidean": euclidean}[metric](cs._backend.as_rows(kind(X)), np.ones(12, bool))
+    block = view.block(slice(0, 12))
+    X = X.astype(np.float64)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    expected = cdist(X, X) if metric == "euclidean" else cdist(unit, unit, "sqeuclidean") / 2
+    np.testing.assert_allclose(block, expected, rtol=rtol, atol=1e-30 if dtype == np.float64 else 1e-11)
+    assert block[0, 11] == 0
+    np.testing.assert_allclose(view.block(slice(3, 5), 2), expected[3:5, 2:], rtol=rtol, atol=1e-11)
+
+
+def test_blocks_of_rows_equal_the_whole(monkeypatch):
+    views = vague_views(90, missing=0.3)
+    whole = cs.MultiViewAgglomerative(3, metric="euclidean").fit(views)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.BLOCK", 500)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.LEAST_ROWS", 3)
+    for n_jobs in (1, 3):
+        parts = cs.MultiViewAgglomerative(3, metric="euclidean", n_jobs=n_jobs).fit(views)
+        assert np.array_equal(parts.children_, whole.children_)
+        np.testing.assert_allclose(parts.distances_, whole.distances_, rtol=1e-12)
+        for name, labels in whole.view_labels_.items():
+            assert np.array_equal(parts.view_labels_[name], labels)
+
+
+@every_linkage
+def test_rows_permuted(linked):
+    views = vague_views(120, 3, missing=0.2)
+    order = np.random.default_rng(0).permutation(120)
+    straight = cs.MultiViewAgglomerative(5, linkage=linked).fit(views)
+    permuted = cs.MultiViewAgglomerative(5, linkage=linked).fit(views[order])
+    for k in (2, 5, 30):
+        assert adjusted_rand_score(straight.cut(k)[order], permuted.cut(k)) == 1
+    assert np.array_equal(straight.merge_views_, permuted.merge_views_)
+
+
+def test_views_renamed():
+    views = vague_views()
+    named = cs.Views({f"a view called {name}": block for name, block in views.items()})
+    one, other = (cs.MultiViewAgglomerative(3).fit(X) for X in (views, named))
+    assert np.array_equal(one.children_, other.children_)
+    assert [f"a view called {name}" for name in one.merge_views_] == other.merge_views_.tolist()
+
+
+def test_views_take_turns_and_the_first_begins():
+    views = vague_views(20, 3)
+    model = cs.MultiViewAgglomerative(2).fit(views)
+    assert model.merge_views_.tolist() == [views.names[t % 3] for t in range(19)]
+    reordered = cs.MultiViewAgglomerative(2).fit(views[["view2", "view0", "view1"]])
+    assert reordered.merge_views_[0] == "view2"
+
+
+def test_forms_of_input_are_one(to_kind):
+    views = vague_views()
+    expected = cs.MultiViewAgglomerative(4).fit(views).children_
+    blocks = dict(views.items())
+    wide = np.hstack(list(blocks.values()))
+    columns = {"view0": slice(0, 4), "view1": [4, 5, 6]}
+    for X in (blocks, list(blocks.values()), {name: to_kind(np.array(b)) for name, b in blocks.items()}):
+        assert np.array_equal(cs.MultiViewAgglomerative(4).fit(X).children_, expected)
+    assert np.array_equal(cs.MultiViewAgglomerative(4, views=columns).fit(wide).children_, expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from(LINKAGES))
+def test_cuts_are_nested_and_numbered_by_first_appearance(seed, n, linked):
+    views = vague_views(n, 2, 0.3, seed)
+    views = views[["view0", "view1"]] if views.present.any(axis=0).all() else cs.Views([np.eye(n)])
+    model = cs.MultiViewAgglomerative(1, linkage=linked).fit(views)
+    cuts = [model.cut(k) for k in range(1, n + 1)]
+    for k, labels in enumerate(cuts, 1):
+        assert len(np.unique(labels)) == k
+        _, first = np.unique(labels, return_index=True)
+        assert np.all(np.diff(first) > 0)
+    for coarse, fine in pairwise(cuts):
+        assert all(len(set(coarse[fine == j])) == 1 for j in set(fine))
+
+
+def test_labels_are_the_cut_at_n_clusters():
+    views = vague_views(50, missing=0.2)
+    for k in (1, 3, 50):
+        model = cs.MultiViewAgglomerative(k).fit(views)
+        assert np.array_equal(model.labels_, model.cut(k))
+        assert np.array_equal(model.labels_, cs.MultiViewAgglomerative(k).fit_predict(views))
+    assert np.array_equal(model.cut(50), np.arange(50))
+
+
+def test_cut_by_hand():
+    children = np.array([[1, 3], [0, 4], [2, 5], [6, 7]])
+    assert cut(children, 5).tolist() == [0, 1, 2, 3, 4]
+    assert cut(children, 4).tolist() == [0, 1, 2, 1, 3]
+    assert cut(children, 3).tolist() == [0, 1, 2, 1, 0]
+    assert cut(children, 2).tolist() == [0, 1, 1, 1, 0]
+    assert cut(children, 1).tolist() == [0] * 5
+
+
+def test_linkage_matrix_is_scipys():
+    model = cs.MultiViewAgglomerative(3, linkage="complete").fit(vague_views(40, missing=0.3))
+    Z = model.linkage_matrix()
+    assert is_valid_linkage(Z)
+    assert Z[:, 2].tolist() == list(range(1, 40))
+    assert sorted(dendrogram(Z, no_plot=True)["leaves"]) == list(range(40))
+    for k in (2, 7):
+        assert adjusted_rand_score(fcluster(Z, k, "maxclust"), model.cut(k)) == 1
+
+
+def test_distances_need_not_rise_but_do_on_one_view():
+    views = vague_views(60)
+    assert np.any(np.diff(cs.MultiViewAgglomerative(2).fit(views).distances_) < 0)
+    assert np.all(np.diff(cs.MultiViewAgglomerative(2).fit(views["view0"]).distances_) >= 0)
+
+
+def test_common_attributes():
+    views = vague_views(80, 3, missing=0.3)
+    model = cs.MultiViewAgglomerative(4, metric="euclidean").fit(views)
+    assert model.children_.shape == (79, 2)
+    assert model.n_leaves_ == 80
+    assert list(model.merges_) == ["first", "second", "distance", "view", "size"]
+    assert model.merges_.n_rows == 79
+    assert model.merges_["size"][-1] == 80
+    assert model.n_features_in_ == views.shape[1]
+    for v, labels in enumerate(model.view_labels_.values()):
+        assert np.array_equal(labels >= 0, views.present[:, v])
+    assert np.array_equal(model.agreement_, cs.metrics.agreement_matrix(model.view_labels_))
+
+
+@every_metric
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_view_labels_are_the_nearest_other_members(metric, kind):
+    views = vague_views(40, missing=0.3)
+    blocks = {name: kind(np.nan_to_num(block)) for name, block in views.items()}
+    model = cs.MultiViewAgglomerative(5, metric=metric).fit(cs.Views(blocks, present=views.present))
+    for v, D in enumerate(square_distances(views, metric)):
+        for i in np.flatnonzero(views.present[:, v]):
+            others = [
+                [m for m in range(40) if m != i and model.labels_[m] == j and views.present[m, v]] for j in range(5)
+            ]
+            means = [D[i, rows].mean() if rows else np.inf for rows in others]
+            assert model.view_labels_[views.names[v]][i] == np.argmin(means)
+
+
+def test_alone_with_its_view_an_entity_keeps_its_cluster():
+    D = np.ones((3, 3)) - np.eye(3)
+    alone = nearest_clusters(Precomputed(D, np.array([False, True, False])), np.array([0, 1, 1]))
+    assert alone.tolist() == [-1, 1, -1]
+    assert nearest_clusters(Precomputed(D, np.ones(3, bool)), np.array([0, 1, 1])).tolist() == [1, 0, 0]
+
+
+def test_finds_clear_clusters():
+    views, y = make_gaussian_views(200, n_clusters=4, n_features=(4, 6), separation=20, missing=0.2, random_state=0)
+    for linked in ("complete", "average"):  # single linkage keeps an entity far out from its cluster to the last
+        model = cs.MultiViewAgglomerative(4, linkage=linked, metric="euclidean").fit(views)
+        assert adjusted_rand_score(y, model.labels_) > 0.99, linked
+    assert model.agreement_.min() > 0.95
+
+
+def test_clusters_that_no_view_can_compare_are_merged_last():
+    """Entities 0 to 3 have one view, 4 to 6 the other: nothing tells how far the two groups are apart."""
+    present = np.array([[True, False]] * 4 + [[False, True]] * 3)
+    rng = np.random.default_rng(0)
+    views = cs.Views([rng.random((7, 2)), rng.random((7, 2))], present=present)
+    model = cs.MultiViewAgglomerative(2, metric="euclidean").fit(views)
+    assert model.merge_views_.tolist() == ["view0", "view1", "view0", "view1", "view0", ""]
+    assert np.isnan(model.distances_[-1])
+    assert model.labels_.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert np.isnan(model.agreement_[0, 1])
+
+
+def test_a_view_with_nothing_left_to_compare_cedes_its_turn():
+    present = np.column_stack([np.arange(10) < 3, np.ones(10, bool)])
+    rng = np.random.default_rng(0)
+    views = cs.Views([rng.random((10, 2)), rng.random((10, 2))], present=present)
+    model = cs.MultiViewAgglomerative(2, metric="euclidean").fit(views)
+    assert_equals_literal(model, views, square_distances(views))
+    assert (model.merge_views_ == "view0").sum() <= 2
+    assert (model.merge_views_ != "").all()
+
+
+def test_entities_without_any_comparison_are_merged_by_the_lowest_nodes():
+    views = cs.Views([np.eye(4), np.eye(4)], present=np.array([[1, 0], [1, 0], [0, 1], [0, 1]], bool))
+    distances = [Precomputed(np.ones((4, 4)), views.present[:, v] & (np.arange(4) % 2 == 0)) for v in range(2)]
+    *_, tree = multi_view_agglomerative(distances, "average")
+    assert tree.children.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert tree.deciders.tolist() == [-1, -1, -1]
+
+
+def test_a_row_of_zeros_is_missing_for_cosine():
+    views = dict(vague_views().items())
+    views["view1"] = np.array(views["view1"])
+    views["view1"][3] = 0
+    model = cs.MultiViewAgglomerative(3).fit(views)
+    assert model.view_labels_["view1"][3] == -1
+    present = np.ones((40, 2), bool)
+    present[3, 1] = False
+    expected = cs.MultiViewAgglomerative(3).fit(cs.Views(views, present=present))
+    assert np.array_equal(model.children_, expected.children_)
+    assert cs.MultiViewAgglomerative(3, metric="euclidean").fit(views).view_labels_["view1"][3] >= 0
+
+
+def test_an_entity_without_direction_is_merged_last_and_named():
+    views = vague_views(20).map(lambda block: np.where(np.arange(20)[:, None] == 3, 0, block))
+    with pytest.warns(UserWarning, match=r"entity 3 is all zeros in every view it has \(1 such\).* merged last.*Drop"):
+        model = cs.MultiViewAgglomerative(2).fit(views)
+    assert 3 in model.children_[-1]
+    assert model.labels_.tolist() == [int(i == 3) for i in range(20)]
+
+
+def test_one_entity():
+    model = cs.MultiViewAgglomerative(1).fit([np.ones((1, 2)), np.ones((1, 3))])
+    assert model.labels_.tolist() == [0]
+    assert model.children_.shape == (0, 2)
+    assert model.linkage_matrix().shape == (0, 4)
+
+
+def test_many_equal_entities():
+    X = np.repeat([[1.0, 2.0], [2.0, 1.0], [-1.0, 1.0]], 20, axis=0)
+    for metric in ("cosine", "euclidean"):
+        model = cs.MultiViewAgglomerative(3, metric=metric).fit([X, X[:, ::-1]])
+        assert np.array_equal(model.labels_, np.repeat([0, 1, 2], 20))
+
+
+def test_leaves_parameters_and_data_alone():
+    views = vague_views(missing=0.2)
+    D = square_distances(vague_views())
+    before = {name: np.array(block) for name, block in views.items()}
+    model = cs.MultiViewAgglomerative(3, metric={"view0": "cosine", "view1": "euclidean"})
+    parameters = repr(model.get_params())
+    model.fit(views)
+    assert repr(model.get_params()) == parameters
+    assert all(np.array_equal(before[name], block, equal_nan=True) for name, block in views.items())
+    kept = [own.copy() for own in D]
+    cs.MultiViewAgglomerative(3, metric="precomputed").fit(D)
+    assert all(np.array_equal(own, was) for own, was in zip(D, kept, strict=True))
+
+
+def test_verbose_reports_and_quiet_is_quiet(capfd):
+    cs.MultiViewAgglomerative(2).fit(vague_views())
+    assert capfd.readouterr() == ("", "")
+    cs.MultiViewAgglomerative(2, verbose=True).fit(vague_views())
+    assert capfd.readouterr().err.splitlines() == [
+        "MultiViewAgglomerative: start 1 of 1, round 1: merges 0, of 39",
+        "MultiViewAgglomerative: start 1 of 1, round 2: merges 39, of 39",
+    ]
+
+
+def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
+    views, seen = vague_views(), []
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.SLICE", 10)
+
+    def interrupting(run, round_, record):
+        seen.append(record["merges"])
+        if len(seen) == 3:
+            raise KeyboardInterrupt("enough")
+
+    class Shown:
+        def __enter__(self):
+            return interrupting
+
+        def __exit__(self, *_):
+            return False
+
+    monkeypatch.setattr("consilience.methods.agglomerative.estimator.progress", lambda *_: Shown())
+    model = cs.MultiViewAgglomerative(2)
+    with pytest.raises(KeyboardInterrupt, match="enough"):
+        model.fit(views)
+    assert seen == [0, 10, 20]
+    assert not hasattr(model, "labels_")
+
+
+def test_too_much_for_the_memory(monkeypatch):
+    monkeypatch.setattr("consilience.methods.agglomerative.estimator.available_memory", lambda: 1000)
+    message = (
+        r"the distances of 40 entities in 2 views take 0\.0 GiB of memory, but 0\.0 GiB are free: cluster fewer "
+        r"entities .* or use MultiViewKMeans or MultiViewSphericalKMeans"
+    )
+    with pytest.raises(MemoryError, match=message):
+        cs.MultiViewAgglomerative(2).fit(vague_views())
+    monkeypatch.setattr("consilience.methods.agglomerative.estimator.available_memory", lambda: None)
+
+    def nothing_left(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.table_of_distances", nothing_left)
+    with pytest.raises(MemoryError, match=r"take 0\.0 GiB of memory, more than the system gives: cluster fewer"):
+        cs.MultiViewAgglomerative(2).fit(vague_views())
+
+
+def test_memory_wanted_and_memory_free_are_counted_in_bytes():
+    """Rows that take no memory, whose distances would take more than any machine has."""
+    X = np.broadcast_to(np.ones((1, 1), np.float32), (10**8, 1))
+    wanted = table_bytes([Precomputed(X, X[:, 0])])
+    assert wanted == 4 * (10**8 * (10**8 - 1) // 2)
+    free = available_memory()
+    assert free is None or 0 < free < wanted
+
+
+REFUSED = {
+    "a metric nobody knows": (
+        {"metric": {"view0": "cosine", "view1": "manhattan"}},
+        vague_views(),
+        "view 'view1': no metric 'manhattan'; choose from 'cosine', 'euclidean', 'precomputed'",
+    ),
+    "metrics for too few views": (
+        {"metric": ["cosine"]},
+        vague_views(),
+        r"metric lists 1 values for 2 views \('view0', 'view1'\): give one each",
+    ),
+    "a metric for a view that is not there": (
+        {"metric": {"text": "cosine"}},
+        vague_views(),
+        "metric names view 'text'; the views are 'view0', 'view1'",
+    ),
+    "features as distances": (
+        {"metric": "precomputed"},
+        vague_views(),
+        r"view 'view0': metric='precomputed' needs a square matrix of distances, 40 x 40, got shape \(40, 4\)",
+    ),
+    "too many columns": (
+        {"metric": "precomputed"},
+        [np.ones((3, 5))],
+        r"view 'view0': metric='precomputed' needs a square matrix of distances, 3 x 3, got shape \(3, 5\)",
+    ),
+    "sparse distances": (
+        {"metric": "precomputed"},
+        [sp.csr_array(np.ones((3, 3)))],
+        r"view 'view0': metric='precomputed' needs all distances, got a sparse matrix: give toarray\(\) of it",
+    ),
+    "negative distances": (
+        {"metric": "precomputed"},
+        [np.array([[0.0, -2.0], [-2.0, 0.0]])],
+        "view 'view0' has a negative distance, -2: metric='precomputed' needs a symmetric matrix",
+    ),
+    "similarities": (
+        {"metric": "precomputed"},
+        [np.eye(4)],
+        "view 'view0' puts entity 0 at a distance from itself: .* Turn similarities s into distances",
+    ),
+    "no symmetry": (
+        {"metric": "precomputed"},
+        [np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 4.0, 0.0]])],
+        "view 'view0' is not symmetric: entities 1 and 2 have two distances: .*average the matrix with its transpose",
+    ),
+    "NaN between entities that are there": (
+        {"metric": "precomputed"},
+        cs.Views([np.array([[0.0, np.nan], [np.nan, 0.0]])], present=np.ones((2, 1), bool)),
+        "view 'view0' has NaN or infinity in row 0: impute the value",
+    ),
+    "NaN in a present row": (
+        {},
+        [np.where(np.eye(5, 3) == 1, np.nan, 1.0), np.ones((5, 2))],
+        "view 'view0' has NaN or infinity in row 0: impute the value",
+    ),
+    "zeros without direction": (
+        {},
+        [np.zeros((5, 3)), np.ones((5, 2))],
+        "view 'view0' is all zeros, which have no direction: leave the view out",
+    ),
+    "two array libraries": (
+        {},
+        [np.ones((5, 3)), array_api_strict.ones((5, 2))],
+        "view 'view0' is an array of .*numpy, view 'view1' of array_api_strict: convert them to one library",
+    ),
+    "more clusters than entities": ({"n_clusters": 41}, vague_views(), "n_clusters=41 is more than the 40 entities"),
+    "no clusters": ({"n_clusters": 0}, vague_views(), "'n_clusters' parameter .* must be an int"),
+    "an unknown linkage": ({"linkage": "ward"}, vague_views(), "'linkage' parameter .*'average'"),
+    "an unknown metric": ({"metric": "manhattan"}, vague_views(), "'metric' parameter .*'cosine'"),
+    "no threads": ({"n_jobs": 0}, vague_views(), "n_jobs=0 has no meaning"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses(case):
+    options, X, message = REFUSED[case]
+    model = cs.MultiViewAgglomerative(**options)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X)
+    assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize("k", [0, 41, 2.0, "3", None])
+def test_cut_refuses(k):
+    model = cs.MultiViewAgglomerative(2).fit(vague_views())
+    with pytest.raises(ValueError, match=rf"n_clusters={k!r} must be a whole number from 1 to 40"):
+        model.cut(k)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        clone(model).cut(2)
+
+
+def test_rounding_in_given_distances_is_let_pass():
+    X = blobs(30).astype(np.float32)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    D = 1 - unit @ unit.T
+    model = cs.MultiViewAgglomerative(3, metric="precomputed").fit([D + np.triu(D) * np.float32(1e-6)])
+    assert adjusted_rand_score(model.labels_, cs.MultiViewAgglomerative(3).fit_predict(X)) == 1
+
+
+def test_nan_in_rows_and_columns_of_missing_entities_does_no_harm():
+    views = vague_views(20, missing=0.4)
+    distances = square_distances(views)
+    assert any(np.isnan(D).any() for D in distances)
+    model = cs.MultiViewAgglomerative(3, metric="precomputed").fit(cs.Views(distances, present=views.present))
+    assert_equals_literal(model, views, distances)
+
+
+def test_importing_the_package_leaves_numba_alone():
+    code = "import sys, consilience; consilience.MultiViewAgglomerative(3); print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("linked", ["average", "complete"])
+def test_the_papers_finding_is_negative(linked):
+    """The views side by side are clustered better: so says the paper, and so it is."""
+    wins = 0
+    for seed in range(6):
+        views, y = make_text_views(200, n_clusters=4, topic_share=0.3, random_state=seed)
+        together = sp.hstack([block for _, block in views.items()]).tocsr()
+        ours, theirs = (cs.MultiViewAgglomerative(4, linkage=linked).fit_predict(X) for X in (views, together))
+        wins += cs.metrics.average_entropy(y, ours) > cs.metrics.average_entropy(y, theirs)
+    assert wins >= 5

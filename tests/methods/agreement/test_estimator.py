@@ -1,0 +1,712 @@
+"""Clustering by cross-fitted agreement as users meet it."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+import consilience as cs
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.methods.agreement import mutual_information
+from consilience.methods.agreement.estimator import measure_margins
+from consilience.methods.agreement.inputs import agree_on_labels, propose_constrained_start
+
+ALL_PREDICTORS = ("components", "graph", "neighbors")
+every_predictor = pytest.mark.parametrize("predictors", [*[(name,) for name in ALL_PREDICTORS], ALL_PREDICTORS])
+
+
+def clear_views(n=180, missing=0.0, seed=0):
+    """Two views of measurements, one with many columns, and three clusters far apart."""
+    return make_gaussian_views(n, n_clusters=3, n_features=(4, 15), separation=14, missing=missing, random_state=seed)
+
+
+def clear_text(n=180, seed=0):
+    """Two sparse views of word counts, and three clusters."""
+    views, y = make_text_views(n, n_clusters=3, topic_share=0.7, random_state=seed)
+    return {name: sp.csr_array(block, dtype=float) for name, block in views.items()}, y
+
+
+def vague_views(n=150, missing=0.2, seed=0):
+    """Three views with clusters that overlap."""
+    return make_gaussian_views(
+        n, n_clusters=4, n_features=(4, 12, 3), separation=2.5, missing=missing, random_state=seed
+    )
+
+
+def crossed_views(n=200, seed=0):
+    """Four views: two with one grouping, two with another, independent of the first."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(2, size=n), rng.integers(2, size=n)
+    centers = rng.standard_normal((4, 2, 5)) * 4
+    groupings = {"a": first, "b": first, "c": second, "d": second}
+    blocks = {
+        name: rng.standard_normal((n, 5)) + centers[v][labels] for v, (name, labels) in enumerate(groupings.items())
+    }
+    return blocks, first, second
+
+
+def fit(X, k=3, constraints=None, **options):
+    return cs.Consilience(k, **{"random_state": 0, **options}).fit(X, constraints=constraints)
+
+
+def same_clusters(first, second):
+    return adjusted_rand_score(first, second) == 1
+
+
+# results
+
+
+@every_predictor
+@pytest.mark.parametrize("data", [clear_views, clear_text])
+def test_finds_clear_clusters_and_predicts_new_entities(data, predictors):
+    views, y = data()
+    views = cs.Views(views)
+    model = fit(views[:120], predictors=predictors)
+    assert same_clusters(model.labels_, y[:120])
+    assert same_clusters(model.predict(views[120:]), y[120:])
+    assert model.score(views[120:]) == pytest.approx(mutual_information(y[120:], y[120:], 3), rel=0.1)
+
+
+@pytest.mark.parametrize("missing", [0.2, 0.4])
+def test_missing_views(missing):
+    views, y = clear_views(missing=missing)
+    model = fit(views)
+    assert adjusted_rand_score(y, model.labels_) > 0.97
+    for v, labels in enumerate(model.view_labels_.values()):
+        assert np.array_equal(labels >= 0, views.present[:, v])
+    assert adjusted_rand_score(y, model.predict(views)) > 0.97
+
+
+def test_any_subset_of_views_predicts():
+    views, y = clear_views()
+    model = fit(views[:120])
+    for names in (["view0"], ["view1"], ["view1", "view0"]):
+        assert same_clusters(model.predict(views[names][120:]), y[120:])
+        assert model.predict_proba(views[names][120:]).shape == (60, 3)
+
+
+def test_noise_view_costs_little_and_has_no_share():
+    views, y = clear_views(seed=1)
+    noise = np.random.default_rng(0).standard_normal((180, 30))
+    model, with_noise = fit(views), fit({**dict(views.items()), "noise": noise})
+    scores = [normalized_mutual_info_score(y, fitted.labels_) for fitted in (model, with_noise)]
+    assert scores[1] >= scores[0] - 0.03
+    shares = dict(zip(*(with_noise.view_information_[name].tolist() for name in ("view", "share")), strict=True))
+    assert shares["noise"] < 0.05
+    assert min(shares["view0"], shares["view1"]) > 0.9
+
+
+def test_runner_up_is_the_other_grouping():
+    blocks, first, second = crossed_views()
+    model = fit(blocks, 2)
+    agreement = [adjusted_rand_score(y, model.labels_) for y in (first, second)]
+    others = [adjusted_rand_score(y, model.runner_up_) for y in (second, first)]
+    assert max(agreement) > 0.95
+    assert others[int(np.argmax(agreement))] > 0.95
+
+
+def test_no_runner_up_for_one_grouping():
+    assert fit(clear_views()[0]).runner_up_ is None
+
+
+def test_one_view_is_plain_clustering():
+    views, y = clear_views()
+    model = fit(views["view1"])
+    assert same_clusters(model.labels_, y)
+    assert model.agreement_.tolist() == [[1.0]]
+    assert not any("graphs" in start for start in model.scores_["start"])
+
+
+def test_similarities():
+    views, y = clear_views()
+    similarities = {name: np.exp(-np.square(X[:, None] - X[None]).sum(axis=2) / 50) for name, X in views.items()}
+    model = fit(similarities, affinity="precomputed")
+    assert same_clusters(model.labels_, y)
+    mixed = fit({"given": sp.csr_array(similarities["view0"]), "rows": views["view1"]},
+                affinity={"given": "precomputed", "rows": "auto"})  # fmt: skip
+    assert same_clusters(mixed.labels_, y)
+    new = {"given": similarities["view0"][:10], "rows": views["view1"][:10]}
+    assert np.array_equal(mixed.predict(new), mixed.labels_[:10])
+
+
+# invariants
+
+
+@pytest.mark.parametrize("data", [clear_views, clear_text])
+def test_order_of_views_and_entities(data):
+    views, _ = data()
+    views = cs.Views(views)
+    labels = fit(views).labels_
+    assert same_clusters(labels, fit(views[list(views.names)[::-1]]).labels_)
+    order = np.random.default_rng(1).permutation(len(views))
+    assert same_clusters(labels[order], fit(views[order]).labels_)
+
+
+def test_order_of_entities_with_given_labels():
+    views, y = vague_views()
+    order = np.random.default_rng(1).permutation(len(views))
+    straight, permuted = fit(views, 4, init=y), fit(views[order], 4, init=y[order])
+    assert np.array_equal(straight.labels_[order], permuted.labels_)
+    assert straight.cost_ == pytest.approx(permuted.cost_, rel=1e-6)
+
+
+def test_units_of_columns_of_dense_views():
+    views, y = vague_views()
+    rng = np.random.default_rng(2)
+    changed = cs.Views(
+        {name: X * 2.0 ** rng.integers(-30, 30, X.shape[1]) + 0 for name, X in views.items()}, present=views.present
+    )
+    assert np.array_equal(fit(views, 4, init=y).labels_, fit(changed, 4, init=y).labels_)
+
+
+def test_lengths_of_sparse_rows():
+    views, _ = clear_text()
+    rng = np.random.default_rng(2)
+    scaled = {name: sp.csr_array(X * 2.0 ** rng.integers(-30, 30, 180)[:, None]) for name, X in views.items()}
+    assert np.array_equal(fit(views).labels_, fit(scaled).labels_)
+
+
+@pytest.mark.parametrize("predictors", [("components", "graph"), ALL_PREDICTORS])
+def test_same_seed_same_labels_whatever_the_threads(predictors):
+    views, _ = vague_views()
+    models = [fit(views, 4, n_jobs=n, predictors=predictors) for n in (1, 2, 4, 1)]
+    for other in models[1:]:
+        assert np.array_equal(models[0].labels_, other.labels_)
+        assert models[0].cost_ == other.cost_
+        assert models[0].scores_["bits"].tolist() == other.scores_["bits"].tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_cluster_is_lost(seed):
+    views, _ = vague_views(seed=seed)
+    model = fit(views, 30, random_state=seed)
+    assert set(model.labels_) == set(range(30))
+    labels = np.minimum(np.arange(150), 11)  # eleven clusters of one
+    assert set(fit(views, 12, init=labels).labels_) == set(range(12))
+
+
+def test_chosen_start_has_the_largest_score():
+    model = fit(vague_views()[0], 4, n_init=3)
+    bits, similarity = model.scores_["bits"], model.scores_["similarity"]
+    assert model.cost_ == -bits.max()
+    assert similarity[np.argmax(bits)] == pytest.approx(1)
+    assert len(bits) == 3 * (1 + 1 + 2 + 3) + 1  # spherical, k-means, two of all graphs, one per view, the consensus
+    assert model.history_["bits"][-1] == bits.max()
+    assert model.scores_["rounds"][np.argmax(bits)] == model.n_iter_ == len(model.history_["bits"])
+    assert model.converged_ == (model.history_["changed"][-1] <= model.tol)
+
+
+def test_information_of_views_is_what_their_labels_tell():
+    views, _ = vague_views()
+    model = fit(views, 4)
+    table = model.view_information_
+    assert table["view"].tolist() == list(views.names)
+    for name, bits, baseline, share in zip(*(table[column] for column in ("view", "bits", "baseline", "share")),
+                                           strict=True):  # fmt: skip
+        has_view = model.view_labels_[name] >= 0
+        labels = model.labels_[has_view]
+        assert bits == pytest.approx(mutual_information(labels, model.view_labels_[name][has_view], 4))
+        entropy = mutual_information(labels, labels, 4)
+        assert 0 < baseline < 0.5 * entropy
+        assert share == pytest.approx(max(0, bits - baseline) / (entropy - baseline))
+    assert np.array_equal(model.agreement_, cs.metrics.agreement_matrix(model.view_labels_))
+
+
+def test_confidence_orders_entities():
+    views, y = make_gaussian_views(300, n_clusters=2, n_features=(3, 3), separation=1.5, random_state=0)
+    model = fit(views, 2)
+    assert 0 <= model.confidence_.min() < model.confidence_.max() <= 1
+    right = (model.labels_ == y) == (np.mean(model.labels_ == y) > 0.5)
+    assert not right.all()
+    assert model.confidence_[right].mean() > 1.3 * model.confidence_[~right].mean()
+
+
+def test_margins():
+    votes = np.array([[1.0, 0.5, 0], [1, 1, 0], [0.5, -1, -3], [-1, -2, -3], [0.2, 1, 0]])
+    assert measure_margins(votes, np.array([0, 0, 0, 0, 0])).tolist() == [0.5, 0, 1, 0, 0]
+    assert measure_margins(votes[:, :1], np.zeros(5, int)).tolist() == [1] * 5
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_probabilities_agree_with_predictions(missing):
+    views, _ = vague_views(missing=missing)
+    model = fit(views[:100], 4)
+    shares = model.predict_proba(views)
+    assert shares.min() >= 0
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert np.array_equal(shares.argmax(axis=1), model.predict(views))
+
+
+def test_probabilities_of_outliers_and_of_rows_of_zeros_agree_with_predictions():
+    views, _ = clear_views()
+    model = fit(views)
+    far = {name: np.vstack([1e6 * X[:20], -1e3 * X[20:40]]) for name, X in views.items()}
+    assert np.array_equal(model.predict_proba(far).argmax(axis=1), model.predict(far))
+    text, _ = clear_text()
+    model = fit(text)
+    empty = {name: sp.csr_array((2, X.shape[1])) for name, X in text.items()}
+    with pytest.warns(UserWarning, match="entity 0 is all zeros in every view it has .* gets the largest cluster"):
+        labels = model.predict(empty)
+    assert labels.tolist() == [np.argmax(np.bincount(model.labels_))] * 2
+    with pytest.warns(UserWarning, match="all zeros"):
+        assert np.array_equal(model.predict_proba(empty).argmax(axis=1), labels)
+
+
+def test_no_entities_to_predict():
+    views, _ = clear_views()
+    model = fit(views)
+    assert model.predict(views[:0]).shape == (0,)
+    assert model.predict_proba(views[:0]).shape == (0, 3)
+
+
+def test_float32():
+    views, y = vague_views()
+    single = views.map(lambda X: X.astype(np.float32))
+    wide, narrow = fit(views, 4, init=y), fit(single, 4, init=y)
+    assert adjusted_rand_score(wide.labels_, narrow.labels_) > 0.97
+    assert wide.cost_ == pytest.approx(narrow.cost_, rel=1e-2)
+    assert adjusted_rand_score(narrow.predict(views), narrow.labels_) > 0.97
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_kinds_of_arrays(to_kind, missing):
+    views, y = clear_views(missing=missing)
+    kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()})
+    reference = fit(views, init=y)
+    model = fit(kind, init=y, predictors=("components", "graph"))
+    assert np.array_equal(model.labels_, reference.labels_)
+    assert isinstance(model.labels_, np.ndarray)
+    assert model.cost_ == pytest.approx(reference.cost_, rel=1e-3)
+    assert np.array_equal(model.predict(kind), reference.predict(views))
+    assert np.array_equal(model.predict(views), reference.predict(views))
+    assert adjusted_rand_score(y, fit(kind, predictors=ALL_PREDICTORS).labels_) > 0.97
+
+
+@pytest.mark.parametrize("predictors", [("components", "graph"), ALL_PREDICTORS])
+def test_saved_and_loaded(tmp_path, predictors):
+    views, _ = vague_views()
+    model = fit(views, 4, predictors=predictors)
+    cs.save(model, tmp_path / "model.zip")
+    back = cs.load(tmp_path / "model.zip")
+    assert np.array_equal(back.predict_proba(views), model.predict_proba(views))
+    assert back.scores_["start"].tolist() == model.scores_["start"].tolist()
+    refined = cs.refine(views, np.array(["x", "y", "z", "u"])[model.labels_])
+    cs.save(refined, tmp_path / "refined.zip")
+    assert cs.load(tmp_path / "refined.zip").classes_.tolist() == ["u", "x", "y", "z"]
+
+
+def test_samples_predict_the_others():
+    views, y = clear_views(n=400, missing=0.2)
+    model = fit(views, sample_size=150)
+    assert model.labels_.shape == model.confidence_.shape == (400,)
+    assert adjusted_rand_score(y, model.labels_) > 0.97
+    for v, labels in enumerate(model.view_labels_.values()):
+        assert np.array_equal(labels >= 0, views.present[:, v])
+
+
+def test_bad_row_outside_the_sample_is_refused():
+    views, _ = clear_views(n=100)
+    for row in range(0, 100, 9):
+        block = np.array(views["view1"])
+        block[row, 2] = np.nan
+        model = cs.Consilience(3, sample_size=20, random_state=0)
+        with pytest.raises(ValueError, match=f"view 'view1' has NaN or infinity in row {row}: impute the value"):
+            model.fit({"view0": views["view0"], "view1": block})
+        assert not hasattr(model, "labels_")
+
+
+def test_interrupt_keeps_the_best_start_so_far(monkeypatch):
+    class Show:
+        def __enter__(self):
+            return self.interrupt
+
+        def interrupt(self, start, round_, record):
+            if start == 2:
+                raise KeyboardInterrupt
+
+        def __exit__(self, *_):
+            return False
+
+    monkeypatch.setattr("consilience.methods.agreement.estimator.progress", lambda *_: Show())
+    views, _ = vague_views()
+    model = cs.Consilience(4, random_state=0, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
+        model.fit(views)
+    assert model.labels_.shape == (150,)
+    assert len(model.scores_["bits"]) >= 2
+    assert model.predict(views).shape == (150,)
+
+
+def test_verbose_reports_and_quiet_is_quiet(capfd):
+    views, _ = vague_views()
+    fit(views, 4, n_init=1)
+    assert capfd.readouterr() == ("", "")
+    fit(views, 4, n_init=1, verbose=True)
+    assert re.search(r"Consilience: start 1 of 7, round 1: bits -?\d", capfd.readouterr().err)
+
+
+# constraints
+
+
+def satisfies(labels, constraints):
+    """Return which must-links and which cannot-links labels satisfy."""
+    must, cannot = constraints.must_link, constraints.cannot_link
+    return np.append(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_constraints_are_not_broken(seed, monkeypatch):
+    views, y = vague_views(seed=seed)
+    constraints = cs.Constraints.sample(y, 60, random_state=seed)
+    assert satisfies(cs.refine(views, y, constraints=constraints).labels_, constraints).all()
+    assert not satisfies(cs.refine(views, y).labels_, constraints).all()
+    starts = []
+
+    def remember_starts(*arguments):
+        for origin, labels in propose_constrained_start(*arguments):
+            starts.append(labels)
+            yield origin, labels
+
+    monkeypatch.setattr("consilience.methods.agreement.estimator.propose_constrained_start", remember_starts)
+    model = fit(views, 4, constraints=constraints)
+    assert "constrained k-means" in model.scores_["start"].tolist()
+    before, after = satisfies(starts[0], constraints), satisfies(model.labels_, constraints)
+    assert after.sum() >= before.sum()
+
+
+def test_must_links_are_satisfied_between_clear_clusters():
+    views, y = clear_views()
+    pairs = [(np.flatnonzero(y == 0)[i], np.flatnonzero(y == 1)[i]) for i in range(3)]
+    labels = fit(views, constraints=cs.Constraints(pairs)).labels_
+    assert all(labels[first] == labels[second] for first, second in pairs)
+
+
+def test_constraints_with_rows_of_zeros_and_small_views():
+    text, y = clear_text(seed=1)
+    blocks = {name: X.tolil() for name, X in text.items()}
+    for X in blocks.values():
+        X[:5] = 0
+    views = {name: sp.csr_array(X) for name, X in blocks.items()}
+    constraints = cs.Constraints.sample(y, 40, random_state=0) | cs.Constraints([(0, 1)], [(2, 10)])
+    with pytest.warns(UserWarning, match="entity 0 is all zeros in every view it has"):
+        model = fit(views, constraints=constraints)
+    assert same_clusters(model.labels_[5:], y[5:])
+    measurements, y = clear_views()
+    small = np.where(np.arange(180)[:, None] % 60 == 0, measurements["view0"], np.nan)
+    views = {"large": measurements["view1"], "small": small}
+    assert adjusted_rand_score(y, fit(views, 4, constraints=cs.Constraints.sample(y, 40, random_state=0)).labels_) > 0.7
+
+
+def test_constraints_by_id_and_contradictions():
+    views, y = clear_views()
+    named = cs.Views(dict(views.items()), ids=[f"e{i}" for i in range(180)])
+    by_id = cs.Constraints([("e0", "e1")], [("e2", "e3")], by="id")
+    labels = fit(named, constraints=by_id).labels_
+    assert np.array_equal(labels, fit(views, constraints=cs.Constraints([(0, 1)], [(2, 3)])).labels_)
+    same = np.flatnonzero(y == 0)[:2]
+    contradiction = cs.Constraints([same], [same])
+    with pytest.warns(UserWarning, match="cannot-links contradict must-links"):
+        assert fit(views, constraints=contradiction).labels_.shape == (180,)
+    with pytest.raises(ValueError, match=r"must-link \(0, 999\) names entity 999, but there are 180"):
+        fit(views, constraints=cs.Constraints([(0, 999)]))
+    with pytest.raises(TypeError, match="constraints must be Constraints"):
+        fit(views, constraints=[(0, 1)])
+    with pytest.raises(ValueError, match=r"constraints need all 180 entities at once, .*: raise sample_size"):
+        fit(views, constraints=cs.Constraints([(0, 1)]), sample_size=50)
+
+
+# odd and bad input
+
+
+def test_warns_of_few_entities_per_cluster():
+    views, _ = clear_views(n=30)
+    with pytest.warns(UserWarning, match=r"30 entities are fewer than 4 per cluster.*Lower n_clusters=8") as caught:
+        fit(views, 8)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("constraints", [None, cs.Constraints([(0, 1)], [(2, 3)])])
+def test_one_cluster(constraints):
+    views, _ = clear_views()
+    model = fit(views, 1, constraints=constraints)
+    assert not model.labels_.any()
+    assert model.cost_ == 0
+    assert model.predict_proba(views).tolist() == [[1.0]] * 180
+    assert np.array_equal(model.confidence_, np.ones(180))
+
+
+def test_as_many_clusters_as_entities():
+    views, _ = clear_views(n=12)
+    with pytest.warns(UserWarning, match="fewer than 4 per cluster"):
+        model = fit(views, 12)
+    assert sorted(model.labels_) == list(range(12))
+    with pytest.raises(ValueError, match=r"n_clusters=13 is more than the 12 entities there are .*fewer clusters"):
+        fit(views, 13)
+
+
+def test_one_column_and_identical_views():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 30)
+    column = (10 * y + rng.standard_normal(90))[:, None]
+    assert same_clusters(fit(column).labels_, y)
+    assert same_clusters(fit({"a": column, "b": column, "c": column}).labels_, y)
+
+
+def test_duplicate_rows():
+    block = np.repeat([[1.5, 2.0], [3.5, 1.0], [0.0, 0.0]], 20, axis=0)
+    assert same_clusters(fit({"a": block, "b": block[:, ::-1]}).labels_, np.repeat([0, 1, 2], 20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there are fewer distinct entities than clusters
+        labels = fit(block, 5).labels_
+    assert labels.max() < 5
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (np.full((60, 3), 2.5), "view 'odd' is the same for every entity: leave the view out"),
+        (np.nextafter(0.1, np.where(np.arange(180).reshape(60, 3) == 5, 1, 0.1)),
+         r"view 'odd' is the same for every entity up to rounding: subtract its mean .*, or leave the view out"),
+        (sp.csr_array((60, 4)), "view 'odd' is all zeros, which have no direction: leave the view out"),
+        (sp.csr_array(np.ones((60, 4))), "view 'odd' is the same for every entity: leave the view out"),
+        (np.full((60, 3), np.nan), "no entity has view 'odd': leave the view out"),
+        (np.where(np.arange(60)[:, None] == 3, 1.0, np.nan) * np.ones(3),
+         "only one entity has view 'odd', which tells no clusters apart: leave the view out"),
+        (np.where(np.arange(180).reshape(60, 3) == 5, np.nan, 1.0), "view 'odd' has NaN or infinity in row 1: impute"),
+        (np.where(np.arange(180).reshape(60, 3) == 5, np.inf, 1.0), "view 'odd' has NaN or infinity in row 1: impute"),
+        (np.arange(180.0).reshape(60, 3) * 1e200, "view 'odd' has numbers up to .*: rescale the view"),
+        (np.array([["a"]] * 60), "view 'odd' must hold real numbers"),
+    ],
+)  # fmt: skip
+def test_views_that_are_refused(block, message):
+    model = cs.Consilience(3)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit({"good": clear_views(n=60)[0]["view0"], "odd": block})
+    assert not hasattr(model, "labels_")
+
+
+def test_views_that_no_entity_connects():
+    views, _ = clear_views()
+    present = np.zeros((180, 3), bool)
+    present[:90, :2] = True
+    present[90:, 2] = True
+    blocks = {"a": views["view0"], "b": views["view1"], "c": views["view0"]}
+    with pytest.raises(ValueError, match=r"no entity has view 'c' together with view 'a' .*: cluster them apart, or"):
+        fit(cs.Views(blocks, present=present))
+    present[0, 2] = True  # an entity that has a and c connects them
+    fit(cs.Views(blocks, present=present))
+
+
+def test_rows_of_zeros_in_sparse_views():
+    text, y = clear_text()
+    words, tags = (X.tolil() for X in text.values())
+    tags[::3] = 0
+    model = fit({"words": sp.csr_array(words), "tags": sp.csr_array(tags)})
+    assert (model.view_labels_["tags"][::3] == -1).all()
+    assert (model.view_labels_["words"] >= 0).all()
+    assert same_clusters(model.labels_, y)
+    words[:6] = 0
+    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\): it gets the largest"):
+        model = fit({"words": sp.csr_array(words), "tags": sp.csr_array(tags)})
+    largest = np.argmax(np.bincount(model.labels_))
+    assert model.labels_[[0, 3]].tolist() == [largest] * 2
+    assert model.confidence_[0] == 0
+    nearly_empty = np.zeros((30, 8))
+    nearly_empty[:4, :4] = np.eye(4)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = fit(sp.csr_array(nearly_empty), 6)
+    assert any("2 of 6 clusters are empty" in str(warning.message) for warning in caught)
+    assert len(set(model.labels_)) == 4
+
+
+@pytest.mark.parametrize(
+    ("similarities", "message"),
+    [
+        (-np.eye(60), "view 'view0': .*none negative, and one is -1: turn distances d into similarities"),
+        (np.triu(np.ones((60, 60))), "view 'view0': .*it is not symmetric"),
+        (np.zeros((60, 60)), "view 'view0': .*all are zero: leave the view out"),
+        (np.ones((60, 50)), r"view 'view0': .*needs a square matrix of similarities, 60 x 60, got shape \(60, 50\)"),
+    ],
+)
+def test_similarities_that_are_refused(similarities, message):
+    with pytest.raises(ValueError, match=message):
+        fit(similarities, affinity="precomputed")
+
+
+def test_sparse_similarities_with_an_isolated_entity():
+    y = np.repeat([0, 1, 2], 20)
+    S = (y[:, None] == y).astype(float)
+    S[7], S[:, 7] = 0, 0
+    others = np.arange(60) != 7
+    assert same_clusters(fit(sp.csr_array(S), affinity="precomputed").labels_[others], y[others])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"predictors": ("components", "kernel")}, "no predictor 'kernel': choose from 'components', 'graph', 'neigh"),
+        ({"predictors": ()}, "predictors is empty: give one or more of 'components', 'graph', 'neighbors'"),
+        ({"predictors": "graph"}, "'predictors' parameter"),
+        ({"affinity": "gaussian"}, "'affinity' parameter"),
+        ({"affinity": {"view0": "gaussian", "view1": "auto"}}, "view 'view0': affinity=.* must be 'auto' or 'precom"),
+        ({"affinity": {"view0": "auto"}}, "view1"),
+        ({"balance": 1.5}, "'balance' parameter"),
+        ({"penalty": 0.0}, "'penalty' parameter"),
+        ({"n_init": 0}, "'n_init' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"tol": -0.1}, "'tol' parameter"),
+        ({"sample_size": 5}, "'sample_size' parameter"),
+        ({"init": "random"}, "'init' parameter"),
+        ({"init": np.zeros(59, int)}, r"labels to start from \(init\) must be one per entity, shape \(60,\), got"),
+        ({"init": np.zeros((60, 3), int)}, r"must be one per entity, shape \(60,\), got shape \(60, 3\)"),
+        ({"init": np.zeros(60)}, "init must hold whole numbers below n_clusters=3, got numbers of type float64"),
+        ({"init": ["a"] * 60}, "init must hold whole numbers below n_clusters=3"),
+        ({"init": np.full(60, 3)}, "init has label 3, but n_clusters=3: labels run from 0 to one less"),
+        ({"init": np.full(60, -1)}, "init has no label from 0 on: give at least one"),
+    ],
+)  # fmt: skip
+def test_parameters_that_are_refused(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit(clear_views(n=60)[0], **options)
+
+
+def test_open_labels_to_start_from():
+    views, y = clear_views()
+    start = np.where(np.arange(180) % 4, -1, y)
+    model = fit(views, init=start)
+    assert np.array_equal(model.labels_, y)
+    assert model.scores_["start"].tolist() == ["given labels"]
+    with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty"):
+        fit(views, init=np.minimum(y, 1))
+
+
+# refine
+
+
+def test_refine_repairs_labels():
+    views, y = clear_views()
+    noisy = np.where(np.arange(180) % 5 == 0, (y + 1) % 3, y)
+    model = cs.refine(views, noisy)
+    assert np.array_equal(model.labels_, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, "", "pandas"])
+def test_refine_takes_names(missing):
+    views, y = clear_views()
+    labels = np.array(["plum", "apple", "fig"], dtype=object)[y]
+    labels[::7] = pytest.importorskip("pandas").NA if missing == "pandas" else missing
+    model = cs.refine(views, labels)
+    assert model.classes_.tolist() == ["apple", "fig", "plum"]
+    assert model.classes_[model.labels_].tolist() == np.array(["plum", "apple", "fig"])[y].tolist()
+
+
+@pytest.mark.parametrize("values", [[7, 20, 3], [0.5, 2.5, 1.5], [True, False, True]])
+def test_refine_takes_numbers(values):
+    views, y = clear_views()
+    labels = np.array(values)[y]
+    given = np.where(np.arange(180) % 6, labels, -1) if labels.dtype != bool else labels
+    model = cs.refine(views, given.tolist())
+    assert model.classes_.tolist() == sorted(set(values))
+    assert np.mean(model.classes_[model.labels_] == labels) > 0.95
+
+
+def test_refine_does_not_break_constraints():
+    views, y = clear_views()
+    apart = np.flatnonzero(y == 0)[:2]
+    labels = y.copy()
+    labels[apart[1]] = 1
+    constraints = cs.Constraints([], [apart])
+    assert cs.refine(views, labels).labels_[apart].tolist() == [0, 0]
+    refined = cs.refine(views, labels, constraints=constraints).labels_
+    assert refined[apart[0]] != refined[apart[1]]
+
+
+def test_refine_with_open_labels_and_constraints_ends():
+    views, y = vague_views()
+    labels = np.where(np.arange(150) % 2, y, -1)
+    constraints = cs.Constraints([], [(i, i + 1) for i in range(0, 148, 2)])
+    assert cs.refine(views, labels, constraints=constraints).labels_.shape == (150,)
+
+
+def test_refine_as_many_clusters_as_entities():
+    views, _ = clear_views(n=12)
+    with pytest.warns(UserWarning, match="12 entities are fewer than 4 per cluster"):
+        assert sorted(cs.refine(views, np.arange(12)).labels_) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "message"),
+    [
+        (np.zeros(60, int), ValueError, "labels name only 1 cluster, but refinement needs at least 2"),
+        ([None] * 60, ValueError, "labels name no cluster, but refinement needs at least 2"),
+        (np.full(60, -1), ValueError, "labels name no cluster"),
+        (np.arange(59) % 3, ValueError, r"must be one per entity, shape \(60,\), got shape \(59,\)"),
+        (np.arange(61) % 3, ValueError, r"must be one per entity, shape \(60,\), got shape \(61,\)"),
+        (np.arange(70), ValueError, r"must be one per entity, shape \(60,\), got shape \(70,\)"),
+        (np.zeros((60, 2), int), ValueError, r"labels must have one dimension, .*got shape \(60, 2\)"),
+        ("plum", ValueError, "labels must have one dimension"),
+        (["plum", 1] * 30, TypeError, "labels must be all numbers or all names"),
+        ([(1, 2), (3, 4)] * 30, ValueError, "labels must have one dimension"),
+        ([{1}, {2}] * 30, TypeError, "labels must be all numbers or all names"),
+    ],
+)
+def test_labels_that_refine_refuses(labels, error, message):
+    with pytest.raises(error, match=message):
+        cs.refine(clear_views(n=60)[0], labels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sample_holds_entities_of_rare_views_and_labels(seed):
+    views, _ = clear_views()
+    rare = np.full((180, 3), np.nan)
+    rare[[3, 50, 90, 110, 140, 170]] = np.random.default_rng(0).standard_normal((6, 3))
+    model = fit({"common": views["view0"], "rare": rare}, sample_size=40, random_state=seed)
+    assert len(model.labels_) == 180
+    labels = np.where(np.arange(180) < 2, 1, 0)
+    refined = cs.refine(views, labels, sample_size=40, random_state=seed)
+    assert set(refined.labels_) == {0, 1}
+
+
+def test_interrupted_prediction_leaves_no_half_fitted_model(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt("while predicting")
+
+    monkeypatch.setattr(cs.Consilience, "_extend", interrupt)
+    model = cs.Consilience(4, sample_size=50, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="while predicting"):
+        model.fit(clear_views()[0])
+    assert not hasattr(model, "labels_")
+
+
+def test_refine_refuses_a_number_of_clusters():
+    with pytest.raises(TypeError, match="refine takes n_clusters and init from the labels"):
+        cs.refine(clear_views()[0], np.arange(180) % 3, n_clusters=3)
+
+
+def test_agreement_on_labels_leaves_disputed_entities_open():
+    first = np.array([0, 0, 1, 1, 2, 2])
+    renamed = np.array([2, 2, 0, 0, 1, 1])
+    other = np.array([0, 0, 1, 1, 2, 0])
+    assert agree_on_labels([first, renamed, other], 3).tolist() == first.tolist()
+    assert agree_on_labels([first, other], 3).tolist() == [0, 0, 1, 1, 2, -1]
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_ties_among_neighbours_do_not_depend_on_threads(n_jobs):
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 4
+    views = {
+        name: sp.csr_array((rng.random((600, 12)) < 0.1 + 0.3 * (y[:, None] == np.arange(12) % 4)) * 1.0)
+        for name in "ab"
+    }
+    views = {name: sp.csr_array(sp.hstack([X, np.full((600, 1), 0.1)])) for name, X in views.items()}  # no empty rows
+    single = cs.Consilience(4, n_jobs=1, random_state=0).fit(views)
+    several = cs.Consilience(4, n_jobs=n_jobs, random_state=0).fit(views)
+    assert np.array_equal(single.labels_, several.labels_)
+    assert single.scores_["bits"].tolist() == several.scores_["bits"].tolist()

@@ -1,0 +1,214 @@
+"""Rounds of refinement, against a transcription with loops."""
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from consilience.methods.agreement import (
+    Ensemble,
+    KeptConstraints,
+    LeaveOneOutRidge,
+    NeighborVote,
+    ViewPredictors,
+    choose_clusters,
+    refine_labels,
+)
+from consilience.methods.agreement.constraints import unite_linked
+from consilience.methods.agreement.refine import keep_clusters, keep_constraints
+
+
+def make_problem(n=45, k=3, missing=0.3, seed=0):
+    """Return points per view, the entities that have each view, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(k, n, p=[0.5, 0.3, 0.2])
+    blocks, entities = [], []
+    for p in (4, 7):
+        has_view = rng.random(n) >= missing
+        blocks.append(rng.standard_normal((has_view.sum(), p)) + 1.5 * np.eye(k, p)[y[has_view]])
+        entities.append(np.flatnonzero(has_view))
+    labels = np.where(rng.random(n) < 0.4, rng.integers(k, size=n), y)
+    return blocks, entities, labels
+
+
+def nearest_others(points, number):
+    """Return the nearest other points of each."""
+    distances = np.square(points[:, None] - points).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    return np.argsort(distances, axis=1)[:, :number]
+
+
+def build(blocks, entities, n, k, balance):
+    """Return an ensemble of two predictors per view."""
+    views = [
+        ViewPredictors(
+            f"view{v}",
+            rows,
+            [LeaveOneOutRidge.fit(points, 0.05), NeighborVote.fit(nearest_others(points, 5))],
+            0.5 + v,
+        )
+        for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
+    ]
+    return Ensemble(views, n, k, balance, np.empty((0, 1), np.float32))
+
+
+def measure_bits(first, second):
+    """Return the mutual information of two labellings, by its definition."""
+    bits = 0.0
+    for a in set(first.tolist()):
+        for b in set(second.tolist()):
+            joint = np.mean((first == a) & (second == b))
+            if joint > 0:
+                bits += joint * np.log2(joint / (np.mean(first == a) * np.mean(second == b)))
+    return bits
+
+
+def predict_literally(points, members):
+    """Return the left-out scores of a ridge regression and of five neighbours, entity by entity."""
+    m, k = members.shape
+    F = np.column_stack([points, np.ones(m)])
+    size = 0.05 * np.trace(F.T @ F) / F.shape[1]
+    ridge, near = np.zeros((m, k)), np.zeros((m, k))
+    nearest = nearest_others(points, 5)
+    for i in range(m):
+        others = [j for j in range(m) if j != i]
+        gram = F[others].T @ F[others] + size * np.eye(F.shape[1])
+        ridge[i] = F[i] @ np.linalg.solve(gram, F[others].T @ members[others])
+        near[i] = sum(members[j] for j in nearest[i]) / 5
+    return [ridge, near]
+
+
+def vote_literally(blocks, entities, labels, k):
+    """Return the votes of all views, and the bits of each predictor."""
+    scores, bits, beyond = [], [], []
+    for points, rows in zip(blocks, entities, strict=True):
+        members = np.array([[float(labels[i] == c) for c in range(k)] for i in rows])
+        scores.append(predict_literally(points, members))
+        labelled = labels[rows] >= 0
+        bits.append([measure_bits(labels[rows][labelled], s.argmax(axis=1)[labelled]) for s in scores[-1]])
+        beyond.append([max(b - (k - 1) ** 2 / (2 * len(rows) * np.log(2)), 0) for b in bits[-1]])
+    most = max(max(view_bits) for view_bits in beyond)
+    total = np.zeros((len(labels), k))
+    for v, rows in enumerate(entities):
+        for s, b in zip(scores[v], beyond[v], strict=True):
+            weight = (0.5 + v) * max(b / most, 1e-4) ** 0.25
+            for row, i in enumerate(rows):
+                total[i] += weight * s[row]
+    return total, bits
+
+
+def choose_literally(total, labels, k, balance):
+    """Return the cluster with most votes, in balance; the largest cluster without a vote."""
+    labelled = labels[labels >= 0]
+    sizes = [max(1, np.sum(labelled == c)) / len(labelled) for c in range(k)]
+    chosen = []
+    for votes in total:
+        if not votes.any():
+            chosen.append(int(np.argmax(sizes)))
+        else:
+            chosen.append(int(np.argmax([votes[c] / sizes[c] ** balance for c in range(k)])))
+    return np.array(chosen)
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("open_labels", [0, 8])
+def test_rounds_equal_a_literal_transcription(open_labels, balance):
+    blocks, entities, labels = make_problem()
+    labels[:open_labels] = -1
+    ensemble = build(blocks, entities, 45, 3, balance)
+    assert len(set(range(45)) - set(np.concatenate(entities))) > 0  # entities without any view
+    rounds = refine_labels(ensemble, labels, 0.0)
+    total, _ = vote_literally(blocks, entities, labels, 3)
+    np.testing.assert_allclose(ensemble.vote(labels).total, total, atol=1e-4)
+    if open_labels:
+        labels = np.where(labels < 0, choose_literally(total, labels, 3, balance), labels)
+    for _ in range(4):
+        total, _ = vote_literally(blocks, entities, labels, 3)
+        chosen = choose_literally(total, labels, 3, balance)
+        while missing := {0, 1, 2} - set(chosen):  # clusters that would die keep their members
+            chosen = np.array([labels[i] if labels[i] in missing else chosen[i] for i in range(45)])
+        changed = np.mean(chosen != labels)
+        labels = chosen
+        _, bits = vote_literally(blocks, entities, labels, 3)
+        score = np.average([np.mean(view_bits) for view_bits in bits], weights=[len(rows) for rows in entities])
+        state = next(rounds)
+        assert np.array_equal(state.labels, labels)
+        assert state.changed == changed
+        assert state.score == pytest.approx(score, abs=1e-9)
+        assert state.settled == (changed == 0)
+        assert state.record == {"bits": state.score, "changed": state.changed}
+
+
+def test_vote_of_kinds_of_arrays(to_kind):
+    blocks, entities, labels = make_problem()
+    expected = build(blocks, entities, 45, 3, 0.5).vote(labels)
+    views = [
+        ViewPredictors(f"view{v}", rows, [LeaveOneOutRidge.fit(to_kind(points), 0.05),
+                                         NeighborVote.fit(nearest_others(points, 5))], 0.5 + v)
+        for v, (points, rows) in enumerate(zip(blocks, entities, strict=True))
+    ]  # fmt: skip
+    vote = Ensemble(views, 45, 3, 0.5, to_kind(np.empty((0, 1), np.float32))).vote(labels)
+    assert type(vote.total) is type(to_kind(np.zeros(1)))
+    np.testing.assert_allclose(np.asarray(vote.total), expected.total, atol=1e-5)
+
+
+def test_row_without_votes_gets_the_largest_cluster():
+    votes = np.array([[0.0, 0, 0], [0, -1, 0], [1, 3, 0]])
+    sizes = np.array([0.2, 0.7, 0.1])
+    assert choose_clusters(votes, sizes, 0.5).tolist() == [1, 0, 1]
+    assert choose_clusters(votes, sizes, 1.0).tolist() == [1, 0, 0]
+
+
+def test_views_that_know_nothing_vote_alike():
+    rng = np.random.default_rng(0)
+    points, labels = rng.standard_normal((40, 3)), np.zeros(40, int)
+    ensemble = build([points], [np.arange(40)], 40, 3, 0.5)
+    assert [weights.tolist() for weights in ensemble.vote(labels).weights] == [[0.5, 0.5]]
+
+
+def test_a_chain_of_moves_loses_no_cluster():
+    """The only member of each cluster moves on: putting one back empties the cluster that it had moved to."""
+    labels = np.array([0, 1, 2, 3, 3, 3])
+    chosen = np.array([1, 2, 3, 3, 3, 3])
+    assert keep_clusters(chosen, labels, 5).tolist() == [0, 1, 2, 3, 3, 3]
+    assert keep_clusters(np.array([0, 0, 2, 3, 3, 1]), labels, 4).tolist() == [0, 0, 2, 3, 3, 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_moves_lose_no_cluster_and_break_no_constraint(seed):
+    rng = np.random.default_rng(seed)
+    labels, chosen = rng.integers(8, size=20), rng.integers(8, size=20) * rng.integers(2, size=20)
+    kept = keep_clusters(chosen, labels, 8)
+    assert set(kept) >= set(labels)
+    assert set(np.flatnonzero((kept != chosen) & (kept != labels))) == set()
+    pairs = np.array([(i, j) for i in range(20) for j in range(i) if rng.random() < 0.1])
+    kept = KeptConstraints.of(cs.Constraints(pairs[::2], pairs[1::2]), labels)
+    moved = keep_constraints(kept.pool(np.eye(8)[chosen]).argmax(axis=1), labels, kept, 8)
+    assert set(moved) >= set(labels)
+    for i, j in pairs[::2]:
+        assert labels[i] != labels[j] or moved[i] == moved[j]
+    for i, j in pairs[1::2]:
+        assert labels[i] == labels[j] or moved[i] != moved[j]
+
+
+def test_constraints_of_open_labels_do_not_hang():
+    blocks, entities, labels = make_problem(missing=0.0)
+    labels[::2] = -1
+    constraints = cs.Constraints([(0, 2), (1, 3)], [(i, i + 1) for i in range(44)])
+    ensemble = build(blocks, entities, 45, 3, 0.5)
+    filled = np.where(labels < 0, ensemble.choose(ensemble.vote(labels).total, labels), labels)
+    filled = unite_linked(filled, constraints, 3)
+    rounds = refine_labels(ensemble, labels, 0.0, constraints)
+    for _ in range(4):
+        refined = next(rounds).labels
+        for i, j in constraints.cannot_link:
+            assert filled[i] == filled[j] or refined[i] != refined[j]
+        for i, j in constraints.must_link:
+            assert filled[i] != filled[j] or refined[i] == refined[j]
+
+
+def test_pooled_votes_are_sums_over_groups(to_kind):
+    kept = KeptConstraints.of(cs.Constraints([(0, 1), (1, 4)]), np.zeros(6, int))
+    votes = np.arange(12.0).reshape(6, 2)
+    expected = votes.copy()
+    expected[[0, 1, 4]] = votes[[0, 1, 4]].sum(axis=0)
+    np.testing.assert_allclose(np.asarray(kept.pool(to_kind(votes))), expected)

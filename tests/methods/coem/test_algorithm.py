@@ -1,0 +1,407 @@
+"""Co-EM against the paper written out row by row, against scikit-learn on one view, and its own promises."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+import consilience as cs
+import literal
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.families import Gaussian, Multinomial
+from consilience.methods.coem.algorithm import Belief, Part, blended, posteriors
+from consilience.methods.coem.schedules import SCHEDULES
+from consilience.rows.shards import Shard
+
+
+def rounds(n, **options):
+    """A model that runs so many rounds and then stops without complaint."""
+    return cs.CoEM(**{"n_clusters": 3, "tol": 0, "patience": 10_000, "max_iter": n, **options})
+
+
+def fitted(model, views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(views)
+
+
+def text(n_views, missing, seed=0, n=40):
+    views, _ = make_text_views(
+        n, n_clusters=3, n_words=(12, 9, 15)[:n_views], length=8, missing=missing, random_state=seed
+    )
+    return views
+
+
+def measurements(n_views, missing, seed=0, n=40):
+    views, _ = make_gaussian_views(n, n_clusters=3, n_features=(3, 2, 4)[:n_views], missing=missing, random_state=seed)
+    return views
+
+
+def mixed(n_views, missing, seed=0):
+    a, b = measurements(n_views, 0.0, seed), text(n_views, 0.0, seed)
+    present = measurements(n_views, missing, seed).present
+    return cs.Views({name: (a if i % 2 else b)[name] for i, name in enumerate(a.names)}, present=present)
+
+
+def dense(views):
+    return [np.nan_to_num(block.toarray() if sp.issparse(block) else block) for _, block in views.items()]
+
+
+def start_of(views, k=3, seed=1):
+    rng = np.random.default_rng(seed)
+    return {name: rng.dirichlet(np.ones(k), len(views)) for name in views.names}
+
+
+MAKERS = {"multinomial": text, "gaussian": measurements}
+
+
+@pytest.mark.parametrize("priors", ["global", "view", "uniform"])
+@pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (2, 0.4), (3, 0.0), (3, 0.4)])
+@pytest.mark.parametrize("family", MAKERS)
+def test_equals_the_paper_row_by_row(family, n_views, missing, eta, priors):
+    views = MAKERS[family](n_views, missing)
+    start = start_of(views)
+    families = {"multinomial": Multinomial(smoothing=0.3), "gaussian": Gaussian()}[family]
+    model = fitted(rounds(4, families=families, eta=eta, priors=priors, init=start), views)
+    theta, alpha, posteriors, history = literal.co_em(
+        dense(views), views.present, [family] * n_views, list(start.values()), 3, [eta] * 4, priors, smoothing=0.3
+    )
+    assert_same(model, views, theta, alpha, posteriors, history)
+
+
+def assert_same(model, views, theta, alpha, posteriors, history):
+    for v, name in enumerate(views.names):
+        params = model.params_[name]
+        np.testing.assert_allclose(params["weights"], alpha[v], rtol=1e-8)
+        if "probabilities" in params:
+            np.testing.assert_allclose(params["probabilities"], theta[v], rtol=1e-7, atol=1e-12)
+        else:
+            np.testing.assert_allclose(params["means"], [mean for mean, _ in theta[v]], rtol=1e-7)
+            np.testing.assert_allclose(params["covariances"], [variance for _, variance in theta[v]], rtol=1e-7)
+        there = np.flatnonzero(views.present[:, v])
+        assert sorted(posteriors[v]) == there.tolist()
+        np.testing.assert_allclose(
+            model.responsibilities_[name][there], [posteriors[v][i] for i in there], rtol=1e-7, atol=1e-10
+        )
+        assert not model.responsibilities_[name][~views.present[:, v]].any()
+    for t, (q, delta, likelihoods) in enumerate(history):
+        assert model.history_["q"][t] == pytest.approx(q, rel=1e-9)
+        assert model.history_["delta"][t] == pytest.approx(delta, rel=1e-7, abs=1e-9)
+        for name, value in zip(views.names, likelihoods, strict=True):
+            assert model.history_[f"log_likelihood_{name}"][t] == pytest.approx(value, rel=1e-10)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_equals_the_paper_with_a_family_a_view_and_annealing(missing):
+    views = mixed(3, missing)
+    start = start_of(views)
+    etas = [1.0, 0.6, 0.2, 0.0]
+    families = {"view0": Multinomial(smoothing=0.3), "view1": "gaussian", "view2": Multinomial(smoothing=0.3)}
+    model = fitted(rounds(6, families=families, anneal=etas, init=start), views)
+    found = literal.co_em(
+        dense(views),
+        views.present,
+        ["multinomial", "gaussian", "multinomial"],
+        list(start.values()),
+        3,
+        [*etas, 0.0, 0.0],
+        "global",
+        smoothing=0.3,
+    )
+    assert_same(model, views, *found)
+    assert model.history_["eta"].tolist() == [1.0, 0.6, 0.2, 0.0, 0.0, 0.0]
+
+
+def test_unsmoothed_multinomials_equal_the_paper_with_minus_infinity_and_all():
+    views, _ = make_text_views(30, n_clusters=3, n_words=(60, 50), length=4, random_state=0)
+    labels = np.random.default_rng(0).integers(3, size=30)
+    start = dict.fromkeys(views.names, np.eye(3)[labels])
+    model = fitted(rounds(3, families=Multinomial(smoothing=0), init=start), views)
+    with np.errstate(divide="ignore"):
+        theta, alpha, posteriors, history = literal.co_em(
+            dense(views), views.present, ["multinomial"] * 2, list(start.values()), 3, [1.0] * 3, "global"
+        )
+    assert any(np.isinf(q) for q, _, _ in history)  # the trap is there
+    assert not any(np.isnan(model.history_[name]).any() for name in model.history_)
+    assert_same(model, views, theta, alpha, posteriors, history)
+
+
+def test_sequential_not_parallel():
+    """A global E-step followed by all M-steps is another algorithm, and a worse one."""
+    views = text(2, 0.0)
+    start = start_of(views)
+    arguments = (dense(views), views.present, ["multinomial"] * 2, list(start.values()), 3, [1.0] * 4, "uniform", 0.3)
+    sequential, parallel = (literal.co_em(*arguments, parallel=flag)[0] for flag in (False, True))
+    model = fitted(rounds(4, families=Multinomial(smoothing=0.3), priors="uniform", init=start), views)
+    found = model.params_["view1"]["probabilities"]
+    np.testing.assert_allclose(found, sequential[1], rtol=1e-7)
+    assert np.abs(found - parallel[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    [
+        ("full", "gaussian-full"),
+        ("tied", "gaussian-tied"),
+        ("diag", "gaussian"),
+        ("spherical", "gaussian-spherical"),
+    ],
+)
+def test_one_view_equals_scikit_learn(kind, family):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 4)) + 3 * rng.normal(size=(3, 4))[np.arange(300) % 3]
+    start = rng.dirichlet(np.ones(3), 300)
+    reference = GaussianMixture(3, covariance_type=kind, reg_covar=0, tol=0, max_iter=10)
+    reference._initialize_parameters = lambda X, *_, **__: reference._initialize(X, start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        reference.fit(X)
+    model = fitted(rounds(10, families=family, init=start), X)
+    params = model.params_["view0"]
+    np.testing.assert_allclose(params["means"], reference.means_, rtol=1e-9)
+    np.testing.assert_allclose(params["covariances"], reference.covariances_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.weights_, reference.weights_, rtol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-9)
+    np.testing.assert_allclose(model.score_samples(X), reference.score_samples(X), rtol=1e-9)
+    assert model.bic(X) == pytest.approx(reference.bic(X))
+    assert model.aic(X) == pytest.approx(reference.aic(X))
+    assert np.array_equal(model.labels_, reference.predict(X))
+
+
+def test_on_one_view_the_likelihood_rises():
+    X = measurements(1, 0.0, n=120)["view0"]
+    model = fitted(rounds(30, families="gaussian", init=start_of(cs.Views([X]))), X)
+    assert np.all(np.diff(model.history_["log_likelihood_view0"]) > -1e-9)
+
+
+def test_eta_zero_is_plain_em_in_each_view():
+    views = measurements(2, 0.0)
+    start = start_of(views)
+    together = fitted(rounds(5, families="gaussian", eta=0.0, priors="view", init=start), views)
+    for name in views.names:
+        alone = fitted(rounds(5, families="gaussian", init=start[name]), views[name])
+        np.testing.assert_allclose(together.params_[name]["means"], alone.params_["view0"]["means"], rtol=1e-9)
+
+
+def test_the_paper_of_2004_is_a_setting():
+    """Table 1 of 2004: M-step in a view on the posteriors of the other, then E-step in it, from view 2 alone."""
+    views = text(2, 0.0)
+    first = np.random.default_rng(0).dirichlet(np.ones(12), 3), np.random.default_rng(1).dirichlet(np.ones(9), 3)
+    start = {"view1": {"probabilities": first[1]}}
+    model = fitted(cs.CoEM.multinomial_2004(3, init=start, max_iter=5, tol=0, patience=99), views)
+    blocks, theta = dense(views), [None, first[1]]
+
+    def posterior(v):
+        found, _ = literal.local_posteriors(
+            blocks[v], np.ones(40), np.full(3, 1 / 3), theta[v], literal.multinomial_log_prob
+        )
+        return np.array([found[i] for i in range(40)])
+
+    for _ in range(5):
+        for v in (0, 1):
+            theta[v] = literal.multinomial_m_step(blocks[v], posterior(1 - v), 1.0)
+    for v, name in enumerate(views.names):
+        np.testing.assert_allclose(model.params_[name]["probabilities"], theta[v], rtol=1e-8)
+    assert np.array_equal(model.labels_, (posterior(0) + posterior(1)).argmax(axis=1))  # Eq 7
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), eta=st.floats(0, 1), family=st.sampled_from(sorted(MAKERS)))
+def test_the_m_step_never_lowers_the_criterion_at_fixed_posteriors(seed, eta, family):
+    """Theorem 1: at fixed blended posteriors a view's M-step maximises its share of Q^MV (Eq 12)."""
+    views = MAKERS[family](3, 0.3, seed=seed)
+    blocks = {name: np.nan_to_num(block.toarray() if sp.issparse(block) else block) for name, block in views.items()}
+    model = {"multinomial": Multinomial(smoothing=0), "gaussian": Gaussian()}[family]
+    rng = np.random.default_rng(seed)
+    posteriors = [{i: p for i, p in enumerate(rng.dirichlet(np.ones(3), 40)) if views.present[i, v]} for v in range(3)]
+    for v, (name, X) in enumerate(blocks.items()):
+        there = np.flatnonzero(views.present[:, v])
+        blended = np.array([literal.blended_posteriors(posteriors, v, i, eta) for i in there])
+        best = model.maximise(model.statistics(X[there], blended))
+
+        def share(params, X=X, there=there, blended=blended):
+            return float((blended * model.log_prob(X[there], params)).sum())
+
+        reached = share(best)
+        for other in range(3):
+            rows = rng.dirichlet(np.ones(3), len(there))
+            before = model.maximise(model.statistics(X[there], rows))
+            assert reached >= share(before) - 1e-9 * abs(reached), (name, other)
+
+
+def test_joint_assignment_is_equation_19():
+    views = text(3, 0.4)
+    model = fitted(rounds(5, families=Multinomial(smoothing=0.3), init=start_of(views)), views)
+    for i in range(len(views)):
+        log_joint = np.log(model.weights_)
+        for v, name in enumerate(views.names):
+            if views.present[i, v]:
+                row = views[name][[i]].toarray()[0]
+                log_joint = log_joint + [
+                    literal.multinomial_log_prob(row, t) for t in model.params_[name]["probabilities"]
+                ]
+        assert model.labels_[i] == np.argmax(log_joint)
+        np.testing.assert_allclose(
+            model.predict_proba(views)[i], np.exp(log_joint - np.logaddexp.reduce(log_joint)), atol=1e-10
+        )
+        assert model.score_samples(views)[i] == pytest.approx(np.logaddexp.reduce(log_joint))
+
+
+def test_average_assignment_is_the_mean_posterior():
+    views = text(3, 0.4)
+    model = fitted(rounds(5, assignment="average", init=start_of(views)), views)
+    stacked = np.stack([np.where(p.any(axis=1, keepdims=True), p, np.nan) for p in model.responsibilities_.values()])
+    mean = np.nanmean(stacked, axis=0)
+    np.testing.assert_allclose(model.predict_proba(views), mean, atol=1e-12)
+    assert np.array_equal(model.labels_, mean.argmax(axis=1))
+
+
+def test_with_a_prior_a_view_the_joint_prior_is_their_mean():
+    views = text(2, 0.0)
+    model = fitted(rounds(3, priors="view", init=start_of(views)), views)
+    own = [model.params_[name]["weights"] for name in views.names]
+    assert np.abs(own[0] - own[1]).max() > 1e-6
+    np.testing.assert_allclose(model.weights_, np.mean(own, axis=0))
+
+
+@pytest.mark.parametrize("priors", ["global", "view", "uniform"])
+def test_given_parameters_go_on_where_a_run_stopped(priors):
+    views = mixed(3, 0.3)
+    straight = fitted(rounds(9, priors=priors, init=start_of(views)), views)
+    half = fitted(rounds(4, priors=priors, init=start_of(views)), views)
+    rest = fitted(rounds(5, priors=priors, init=half.params_), views)
+    assert np.array_equal(straight.labels_, rest.labels_)
+    for name in views.names:
+        np.testing.assert_allclose(rest.responsibilities_[name], straight.responsibilities_[name], atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["labels", "responsibilities for all", "responsibilities by view", "parameters"])
+def test_a_given_start_repeats_to_the_bit(form):
+    views = mixed(3, 0.3)
+    labels = np.random.default_rng(0).integers(3, size=40)
+    init = {
+        "labels": labels,
+        "responsibilities for all": np.eye(3)[labels],
+        "responsibilities by view": start_of(views),
+        "parameters": fitted(rounds(1, init=labels), views).params_,
+    }[form]
+    one, two = (fitted(rounds(5, init=init, random_state=seed), views) for seed in (0, 1))
+    for name in views.names:
+        assert np.array_equal(one.responsibilities_[name], two.responsibilities_[name])
+    assert one.cost_ == two.cost_
+
+
+def test_labels_are_responsibilities_of_zeros_and_ones():
+    views = mixed(2, 0.0)
+    labels = np.random.default_rng(0).integers(3, size=40)
+    by_labels = fitted(rounds(3, init=labels), views)
+    by_matrix = fitted(rounds(3, init={name: np.eye(3)[labels] for name in views.names}), views)
+    assert by_labels.cost_ == by_matrix.cost_
+
+
+def test_centres_of_a_multinomial_are_its_parameters():
+    views = text(2, 0.0)
+    theta = {name: np.random.default_rng(0).dirichlet(np.ones(views[name].shape[1]), 3) for name in views.names}
+    one = fitted(rounds(3, init=theta), views)
+    two = fitted(rounds(3, init={name: {"probabilities": own} for name, own in theta.items()}), views)
+    assert one.cost_ == two.cost_
+
+
+def test_centres_of_a_gaussian_start_from_the_nearest():
+    X = measurements(1, 0.0)["view0"]
+    centres = X[:3]
+    nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    one, two = (fitted(rounds(3, families="gaussian", init=init), X) for init in ({"view0": centres}, nearest))
+    assert one.cost_ == two.cost_
+
+
+@pytest.mark.parametrize("name", sorted(SCHEDULES))
+def test_annealing_ends_at_zero_and_is_waited_for(name):
+    views, _ = make_text_views(100, n_clusters=3, topic_share=0.6, random_state=0)
+    model = cs.CoEM(3, anneal=name, n_init=1, random_state=0, patience=1).fit(views)
+    etas = model.history_["eta"]
+    assert etas[0] == 1
+    assert etas[-1] == 0
+    assert np.all(np.diff(etas) <= 0)
+    assert model.n_iter_ > 25
+    assert model.converged_
+
+
+def test_steps_of_the_schedules():
+    assert np.allclose(np.diff(SCHEDULES["linear"](0.8)), -0.8 / 25)
+    falling = np.array(SCHEDULES["geometric"](0.8))
+    assert np.allclose(falling[1:-1] / falling[:-2], falling[1] / falling[0])
+    assert falling[-1] == 0
+
+
+def test_after_annealing_each_likelihood_rises():
+    views = measurements(2, 0.0, n=150)
+    model = fitted(rounds(60, anneal="linear", priors="view", init=start_of(views)), views)
+    plain = model.history_["eta"] == 0
+    assert plain.sum() > 20
+    for name in views.names:
+        assert np.all(np.diff(model.history_[f"log_likelihood_{name}"][plain]) > -1e-9)
+
+
+def test_blending_leaves_out_what_is_not_there():
+    def thinks(posterior, known):
+        known = np.array(known)
+        return Belief(None, np.array([posterior] * 4, float) * known[:, None], None, known, complete=False)
+
+    def has(present):
+        return Part(np.zeros((4, 1)), np.array(present), Gaussian(), None)
+
+    beliefs = {
+        "a": thinks([1, 0], [True, True, True, False]),
+        "b": thinks([0, 1], [True, False, True, True]),
+        "c": thinks([0.5, 0.5], [True, False, False, True]),
+    }
+    parts = {name: has(belief.known) for name, belief in beliefs.items()}
+    found = blended(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
+    expected = [[0.5 + 0.5 * 0.25, 0.5 * 0.75], [1, 0], [0.5, 0.5], [0, 0]]
+    np.testing.assert_allclose(found, expected)
+    parts["a"] = has([True] * 4)
+    del beliefs["a"]  # it has no parameters yet: the others speak for it
+    found = blended(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
+    np.testing.assert_allclose(found, [[0.25, 0.75], [0, 0], [0, 1], [0.25, 0.75]])
+
+
+def test_patience_counts_rounds_without_a_higher_likelihood_in_any_view():
+    views, _ = make_gaussian_views(200, separation=6, random_state=0)
+    model = cs.CoEM(3, patience=4, tol=1e-4, n_init=1, random_state=0).fit(views)
+    best, since = {}, {}
+    for t in range(model.n_iter_):
+        for name in views.names:
+            value = model.history_[f"log_likelihood_{name}"][t]
+            if name not in best or value - best[name] > 1e-4 * abs(best[name]):
+                best[name], since[name] = value, t
+    assert model.n_iter_ - 1 - max(since.values()) == 4
+    assert model.converged_
+
+
+@pytest.mark.parametrize(("dtype", "apart"), [(np.float64, 712.0), (np.float32, 90.0)])
+def test_posteriors_too_small_to_be_normal_are_zero(dtype, apart):
+    log_prob = np.array([[0.0, -apart], [0.0, -1.0]], dtype)
+    posterior, evidence = posteriors(log_prob, np.log([0.5, 0.5]))
+    assert np.exp(dtype(-apart)) > 0  # it would not have vanished by itself
+    assert posterior[0].tolist() == [1.0, 0.0]
+    np.testing.assert_allclose(posterior[1], np.exp([0, -1]) / np.exp([0, -1]).sum(), rtol=1e-6)
+    np.testing.assert_allclose(evidence, np.log(0.5) + np.log1p(np.exp([-apart, -1])), rtol=1e-6)
+
+
+def test_clusters_ruled_out_by_one_view_or_by_two_are_as_impossible():
+    """Eq 19 has 0/0 where every cluster is ruled out by some view: what is left is the prior."""
+    theta = {"a": np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), "b": np.array([[0.0, 1.0], [0.0, 1.0]])}
+    words = {"a": np.array([[0, 1, 2], [3, 0, 0], [0, 2, 1]]), "b": np.array([[0, 2], [0, 1], [0, 3]])}
+    init = {name: {"probabilities": own, "weights": [0.3, 0.7]} for name, own in theta.items()}
+    model = fitted(rounds(1, n_clusters=2, families=Multinomial(smoothing=0), init=init), words)
+    probabilities = model.predict_proba({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})
+    assert (model.params_["b"]["probabilities"][:, 0] == 0).all()
+    np.testing.assert_allclose(probabilities[0], model.weights_)
+    assert model.score_samples({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})[0] == -np.inf

@@ -1,0 +1,347 @@
+"""CoEM as users meet it: what it takes, refuses, says and draws."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import normalized_mutual_info_score
+
+import consilience as cs
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.families import Gaussian, Multinomial
+from consilience.methods.coem.priors import PRIORS
+from consilience.methods.coem.start import given_start
+
+
+def mixed_views(n=400, missing=0.0, seed=0):
+    """Measurements, text and tags of the same four groups."""
+    places, y = make_gaussian_views(n, n_clusters=4, n_features=(5,), separation=5, random_state=seed)
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(60, 0.1), 4)
+    text = sp.csr_array(rng.multinomial(30, 0.5 * topics[y] + 0.5 / 60))
+    tags = (rng.random((n, 12)) < rng.uniform(0.1, 0.9, (4, 12))[y]).astype(float)
+    present = rng.random((n, 3)) >= missing
+    present[np.arange(n), rng.integers(3, size=n)] = True
+    return cs.Views({"places": places["view0"], "text": text, "tags": tags}, present=present), y
+
+
+@pytest.mark.parametrize(("missing", "least"), [(0.0, 0.95), (0.4, 0.75)])
+def test_three_families_in_one_model(missing, least):
+    views, y = mixed_views(missing=missing)
+    model = cs.CoEM(4, eta=0.5, random_state=0).fit(views)
+    assert {name: family.name for name, family in model.families_.items()} == {
+        "places": "gaussian",
+        "text": "multinomial",
+        "tags": "bernoulli",
+    }
+    assert normalized_mutual_info_score(y, model.labels_) > least
+
+
+@pytest.mark.parametrize("families", [{"text": "poisson"}, ["gaussian-full", "multinomial", "auto"], "auto"])
+def test_families_by_name_by_place_and_by_look(families):
+    views, _ = mixed_views()
+    model = cs.CoEM(4, families=families, eta=0.5, n_init=1, random_state=0).fit(views)
+    assert model.families_["tags"].name == "bernoulli"
+    assert model.families_["text"].name == ("poisson" if isinstance(families, dict) else "multinomial")
+
+
+def test_auto_says_what_it_chose(capfd):
+    views, _ = mixed_views()
+    cs.CoEM(4, eta=0.5, n_init=1, max_iter=60, random_state=0, verbose=True).fit(views)
+    said = capfd.readouterr().err
+    assert "view 'text': family 'multinomial', since all values are counts" in said
+    assert "view 'tags': family 'bernoulli', since all values are 0 or 1" in said
+    assert "view 'places': family 'gaussian', since the values are real numbers" in said
+
+
+def test_sampled_entities_look_like_the_fitted():
+    views, _ = mixed_views()
+    model = cs.CoEM(4, eta=0.5, random_state=0).fit(views)
+    drawn, y = model.sample(500, random_state=1)
+    assert drawn.names == views.names
+    assert np.array_equal(np.unique(drawn["tags"]), [0, 1])
+    assert normalized_mutual_info_score(y, model.predict(drawn)) > 0.9
+    again, _ = model.sample(500, random_state=1)
+    assert all(np.array_equal(drawn[name], again[name]) for name in drawn.names)
+
+
+@pytest.mark.filterwarnings("ignore:.* clusters are empty")
+def test_information_criteria_prefer_the_true_number():
+    views, _ = make_gaussian_views(400, n_clusters=3, n_features=(3, 3), separation=8, random_state=0)
+    models = {k: cs.CoEM(k, eta=0.25, random_state=0).fit(views) for k in (2, 3, 4)}
+    assert min(models, key=lambda k: models[k].bic(views)) == 3
+    model = models[3]
+    n_parameters = 2 * 2 * 3 * 3 + 2
+    assert model.aic(views) == pytest.approx(2 * n_parameters + 2 * model.cost_)
+    assert model.bic(views) == pytest.approx(np.log(400) * n_parameters + 2 * model.cost_)
+
+
+def test_probabilities_sum_to_one_whatever_is_missing():
+    views, _ = mixed_views(missing=0.5)
+    for assignment in ("joint", "average"):
+        model = cs.CoEM(4, eta=0.5, assignment=assignment, random_state=0).fit(views)
+        for part in (views, views[["tags"]][views.present[:, 2]], views[:1]):
+            probabilities = model.predict_proba(part)
+            np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+            assert np.array_equal(probabilities.argmax(axis=1), model.predict(part))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"eta": 1.5}, r"'eta' parameter .* in the range \[0.0, 1.0\]"),
+        ({"eta": -0.1}, "'eta' parameter"),
+        ({"anneal": "slowly"}, "'anneal' parameter .*'geometric'"),
+        ({"anneal": []}, "anneal must be 'linear', 'geometric' or numbers from 0 to 1, one a round"),
+        ({"anneal": [1, 2]}, "anneal must be"),
+        ({"priors": "flat"}, "'priors' parameter"),
+        ({"assignment": "vote"}, "'assignment' parameter"),
+        (
+            {"families": {"pictures": "gaussian"}},
+            "families names view 'pictures'; the views are 'places', 'text', 'tags'",
+        ),
+        ({"families": ["gaussian"]}, "families lists 1 values for 3 views"),
+        ({"families": "gaussian-full"}, r"view 'text': family 'gaussian-full' needs dense rows, got a sparse matrix"),
+        (
+            {"init": {"tags": np.ones((400, 4))}},
+            "init for view 'tags': the responsibilities of an entity must .* sum to 1",
+        ),
+        (
+            {"init": {"places": {"means": np.ones((4, 5))}}},
+            "init for view 'places' lacks 'covariances': family 'gaussian' needs",
+        ),
+        (
+            {"init": {"places": {"means": np.ones((4, 5)), "covariances": np.ones(4)}}},
+            r"init for view 'places': 'covariances' has shape \(4,\), expected \(4, 5\)",
+        ),
+        (
+            {"init": {"places": {"means": np.ones((4, 5)), "covariances": -np.ones((4, 5))}}},
+            "init for view 'places': 'covariances' must be above 0 .family 'gaussian'",
+        ),
+        (
+            {"init": {"tags": {"probabilities": -np.ones((4, 12))}}},
+            "init for view 'tags': 'probabilities' must be from",
+        ),
+        ({"init": {"tags": {"probabilities": np.full((4, 12), np.nan)}}}, "'probabilities' holds NaN or infinity"),
+        ({"init": {"tags": {"probabilities": "many"}}}, "'probabilities' must be an array of numbers, got 'many'"),
+        (
+            {"init": {"tags": {"probabilities": np.full((4, 12), 0.5), "weights": [np.inf, 1, 1, 1]}}},
+            "init for view 'tags': 'weights' holds NaN or infinity",
+        ),
+        ({"anneal": ["a"]}, "anneal must be 'linear', 'geometric' or numbers from 0 to 1"),
+        ({"anneal": np.ones((2, 2))}, "anneal must be"),
+        ({"families": {"tags": ["gaussian"]}}, "view 'tags': no family .'gaussian'."),
+        (
+            {"init": {"tags": {"probabilities": np.full((4, 12), 0.5), "weights": [1, 2]}}},
+            "init for view 'tags': 'weights' must be 4 numbers",
+        ),
+    ],
+)
+def test_refuses(options, message):
+    views, _ = mixed_views()
+    with pytest.raises(ValueError, match=message):
+        cs.CoEM(4, **options).fit(views)
+
+
+def test_full_covariances_given_must_be_positive_definite():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    init = {"view0": {"means": np.zeros((2, 2)), "covariances": np.array([[[1, 2], [2, 1]]] * 2)}}
+    with pytest.raises(ValueError, match="'covariances' must be positive definite"):
+        cs.CoEM(2, families="gaussian-full", init=init).fit(X)
+
+
+def test_weak_views_that_blur_each_other_are_named_with_the_remedy():
+    views, _ = make_gaussian_views(240, n_clusters=4, n_features=(4, 6, 3), separation=2, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"clusters are empty.*agree by knowing nothing: lower eta \(now 1.0\)"):
+        cs.CoEM(4, random_state=0).fit(views)
+
+
+def test_one_cluster():
+    views, _ = mixed_views(missing=0.3)
+    model = cs.CoEM(1, random_state=0).fit(views)
+    assert not model.labels_.any()
+    assert model.weights_.tolist() == [1.0]
+    assert np.isfinite(model.cost_)
+
+
+def test_a_constant_view_neither_helps_nor_harms():
+    views, y = make_gaussian_views(200, n_clusters=3, n_features=(4, 4), separation=10, random_state=0)
+    constant = cs.Views({**dict(views.items()), "constant": np.full((200, 2), 7.3)})
+    model = cs.CoEM(3, eta=0.5, random_state=0).fit(constant)
+    assert normalized_mutual_info_score(y, model.labels_) > 0.95
+    assert np.isfinite(model.cost_)
+
+
+def test_duplicate_rows():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(4, 3)) * 5, 25, axis=0)
+    for family in ("gaussian", "gaussian-full", "gaussian-tied", "gaussian-spherical"):
+        model = cs.CoEM(4, families=family, random_state=0).fit({"a": X, "b": X[:, ::-1].copy()})
+        assert normalized_mutual_info_score(np.repeat(range(4), 25), model.labels_) == pytest.approx(1)
+        assert np.isfinite(model.cost_)
+
+
+def test_an_entity_with_one_view_is_clustered_by_it():
+    views, y = make_text_views(200, n_clusters=3, n_words=(80, 80, 80), topic_share=0.7, missing=0.6, random_state=0)
+    alone = views.present.sum(axis=1) == 1
+    assert alone.sum() > 50
+    model = cs.CoEM(3, random_state=0).fit(views)
+    assert normalized_mutual_info_score(y[alone], model.labels_[alone]) > 0.85
+
+
+def test_unsmoothed_multinomials_end_in_labels_and_finite_numbers_or_infinity_but_no_nan():
+    views, _ = make_text_views(150, n_clusters=3, n_words=(400, 300), length=6, topic_share=0.3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = cs.CoEM(3, families=Multinomial(smoothing=0), random_state=0).fit(views)
+    assert set(model.labels_) <= {0, 1, 2}
+    for name, column in model.history_.items():
+        assert not np.isnan(column).any(), name
+    assert all(np.isfinite(own).all() for own in model.responsibilities_.values())
+    new = cs.Views([sp.csr_array(np.ones((1, 400))), sp.csr_array(np.ones((1, 300)))])
+    assert np.isfinite(model.predict_proba(new)).all()  # words no cluster has ever seen
+
+
+def test_an_empty_document_is_a_missing_view():
+    views, _ = make_text_views(100, n_clusters=3, missing=0.3, random_state=0)
+    filled = cs.Views(dict(views.items()))  # present nowhere said: rows of zeros
+    one, two = (cs.CoEM(3, random_state=0).fit(data) for data in (views, filled))
+    assert np.array_equal(one.labels_, two.labels_)
+    assert one.cost_ == two.cost_
+
+
+def test_fitted_families_are_not_the_users_object():
+    family = Gaussian()
+    views, _ = make_gaussian_views(60, separation=8, random_state=0)
+    far = views.map(lambda block: block + 1e6)
+    model = cs.CoEM(3, families=family, eta=0.5, random_state=0).fit(far)
+    assert family.origin is None
+    assert model.families_["view0"].origin is not None
+    near = cs.CoEM(3, families=family, eta=0.5, random_state=0).fit(views)
+    assert normalized_mutual_info_score(near.labels_, model.labels_) > 0.99
+
+
+def test_nothing_as_wide_as_the_data_is_kept():
+    views, _ = make_gaussian_views(500, n_features=(30, 20), separation=8, random_state=0)
+    model = cs.CoEM(3, eta=0.5, n_init=1, random_state=0).fit(views)
+    assert len(pickle.dumps(model)) < 8 * (500 * 3 * 2 + 500 * 8) + 20_000  # posteriors, labels, and small things
+
+
+def test_poisson_likelihoods_are_those_of_scipy_with_views_missing():
+    rng = np.random.default_rng(0)
+    blocks = {"a": rng.poisson(3.0, (40, 4)).astype(float), "b": rng.poisson(5.0, (40, 3)).astype(float)}
+    present = np.ones((40, 2), bool)
+    present[:15, 1] = present[30:, 0] = False
+    views = cs.Views(blocks, present=present)
+    model = cs.CoEM(1, families="poisson").fit(views)
+    expected = {
+        name: stats.poisson.logpmf(block, model.params_[name]["rates"]).sum(axis=1) * present[:, v]
+        for v, (name, block) in enumerate(blocks.items())
+    }
+    np.testing.assert_allclose(model.score_samples(views), sum(expected.values()))
+    assert model.cost_ == pytest.approx(-sum(own.sum() for own in expected.values()))
+    for name, own in expected.items():
+        assert model.history_[f"log_likelihood_{name}"][-1] == pytest.approx(own.sum())
+
+
+@pytest.mark.parametrize(("priors", "free"), [("global", 2), ("view", 4), ("uniform", 0)])
+def test_information_criteria_count_the_priors(priors, free):
+    views, _ = make_gaussian_views(100, n_clusters=3, n_features=(3, 2), separation=8, random_state=0)
+    model = cs.CoEM(3, eta=0.5, priors=priors, n_init=1, random_state=0).fit(views)
+    assert model.aic(views) - 2 * model.cost_ == pytest.approx(2 * (2 * 3 * (3 + 2) + free))
+
+
+def test_given_weights_count_by_the_entities_that_have_the_view():
+    rng = np.random.default_rng(0)
+    present = np.ones((40, 2), bool)
+    present[:30, 1] = False
+    views = cs.Views([rng.normal(size=(40, 2)), rng.normal(size=(40, 2))], present=present)
+    means = rng.normal(size=(2, 2))
+    init = {
+        name: {"means": means, "covariances": np.ones((2, 2)), "weights": weights}
+        for name, weights in (("view0", [0.9, 0.1]), ("view1", [0.1, 0.9]))
+    }
+    parts = cs.CoEM(2, init=init)._prepare(views)
+    start = given_start(init, parts, 2, PRIORS["global"])
+    np.testing.assert_allclose(start.weights["view0"], [(40 * 0.9 + 10 * 0.1) / 50, (40 * 0.1 + 10 * 0.9) / 50])
+
+
+def test_parameters_may_be_listed_by_place():
+    views, y = mixed_views()
+    model = cs.CoEM(4, eta=0.5, init=y, max_iter=60).fit(views)
+    by_name, by_place = (
+        cs.CoEM(4, eta=0.5, init=init).fit(views) for init in (model.params_, list(model.params_.values()))
+    )
+    assert by_name.cost_ == by_place.cost_
+
+
+def test_a_view_that_hears_of_no_start_is_refused():
+    rng = np.random.default_rng(0)
+    present = np.repeat([[True, False], [False, True]], 10, axis=0)
+    views = cs.Views({"a": rng.normal(size=(20, 2)), "b": rng.normal(size=(20, 2))}, present=present)
+    init = {"a": rng.dirichlet(np.ones(2), 20)}
+    with pytest.raises(ValueError, match="init leaves out view 'b', and no entity has it and a view that starts"):
+        cs.CoEM(2, init=init).fit(views)
+
+
+def test_views_may_hear_of_the_start_one_from_the_other():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    blocks = {name: rng.normal(size=(60, 2)) + 8 * y[:, None] for name in "abc"}
+    present = np.repeat([[True, True, False], [False, True, True], [False, True, True]], 20, axis=0)
+    model = cs.CoEM(2, eta=0.5, init={"a": np.eye(2)[y]}).fit(cs.Views(blocks, present=present))
+    assert normalized_mutual_info_score(y, model.labels_) == pytest.approx(1)
+
+
+def test_entities_without_a_word():
+    X = np.array([[3.0, 0], [4, 1], [0, 5], [1, 6], [0, 7], [0, 0]])
+    with pytest.warns(UserWarning, match=r"entity 5 is all zeros .* and gets the cluster of the largest prior"):
+        model = cs.CoEM(2, families="multinomial", random_state=0).fit(X)
+    assert model.labels_[5] == np.argmax(model.weights_)
+    with pytest.warns(UserWarning, match="entity 5 is all zeros"):
+        assert model.predict_proba(X)[5] == pytest.approx(model.weights_)
+    with pytest.warns(UserWarning, match="entity 5 is all zeros"):
+        assert model.score(X) == pytest.approx(model.score(X[:5]))
+    with pytest.warns(UserWarning, match="entity 0 is all zeros"):
+        average = cs.CoEM(2, families="multinomial", assignment="average", random_state=0).fit(X[::-1])
+    with pytest.warns(UserWarning, match="entity 0 is all zeros"):
+        np.testing.assert_allclose(average.predict_proba(X[5:]).sum(axis=1), 1)
+
+
+def test_no_entities_no_labels():
+    views, _ = mixed_views()
+    model = cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views)
+    assert model.predict(views[:0]).shape == (0,)
+    assert model.predict_proba(views[:0]).shape == (0, 4)
+    assert model.score_samples(views[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e15), (np.float64, 1e150)])
+def test_a_row_too_far_to_be_measured_gets_the_prior(dtype, far):
+    X = np.random.default_rng(0).normal(size=(50, 2)).astype(dtype)
+    model = cs.CoEM(2, random_state=0, eta=0.5).fit({"a": X * dtype(1e-6)})
+    np.testing.assert_allclose(model.predict_proba({"a": np.full((1, 2), far, dtype)})[0], model.weights_, rtol=1e-5)
+
+
+def test_what_auto_would_choose_can_be_asked_and_given():
+    views, _ = mixed_views()
+    families = cs.CoEM(4).families_for(views)
+    assert {name: family.name for name, family in families.items()} == {
+        "places": "gaussian",
+        "text": "multinomial",
+        "tags": "bernoulli",
+    }
+    model = cs.CoEM(4, families=families, eta=0.5, n_init=1, random_state=0).fit(views)
+    assert model.cost_ == cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views).cost_
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5])
+def test_samples_are_counted_from_one(n):
+    views, _ = mixed_views()
+    model = cs.CoEM(4, eta=0.5, n_init=1, random_state=0).fit(views)
+    with pytest.raises(ValueError, match="n_samples must be a whole number from 1 on"):
+        model.sample(n)

@@ -1,0 +1,422 @@
+"""Probabilities of clusters, and outliers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+
+import consilience as cs
+from consilience import baselines
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.explain import confidence
+from consilience.methods.common.halves import reset_start, try_divisions
+from consilience.methods.common.membership import TEMPERATURE_RANGE, find_temperature, measure_loss, score_halves
+
+K = 3
+QUICK = {"n_clusters": K, "random_state": 0, "n_init": 2}
+MARKING = {
+    "k-means": cs.MultiViewKMeans,
+    "spherical": cs.MultiViewSphericalKMeans,
+    "spectral": cs.CoTrainedSpectral,
+    "consilience": cs.Consilience,
+}
+SOFT = {**MARKING, "addition": baselines.KernelAddition, "co-regularized": baselines.CoRegularizedSpectral}
+every_soft = pytest.mark.parametrize("name", SOFT)
+every_marking = pytest.mark.parametrize("name", MARKING)
+
+
+def make_views(n=200, separation=6.0, seed=0, **options):
+    views, _ = make_gaussian_views(
+        n, n_clusters=K, n_features=(5, 8), separation=separation, random_state=seed, **options
+    )
+    return views
+
+
+def fit(name, views, **options):
+    return SOFT[name](**{**QUICK, **options}).fit(views)
+
+
+def plant_far_rows(views, n_rows, seed=0):
+    """Append rows that are far from all others, each in another direction."""
+    rng = np.random.default_rng(seed)
+    blocks = {}
+    for name, X in views.items():
+        far = rng.normal(size=(n_rows, X.shape[1])) * 10 * np.std(X)
+        blocks[name] = np.vstack([X, np.mean(X, axis=0) + far])
+    return cs.Views(blocks)
+
+
+@every_soft
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_probabilities_agree_with_predictions(name, missing):
+    views = make_views(separation=3.0, missing=missing)
+    model = fit(name, views[:120])
+    probabilities = model.predict_proba(views)
+    assert probabilities.shape == (200, K)
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert np.array_equal(probabilities.argmax(axis=1), model.predict(views))
+    part = views[["view1"]][views.present[:, 1]]
+    assert np.array_equal(model.predict_proba(part).argmax(axis=1), model.predict(part))
+
+
+@pytest.mark.parametrize("name", ["spectral", "addition"])
+def test_probabilities_by_axes_agree_with_predictions(name):
+    views = make_views(separation=3.0)
+    model = fit(name, views, assign_labels="cluster_qr")
+    assert np.array_equal(model.predict_proba(views).argmax(axis=1), model.predict(views))
+
+
+@pytest.mark.parametrize("name", ["k-means", "consilience"])
+@pytest.mark.parametrize("factor", [1e-3, 1e8])
+def test_probabilities_do_not_depend_on_units(name, factor):
+    views = make_views(separation=3.0)
+    scaled = views.map(lambda X: factor * X)
+    start = {"init": fit(name, views).labels_}
+    plain, other = fit(name, views, **start), fit(name, scaled, **start)
+    np.testing.assert_allclose(other.predict_proba(scaled), plain.predict_proba(views), atol=1e-3)
+
+
+@every_soft
+def test_rows_far_away_have_probabilities(name):
+    views = make_views()
+    model = fit(name, views)
+    far = views[:5].map(lambda X: 1e9 * X)
+    probabilities = model.predict_proba(far)
+    assert np.isfinite(probabilities).all()
+    assert np.array_equal(probabilities.argmax(axis=1), model.predict(far))
+
+
+def test_row_without_a_view_gets_the_same_cluster_as_predict():
+    views, _ = make_text_views(120, n_clusters=K, random_state=0)
+    empty = {name: sp.csr_array((2, X.shape[1])) for name, X in views.items()}
+    for name in ("spherical", "consilience"):
+        model = fit(name, views)
+        with pytest.warns(UserWarning, match="all zeros"):
+            labels = model.predict(empty)
+        with pytest.warns(UserWarning, match="all zeros"):
+            probabilities = model.predict_proba(empty)
+        assert np.array_equal(probabilities.argmax(axis=1), labels)
+        shares = np.bincount(model.labels_) / 120 if name == "consilience" else np.full(K, 1 / K)
+        np.testing.assert_allclose(probabilities, [shares, shares])
+        with pytest.warns(UserWarning, match="all zeros"):
+            assert model.score_outliers(empty).tolist() == [0, 0]
+
+
+@every_soft
+def test_calibration_lowers_the_loss_of_unseen_entities(name):
+    views = make_views(160, separation=3.0)
+    model = fit(name, views)
+    reference, labels = model.temperature_, model.labels_.copy()
+    assert model.calibrate(views) is model
+    assert np.array_equal(model.labels_, labels)
+    unseen = score_halves(model, views, labels, K, 5_000, np.random.default_rng(0))
+    scores, targets = unseen.scores, unseen.targets
+    calibrated = model.temperature_
+    assert calibrated == pytest.approx(find_temperature(scores, targets, reference))
+    assert measure_loss(scores, targets, calibrated) <= measure_loss(scores, targets, reference)
+    assert model.calibrate(views).temperature_ == calibrated
+    assert np.isfinite(model.calibrate(views, max_entities=50, random_state=1).temperature_)
+
+
+@pytest.mark.parametrize(("name", "separation"), [("k-means", 1.5), ("spectral", 1.5), ("consilience", 2.0)])
+def test_calibrated_probabilities_are_frequencies(name, separation):
+    """Fits to other entities repeat the cluster about as often as the probability says."""
+    views = make_views(900, separation=separation)
+    model = fit(name, views).calibrate(views)
+    unseen = score_halves(model, views, model.labels_, K, 5_000, np.random.default_rng(5))
+    scores, targets = unseen.scores, unseen.targets
+    logits = scores / model.temperature_
+    probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
+    largest = (probabilities / probabilities.sum(axis=1, keepdims=True)).max(axis=1)
+    right = scores.argmax(axis=1) == targets
+    assert 0.5 < right.mean() < 0.98  # the clusters overlap
+    assert abs(largest.mean() - right.mean()) < 0.05
+    lower = largest < np.median(largest)
+    assert abs(largest[lower].mean() - right[lower].mean()) < 0.1
+    assert right[lower].mean() < right[~lower].mean()
+
+
+def make_noise(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    return cs.Views([rng.normal(size=(n, 5)), rng.normal(size=(n, 8))])
+
+
+@pytest.mark.parametrize("name", ["k-means", "spectral", "consilience", "addition"])
+def test_labels_to_start_from_do_not_make_noise_certain(name):
+    noise = make_noise()
+    labels = fit(name, noise, n_clusters=4).labels_
+    model = fit(name, noise, n_clusters=4, init=labels).calibrate(noise)
+    assert model.predict_proba(noise).max(axis=1).mean() < 0.6
+
+
+def test_refined_noise_is_not_certain():
+    noise = make_noise()
+    labels = fit("k-means", noise, n_clusters=4).labels_
+    model = cs.refine(noise, labels).calibrate(noise)
+    assert model.predict_proba(noise).max(axis=1).mean() < 0.6
+
+
+def test_halves_start_from_the_default():
+    centers = {"view0": np.zeros((K, 5)), "view1": np.zeros((K, 8))}
+    for init in (np.zeros(200, int), centers, [0, 1, 2]):
+        fresh = reset_start(cs.MultiViewKMeans(K, init=init, n_init=3))
+        assert (fresh.init, fresh.n_init) == ("k-means++", 3)
+    assert reset_start(cs.MultiViewKMeans(K, init="random")).init == "random"
+    assert reset_start(cs.Consilience(K, init=np.zeros(200, int))).init == "auto"
+    wrapped = baselines.ConcatenatedViews(KMeans(K, init=np.zeros((K, 13))))
+    assert reset_start(wrapped).estimator.init == "k-means++"
+
+
+def test_another_division_is_tried_if_a_half_is_refused():
+    tried = []
+
+    def fit_half(name, rows, others, seed):
+        tried.append(name)
+        if len(tried) < 2:
+            raise ValueError("all rows are alike")
+        return rows, others, seed
+
+    first, second = try_divisions(np.arange(9), np.random.default_rng(0), fit_half)
+    assert tried == ["attempt 1, half 0", "attempt 2, half 0", "attempt 2, half 1"]
+    assert sorted([*first[0], *first[1]]) == list(range(9))
+    assert np.array_equal(first[0], second[1])
+    assert first[2] != second[2]
+
+    def refuse(*half):
+        raise ValueError("all rows are alike")
+
+    with pytest.raises(
+        ValueError, match=r"no half of the 9 entities could be clustered on its own.*all rows are alike"
+    ):
+        try_divisions(np.arange(9), np.random.default_rng(0), refuse)
+
+
+@pytest.mark.parametrize("name", ["k-means", "spectral", "consilience"])
+def test_probabilities_say_no_more_than_the_number_of_entities_allows(name):
+    views = make_views(300, separation=20.0)
+    model = fit(name, views[:100]).calibrate(views[:100])
+    ratio = model.temperature_ / model._reference_temperature
+    assert 1.5 / TEMPERATURE_RANGE < ratio < TEMPERATURE_RANGE / 1.5
+    largest = model.predict_proba(views[100:]).max(axis=1)
+    assert largest.max() <= 1 - 1 / 200
+    assert largest.mean() > 0.9
+    reference = fit(name, views[:100])
+    refitted = model.fit(views[:100])
+    assert np.array_equal(refitted.predict_proba(views), reference.predict_proba(views))
+
+
+def test_calibration_refuses_other_data():
+    views = make_views()
+    model = fit("k-means", views)
+    with pytest.raises(
+        ValueError, match="X has 100 entities, but the model was fitted to 200: give the data of the fit"
+    ):
+        model.calibrate(views[:100])
+    with pytest.raises(ValueError, match=r"The 'max_entities' parameter of .*calibrate must be an int in the range"):
+        model.calibrate(views, max_entities=3)
+    small = make_views(11)
+    with pytest.raises(ValueError, match="11 entities are too few to fit 3 clusters to each half of them"):
+        fit("k-means", small).calibrate(small)
+
+
+def test_a_single_cluster_is_certain():
+    views = make_views(40)
+    for name in MARKING:
+        model = fit(name, views, n_clusters=1, outliers="auto").calibrate(views)
+        assert (model.predict_proba(views) == 1).all()
+
+
+@every_marking
+def test_share_of_outliers(name):
+    views = make_views()
+    plain, marked = fit(name, views), fit(name, views, outliers=0.07)
+    assert (plain.labels_ >= 0).all()
+    rows = np.flatnonzero(marked.labels_ == -1)
+    assert len(rows) == 14
+    assert np.array_equal(marked.outlier_scores_, plain.outlier_scores_)
+    assert marked.outlier_scores_[rows].min() >= np.delete(marked.outlier_scores_, rows).max()
+    kept = marked.labels_ >= 0
+    assert np.array_equal(marked.labels_[kept], plain.labels_[kept])
+    assert np.array_equal(marked.predict(views), plain.predict(views))
+    for view in views.names:
+        assert np.array_equal(marked.view_labels_[view], plain.view_labels_[view])
+    sure = confidence(marked, views)
+    assert (sure[rows] == 0).all()
+    assert (sure[kept] > 0).any()
+    assert marked.assign_outliers() is marked
+    assert np.array_equal(marked.labels_, plain.labels_)
+    assert np.array_equal(marked.assign_outliers().labels_, plain.labels_)
+
+
+@every_marking
+@pytest.mark.parametrize("separation", [3.0, 12.0])
+def test_clean_clusters_have_hardly_any_outliers(name, separation):
+    model = fit(name, make_views(300, separation=separation), outliers="auto")
+    assert np.mean(model.labels_ == -1) <= 0.02
+
+
+@pytest.mark.parametrize("name", ["k-means", "spectral", "consilience"])
+def test_planted_outliers_are_found(name):
+    views = plant_far_rows(make_views(300), 9)
+    model = fit(name, views, outliers="auto", n_init=10)
+    assert (model.labels_[300:] == -1).sum() >= 8
+    assert np.mean(model.labels_[:300] == -1) <= 0.02
+
+
+def test_entities_whose_views_contradict_each_other_are_found():
+    views, y = make_gaussian_views(300, n_clusters=K, n_features=(5, 8), separation=12, random_state=0)
+    first, second = (np.array(X) for _, X in views.items())
+    rows = np.arange(8)
+    others = np.array([np.flatnonzero(y != y[row])[row] for row in rows])
+    second[rows] = second[others]
+    model = fit("consilience", {"a": first, "b": second}, outliers="auto")
+    assert (model.labels_[rows] == -1).all()
+    assert np.mean(model.labels_[8:] == -1) <= 0.02
+
+
+@every_marking
+def test_score_of_new_rows(name):
+    views = make_views(400)
+    model = fit(name, views[:300])
+    usual = model.score_outliers(views[300:])
+    assert ((usual >= 0) & (usual <= 1)).all()
+    assert 0.3 < usual.mean() < 0.7
+    far = plant_far_rows(views, 4)[400:]
+    if name != "spherical":  # directions are never far
+        assert (model.score_outliers(far) < 0.01).all()
+    assert model.score_outliers(views[:0]).shape == (0,)
+
+
+def measure_false_alarms(name, n_entities, n_columns, calibrate, n_seeds):
+    shares = []
+    for seed in range(n_seeds):
+        views, _ = make_gaussian_views(
+            n_entities + 400, n_clusters=K, n_features=(n_columns, n_columns), separation=4, random_state=seed
+        )
+        model = fit(name, views[:n_entities])
+        if calibrate:
+            model.calibrate(views[:n_entities])
+        shares.append(model.fits_no_cluster(views[n_entities:]).mean())
+    return np.mean(shares)
+
+
+@pytest.mark.parametrize(("n_entities", "n_columns"), [(60, 50), (150, 50)])
+@pytest.mark.parametrize(
+    ("name", "calibrate"), [("k-means", False), ("spherical", False), ("spectral", False), ("spectral", True)]
+)
+def test_hardly_any_new_row_of_the_same_kind_fits_no_cluster(name, calibrate, n_entities, n_columns):
+    assert measure_false_alarms(name, n_entities, n_columns, calibrate, 10) <= 0.03
+
+
+def test_hardly_any_new_row_fits_no_cluster_by_cross_fitting():
+    assert measure_false_alarms("consilience", 150, 50, True, 3) <= 0.03
+
+
+@every_marking
+def test_rows_with_few_views_are_judged_by_the_spread_of_few_views(name):
+    shares = []
+    for seed in range(2):
+        views, _ = make_gaussian_views(700, n_clusters=K, n_features=(5, 8, 6), separation=4, random_state=seed)
+        model = fit(name, views[:300])
+        for names in (["view0"], ["view1"], ["view0", "view1"]):
+            shares.append([model.fits_no_cluster(part[names]).mean() for part in (views[:300], views[300:])])
+    assert (np.mean(shares, axis=0) <= 0.03).all()
+    if name != "spherical":  # directions are never far
+        far = views[300:].map(lambda X: X + 50)
+        assert model.fits_no_cluster(far[["view0"]]).all()
+
+
+@every_marking
+@pytest.mark.parametrize(("n", "limit"), [(40, 1 / 40), (100, 0.01), (300, 0.01)])
+def test_limit_below_which_rows_fit_no_cluster(name, n, limit):
+    views = make_views(n + 100)
+    model = fit(name, views[:n])
+    assert model.outlier_limit_ == pytest.approx(limit)
+    far = plant_far_rows(views, 4)
+    assert np.array_equal(model.fits_no_cluster(far), model.score_outliers(far) < limit)
+    if name != "spherical":  # directions are never far
+        assert model.fits_no_cluster(far[n + 100 :]).all()
+
+
+def test_calibration_counts_outliers_among_the_entities_of_the_fit():
+    views = plant_far_rows(make_views(200), 10)
+    model = fit("spectral", views, outliers="auto", n_init=10)
+    assert (model.labels_[200:] == -1).sum() >= 8
+    model.calibrate(views)
+    assert len(model._outlier_quantiles) == 210
+    assert np.quantile(model._outlier_quantiles, 0.98) > 3.5
+
+
+@every_marking
+def test_saved_and_loaded(name, tmp_path):
+    views = make_views()
+    model = fit(name, views, outliers=0.1).calibrate(views)
+    cs.save(model, tmp_path / "model.zip")
+    loaded = cs.load(tmp_path / "model.zip")
+    assert loaded.temperature_ == model.temperature_
+    assert np.array_equal(loaded.predict_proba(views), model.predict_proba(views))
+    assert np.array_equal(loaded.score_outliers(views), model.score_outliers(views))
+    assert np.array_equal(loaded.labels_, model.labels_)
+    assert np.array_equal(loaded.assign_outliers().labels_, model.assign_outliers().labels_)
+    assert (loaded.labels_ >= 0).all()
+
+
+@every_marking
+def test_model_from_an_earlier_version(name, tmp_path):
+    """Files that were written before have neither the parameter nor what fits store now."""
+    views = make_views()
+    model = fit(name, views)
+    added = ["outliers", "temperature_", "outlier_scores_"]
+    added += ["_units", "_spreads", "_embedding_unit", "_cluster_means", "_usual_distances"]
+    added += ["_misfit_scales", "_outlier_quantiles", "_unassigned", "_usual_views", "_view_scales", "_pseudo_share"]
+    probabilities = model.predict_proba(views)
+    for attribute in added:
+        vars(model).pop(attribute, None)
+    cs.save(model, tmp_path / "model.zip")
+    loaded = cs.load(tmp_path / "model.zip")
+    assert loaded.outliers is None
+    assert np.array_equal(loaded.predict_proba(views).argmax(axis=1), loaded.predict(views))
+    np.testing.assert_allclose(loaded.predict_proba(views).sum(axis=1), 1)
+    if name in ("spectral", "consilience"):
+        np.testing.assert_allclose(loaded.predict_proba(views), probabilities)
+    assert (loaded.assign_outliers().labels_ >= 0).all()
+    with pytest.raises(ValueError, match="saved before it could score outliers: fit it again"):
+        loaded.score_outliers(views)
+
+
+@every_marking
+@pytest.mark.parametrize("outliers", [0, 0.5, -0.1, 1, "all"])
+def test_bad_values_are_refused(name, outliers):
+    with pytest.raises(ValueError, match=f"The 'outliers' parameter of {MARKING[name].__name__} must be"):
+        fit(name, make_views(40), outliers=outliers)
+
+
+@pytest.mark.parametrize("name", ["k-means", "spherical"])
+def test_streams_have_probabilities_but_no_outlier_labels(name):
+    views = make_views()
+    with pytest.raises(ValueError, match=r"partial_fit cannot label outliers.*set outliers=None.*use score_outliers"):
+        MARKING[name](**QUICK, outliers="auto").partial_fit(views)
+    model = MARKING[name](**QUICK).partial_fit(views[:100]).partial_fit(views[100:])
+    assert np.array_equal(model.predict_proba(views).argmax(axis=1), model.predict(views))
+    assert model.outlier_scores_.shape == (100,)
+
+
+def test_outliers_of_a_sample():
+    views = plant_far_rows(make_views(300), 6)
+    model = fit("consilience", views, sample_size=120, outliers="auto")
+    assert (model.labels_[300:] == -1).sum() >= 5
+    assert np.mean(model.labels_[:300] == -1) <= 0.03
+    assert (model.assign_outliers().labels_ >= 0).all()
+
+
+def test_similarities_have_probabilities_and_outliers():
+    views = make_views(120)
+    kernels = {
+        name: np.exp(-((np.asarray(X)[:, None] - np.asarray(X)) ** 2).sum(axis=2) / 50) for name, X in views.items()
+    }
+    for name in ("spectral", "consilience"):
+        model = fit(name, kernels, affinity="precomputed", outliers=0.05).calibrate(kernels)
+        assert (model.labels_ == -1).sum() == 6
+        assert np.array_equal(model.predict_proba(kernels).argmax(axis=1), model.predict(kernels))
+        assert model.score_outliers(kernels).shape == (120,)

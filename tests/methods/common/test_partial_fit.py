@@ -1,0 +1,404 @@
+"""Streams: what `partial_fit` promises, for every estimator that has it."""
+
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+from consilience.arrays import to_numpy
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.families import FAMILIES
+from consilience.metrics import normalized_mutual_info_score
+from consilience.persist import load, save
+
+N, K = 400, 4
+
+
+def co_em(**options):
+    return cs.CoEM(K, **{"eta": 0.25, "families": "gaussian", "random_state": 0, **options})
+
+
+def kmeans(**options):
+    return cs.MultiViewKMeans(K, **{"random_state": 0, **options})
+
+
+def spherical(**options):
+    return cs.MultiViewSphericalKMeans(K, **{"random_state": 0, **options})
+
+
+ESTIMATORS = [co_em, kmeans, spherical]
+every_estimator = pytest.mark.parametrize("make", ESTIMATORS)
+
+
+def blobs(missing=0.0, n=N, seed=0, separation=4):
+    return make_gaussian_views(
+        n, n_clusters=K, n_features=(4, 6, 3), separation=separation, missing=missing, random_state=seed
+    )
+
+
+def streamed(model, views, n_batches=4):
+    for rows in np.array_split(np.arange(len(views)), n_batches):
+        model.partial_fit(views[rows])
+    return model
+
+
+def learned(model):
+    """The numbers that a model predicts with."""
+    found = model.params_ if hasattr(model, "params_") else {"centres": model.cluster_centers_}
+    return {(name, key): to_numpy(own) for name, params in found.items() for key, own in params.items()}
+
+
+def assert_same_model(one, other, rtol=1e-9, atol=1e-10):
+    for key, own in learned(one).items():
+        np.testing.assert_allclose(own, learned(other)[key], rtol=rtol, atol=atol, err_msg=str(key))
+
+
+def text_views(seed):
+    return make_text_views(2000, n_clusters=K, n_words=(200, 150), topic_share=0.3, length=40, random_state=seed)
+
+
+STREAMS = {
+    "gaussian": (co_em, lambda seed: blobs(0.2, 2000, seed)),
+    "multinomial": (lambda: co_em(families="multinomial", eta=1.0), text_views),
+    "kmeans": (kmeans, lambda seed: blobs(0.2, 2000, seed)),
+    "spherical": (spherical, text_views),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("stream", STREAMS)
+def test_twenty_batches_come_near_the_whole(stream, seed):
+    make, data = STREAMS[stream]
+    views, y = data(seed)
+    shuffled = np.random.default_rng(seed).permutation(len(views))
+    views, y = views[shuffled], y[shuffled]
+    whole, alone, model = make().fit(views), make().fit(views[:100]), streamed(make(), views, 20)
+    assert model.score(views) > 1.03 * whole.score(views)  # scores are below 0
+    assert model.score(views) > alone.score(views)
+    quality = [normalized_mutual_info_score(y, own.predict(views)) for own in (model, whole, alone)]
+    assert quality[0] > quality[1] - 0.05
+    assert quality[0] > quality[2] - 0.01
+
+
+@every_estimator
+def test_the_first_batch_is_fitted(make):
+    views, _ = blobs(0.3)
+    first, whole = make().partial_fit(views), make().fit(views)
+    assert_same_model(first, whole, rtol=0, atol=0)
+    assert first.n_steps_ == whole.n_steps_ == 1
+    assert np.array_equal(first.labels_, whole.labels_)
+
+
+@every_estimator
+def test_one_round_on_one_batch_is_one_round_of_fit(make):
+    views, y = blobs(0.3)
+    with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds"):
+        whole = make(init=y, max_iter=1).fit(views)
+    with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds"):
+        assert_same_model(make(init=y, max_iter=1).partial_fit(views), whole, rtol=0, atol=0)
+
+
+@every_estimator
+def test_what_is_stored_is_of_the_batch(make):
+    views, _ = blobs(0.3)
+    model = streamed(make(), views[:360], 4)
+    assert model.partial_fit(views[360:]) is model
+    assert model.n_steps_ == 5
+    assert model.history_["round"].tolist() == [1, 2, 3, 4, 5]
+    assert {len(column) for column in model.history_.values()} == {5}
+    assert np.array_equal(model.labels_, model.predict(views[360:]))
+    assert np.array_equal(to_numpy(views.present[360:]), np.stack(list(model.view_labels_.values()), axis=1) >= 0)
+    assert model.agreement_.shape == (3, 3)
+    assert model.history_["agreement"][-1] == pytest.approx(cs.metrics.agreement_rate(model.view_labels_))
+    seen = {name: own["n_entities"] for name, own in model.statistics_.items()}
+    assert seen == dict(zip(views.names, views.present.sum(axis=0), strict=True))
+
+
+@every_estimator
+def test_an_empty_batch_is_refused_and_changes_nothing(make):
+    views, _ = blobs()
+    with pytest.raises(ValueError, match="there are no entities to learn from: give some"):
+        make().partial_fit(views[:0])
+    model = make().partial_fit(views)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="this batch has no entities: leave it out"):
+        model.partial_fit(views[:0])
+    assert pickle.dumps(model) == before
+
+
+@every_estimator
+def test_goes_on_from_a_fit(make):
+    views, _ = blobs(0.2)
+    one, other = make().fit(views[:100]), make().partial_fit(views[:100])
+    for model in (one, other):
+        model.partial_fit(views[100:200]).partial_fit(views[200:])
+    assert_same_model(one, other, rtol=0, atol=0)
+    assert one.n_steps_ == 3
+    assert one.history_["round"].tolist() == [1, 2, 3]
+
+
+@every_estimator
+def test_fit_starts_anew(make):
+    views, _ = blobs()
+    again = streamed(make(), views).fit(views[:200])
+    assert_same_model(again, make().fit(views[:200]), rtol=0, atol=0)
+    assert again.n_steps_ == 1
+
+
+@pytest.mark.parametrize("make", [kmeans, spherical])
+def test_the_fitted_data_once_more_change_nothing(make):
+    views, _ = blobs(separation=8)
+    model = make().fit(views)
+    assert model.converged_
+    assert_same_model(make().fit(views).partial_fit(views), model)
+
+
+def test_the_fitted_data_once_more_change_little():
+    views, _ = blobs(separation=8)
+    model = co_em(tol=1e-12).fit(views)
+    assert_same_model(co_em(tol=1e-12).fit(views).partial_fit(views), model, rtol=1e-4, atol=1e-4)
+
+
+@every_estimator
+def test_the_order_within_a_batch_does_not_matter(make):
+    views, _ = blobs(0.2)
+    straight, turned = make().fit(views[:100]), make().fit(views[:100])
+    for start in (100, 200, 300):
+        batch = views[start : start + 100]
+        straight.partial_fit(batch)
+        turned.partial_fit(batch[np.arange(100)[::-1]])
+        assert np.array_equal(straight.labels_, turned.labels_[::-1])
+    assert_same_model(straight, turned, rtol=1e-8)
+
+
+@every_estimator
+def test_the_order_of_the_views_in_a_batch_does_not_matter(make):
+    views, _ = blobs(0.2)
+    straight, turned = make().fit(views[:200]), make().fit(views[:200])
+    straight.partial_fit(views[200:])
+    turned.partial_fit(views[200:][list(views.names[::-1])])
+    assert_same_model(straight, turned, rtol=0, atol=0)
+
+
+def test_a_start_given_in_another_order_changes_no_order():
+    views, _ = blobs(0.2)
+    start = co_em().fit(views).params_
+    model = co_em(init=dict(reversed(start.items()))).fit(views[:200])
+    for _ in range(2):
+        assert list(model.view_labels_) == list(model.responsibilities_) == list(views.names)
+        model.partial_fit(views[200:])
+
+
+@every_estimator
+def test_batches_of_all_sizes(make):
+    views, y = blobs(separation=8)
+    model = make().partial_fit(views[:150])
+    for start, stop in [(150, 151), (151, 152), (152, 330), (330, 333), (333, 400)]:
+        model.partial_fit(views[start:stop])
+        assert len(model.labels_) == stop - start
+    assert model.n_steps_ == 6
+    assert normalized_mutual_info_score(y, model.predict(views)) > 0.9
+
+
+@every_estimator
+def test_a_small_batch_does_not_undo_a_large_fit(make):
+    views, _ = blobs(n=2000)
+    model = make().fit(views)
+    before = model.score(views)
+    model.partial_fit(views[:5])
+    assert model.score(views) > 1.01 * before  # scores are below 0
+
+
+@every_estimator
+def test_a_view_that_a_batch_lacks_stays_as_it_is(make):
+    views, y = blobs()
+    model = make().partial_fit(views[:200])
+    before = pickle.loads(pickle.dumps(model))
+    absent, *others = views.names
+    model.partial_fit(views[200:300][others])
+    assert model.statistics_[absent]["n_entities"] == 200
+    for key, own in learned(model).items():
+        if absent in key and "weights" not in key:
+            np.testing.assert_allclose(own, learned(before)[key], rtol=1e-12)
+    assert (model.view_labels_[absent] == -1).all()
+    nobody = cs.Views(dict(views[300:].items()), present=np.array([False, True, True])[None].repeat(100, axis=0))
+    model.partial_fit(nobody)
+    assert model.statistics_[absent]["n_entities"] == 200
+    assert model.n_steps_ == 3
+    assert normalized_mutual_info_score(y, model.predict(views)) > 0.5
+
+
+def test_a_drifting_stream_is_followed():
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0], [10, 0], [0, 10], [10, 10]])
+    model = kmeans()
+    for t in range(30):
+        drift, y = 0.2 * t, rng.integers(0, K, 100)
+        model.partial_fit({"a": rng.normal(centres[y] + drift), "b": rng.normal(centres[y] - drift)})
+    found = model.cluster_centers_["a"][np.lexsort(np.round(model.cluster_centers_["a"] - drift, -1).T)]
+    assert np.abs(found - centres - drift).max() < 3  # a mean over all batches would be 2.9 behind on average
+
+
+REFUSED = {
+    "another width": (lambda views: views.map(lambda X: X[:, :2]), "view 'view0' has 2 columns, but had 4 in fit"),
+    "NaN": (lambda views: spoilt(views, np.nan), "view 'view1' has NaN or infinity in row 0"),
+    "huge": (lambda views: spoilt(views, 1e200), "view 'view1' has numbers up to 1e+200"),
+    "another view": (lambda views: {"other": views["view0"]}, "none of the views 'other' was there in fit"),
+}
+
+
+def spoilt(views, value):
+    block = np.array(views["view1"])
+    block[0, 0] = value
+    return {**dict(views.items()), "view1": block}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@every_estimator
+def test_a_batch_that_is_refused_changes_nothing(make, what):
+    views, _ = blobs()
+    model = make().partial_fit(views[:200])
+    before = pickle.dumps(model)
+    spoil, message = REFUSED[what]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        model.partial_fit(spoil(views[200:]))
+    assert pickle.dumps(model) == before
+
+
+def codes(n, levels, seed=0):
+    rng = np.random.default_rng(seed)
+    return {name: rng.integers(0, levels, (n, 3)).astype(float) for name in ("a", "b")}
+
+
+@pytest.mark.parametrize(
+    ("family", "data", "wrong", "message"),
+    [
+        ("categorical", codes(60, 3), codes(60, 5), "view 'a': family 'categorical' knows codes 0 to 2 in column"),
+        ("multinomial", codes(60, 3), {"b": [[1.0, -2, 0]]}, "view 'b': family 'multinomial' needs counts, none of"),
+        ("bernoulli", codes(60, 2), {"b": [[1.0, 2, 0]]}, "view 'b': family 'bernoulli' needs"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
+def test_rows_that_a_family_cannot_explain_change_nothing(family, data, wrong, message):
+    model = cs.CoEM(2, families=family, eta=0.25, random_state=0).partial_fit(data)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        model.partial_fit(wrong)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("make", [spherical, lambda: co_em(families="multinomial")])
+@pytest.mark.filterwarnings("ignore:entity .* is all zeros:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
+def test_a_batch_of_zeros_is_refused(make):
+    views, _ = blobs()
+    model = make().partial_fit(views[:200].map(np.abs))
+    with pytest.raises(ValueError, match="no row of this batch says anything, for all are zeros: leave the batch out"):
+        model.partial_fit(views[200:].map(np.zeros_like))
+    assert model.n_steps_ == 1
+
+
+@every_estimator
+def test_the_first_batch_must_have_enough_entities(make):
+    views, _ = blobs()
+    model = make()
+    with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities there are"):
+        model.partial_fit(views[:3])
+    assert not hasattr(model, "n_steps_")
+    assert model.partial_fit(views[:100]).n_steps_ == 1
+
+
+@every_estimator
+def test_the_number_of_clusters_stays(make):
+    views, _ = blobs()
+    model = make().partial_fit(views[:200]).set_params(n_clusters=5)
+    with pytest.raises(ValueError, match="n_clusters=5, but the model has 4 clusters: set it back, or start anew"):
+        model.partial_fit(views[200:])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_goes_on(family):
+    views, _ = blobs(0.2)
+    if family == "bernoulli":
+        views = views.map(lambda X: np.where(np.isnan(X), X, X > 0))
+    if family in ("multinomial", "poisson", "categorical"):  # codes that the first batch has, all of them
+        views = views.map(lambda X: np.clip(np.round(np.abs(X)), None, 1 if family == "categorical" else 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = streamed(co_em(families=family), views)
+    assert model.n_steps_ == 4
+    assert np.isfinite(model.score(views))
+    assert all(np.isfinite(own).all() for own in learned(model).values())
+
+
+@pytest.mark.filterwarnings("ignore:no convergence:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("priors", ["global", "view", "uniform"])
+@pytest.mark.parametrize(("anneal", "last"), [(None, 0.25), ("linear", 0.0), ([0.5, 0.1], 0.1)])
+def test_co_em_of_all_settings(priors, anneal, last):
+    """A batch is a round after the last of an annealed fit."""
+    views, _ = blobs(0.2)
+    model = streamed(co_em(priors=priors, anneal=anneal), views)
+    assert model.history_["eta"].tolist() == [last] * 4
+    assert np.isfinite(model.score(views))
+
+
+@every_estimator
+def test_float32(make):
+    views, _ = blobs(0.2)
+    single = streamed(make(), views.map(lambda X: X.astype(np.float32)))
+    assert_same_model(single, streamed(make(), views), rtol=1e-3, atol=1e-3)
+
+
+@every_estimator
+def test_sparse(make):
+    views, _ = blobs()
+    assert_same_model(streamed(make(), views.map(sp.csr_array)), streamed(make(), views), rtol=1e-6, atol=1e-8)
+
+
+@every_estimator
+def test_every_kind_of_array(make, to_kind):
+    views, _ = blobs(0.2)
+    model = streamed(make(), views.map(to_kind))
+    assert_same_model(model, streamed(make(), views), rtol=1e-6, atol=1e-8)
+    kind = type(to_kind(np.zeros((1, 1))))
+    means = [own["statistics" if "statistics" in own else "handed"]["sums"] for own in model.statistics_.values()]
+    assert all(type(own) is kind for own in means)
+
+
+@every_estimator
+def test_goes_on_in_another_library(make, to_kind):
+    views, _ = blobs(0.2)
+    model = make().partial_fit(views[:200]).partial_fit(views[200:300].map(to_kind)).partial_fit(views[300:])
+    expected = make().partial_fit(views[:200]).partial_fit(views[200:300]).partial_fit(views[300:])
+    assert_same_model(model, expected, rtol=1e-6, atol=1e-8)
+
+
+@every_estimator
+def test_blocks_on_a_disk_equal_those_in_memory(make, tmp_path):
+    views, _ = blobs()
+    stored = {}
+    for name, block in views.items():
+        np.save(tmp_path / f"{name}.npy", block)
+        stored[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+    assert_same_model(streamed(make(), cs.Views(stored)), streamed(make(), views))
+
+
+@every_estimator
+def test_a_saved_model_goes_on(make, tmp_path):
+    views, _ = blobs(0.2)
+    model = streamed(make(), views[:300], 3)
+    save(model, tmp_path / "model.zip")
+    back = load(tmp_path / "model.zip")
+    assert_same_model(back.partial_fit(views[300:]), model.partial_fit(views[300:]), rtol=0, atol=0)
+    assert back.n_steps_ == model.n_steps_ == 4
+
+
+@every_estimator
+def test_the_result_does_not_depend_on_threads(make):
+    views, _ = blobs(0.2, n=3000)
+    assert_same_model(streamed(make(n_jobs=1), views), streamed(make(n_jobs=2), views), rtol=0, atol=0)

@@ -1,0 +1,256 @@
+"""Stepwise EM: a step that remembers nothing is a round, and a stream is what the averages say, written out."""
+
+import warnings
+from itertools import islice
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+import literal
+from consilience.datasets import make_gaussian_views, make_text_views
+from consilience.divergences import Cosine, SquaredEuclidean
+from consilience.families import Gaussian, Multinomial
+from consilience.methods.coem.algorithm import Model, co_em
+from consilience.methods.coem.priors import PRIORS
+from consilience.methods.coem.schedules import fixed
+from consilience.methods.common.shards import kmeans_shards, mixture_shards
+from consilience.methods.common.stepwise import (
+    averaged,
+    co_em_memories,
+    co_em_step,
+    counted,
+    kmeans_memories,
+    kmeans_step,
+    leafwise,
+    unlabelled,
+)
+from consilience.methods.kmeans.algorithm import multi_view_kmeans
+from consilience.methods.kmeans.combine import consensus
+from consilience.rows.shards import started
+
+K = 3
+FAMILIES = {"gaussian": Gaussian(), "multinomial": Multinomial(smoothing=0.3)}
+
+
+def numbers(missing, n=90, seed=0):
+    return make_gaussian_views(n, n_clusters=K, n_features=(3, 2, 4), separation=4, missing=missing, random_state=seed)[
+        0
+    ]
+
+
+def text(missing, n=90, seed=0):
+    views, _ = make_text_views(n, n_clusters=K, n_words=(12, 9, 15), length=8, missing=missing, random_state=seed)
+    return views.map(lambda block: block.toarray() if hasattr(block, "toarray") else block)
+
+
+MAKERS = {"gaussian": numbers, "multinomial": text}
+
+
+def fitted(model, views, n_rounds=3):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.set_params(max_iter=n_rounds, n_init=1, random_state=0).fit(views)
+
+
+def forgotten(memories):
+    """As if no entity had been seen."""
+    return leafwise(lambda own: own * 0, memories)
+
+
+@pytest.mark.parametrize("priors", PRIORS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_step_that_remembers_nothing_is_a_round_of_co_em(family, missing, priors):
+    views = MAKERS[family](missing)
+    before = fitted(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
+    params = {n: {key: own for key, own in p.items() if key != "weights"} for n, p in before.params_.items()}
+    model = Model.of(params, {n: own["weights"] for n, own in before.params_.items()})
+    shards, _ = mixture_shards(views, before.families_, K, fitting=False)
+    memories = forgotten(co_em_memories(shards, model, 0.4))
+    state, after = co_em_step(shards, before.families_, model, memories, 0.4, PRIORS[priors])
+    whole = next(co_em(shards, before.families_, model, fixed(0.4), PRIORS[priors]))
+    assert state.record == pytest.approx(whole.record, rel=1e-9)
+    for name in views.names:
+        np.testing.assert_allclose(state.weights[name], whole.weights[name], rtol=1e-9)
+        for key, own in whole.params[name].items():
+            np.testing.assert_allclose(state.params[name][key], own, rtol=1e-9)
+    assert {name: own["n_entities"] for name, own in after.items()} == counted(shards)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()])
+def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing):
+    views = numbers(missing)
+    shards = kmeans_shards(views, divergence)
+    y = np.random.default_rng(0).integers(0, K, len(views))
+    first, second = islice(multi_view_kmeans(started(shards, y), views.names, divergence, K), 2)
+    agreed = shards.total(consensus, divergence, first.centres, views.names)
+    memories = forgotten(kmeans_memories(shards, divergence, first.centres, agreed, views.names))
+    state, _ = kmeans_step(unlabelled(shards), divergence, first.centres.values, memories)
+    assert state.record == pytest.approx(second.record, rel=1e-9)
+    for name in views.names:
+        np.testing.assert_allclose(state.centres.values[name], second.centres.values[name], rtol=1e-9, atol=1e-12)
+
+
+def test_batches_of_one_size_count_as_in_the_literature():
+    rng = np.random.default_rng(0)
+    memory = {"n_entities": 7, "sums": rng.random(4)}
+    expected = memory["sums"]
+    for t in range(2, 9):
+        sums = rng.random(4)
+        memory = averaged(memory, 7, {"sums": sums})
+        expected = (1 - t**-0.7) * expected + t**-0.7 * sums / 7
+        np.testing.assert_allclose(memory["sums"], expected)
+    assert memory["n_entities"] == 8 * 7
+
+
+def step_of(seen, n):
+    return (n / (seen + n)) ** 0.7
+
+
+def literal_statistics(blocks, present, thetas, alpha, v, eta):
+    """Of one batch: sums of rows of view v under blended posteriors, and sums of each view's own posteriors."""
+    posteriors = [
+        literal.local_posteriors(block, present[:, u], alpha, thetas[u], literal.multinomial_log_prob)[0]
+        for u, block in enumerate(blocks)
+    ]
+    sums = np.zeros((K, blocks[v].shape[1]))
+    for i in np.flatnonzero(present[:, v]):
+        sums += np.outer(literal.blended_posteriors(posteriors, v, i, eta), blocks[v][i])
+    return sums, [sum(own.values()) for own in posteriors]
+
+
+def literal_stream(batches, thetas, alpha, eta, smoothing):
+    """Stepwise co-EM on multinomials with one prior; the first batch is where the parameters come from."""
+    (blocks, present), *later = batches
+    seen = present.sum(axis=0)
+    views = range(len(blocks))
+    found = [literal_statistics(blocks, present, thetas, alpha, v, eta) for v in views]
+    S = [found[v][0] / seen[v] for v in views]
+    P = [found[v][1][v] / seen[v] for v in views]
+    thetas = list(thetas)
+    for blocks, present in later:
+        n, S_before, P_before = present.sum(axis=0), list(S), list(P)
+        for v in views:
+            sums, totals = literal_statistics(blocks, present, thetas, alpha, v, eta)
+            g = step_of(seen[v], n[v])
+            S[v] = (1 - g) * S_before[v] + g * sums / n[v]
+            for u in views:
+                g = step_of(seen[u], n[u])
+                P[u] = (1 - g) * P_before[u] + g * totals[u] / n[u]
+            theta = S[v] * (seen[v] + n[v]) + smoothing
+            thetas[v] = theta / theta.sum(axis=1, keepdims=True)
+            alpha = sum(P[u] * (seen[u] + n[u]) for u in views)
+            alpha = alpha / alpha.sum()
+        seen = seen + n
+    return thetas, alpha, S
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_co_em_on_a_stream_equals_the_averages_written_out(missing):
+    views = text(missing)
+    cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
+    model = fitted(cs.CoEM(K, families=Multinomial(smoothing=0.3), eta=0.4), views[cuts[0]])
+    thetas = [own["probabilities"] for own in model.params_.values()]
+    batches = [([np.nan_to_num(block[rows]) for _, block in views.items()], views.present[rows]) for rows in cuts]
+    expected, alpha, S = literal_stream(batches, thetas, model.weights_, 0.4, 0.3)
+    for rows in cuts[1:]:
+        model.partial_fit(views[rows])
+    np.testing.assert_allclose(model.weights_, alpha, rtol=1e-9)
+    for name, theta, sums in zip(views.names, expected, S, strict=True):
+        np.testing.assert_allclose(model.params_[name]["probabilities"], theta, rtol=1e-9)
+        np.testing.assert_allclose(model.statistics_[name]["statistics"]["sums"], sums, rtol=1e-9, atol=1e-12)
+
+
+def literal_labels(blocks, present, centres, v, cost):
+    """The nearest centre of each row; -1 where it is missing."""
+    nearest = [int(np.argmin([cost(x, c) for c in centres[v]])) for x in blocks[v]]
+    return np.where(present[:, v], nearest, -1)
+
+
+def literal_sums(rows, labels):
+    """Sum and number of each cluster's rows."""
+    return np.array([rows[labels == j].sum(axis=0) for j in range(K)]), np.array(
+        [(labels == j).sum() for j in range(K)]
+    )
+
+
+def newest(labels, order):
+    """Of each entity the label of the last view in the order that it has."""
+    result = np.full(len(labels[0]), -1)
+    for v in order:
+        result = np.where(labels[v] >= 0, labels[v], result)
+    return result
+
+
+def literal_kmeans_stream(batches, centres, geometry):
+    """Stepwise k-means; returns the views' own centres and the consensus centres. No cluster may be empty."""
+    centre, cost, _ = literal.GEOMETRY[geometry]
+    views = range(len(centres))
+    seen, handed, agreed = None, {}, {}
+    for blocks, present in batches:
+        n = present.sum(axis=0)
+        labels = [literal_labels(blocks, present, centres, v, cost) for v in views]
+        for v in views:
+            order = [v, *(u for u in views if u > v), *(u for u in views if u < v)]
+            own = np.where(present[:, v], newest(labels, order), -1)
+            s = [x / n[v] for x in literal_sums(blocks[v], own)]
+            if seen is None:
+                handed[v] = s
+            else:
+                g = step_of(seen[v], n[v])
+                handed[v] = [(1 - g) * old + g * new for old, new in zip(handed[v], s, strict=True)]
+                centres[v] = [centre(total[None] / count) for total, count in zip(*handed[v], strict=True)]
+                labels[v] = literal_labels(blocks, present, centres, v, cost)
+        stacked = np.stack(labels)
+        unanimous = np.array([own.max() if len(set(own[own >= 0])) == 1 else -1 for own in stacked.T])
+        for v in views:
+            s = [x / n[v] for x in literal_sums(blocks[v], np.where(present[:, v], unanimous, -1))]
+            g = 1 if seen is None else step_of(seen[v], n[v])
+            agreed[v] = s if seen is None else [(1 - g) * a + g * b for a, b in zip(agreed[v], s, strict=True)]
+        seen = n if seen is None else seen + n
+    consensus = [[centre(total[None] / count) for total, count in zip(*agreed[v], strict=True)] for v in views]
+    return centres, consensus
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("estimator", [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans])
+def test_kmeans_on_a_stream_equals_the_averages_written_out(estimator, missing):
+    views = numbers(missing)
+    cuts = [slice(0, 40), slice(40, 55), slice(55, 90)]
+    model = fitted(estimator(K), views[cuts[0]])
+    centres = [list(own) for own in model.view_centers_.values()]
+    blocks = [np.nan_to_num(block) for _, block in views.items()]
+    if estimator is cs.MultiViewSphericalKMeans:
+        lengths = [np.linalg.norm(block, axis=1, keepdims=True) for block in blocks]
+        blocks = [block / np.where(own > 0, own, 1) for block, own in zip(blocks, lengths, strict=True)]
+    batches = [([block[rows] for block in blocks], views.present[rows]) for rows in cuts]
+    own, consensus = literal_kmeans_stream(batches, centres, estimator.__name__)
+    for rows in cuts[1:]:
+        model.partial_fit(views[rows])
+    for name, mine, all_agree in zip(views.names, own, consensus, strict=True):
+        np.testing.assert_allclose(model.view_centers_[name], np.array(mine), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.cluster_centers_[name], np.array(all_agree), rtol=1e-9, atol=1e-12)
+
+
+def test_a_cluster_that_gets_nothing_keeps_its_statistics():
+    views = cs.Views({"a": [[0.0], [1.0], [10.0], [11.0]], "b": [[0.0], [1.0], [10.0], [11.0]]})
+    model = cs.MultiViewKMeans(2, init=[0, 0, 1, 1]).fit(views)
+    before = leafwise(np.copy, {name: own["handed"] for name, own in model.statistics_.items()})
+    model.partial_fit(views[:2])
+    for name, own in model.statistics_.items():
+        assert own["handed"]["sums"][1] == before[name]["sums"][1]
+        assert own["handed"]["counts"][1] == before[name]["counts"][1]
+        assert model.view_centers_[name][1] == 10.5
+
+
+@pytest.mark.filterwarnings("ignore:.* clusters are empty:sklearn.exceptions.ConvergenceWarning")
+def test_a_cluster_that_never_had_anything_moves_to_the_farthest_row():
+    same = cs.Views({"a": np.zeros((3, 1)), "b": np.zeros((3, 1))})
+    model = cs.MultiViewKMeans(2, random_state=0).fit(same)
+    model.partial_fit({"a": [[0.0], [1.0], [9.0]], "b": [[0.0], [1.0], [9.0]]})
+    assert len(set(model.labels_[:2])) == 1
+    assert model.labels_[2] != model.labels_[0]
+    assert 9.0 in model.view_centers_["a"]

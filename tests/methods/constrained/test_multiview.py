@@ -1,0 +1,1159 @@
+"""Constrained clustering of views that are partly mapped: what it promises, what it says, and what it refuses."""
+
+import pickle
+import warnings
+from dataclasses import replace
+from itertools import combinations
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import consilience as cs
+from consilience.datasets import make_four_quadrants, make_gaussian_views
+from consilience.methods.constrained.co_constrained import Base
+from consilience.methods.constrained.thresholds import CANDIDATES
+from consilience.methods.constrained.transfer import TRANSFERS, Transfer
+
+BASES = {"pck": {}, "mpck": {"base": "mpck"}, "mpck full": {"base": "mpck", "metric": "full"}}
+every_base = pytest.mark.parametrize("base", BASES)
+every_transfer = pytest.mark.parametrize("transfer", TRANSFERS)
+
+
+def sampled(views, y, n=20, seed=0, names=None):
+    """Constraints in each view between entities that have it."""
+    found = {}
+    for v, name in enumerate(views.names):
+        if names is None or name in names:
+            own = views.present[:, v].nonzero()[0]
+            found[name] = cs.Constraints.sample(y[own], n, random_state=seed).renumbered(own)
+    return found
+
+
+def quadrants(seed=0, n=20, mapped=0.5, n_samples=200):
+    views, y = make_four_quadrants(n_samples, mapped=mapped, random_state=seed)
+    return views, y, sampled(views, y, n, seed)
+
+
+def fitted(views, constraints=None, n_clusters=2, **options):
+    options = {"random_state": 0} | options
+    return cs.MultiViewConstrainedKMeans(n_clusters, **options).fit(views, constraints=constraints)
+
+
+def quietly(views, constraints=None, n_clusters=2, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fitted(views, constraints, n_clusters, **options)
+
+
+def view_f(y, model):
+    """The pairwise F, averaged over views, as in the paper."""
+    return np.mean([cs.metrics.pairwise_scores(y[own >= 0], own[own >= 0]).f for own in model.view_labels_.values()])
+
+
+def same_partition(one, other):
+    return adjusted_rand_score(one, other) == 1.0
+
+
+def by_row(constraints, views, name):
+    """The same constraints, by rows of the view's own block."""
+    row = views.rows[:, views.names.index(name)]
+    return cs.Constraints(
+        row[constraints.must_link],
+        row[constraints.cannot_link],
+        must_weights=constraints.must_weights,
+        cannot_weights=constraints.cannot_weights,
+        by="row",
+    )
+
+
+def assert_same_model(one, other):
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.objective_ == other.objective_
+    assert one.n_iter_ == other.n_iter_
+    for name, own in one.view_labels_.items():
+        assert np.array_equal(own, other.view_labels_[name])
+        assert np.array_equal(one.cluster_centers_[name], other.cluster_centers_[name])
+        assert np.array_equal(one.metrics_[name], other.metrics_[name])
+    assert one.propagated_ == other.propagated_
+    assert one.constraints_ == other.constraints_
+    assert one.thresholds_ == other.thresholds_
+
+
+# what a model holds
+
+
+@every_base
+def test_attributes(base):
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints, **BASES[base])
+    n = len(views)
+    assert model.labels_.shape == (n,)
+    assert set(model.labels_) == {0, 1}
+    assert list(model.view_labels_) == list(model.propagated_) == list(model.constraints_) == ["a", "b"]
+    for v, own in enumerate(model.view_labels_.values()):
+        assert np.array_equal(own >= 0, views.present[:, v]), "-1 where the entity lacks the view, and only there"
+    assert {name: own.shape for name, own in model.cluster_centers_.items()} == {"a": (2, 2), "b": (2, 2)}
+    shape = (2, 2, 2) if base == "mpck full" else (2, 2)
+    assert {own.shape for own in model.metrics_.values()} == {shape}
+    assert model.thresholds_ == {"a": 0.5, "b": 0.5}
+    assert model.converged_
+    assert model.n_features_in_ == 4
+    both = views.present.all(axis=1)
+    agreeing = np.mean((model.view_labels_["a"] == model.view_labels_["b"])[both])
+    np.testing.assert_allclose(model.agreement_, [[1, agreeing], [agreeing, 1]])
+
+
+def test_history():
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints)
+    history = model.history_
+    assert list(history) == ["round", "objective", "objective_a", "objective_b", "violations", "propagated"]
+    assert history["round"].tolist() == list(range(1, model.n_iter_ + 1))
+    np.testing.assert_allclose(history["objective"], history["objective_a"] + history["objective_b"])
+    assert history["objective"][-1] == model.objective_
+    assert history["violations"][-1] == model.n_violations_
+    assert history["propagated"][-1] == sum(own.size for own in model.propagated_.values())
+    assert abs(history["objective_a"][-1] - history["objective_a"][-2]) <= 1e-6 * history["objective_a"][-1]
+
+
+def test_the_objective_and_the_violations_are_those_of_the_constraints_it_holds():
+    views, _, constraints = quadrants(3)
+    model = fitted(views, constraints)
+    J, n_violations = 0.0, 0
+    for name, X in views.items():
+        labels, centres, links = model.view_labels_[name], model.cluster_centers_[name], model.constraints_[name]
+        there = labels >= 0
+        J += np.sum((X[there] - centres[labels[there]]) ** 2)
+        for pairs, weights, together in (
+            (links.must_link, links.must_weights, True),
+            (links.cannot_link, links.cannot_weights, False),
+        ):
+            wrong = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) != together
+            J += weights[wrong].sum()
+            n_violations += wrong.sum()
+    assert model.objective_ == pytest.approx(J)
+    assert model.n_violations_ == n_violations
+
+
+def test_a_view_is_clustered_under_its_own_constraints_what_follows_and_what_it_was_handed():
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints)
+    for name, other in (("a", "b"), ("b", "a")):
+        links = model.constraints_[name]
+        assert links | constraints[name] == links
+        assert links | model.propagated_[other] == links, "the last round of the other view changed nothing"
+        assert links.size > constraints[name].size
+        handed = np.concatenate([model.propagated_[name].must_link, model.propagated_[name].cannot_link])
+        assert views.present[handed].all(), "what is handed on is between entities with both views"
+        weights = np.concatenate([model.propagated_[name].must_weights, model.propagated_[name].cannot_weights])
+        assert weights.min() >= 0.5
+        assert weights.max() <= 1.0
+
+
+def test_an_entity_goes_where_most_of_its_views_say():
+    views, y = make_gaussian_views(90, n_clusters=3, n_features=(2, 2, 2), separation=3, missing=0.3, random_state=1)
+    model = quietly(views, sampled(views, y, 10), 3)
+    labels = np.array(list(model.view_labels_.values()))
+    votes = np.array([(labels == h).sum(axis=0) for h in range(3)])
+    assert (votes[model.labels_, np.arange(90)] == votes.max(axis=0)).all()
+    tied = (votes == votes.max(axis=0)).sum(axis=0) > 1
+    assert tied.any()
+    costs = np.where((votes == votes.max(axis=0)).T, model.transform(views), np.inf)
+    assert np.array_equal(model.labels_[tied], costs.argmin(axis=1)[tied])
+
+
+# ways to say the same constraints
+
+
+def test_for_all_views_at_once_is_in_every_view_that_has_both():
+    views, y, _ = quadrants()
+    both = views.present.all(axis=1).nonzero()[0]
+    common = cs.Constraints.sample(y[both], 20, random_state=0).renumbered(both)
+    assert_same_model(fitted(views, common), fitted(views, {"a": common, "b": common}))
+
+
+def test_for_all_views_at_once_also_between_entities_that_share_no_view():
+    views, y, _ = quadrants(mapped=0.5)
+    common = cs.Constraints.sample(y, 40, random_state=0)
+    assert (~(views.present[common.must_link].all(axis=1)).any(axis=1)).any(), "some ends share no view"
+    assert view_f(y, fitted(views, common)) > 0.9
+
+
+def test_by_id():
+    views, _, constraints = quadrants()
+    ids = [f"e{i}" for i in range(len(views))]
+    named = cs.Views(dict(views.items()), present=views.present, ids=ids)
+    by_id = {
+        name: cs.Constraints(np.array(ids)[own.must_link], np.array(ids)[own.cannot_link])
+        for name, own in constraints.items()
+    }
+    assert by_id["a"].by == "id"
+    assert_same_model(fitted(named, by_id), fitted(views, constraints))
+
+
+def test_by_row_after_align():
+    views, _, constraints = quadrants()
+    rows = {name: by_row(own, views, name) for name, own in constraints.items()}
+    assert rows["b"].must_link.max() < 100
+    assert_same_model(fitted(views, rows), fitted(views, constraints))
+    order = np.random.default_rng(0).permutation(len(views))
+    turned = fitted(views[order], rows, order="index")
+    assert same_partition(turned.labels_, fitted(views, constraints, order="index").labels_[order])
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_constraints_in_one_view_serve_the_other(name):
+    scores = []
+    for seed in range(3):
+        views, y, _ = quadrants(seed, mapped=1.0)
+        model = fitted(views, sampled(views, y, 30, seed, [name]), init="farthest")
+        assert model.propagated_[name].size
+        (other,) = {"a", "b"} - {name}
+        scores.append(cs.metrics.pairwise_scores(y, model.view_labels_[other]).f)
+    assert np.mean(scores) > 0.9
+
+
+def test_constraints_of_one_view_only_are_the_same_as_none_in_the_other():
+    views, _, constraints = quadrants()
+    only = fitted(views, {"a": constraints["a"]})
+    for nothing in (None, cs.Constraints()):
+        assert_same_model(only, fitted(views, {"a": constraints["a"], "b": nothing}))
+
+
+# against simpler things
+
+
+def some_centres(views, seed=0, k=2):
+    rng = np.random.default_rng(seed)
+    return {
+        name: X[views.present[:, v]][rng.permutation(int(views.present[:, v].sum()))[:k]]
+        for v, (name, X) in enumerate(views.items())
+    }
+
+
+@pytest.mark.parametrize("base", ["pck", "mpck"])
+def test_each_view_alone_is_constrained_kmeans_under_all_that_follows(base):
+    views, _, constraints = quadrants(2)
+    centres = some_centres(views)
+    model = fitted(views, constraints, init=centres, order="index", transfer="none", base=base)
+    total = 0.0
+    for v, (name, X) in enumerate(views.items()):
+        there = views.present[:, v]
+        place = np.cumsum(there) - 1
+        single = {"pck": cs.PCKMeans, "mpck": cs.MPCKMeans}[base](2, init=centres[name], order="index")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            single.fit(X[there], constraints=constraints[name].closure().renumbered(place))
+        assert same_partition(model.view_labels_[name][there], single.labels_)
+        assert model.history_[f"objective_{name}"][-1] == pytest.approx(single.objective_)
+        assert model.propagated_[name].size == 0
+        assert model.constraints_[name] == constraints[name].closure()
+        total += single.objective_
+    assert model.objective_ == pytest.approx(total)
+    assert model.n_iter_ == 2
+
+
+@every_transfer
+def test_one_view_is_pckmeans(transfer):
+    X = quadrants()[0]["a"][:100]
+    constraints = cs.Constraints.sample(np.arange(100) % 2, 10, random_state=0).closure()
+    model = fitted(X, constraints, init={"view0": X[:2]}, order="index", transfer=transfer)
+    single = cs.PCKMeans(2, init=X[:2], order="index").fit(X, constraints=constraints)
+    assert np.array_equal(model.labels_, single.labels_)
+    assert model.objective_ == pytest.approx(single.objective_)
+    np.testing.assert_allclose(model.cluster_centers_["view0"], single.cluster_centers_)
+    assert model.n_violations_ == single.n_violations_
+    assert np.array_equal(model.predict(X), single.predict(X))
+
+
+def test_direct_hands_on_constraints_between_entities_with_both_views_and_no_others():
+    views, y, constraints = quadrants()
+    model = fitted(views, constraints, transfer="direct")
+    both = views.present.all(axis=1)
+    for name, own in model.propagated_.items():
+        for handed, had in (
+            (own.must_link, model.constraints_[name].must_link),
+            (own.cannot_link, model.constraints_[name].cannot_link),
+        ):
+            assert {tuple(pair) for pair in handed} <= {tuple(pair) for pair in had}
+            assert both[handed].all()
+    outside = {
+        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumbered(rows)
+        for v, name in enumerate(views.names)
+        for rows in [np.flatnonzero(views.present[:, v] & ~both)]
+    }
+    centres = some_centres(views)
+    one, other = (
+        fitted(views, outside, init=centres, order="index", transfer=transfer) for transfer in ("direct", "none")
+    )
+    assert_same_model(one, other)
+    assert not any(own.size for own in one.propagated_.values())
+
+
+def test_membership_hands_on_all_pairs_of_entities_with_both_views():
+    views, _, constraints = quadrants(n_samples=80)
+    model = fitted(views, constraints, transfer="membership")
+    both = views.present.all(axis=1).nonzero()[0].tolist()
+    for name, own in model.propagated_.items():
+        labels = model.view_labels_[name]
+        pairs = list(combinations(both, 2))
+        assert [tuple(p) for p in own.must_link] == [(i, j) for i, j in pairs if labels[i] == labels[j]]
+        assert [tuple(p) for p in own.cannot_link] == [(i, j) for i, j in pairs if labels[i] != labels[j]]
+
+
+def test_propagation_helps_on_the_quadrants():
+    """What is safe to demand of the paper's experiment: PCK-Means from the largest groups, half of the rows mapped."""
+    scores = {"propagate": [], "direct": []}
+    precision = []
+    for seed in range(6):
+        views, y, constraints = quadrants(seed)
+        for transfer, own in scores.items():
+            model = quietly(views, constraints, init="largest", transfer=transfer)
+            own.append(view_f(y, model))
+            if transfer == "propagate":
+                precision += [model.propagated_[name].precision(y) for name in views.names]
+    propagated, direct = (np.mean(own) for own in scores.values())
+    assert propagated > 0.9
+    assert propagated - direct > 0.05
+    assert np.min(np.mean(precision, axis=0)) > 0.95
+
+
+def test_three_views():
+    """The third is mapped to the second alone."""
+    y = {"a": np.arange(60) % 2, "b": np.arange(50) % 2, "c": np.arange(40) % 2}
+    rng = np.random.default_rng(0)
+    blocks = {name: rng.standard_normal((len(own), 2)) + [[6, 0]] * own[:, None] for name, own in y.items()}
+    views = cs.align(
+        blocks, {("a", "b"): [(i, i) for i in range(30)], ("b", "c"): [(i, i - 20) for i in range(20, 50)]}
+    )
+    assert sorted(views.present.sum(axis=1))[-1] == 3
+    truth = np.zeros(len(views), int)
+    for v, name in enumerate(views.names):
+        there = views.present[:, v]
+        truth[there] = y[name][views.rows[there, v]]
+    constraints = {"a": cs.Constraints.sample(y["a"], 20, random_state=0)}
+    rows = {"a": cs.Constraints(constraints["a"].must_link, constraints["a"].cannot_link, by="row")}
+    model = fitted(views, rows, init="farthest")
+    assert same_partition(model.labels_, truth)
+    assert model.agreement_.shape == (3, 3)
+    np.testing.assert_allclose(model.agreement_, 1)
+    assert list(model.history_)[2:5] == ["objective_a", "objective_b", "objective_c"]
+    received = model.constraints_["c"].size
+    assert received > 0, "what was given in the first view has come to the third"
+    assert np.isin(model.propagated_["a"].must_link, np.flatnonzero(views.present.sum(axis=1) > 1)).all()
+
+
+# the same data in other clothes
+
+
+def test_names_of_views_do_not_matter():
+    views, _, constraints = quadrants()
+    renamed = cs.Views({"z": views["a"], "y": views["b"]}, present=views.present)
+    one = fitted(views, constraints)
+    other = fitted(renamed, {"z": constraints["a"], "y": constraints["b"]})
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.propagated_["a"] == other.propagated_["z"]
+    assert one.objective_ == other.objective_
+
+
+@every_base
+def test_the_order_of_views_does_not_matter_where_starts_are_given(base):
+    views, _, constraints = quadrants(1, mapped=1.0)
+    centres = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
+    options = {"init": centres, "order": "index"} | BASES[base]
+    one, other = fitted(views, constraints, **options), fitted(views[["b", "a"]], constraints, **options)
+    assert other.labels_.tolist() == one.labels_.tolist()
+    assert list(other.propagated_) == ["b", "a"]
+    for name in "ab":
+        assert one.propagated_[name] == other.propagated_[name]
+        assert np.array_equal(one.view_labels_[name], other.view_labels_[name])
+    assert other.objective_ == pytest.approx(one.objective_)
+
+
+def test_rows_permuted():
+    views, _, constraints = quadrants(1)
+    order = np.random.default_rng(0).permutation(len(views))
+    centres = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
+    one = fitted(views, constraints, init=centres)
+    turned = {name: own.renumbered(np.argsort(order)) for name, own in constraints.items()}
+    other = fitted(views[order], turned, init=centres)
+    assert np.array_equal(other.labels_, one.labels_[order])
+
+
+def three_views(separation, seed=0, missing=0.3):
+    views, y = make_gaussian_views(
+        80, n_clusters=4, n_features=(4, 5, 3), separation=separation, missing=missing, random_state=seed
+    )
+    return views, y
+
+
+def permute_rows(views, constraints, order):
+    """Rows in another order, with constraints between the same entities."""
+    return views[order], {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
+
+
+def assert_same_clusters(model, other, order=None):
+    """Equality of the labels, the objectives and the number of rounds, to the bit."""
+    order = np.arange(len(model.labels_)) if order is None else order
+    assert np.array_equal(other.labels_, model.labels_[order])
+    for name, labels in model.view_labels_.items():
+        assert np.array_equal(other.view_labels_[name], labels[order])
+        assert np.array_equal(other.history_[f"objective_{name}"], model.history_[f"objective_{name}"])
+    assert other.objective_ == model.objective_
+    assert other.n_iter_ == model.n_iter_
+
+
+@pytest.mark.parametrize("separation", [10, 3])
+@pytest.mark.parametrize("n_constraints", [0, 6, 24])
+@every_base
+def test_order_of_views_does_not_matter(base, n_constraints, separation):
+    views, y = three_views(separation)
+    constraints = sampled(views, y, n_constraints) if n_constraints else None
+    model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
+    for names in (["view2", "view0", "view1"], ["view1", "view0", "view2"]):
+        other = quietly(views[names], constraints, 4, max_iter=5, **BASES[base])
+        assert list(other.view_labels_) == list(other.propagated_) == list(other.cluster_centers_) == names
+        assert list(other.history_)[2:5] == [f"objective_{name}" for name in names]
+        assert_same_clusters(model, other)
+
+
+@pytest.mark.parametrize("separation", [10, 3])
+@pytest.mark.parametrize("n_constraints", [0, 6, 24])
+@every_base
+def test_order_of_rows_does_not_matter(base, n_constraints, separation):
+    views, y = three_views(separation)
+    constraints = sampled(views, y, n_constraints) if n_constraints else {}
+    model = quietly(views, constraints, 4, max_iter=5, **BASES[base])
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(len(y))
+        assert_same_clusters(
+            model, quietly(*permute_rows(views, constraints, order), 4, max_iter=5, **BASES[base]), order
+        )
+
+
+@every_transfer
+def test_orders_do_not_matter_whatever_is_transferred(transfer):
+    views, y = three_views(5, missing=0.5)
+    constraints = sampled(views, y, 10)
+    model = quietly(views, constraints, 4, transfer=transfer)
+    order = np.random.default_rng(0).permutation(len(y))
+    turned, links = permute_rows(views, constraints, order)
+    assert_same_clusters(model, quietly(turned[["view1", "view2", "view0"]], links, 4, transfer=transfer), order)
+
+
+def test_orders_do_not_matter_to_the_automatic_threshold():
+    views, _, constraints = quadrants(mapped=1.0, n_samples=80)
+    order = np.random.default_rng(0).permutation(len(views))
+    turned, links = permute_rows(views, constraints, order)
+    model, other = (
+        quietly(data, given_links, threshold="auto", max_iter=5)
+        for data, given_links in ((views, constraints), (turned[["b", "a"]], links))
+    )
+    assert other.thresholds_ == model.thresholds_
+    assert_same_clusters(model, other, order)
+
+
+def test_order_of_rows_does_not_matter_where_rows_of_a_view_are_equal():
+    views, y = three_views(4, missing=0.0)
+    rounded = cs.Views({name: X.round() if name == "view2" else X for name, X in views.items()})
+    assert len(np.unique(rounded["view2"], axis=0)) < len(y)
+    constraints = sampled(rounded, y, 40)
+    order = np.random.default_rng(0).permutation(len(y))
+    model = quietly(rounded, constraints, 4)
+    assert_same_clusters(model, quietly(*permute_rows(rounded, constraints, order), 4), order)
+
+
+def test_order_of_sparse_rows_does_not_matter():
+    sparse, _, y = sparse_views()
+    constraints = {"a": cs.Constraints.sample(y, 10, random_state=0)}
+    order = np.random.default_rng(0).permutation(len(y))
+    model = quietly(sparse, constraints, transfer="direct")
+    assert_same_clusters(model, quietly(*permute_rows(sparse, constraints, order), transfer="direct"), order)
+
+
+def clustered_views(monkeypatch, views, constraints, **options):
+    """Names of the views in the order in which they were clustered."""
+    names, cluster = [], Base.cluster
+
+    def record(self, name, *args):
+        names.append(name)
+        return cluster(self, name, *args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Base, "cluster", record)
+        quietly(views, constraints, **options)
+    return names
+
+
+def test_view_order(monkeypatch):
+    views, _, constraints = quadrants(mapped=1.0)
+    blurred = np.random.default_rng(0).standard_normal(views["a"].shape)
+    views = cs.Views({"a": views["a"] + blurred, "b": views["b"]})
+    for names in (["a", "b"], ["b", "a"]):
+        given_order = clustered_views(monkeypatch, views[names], constraints, view_order="given")
+        assert given_order[:4] == [*names, *names]
+        auto = clustered_views(monkeypatch, views[names], constraints)
+        assert auto[:2] == names, "each view alone"
+        assert auto[2:4] == ["a", "b"], "view b has the more compact clusters; its first turn is the one alone"
+
+
+def test_views_take_turns_in_the_order_given_if_asked_to():
+    views, y = three_views(3, seed=1)
+    constraints = sampled(views, y, 6)
+    reordered = views[["view2", "view0", "view1"]]
+    model, other = (quietly(data, constraints, 4, view_order="given") for data in (views, reordered))
+    assert not np.array_equal(model.labels_, other.labels_)
+
+
+def test_what_lies_in_a_missing_row_does_not_matter():
+    views, _, constraints = quadrants()
+    filled = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
+    assert_same_model(fitted(filled, constraints), fitted(views, constraints))
+
+
+def test_columns_of_one_array():
+    views, y, _ = quadrants(mapped=1.0)
+    both = cs.Constraints.sample(y, 20, random_state=0)
+    X = np.hstack([views["a"], views["b"]])
+    columns = {"a": slice(0, 2), "b": [2, 3]}
+    one = cs.MultiViewConstrainedKMeans(2, views=columns, random_state=0).fit(X, constraints=both)
+    other = fitted(views, both)
+    assert_same_model(one, other)
+    assert np.array_equal(one.predict(X), other.predict(views))
+
+
+@every_base
+def test_float32(base):
+    views, _, constraints = quadrants()
+    single = views.map(lambda X: X.astype(np.float32))
+    one, other = fitted(views, constraints, **BASES[base]), fitted(single, constraints, **BASES[base])
+    assert np.array_equal(one.labels_, other.labels_)
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-4)
+    assert np.array_equal(other.predict(single), one.predict(views))
+
+
+def test_kinds_of_arrays(to_kind):
+    a, b = (np.array(X[:60]) for _, X in make_four_quadrants(mapped=1.0, random_state=0)[0].items())
+    mapping = {("a", "b"): [(i, i) for i in range(30)]}
+    constraints = {"a": cs.Constraints([(0, 1), (2, 3)], [(0, 59)], by="row")}
+    plain = quietly(cs.align({"a": a, "b": b}, mapping), constraints)
+    views = cs.align({"a": to_kind(a), "b": to_kind(b)}, mapping)
+    other = quietly(views, constraints)
+    assert_same_model(plain, other)
+    assert np.array_equal(other.predict(views), plain.predict(cs.align({"a": a, "b": b}, mapping)))
+    assert other.transform(views).shape == (90, 2)
+
+
+def test_arrays_of_another_library_without_gaps():
+    views, y = make_gaussian_views(40, n_clusters=2, n_features=(2, 3), separation=6, random_state=0)
+    blocks = {name: array_api_strict.asarray(np.array(X)) for name, X in views.items()}
+    common = cs.Constraints.sample(y, 6, random_state=0)
+    assert_same_model(fitted(blocks, common), fitted(views, common))
+
+
+@pytest.mark.parametrize("rows", [3, 64])
+def test_same_bits_whatever_the_threads(rows, monkeypatch):
+    views, _, constraints = quadrants()
+    one = fitted(views, constraints)
+    monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
+    for n_jobs in (1, 2, 5, -1):
+        assert_same_model(one, fitted(views, constraints, n_jobs=n_jobs))
+
+
+# predicting
+
+
+@every_base
+def test_predict_without_constraints_repeats_the_labels(base):
+    views, _ = make_gaussian_views(90, n_clusters=3, n_features=(2, 3, 2), separation=4, missing=0.3, random_state=0)
+    model = quietly(views, None, 3, **BASES[base])
+    assert np.array_equal(model.predict(views), model.labels_)
+    assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
+    assert np.array_equal(clone(model).fit_predict(views), model.labels_)
+    assert model.constraints_ == dict.fromkeys(views.names, cs.Constraints())
+
+
+@pytest.mark.parametrize("names", [["view0"], ["view1"], ["view2", "view0"], ["view0", "view1", "view2"]])
+def test_new_entities_with_any_of_the_views(names):
+    views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3, 2), separation=9, random_state=0)
+    model = fitted(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
+    assert same_partition(model.predict(views[80:][names]), y[80:])
+    assert same_partition(np.append(model.labels_, model.predict(views[80:][names])), y)
+
+
+def test_new_entities_with_different_views_each():
+    views, y = make_gaussian_views(120, n_clusters=3, n_features=(2, 3), separation=3, random_state=0)
+    model = quietly(views[:80], cs.Constraints.sample(y[:80], 10, random_state=0), 3, init="farthest")
+    present = np.tile([[True, False], [False, True], [True, True]], (14, 1))[:40]
+    found = model.predict(cs.Views(dict(views[80:].items()), present=present))
+    for kind, names in enumerate((["view0"], ["view1"], ["view0", "view1"])):
+        assert np.array_equal(found[kind::3], model.predict(views[80:][names])[kind::3])
+
+
+def test_costs_are_squared_distances_in_units_of_each_views_variance():
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints)
+    total = np.zeros((len(views), 2))
+    for name, X in views.items():
+        labels, centres = model.view_labels_[name], model.cluster_centers_[name]
+        there = labels >= 0
+        squares = cdist(X[there], centres, "sqeuclidean")
+        total[there] += squares / (squares[np.arange(there.sum()), labels[there]].mean() / 2)
+    np.testing.assert_allclose(model.transform(views), total)
+    new = {"a": [[-3.0, 0.0]], "b": [[3.0, 0.0]]}
+    nearer = {name: cdist(X, model.cluster_centers_[name]).argmin() for name, X in new.items()}
+    assert nearer["a"] != nearer["b"]
+    assert model.predict({name: np.array(X) for name, X in new.items()}) == model.transform(
+        {name: np.array(X) for name, X in new.items()}
+    ).argmin(axis=1)
+    assert model.get_feature_names_out().tolist() == [
+        "multiviewconstrainedkmeans0",
+        "multiviewconstrainedkmeans1",
+    ]
+
+
+def test_scale_of_a_view_does_not_matter_to_who_decides():
+    """Where two views disagree, costs are compared in each view's own variance."""
+    views, _, _ = quadrants(mapped=1.0)
+    constraints = cs.Constraints.sample((views["a"][:, 0] > 0).astype(int), 30, random_state=0)
+    one = fitted(views, constraints, init="farthest", transfer="none")
+    large = cs.Views({"a": views["a"], "b": 32 * views["b"]})
+    stronger = {"a": constraints, "b": 32.0**2 * constraints}
+    other = fitted(large, stronger, init="farthest", transfer="none")
+    assert np.array_equal(one.labels_, other.labels_)
+    np.testing.assert_allclose(other.transform(large), one.transform(views))
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 1e-9, 1e-3, 1e3, 1e9, 2.0**40])
+@pytest.mark.parametrize("base", ["mpck", "mpck full"])
+def test_units_of_one_view_do_not_matter_to_learned_metrics(base, scale):
+    views, _, constraints = quadrants()
+    plain = fitted(views, constraints, **BASES[base])
+    small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
+    scaled = fitted(small, constraints, **BASES[base])
+    assert np.array_equal(scaled.labels_, plain.labels_)
+    assert scaled.n_iter_ == plain.n_iter_
+    assert scaled.propagated_["a"].must_link.tolist() == plain.propagated_["a"].must_link.tolist()
+    np.testing.assert_allclose(scaled.propagated_["a"].must_weights, plain.propagated_["a"].must_weights, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**20])
+def test_units_of_one_view_do_not_matter_to_pck_if_weights_follow(scale):
+    views, _, constraints = quadrants()
+    plain = fitted(views, constraints, transfer="none")
+    small = cs.Views({"a": scale * views["a"], "b": views["b"]}, present=views.present)
+    scaled = fitted(small, {"a": scale**2 * constraints["a"], "b": constraints["b"]}, transfer="none")
+    assert np.array_equal(scaled.labels_, plain.labels_)
+    assert scaled.n_iter_ == plain.n_iter_
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError, match="This MultiViewConstrainedKMeans instance is not fitted yet"):
+        cs.MultiViewConstrainedKMeans(2).predict(np.eye(2))
+
+
+def test_views_that_were_not_there_in_fit():
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints)
+    with pytest.raises(ValueError, match="view 'c' was not there in fit: leave it out; the fitted views are 'a', 'b'"):
+        model.predict({"a": np.eye(2), "c": np.eye(2)})
+    with pytest.raises(ValueError, match="view 'a' has 3 columns, but had 2 in fit"):
+        model.predict({"a": np.eye(3)})
+
+
+# thresholds
+
+
+def test_a_threshold_for_each_view():
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints, threshold={"b": 0.4, "a": 0.8})
+    assert model.thresholds_ == {"a": 0.8, "b": 0.4}
+    for name, least in model.thresholds_.items():
+        weights = np.concatenate([model.propagated_[name].must_weights, model.propagated_[name].cannot_weights])
+        assert least <= weights.min() < least + 0.1
+    assert_same_model(model, fitted(views, constraints, threshold=[0.8, 0.4]))
+
+
+def test_a_lower_threshold_hands_on_more():
+    views, _, constraints = quadrants(mapped=1.0)
+    sizes = [
+        sum(own.size for own in quietly(views, constraints, threshold=t).propagated_.values())
+        for t in (0.9, 0.7, 0.5, 0.3)
+    ]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+
+
+def test_automatic_threshold():
+    views, _, constraints = quadrants(mapped=1.0, n_samples=80)
+    one, other = (fitted(views, constraints, threshold="auto", max_iter=10) for _ in range(2))
+    chosen = one.thresholds_["a"]
+    assert chosen in CANDIDATES
+    assert one.thresholds_ == {"a": chosen, "b": chosen}
+    assert_same_model(one, other)
+
+
+@pytest.mark.parametrize("transfer", ["direct", "none"])
+def test_automatic_threshold_where_it_plays_no_part(transfer):
+    views, _, constraints = quadrants(n_samples=40, n=6, mapped=1.0)
+    model = quietly(views, constraints, threshold="auto", transfer=transfer, max_iter=5)
+    assert model.thresholds_ == {"a": 0.5, "b": 0.5}
+
+
+@pytest.mark.parametrize("constraints", [None, {"a": cs.Constraints([(0, 1)])}], ids=["none", "one"])
+def test_automatic_threshold_with_too_few_constraints(constraints):
+    views, _, _ = quadrants()
+    with pytest.raises(ValueError, match=r"threshold='auto' needs at least two constraints within views"):
+        fitted(views, constraints, threshold="auto")
+
+
+BAD_THRESHOLDS = {
+    "zero": (0, r"The 'threshold' parameter of MultiViewConstrainedKMeans must be a float in the range \(0"),
+    "negative": (-0.5, r"The 'threshold' parameter of MultiViewConstrainedKMeans must be"),
+    "text": ("high", r"The 'threshold' parameter of MultiViewConstrainedKMeans must be"),
+    "zero in a view": ({"a": 0.5, "b": 0}, r"the threshold of view 'b' must be a number above 0, got 0"),
+    "NaN in a view": ([0.5, np.nan], r"the threshold of view 'b' must be a number above 0, got nan"),
+    "text in a view": ({"a": "auto", "b": 0.5}, r"the threshold of view 'a' must be a number above 0, got 'auto'"),
+    "a view without": ({"a": 0.5}, r"threshold has nothing for view 'b': name every one of 'a', 'b'"),
+    "an unknown view": ({"a": 0.5, "c": 0.5}, r"threshold names view 'c'; the views are 'a', 'b'"),
+    "a list too long": ([0.5, 0.5, 0.5], r"threshold lists 3 values for 2 views \('a', 'b'\): give one each"),
+}
+
+
+@pytest.mark.parametrize(("threshold", "message"), BAD_THRESHOLDS.values(), ids=BAD_THRESHOLDS)
+def test_thresholds_that_make_no_sense(threshold, message):
+    views, _, constraints = quadrants(n_samples=40, n=6)
+    with pytest.raises(ValueError, match=message):
+        fitted(views, constraints, threshold=threshold)
+
+
+# what it refuses, and what it says
+
+
+def sparse_views(n=40):
+    views, y = make_four_quadrants(2 * n, random_state=0)
+    return cs.Views({"a": sp.csr_array(views["a"]), "b": views["b"]}), views, y
+
+
+def test_sparse_views_do_not_propagate():
+    sparse, _, y = sparse_views()
+    with pytest.raises(
+        ValueError,
+        match=r"view 'a' is sparse \(40, 2\): constraints propagate in dense views of few columns\. Reduce it first, "
+        r"PerView\(SpectralFeatures\(\)\), or use transfer='direct'",
+    ):
+        fitted(sparse, cs.Constraints.sample(y, 10, random_state=0))
+
+
+@pytest.mark.parametrize("base", ["pck", "mpck"])
+@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
+def test_sparse_views_transfer_what_need_not_be_propagated(transfer, base):
+    sparse, dense, y = sparse_views()
+    constraints = cs.Constraints.sample(y, 10, random_state=0)
+    one, other = (quietly(own, constraints, transfer=transfer, base=base) for own in (sparse, dense))
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.objective_ == pytest.approx(other.objective_)
+    assert np.array_equal(one.predict(sparse), other.predict(dense))
+
+
+def test_views_without_a_common_entity():
+    views, _, constraints = quadrants(mapped=0.0)
+    with pytest.raises(
+        ValueError,
+        match=r"no entity has two views, so nothing can be transferred between them: give consilience\.align a "
+        r"mapping, Views whose ids meet, or cluster each by itself with transfer='none'",
+    ):
+        fitted(views, constraints)
+    alone = fitted(views, constraints, transfer="none")
+    assert set(alone.labels_) == {0, 1}
+    assert np.isnan(alone.agreement_[0, 1])
+
+
+def test_a_constraint_in_a_view_that_an_entity_lacks():
+    views, _, _ = quadrants()
+    lacking = int(np.flatnonzero(~views.present[:, 1])[0])
+    having = int(np.flatnonzero(views.present[:, 1])[0])
+    low, high = sorted((lacking, having))
+    with pytest.raises(
+        ValueError,
+        match=rf"cannot-link \({low}, {high}\) is given in view 'b', which entity {lacking} lacks: give it in a view "
+        r"that both have, or for all views at once, constraints=Constraints\(\.\.\.\); rows of the view's own block "
+        r"are Constraints\(\.\.\., by='row'\)",
+    ):
+        fitted(views, {"b": cs.Constraints(cannot_link=[(lacking, having)])})
+
+
+BAD_CONSTRAINTS = {
+    "an unknown view": ({"c": cs.Constraints()}, ValueError, r"constraints name view 'c'; the views are 'a', 'b'"),
+    "a list": ([(0, 1)], TypeError, r"constraints must be Constraints\(must_link=\[\.\.\.\].*, got list"),
+    "a list in a view": ({"a": [(0, 1)]}, TypeError, r"constraints of view 'a' must be Constraints\(.*, got list"),
+    "an entity too far": (
+        cs.Constraints([(0, 400)]),
+        ValueError,
+        r"must-link \(0, 400\) names entity 400, but there are 150: give positions from 0 to 149",
+    ),
+    "ids without ids": (cs.Constraints([("p", "q")]), ValueError, r"constraints name entities by id, but the data has"),
+    "rows of no view": (
+        cs.Constraints([(0, 1)], by="row"),
+        ValueError,
+        r"constraints by row are of one view: give constraints=\{'view': Constraints\(\.\.\.\)\}",
+    ),
+    "a row too far": (
+        {"b": cs.Constraints([(0, 100)], by="row")},
+        ValueError,
+        r"must-link \(0, 100\) names row 100 of view 'b', which no entity has: rows run from 0 to 99",
+    ),
+}
+
+
+@pytest.mark.parametrize(("constraints", "error", "message"), BAD_CONSTRAINTS.values(), ids=BAD_CONSTRAINTS)
+def test_constraints_that_make_no_sense(constraints, error, message):
+    views, _, _ = quadrants()
+    with pytest.raises(error, match=message):
+        fitted(views, constraints)
+
+
+def test_more_clusters_than_a_view_has_entities():
+    rng = np.random.default_rng(0)
+    views = cs.align(
+        {"a": rng.standard_normal((9, 2)), "b": rng.standard_normal((3, 2))}, {("a", "b"): [(0, 0), (1, 1)]}
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"view 'b' has 3 entities \(n_samples=3\), fewer than n_clusters=4: ask for fewer clusters, or leave the "
+        r"view out",
+    ):
+        fitted(views, n_clusters=4)
+
+
+BAD_STARTS = {
+    "centres of another shape": (
+        {"a": np.zeros((3, 2))},
+        r"init for view 'a' has shape \(3, 2\): give centres \(2, 2\)",
+    ),
+    "NaN": ({"b": np.full((2, 2), np.nan)}, r"init for view 'b' holds NaN or infinity: give finite numbers"),
+    "an unknown view": ({"c": np.zeros((2, 2))}, r"init names view 'c'; the views are 'a', 'b'"),
+    "text": ("k-means++", r"The 'init' parameter of MultiViewConstrainedKMeans must be"),
+}
+
+
+@pytest.mark.parametrize(("init", "message"), BAD_STARTS.values(), ids=BAD_STARTS)
+def test_starts_that_make_no_sense(init, message):
+    views, _, constraints = quadrants(n_samples=40, n=6)
+    with pytest.raises(ValueError, match=message):
+        fitted(views, constraints, init=init)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("base", "cop"), ("transfer", "some"), ("metric", "rank"), ("max_iter", 0), ("tol", -1)]
+)
+def test_parameters_that_make_no_sense(parameter, value):
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter of MultiViewConstrainedKMeans must be"):
+        fitted(np.eye(4), **{parameter: value})
+
+
+def test_a_start_for_some_views_leaves_the_others_to_their_own():
+    views, _, constraints = quadrants()
+    centres = some_centres(views)
+    model, given_both, largest = (
+        fitted(views, constraints, init=init, transfer="none") for init in ({"a": centres["a"]}, centres, "largest")
+    )
+    assert model.history_["objective_a"].tolist() == given_both.history_["objective_a"].tolist()
+    assert model.history_["objective_b"].tolist() == largest.history_["objective_b"].tolist()
+    assert given_both.history_["objective_b"][-1] != largest.history_["objective_b"][-1]
+
+
+def test_a_conflict_across_views_is_reported():
+    views, _, _ = quadrants()
+    one, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
+    constraints = {"a": cs.Constraints([(one, other)]), "b": cs.Constraints(cannot_link=[(one, other)])}
+    with pytest.warns(
+        UserWarning,
+        match=rf"cannot-links contradict must-links \(1 such\), as \({one}, {other}\), which must-links tie together: "
+        r"they count as they are, and nothing is inferred from them",
+    ):
+        model = fitted(views, constraints)
+    assert model.constraints_["b"].cannot_link.tolist()[0] == [one, other]
+    assert [one, other] in model.constraints_["b"].must_link.tolist(), "what was given in the other view holds here"
+
+
+@pytest.mark.filterwarnings("ignore:cannot-links contradict must-links")
+@pytest.mark.parametrize("transfer", ["direct", "propagate"])
+def test_a_conflict_stays_where_it_was_given(transfer):
+    views, _, _ = quadrants()
+    one, other = views.present.all(axis=1).nonzero()[0][:2].tolist()
+    constraints = {"a": cs.Constraints([(one, other)]), "b": cs.Constraints(cannot_link=[(one, other)])}
+    model = fitted(views, constraints, transfer=transfer)
+    assert model.constraints_["b"].cannot_link.tolist() == [[one, other]]
+    assert model.propagated_["b"].cannot_link.tolist() == [], "a view hands on what the others contradict"
+    assert model.constraints_["a"].cannot_link.tolist() == []
+
+
+def test_rounds_that_run_out():
+    views, _, constraints = quadrants()
+    with pytest.warns(ConvergenceWarning, match=r"the views still changed each other after 1 rounds; of the lat"):
+        model = fitted(views, constraints, max_iter=1)
+    assert not model.converged_
+    assert model.n_iter_ == len(model.history_["round"]) == 1
+
+
+def test_nothing_reaches_entities_with_several_views():
+    views, y, _ = quadrants()
+    alone = np.flatnonzero(~views.present[:, 1])
+    constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumbered(alone)}
+    with pytest.warns(
+        UserWarning,
+        match=r"no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
+        r"the views \(view 'a' has 2 columns\) to a few columns, PerView\(SpectralFeatures\(5\)\)",
+    ):
+        fitted(views, constraints, threshold=0.9999999)
+
+
+def test_clusters_that_end_up_empty_are_reported():
+    X = np.repeat([[0.0], [1.0]], 4, axis=0)
+    message = (
+        r"1 of 3 clusters are empty in view 'a': there may be fewer distinct .*; lower n_clusters, or check the must"
+    )
+    with pytest.warns(UserWarning, match=message):
+        fitted({"a": X}, n_clusters=3)
+
+
+# rounds
+
+
+def test_max_iter_cuts_the_same_rounds_short():
+    views, _, constraints = quadrants(4)
+    whole = fitted(views, constraints)
+    assert whole.n_iter_ > 2
+    short = quietly(views, constraints, max_iter=2)
+    assert short.n_iter_ == 2
+    assert short.history_["objective"].tolist() == whole.history_["objective"][:2].tolist()
+
+
+def test_tol_matters():
+    views, _, constraints = quadrants(4)
+    tight, loose = fitted(views, constraints), fitted(views, constraints, tol=10.0)
+    assert loose.n_iter_ == 2 < tight.n_iter_
+    assert loose.converged_
+
+
+@pytest.mark.parametrize("turn", [3, 4])
+def test_interrupted_in_the_second_round_it_holds_the_first(turn, monkeypatch):
+    views, _, constraints = quadrants(4)
+    first = quietly(views, constraints, max_iter=1)
+    infer, turns = TRANSFERS["propagate"], []
+
+    def until(own):
+        turns.append(own)
+        if len(turns) == turn:
+            raise KeyboardInterrupt
+        return infer(own)
+
+    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(until, weighed=True))
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the result of the last whole round"):
+        model.fit(views, constraints=constraints)
+    assert not model.converged_
+    assert_same_model(model, first)
+    assert np.array_equal(model.predict(views), first.predict(views))
+
+
+def test_interrupted_in_the_first_round_there_is_nothing_to_hold(monkeypatch):
+    views, _, constraints = quadrants()
+
+    def at_once(turn):
+        raise KeyboardInterrupt("now")
+
+    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(at_once, weighed=True))
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="now"):
+        model.fit(views, constraints=constraints)
+    assert not hasattr(model, "labels_")
+
+
+# a good scikit-learn citizen
+
+
+@every_base
+def test_reproducible(base):
+    views, _, constraints = quadrants()
+    for state in (lambda: 3, lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)):
+        one, other = (fitted(views, constraints, random_state=state(), **BASES[base]) for _ in range(2))
+        assert_same_model(one, other)
+
+
+def test_neither_parameters_nor_global_randomness_are_touched():
+    views, _, constraints = quadrants()
+    centres = some_centres(views)
+    options = {"init": centres, "threshold": {"a": 0.5, "b": 0.6}, "tol": 1e-5}
+    model = cs.MultiViewConstrainedKMeans(2, **options)
+    before = model.get_params()
+    kept = {name: own.copy() for name, own in centres.items()}
+    given_before = {name: own | own for name, own in constraints.items()}
+    with np.errstate(all="raise"):
+        state = np.random.get_state()[1].tolist()  # noqa: NPY002
+        model.fit(views, constraints=constraints)
+        assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
+    assert model.get_params() == before
+    assert all(np.array_equal(kept[name], centres[name]) for name in kept)
+    assert constraints == given_before
+
+
+@every_base
+def test_survives_pickling_and_cloning(base):
+    views, _, constraints = quadrants()
+    model = fitted(views, constraints, **BASES[base])
+    copy = pickle.loads(pickle.dumps(model))
+    assert_same_model(copy, model)
+    assert np.array_equal(copy.predict(views), model.predict(views))
+    np.testing.assert_array_equal(copy.transform(views), model.transform(views))
+    again = clone(model)
+    assert not hasattr(again, "labels_")
+    assert_same_model(again.fit(views, constraints=constraints), model)
+
+
+def test_in_a_pipeline():
+    views, _, constraints = quadrants()
+    scaled = views.map(lambda X: X * [1, 100])
+    pipeline = make_pipeline(
+        cs.PerView(StandardScaler()), cs.MultiViewConstrainedKMeans(2, init="farthest", random_state=0)
+    )
+    pipeline.fit(scaled, multiviewconstrainedkmeans__constraints=constraints)
+    model = fitted(cs.PerView(StandardScaler()).fit_transform(scaled), constraints, init="farthest")
+    assert_same_model(pipeline[-1], model)
+    assert np.array_equal(pipeline.predict(scaled), model.predict(cs.PerView(StandardScaler()).fit_transform(scaled)))
+
+
+def test_progress_is_shown_where_it_is_asked_for(capsys):
+    views, _, constraints = quadrants()
+    quiet = fitted(views, constraints)
+    assert capsys.readouterr().out == ""
+    assert_same_model(fitted(views, constraints, verbose=True), quiet)
+
+
+# the quadrants
+
+
+@pytest.mark.parametrize(("n", "mapped", "n_mapped"), [(200, 1.0, 100), (200, 0.5, 50), (40, 0.0, 0), (80, 0.31, 12)])
+def test_sizes_of_the_quadrants(n, mapped, n_mapped):
+    views, y = make_four_quadrants(n, mapped=mapped, random_state=0)
+    assert views.names == ("a", "b")
+    assert views.present.sum(axis=0).tolist() == [n // 2, n // 2]
+    assert views.present.all(axis=1).sum() == n_mapped
+    assert len(views) == len(y) == n - n_mapped
+    for v, name in enumerate(views.names):
+        there = views.present[:, v]
+        assert sorted(views.rows[there, v]) == list(range(n // 2)), "every row is there once"
+        assert views[name].shape[1] == 2
+        assert (y[there] == 1).sum() == n // 4
+
+
+def test_right_and_left_are_the_clusters_of_the_quadrants():
+    views, y = make_four_quadrants(800, mapped=0.5, random_state=1)
+    for v, (_, X) in enumerate(views.items()):
+        there = views.present[:, v]
+        assert np.mean((X[there, 0] > 0) == (y[there] == 1)) > 0.99
+        for side in (0, 1):
+            upper = X[there & (y == side), 1] > 0
+            assert 0.45 < upper.mean() < 0.55, "above and below say nothing"
+
+
+def test_mapped_points_of_the_quadrants_are_near_and_in_one_quadrant():
+    views, _ = make_four_quadrants(400, mapped=0.5, random_state=0)
+    both = views.present.all(axis=1)
+    a, b = views["a"][both], views["b"][both]
+    quadrant = views.rows[both] // 50
+    assert np.array_equal(quadrant[:, 0], quadrant[:, 1])
+    apart = np.linalg.norm(a - b, axis=1).mean()
+    assert apart < 0.5 * np.linalg.norm(a - b[np.random.default_rng(0).permutation(len(b))], axis=1).mean()
+    assert apart < 0.7
+
+
+def test_quadrants_are_reproducible():
+    one, other, third = (make_four_quadrants(40, mapped=0.5, random_state=seed)[0] for seed in (0, 0, 1))
+    assert np.array_equal(one.rows, other.rows)
+    np.testing.assert_array_equal(one["a"], other["a"])
+    assert not np.array_equal(np.nan_to_num(one["a"][:15]), np.nan_to_num(third["a"][:15]))
+
+
+@pytest.mark.parametrize("n", [0, 7, 12, 204])
+def test_numbers_of_points_that_do_not_make_quadrants(n):
+    with pytest.raises(ValueError, match=rf"n_samples={n} must be a multiple of 8: four quadrants in two views"):
+        make_four_quadrants(n)
+
+
+@pytest.mark.parametrize("mapped", [-0.1, 1.5, np.nan])
+def test_shares_that_are_none(mapped):
+    with pytest.raises(ValueError, match=rf"mapped={mapped} is a share: give a number from 0 to 1"):
+        make_four_quadrants(mapped=mapped)
+
+
+def test_a_view_that_never_varies_does_no_harm():
+    views = cs.Views({"a": np.ones((10, 2)), "b": np.random.default_rng(0).standard_normal((10, 2))})
+    given = {"a": cs.Constraints([(0, 1)], [(2, 3)])}
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=given)
+    assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e6])
+def test_propagation_does_not_depend_on_the_units(scale):
+    """Collinear columns have a singular covariance, whatever is added to it must not drown it, nor be lost in it."""
+    views, y, constraints = quadrants()
+    wide = views.map(lambda block: scale * np.column_stack([block, block.sum(axis=1)]))
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(wide, constraints=constraints)
+    assert min(model.propagated_["a"].precision(y)) > 0.95
+
+
+def test_a_full_metric_needs_dense_views():
+    rng = np.random.default_rng(0)
+    views = cs.Views({"a": sp.random_array((20, 5), density=0.5, rng=rng, format="csr"), "b": rng.random((20, 2))})
+    with pytest.raises(
+        ValueError, match=r"view 'a' is sparse \(20, 5\), and metric='full' needs dense rows: use metric"
+    ):
+        cs.MultiViewConstrainedKMeans(2, base="mpck", metric="full", transfer="direct").fit(views)
+
+
+def test_a_cannot_link_within_a_mapped_row_is_a_conflict():
+    rng = np.random.default_rng(0)
+    views = cs.align({"a": rng.random((6, 2)), "b": rng.random((5, 2))}, {("a", "b"): [(0, 0), (1, 0), (2, 1)]})
+    given = {"a": cs.Constraints(cannot_link=[(0, 1)], by="row")}
+    with pytest.warns(UserWarning, match=r"cannot-links contradict must-links \(1 such\), as \(0, 1\)"):
+        cs.MultiViewConstrainedKMeans(2, transfer="direct", random_state=0).fit(views, constraints=given)
+
+
+@pytest.mark.parametrize("transfer", ["direct", "membership", "none"])
+def test_no_threshold_is_chosen_where_nothing_is_weighed(transfer):
+    views, _, _ = quadrants()
+    model = cs.MultiViewConstrainedKMeans(2, transfer=transfer, threshold="auto", random_state=0).fit(views)
+    assert model.thresholds_ == {"a": 0.5, "b": 0.5}
+
+
+def test_runs_that_never_settle_keep_the_best_of_the_later_rounds(monkeypatch):
+    views, _, constraints = quadrants()
+    real = Base.cluster
+    calls = iter(range(1000))
+
+    def restless(self, name, view, given, links):
+        state = real(self, name, view, given, links)
+        return replace(state, cost=state.cost + [0.0, 0.0, 7.0, 7.0, 3.0, 3.0][next(calls) % 6])
+
+    monkeypatch.setattr(Base, "cluster", restless)
+    with pytest.warns(
+        ConvergenceWarning, match=r"still changed each other after 8 rounds; of the later ones that of l"
+    ):
+        model = cs.MultiViewConstrainedKMeans(2, max_iter=8, random_state=0).fit(views, constraints=constraints)
+    assert model.objective_ == model.history_["objective"][4:].min()
+
+
+def test_score_is_minus_what_the_cheapest_clusters_cost():
+    views, _, constraints = quadrants()
+    model = cs.MultiViewConstrainedKMeans(2, random_state=0).fit(views, constraints=constraints)
+    assert model.score(views) == pytest.approx(-model.transform(views).min(axis=1).sum())

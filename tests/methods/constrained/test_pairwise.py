@@ -1,0 +1,471 @@
+"""Constrained k-means against the papers written out pair by pair, and what it is made of."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+import literal_constrained as literal
+from consilience import Constraints
+from consilience.divergences import SquaredEuclidean
+from consilience.methods.common.statistics import Collector
+from consilience.methods.constrained import farthest as farthest_module
+from consilience.methods.constrained.base import ready_rows
+from consilience.methods.constrained.cluster_metrics import METRICS
+from consilience.methods.constrained.farthest import farthest_pair
+from consilience.methods.constrained.linked import Linked
+from consilience.methods.constrained.neighbourhoods import first_centres, neighbourhoods
+from consilience.methods.constrained.pairwise import assign, constrained_kmeans
+
+K = 3
+
+
+def problem(seed, n=30, d=3, n_links=25, scale=1.0):
+    """Rows in overlapping groups, links of both kinds and of any weight (some against the groups), and centres."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % K)
+    X = rng.standard_normal((n, d)) * rng.uniform(0.5, 2, d) + 1.5 * rng.standard_normal((K, d))[y]
+    pairs = rng.permutation([(i, j) for j in range(n) for i in range(j)])[:n_links]
+    weights = scale * rng.uniform(0.1, 4, n_links)
+    same = (y[pairs[:, 0]] == y[pairs[:, 1]]) ^ (rng.random(n_links) < 0.2)
+    links = [(int(i), int(j), float(w)) for (i, j), w in zip(pairs, weights, strict=True)]
+    must = [link for link, kept in zip(links, same, strict=True) if kept]
+    cannot = [link for link, kept in zip(links, same, strict=True) if not kept]
+    centres = X[rng.choice(n, K, replace=False)] + 0.1 * rng.standard_normal((K, d))
+    return X, must, cannot, centres
+
+
+def fitted(model, X, must=(), cannot=()):
+    """Contradictions and rounds that run out are no matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(X, constraints=Constraints(must, cannot))
+
+
+def matrices(metrics):
+    """(k, d, d), also of metrics that are weights of columns."""
+    return np.array([np.diag(own) for own in metrics]) if metrics.ndim == 2 else metrics
+
+
+# --- against the papers
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("scale", [0.1, 1.0, 20.0])
+def test_pck_is_the_papers(seed, scale):
+    X, must, cannot, centres = problem(seed, scale=scale)
+    labels, means, J = literal.pck_means(X, centres, must, cannot, range(len(X)))
+    model = fitted(cs.PCKMeans(K, init=centres, order="index"), X, must, cannot)
+    assert np.array_equal(model.labels_, labels)
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9, atol=1e-12)
+    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.n_violations_ == violations(labels, must, cannot)
+
+
+def violations(labels, must, cannot):
+    return sum(labels[i] != labels[j] for i, j, _ in must) + sum(labels[i] == labels[j] for i, j, _ in cannot)
+
+
+kinds_of_metric = pytest.mark.parametrize("shared", [False, True], ids=["each its own", "shared"])
+
+
+@pytest.mark.parametrize("seed", range(3, 9))  # of 1 and 2 a cluster runs empty, to which the papers have no answer
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+@kinds_of_metric
+def test_mpck_is_the_papers(seed, metric, shared):
+    X, must, cannot, centres = problem(seed, n=24, d=2, n_links=14, scale=0.2)
+    found = literal.mpck_means(
+        X, centres, must, cannot, range(len(X)), max_iter=60, diagonal=metric == "diagonal", shared=shared
+    )
+    labels, means, metrics, J = found
+    again = literal.mpck_sweep(X, labels, means, metrics, must, cannot, range(len(X)))
+    assert np.array_equal(again, labels), "the literal version has settled: there is one answer"
+    model = fitted(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centres, order="index"), X, must, cannot)
+    assert np.array_equal(model.labels_, labels)
+    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(matrices(model.metrics_), metrics, rtol=1e-7, atol=1e-9)
+    assert model.n_violations_ == violations(labels, must, cannot)
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+@kinds_of_metric
+@pytest.mark.parametrize("seed", range(3))
+def test_the_metric_of_an_indefinite_scatter(metric, shared, seed):
+    """Heavy cannot-links within a cluster subtract from its scatter; what falls below zero counts as nothing."""
+    X, _, _, centres = problem(seed, n=20, d=2)
+    rng = np.random.default_rng(seed)
+    cannot = [(i, j, 2.0) for j in range(20) for i in range(j) if rng.random() < 0.2]
+    model = fitted(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centres, order="index"), X, (), cannot)
+    values = np.linalg.eigvalsh(matrices(model.metrics_))
+    assert np.isfinite(values).all()
+    assert (values > 0).all()
+    J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, matrices(model.metrics_), (), cannot)
+    assert model.objective_ == pytest.approx(J, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_without_constraints_it_is_k_means(seed):
+    X, _, _, centres = problem(seed, n=200)
+    expected = KMeans(K, init=centres, n_init=1, tol=0).fit(X)
+    model = cs.PCKMeans(K, init=centres).fit(X)
+    assert np.array_equal(model.labels_, expected.labels_)
+    assert model.objective_ == pytest.approx(expected.inertia_, rel=1e-9)
+    np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, rtol=1e-9)
+    assert model.n_violations_ == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pck_is_mpck_that_learns_nothing_and_pays_the_weights(seed):
+    X, must, cannot, _ = problem(seed)
+    for init in ("largest", "farthest"):
+        options = {"init": init, "random_state": seed, "n_init": 2}
+        pck = fitted(cs.PCKMeans(K, **options), X, must, cannot)
+        mpck = fitted(cs.MPCKMeans(K, metric="identity", penalty="unit", **options), X, must, cannot)
+        assert np.array_equal(pck.labels_, mpck.labels_)
+        assert pck.objective_ == mpck.objective_
+        assert pck.n_violations_ == mpck.n_violations_
+        assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_identity_that_pays_by_distance(seed):
+    X, must, cannot, centres = problem(seed, scale=0.1)
+    model = fitted(cs.MPCKMeans(K, metric="identity", init=centres, order="index"), X, must, cannot)
+    J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, np.array([np.eye(3)] * K), must, cannot)
+    assert model.objective_ == pytest.approx(J, rel=1e-9)
+
+
+# --- what falls
+
+MODELS = [("identity", False), ("identity", True), ("diagonal", True), ("full", True)]
+
+
+def started(seed, metric, measured, scale=0.3):
+    """A problem, and the state after two rounds."""
+    X, must, cannot, centres = problem(seed, n=16, d=2, n_links=12, scale=scale)
+    given_links = Constraints(must, cannot)
+    own = Linked(ready_rows(X), given_links.must, given_links.cannot, measured=measured)
+    states = constrained_kmeans(own, METRICS[metric](K, 2, False), centres, np.arange)
+    next(states)
+    return X, must, cannot, own, next(states)
+
+
+def literal_objective(X, labels, state, must, cannot, measured):
+    if not measured:
+        return literal.pck_objective(X, labels, state.centres, must, cannot)
+    return literal.mpck_objective(X, labels, state.centres, matrices(state.metric.values), must, cannot)
+
+
+@pytest.mark.parametrize(("metric", "measured"), MODELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_visit_raises_the_objective(metric, measured, seed):
+    """Row after row, from labels at random."""
+    X, must, cannot, own, state = started(seed, metric, measured)
+    labels = np.random.default_rng(seed).integers(0, K, len(X))
+    prices = own.prices(state.metric, None)
+    J, moves = literal_objective(X, labels, state, must, cannot, measured), 0
+    for visits in [[], *([place] for place in range(len(own.rows)))]:
+        before = labels.copy()
+        order = np.array(visits, dtype=int)
+        moved, _ = assign(
+            own, state.metric, state.centres, prices, labels, lambda _, order=order: order, Collector(own.view, K)
+        )
+        after = literal_objective(X, labels, state, must, cannot, measured)
+        assert after <= J + 1e-9 * abs(J)
+        assert moved == np.sum(labels != before)
+        J, moves = after, moves + moved
+    assert moves > 0
+
+
+@pytest.mark.parametrize(("metric", "measured"), MODELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_objective_of_a_round_is_the_papers(metric, measured, seed):
+    X, must, cannot, _, state = started(seed, metric, measured)
+    J = literal_objective(X, state.labels, state, must, cannot, measured)
+    assert state.cost == pytest.approx(J, rel=1e-9)
+    assert state.n_violations == violations(state.labels, must, cannot)
+    assert state.record == {"objective": state.cost, "violations": state.n_violations}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    scale=st.sampled_from([0.01, 1.0, 30.0]),
+    k=st.integers(1, 12),
+    order=st.sampled_from(["index", "random"]),
+)
+def test_no_round_of_pck_raises_the_objective(seed, scale, k, order):
+    """Nor where clusters run empty and move elsewhere."""
+    X, must, cannot, _ = problem(seed, n=25, n_links=60, scale=scale)
+    model = fitted(cs.PCKMeans(k, order=order, random_state=seed), X, must, cannot)
+    costs = model.history_["objective"]
+    assert (np.diff(costs) <= 1e-12 * costs[:-1]).all()
+    assert model.objective_ <= costs[-1] * (1 + 1e-12)
+    J = literal.pck_objective(X, model.labels_, model.cluster_centers_, must, cannot)
+    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.history_["violations"][-1] >= 0
+
+
+@pytest.mark.parametrize("model", [cs.PCKMeans, cs.MPCKMeans])
+def test_rounds_that_run_out_leave_labels_that_follow_from_the_centres(model):
+    X, must, _, centres = problem(1, n=200, n_links=60)
+    with pytest.warns(ConvergenceWarning, match="no convergence in 2 rounds: raise max_iter, or tol"):
+        found = model(K, init=centres, order="index", max_iter=2).fit(X, constraints=Constraints(must))
+    free = np.setdiff1d(np.arange(200), Constraints(must).must_link)
+    assert np.array_equal(found.labels_[free], found.predict(X)[free])
+    options = (X, found.labels_, found.cluster_centers_)
+    if model is cs.PCKMeans:
+        J = literal.pck_objective(*options, must, ())
+    else:
+        J = literal.mpck_objective(*options, matrices(found.metrics_), must, ())
+    assert found.objective_ == pytest.approx(J, rel=1e-9)
+
+
+def test_partners_that_are_nowhere_yet_do_not_count():
+    """The first of two that are tied goes where it is nearest, whatever the tie weighs; the second follows."""
+    X = np.array([[0.0], [10.0], [0.1], [9.9]])
+    centres = np.array([[0.0], [10.0]])
+    for must, expected in (([(0, 3, 1e6)], [0, 1, 0, 0]), ([(1, 2, 1e6)], [0, 1, 1, 1])):
+        given_links = Constraints(must)
+        own = Linked(ready_rows(X), given_links.must, given_links.cannot, measured=False)
+        state = next(constrained_kmeans(own, METRICS["identity"](2, 1, False), centres, np.arange))
+        assert state.labels.tolist() == expected
+
+
+# --- the farthest pair
+
+
+def assert_farthest(found, X, square):
+    dense = X.toarray() if sp.issparse(X) else X
+    assert found.square == pytest.approx(square, rel=1e-9)
+    assert found.bound == found.square
+    assert np.sum((dense[found.first] - dense[found.second]) ** 2) == pytest.approx(found.square, rel=1e-12)
+
+
+def literal_square(X):
+    i, j = literal.farthest_pair(X, np.eye(X.shape[1]))
+    return literal.squared_distance(X[i], X[j], np.eye(X.shape[1]))
+
+
+kinds_of_rows = st.sampled_from(["gauss", "grid", "ball", "twins", "line"])
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    kinds_of_rows, st.integers(2, 14), st.integers(1, 4), st.integers(0, 999), st.booleans(), st.sampled_from([0, 50.0])
+)
+def test_the_farthest_pair_is_the_farthest(kind, n, d, seed, sparse, shift):
+    """Ties, rows that are the same, rows on a sphere, where nothing can be left out."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    if kind == "grid":
+        X = rng.integers(0, 3, (n, d)).astype(float)
+    elif kind == "ball":
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    elif kind == "twins":
+        X = np.repeat(X[: (n + 1) // 2], 2, axis=0)[:n]
+    elif kind == "line":
+        X = np.outer(X[:, 0], np.ones(d))
+    X = X + shift
+    rows = sp.csr_array(X) if sparse else X
+    square = literal_square(X)
+    assert_farthest(farthest_pair(rows), rows, square)
+    hint = (int(rng.integers(n)), int(rng.integers(n)))
+    assert_farthest(farthest_pair(rows, [hint]), rows, square)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("block", [1, 7, 512])
+def test_the_farthest_pair_block_by_block(make, block, monkeypatch):
+    monkeypatch.setattr(farthest_module, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 5)) * (rng.random((300, 5)) < 0.5)
+    X[::3] /= np.linalg.norm(X[::3], axis=1, keepdims=True) + 1e-3
+    assert_farthest(farthest_pair(make(X)), make(X), pdist(X, "sqeuclidean").max())
+
+
+def test_the_farthest_pair_among_rows_on_a_sphere():
+    """Many rows are far out, and no walk from one to the farthest finds the farthest two by itself."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((150, 8))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        assert_farthest(farthest_pair(X), X, pdist(X, "sqeuclidean").max())
+
+
+def test_the_farthest_of_rows_that_are_all_the_same():
+    for X in (np.full((5, 3), 0.1), np.ones((1, 2)), sp.csr_array(np.zeros((4, 2)))):
+        found = farthest_pair(X)
+        assert (found.square, found.bound) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_search_too_long_says_how_far_off_it_may_be(seed, sparse, monkeypatch):
+    monkeypatch.setattr(farthest_module, "MOST_WORK", 0)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 6))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    square = pdist(X, "sqeuclidean").max()
+    found = farthest_pair(sp.csr_array(X) if sparse else X)
+    assert found.square == pytest.approx(np.sum((X[found.first] - X[found.second]) ** 2))
+    assert found.square <= square * (1 + 1e-12)
+    assert square <= found.bound * (1 + 1e-12)
+    assert found.square >= np.sum((X - X.mean(axis=0)) ** 2, axis=1).max(), "as far as the way to the mean at least"
+
+
+def test_a_hint_is_never_lost(monkeypatch):
+    """The farthest pair of the round before, if nothing farther turns up."""
+    monkeypatch.setattr(farthest_module, "MOST_WORK", 0)
+    X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
+    hinted = farthest_pair(X, [(0, 0), (2, 3)])
+    assert hinted.square == pytest.approx(7.8**2)
+
+
+# --- where it starts
+
+
+def groups_of(given, inferred):
+    return neighbourhoods(given, given | inferred)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda p: p[0] != p[1]), max_size=9))
+def test_groups_are_what_must_links_tie(pairs):
+    found = groups_of(Constraints(pairs), Constraints())
+    assert [own.tolist() for own in found] == literal.neighbourhoods(10, [(*pair, 1.0) for pair in pairs])
+    found = groups_of(Constraints(), Constraints(pairs))
+    assert [own.tolist() for own in found] == literal.neighbourhoods(10, [(*pair, 1.0) for pair in pairs])
+
+
+weighted = st.lists(
+    st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.2, 0.4, 0.6, 0.8, 1.0])).filter(
+        lambda link: link[0] != link[1]
+    ),
+    max_size=9,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(weighted, weighted, weighted, weighted)
+def test_inferred_must_links_respect_heavier_cannot_links(must, cannot, inferred, inferred_cannot):
+    found = groups_of(Constraints(must, cannot), Constraints(inferred, inferred_cannot))
+    group = np.arange(8) + 100
+    for g, own in enumerate(found):
+        group[own] = g
+    for i, j, _ in must:
+        assert group[i] == group[j], "given must-links always tie"
+    ties = literal.bottlenecks(8, [(i, j, 1e9) for i, j, _ in must] + inferred)
+    for i, j, w in cannot + inferred_cannot:
+        assert group[i] != group[j] or ties[i, j] > w, "a cannot-link that is at least as heavy keeps them apart"
+    everything = literal.bottlenecks(8, must + inferred)
+    for own in found:
+        assert len(own) >= 2
+        assert own.tolist() == sorted(own)
+        assert all(everything[own[0], other] > -np.inf for other in own), "nothing else ties"
+    assert [(-len(own), own[0]) for own in found] == sorted((-len(own), own[0]) for own in found)
+
+
+def test_the_heaviest_tie_first():
+    """1 may be tied to 0 or to 2, which are kept apart."""
+    apart = [(0, 2, 0.7)]
+    for weights, expected in (((0.9, 0.6), [[0, 1]]), ((0.6, 0.9), [[1, 2]]), ((0.9, 0.8), [[0, 1, 2]])):
+        inferred = Constraints([(0, 1, weights[0]), (1, 2, weights[1])])
+        for given_links, more in (
+            (Constraints((), apart), inferred),
+            (Constraints(), inferred | Constraints((), apart)),
+        ):
+            assert [own.tolist() for own in groups_of(given_links, more)] == expected
+
+
+def test_what_is_given_and_inferred_is_given():
+    given_links, inferred = Constraints([(0, 1, 0.1)], [(0, 1, 5.0)]), Constraints([(0, 1, 0.9)])
+    assert [own.tolist() for own in groups_of(given_links, inferred)] == [[0, 1]]
+    assert groups_of(Constraints((), [(0, 1, 5.0)]), inferred) == []
+
+
+def test_a_tie_counts_though_heavier_ones_are_refused():
+    """1 is kept apart from 0 and from 2; that does not part 0 and 2."""
+    inferred = Constraints([(0, 1, 0.9), (1, 2, 0.8), (0, 2, 0.5)], [(0, 1), (1, 2)])
+    assert [own.tolist() for own in groups_of(Constraints(), inferred)] == [[0, 2]]
+
+
+def view_of(X):
+    return SquaredEuclidean().prepare(X, np.ones(len(X), bool))
+
+
+def centres_of(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
+    must = [(own[0], other) for own in groups for other in own[1:]]
+    rng = np.random.default_rng(seed)
+    return first_centres(view_of(X), Constraints(must, cannot), Constraints(must, cannot), n_clusters, strategy, rng)
+
+
+GROUPS = [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11]]
+
+
+def test_the_largest_groups_are_the_start():
+    X = np.random.default_rng(0).standard_normal((15, 2))
+    found = centres_of(X, GROUPS, 3)
+    np.testing.assert_allclose(found, [X[own].mean(axis=0) for own in GROUPS[:3]])
+    np.testing.assert_allclose(centres_of(X, GROUPS, 4), [X[own].mean(axis=0) for own in GROUPS])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_large_groups_far_apart_are_the_start(seed):
+    """Weighted farthest-first: the next is the group of largest size times distance from those before."""
+    X = 3 * np.random.default_rng(seed).standard_normal((15, 2))
+    means = [X[own].mean(axis=0) for own in GROUPS]
+    chosen = [0]
+    while len(chosen) < 3:
+        scores = {
+            g: len(own) * min(np.linalg.norm(means[g] - means[c]) for c in chosen)
+            for g, own in enumerate(GROUPS)
+            if g not in chosen
+        }
+        chosen.append(max(scores, key=scores.get))
+    np.testing.assert_allclose(centres_of(X, GROUPS, 3, "farthest"), [means[g] for g in chosen])
+
+
+def test_groups_in_one_place_are_still_different_groups():
+    X = np.ones((15, 2))
+    np.testing.assert_array_equal(centres_of(X, GROUPS, 4, "farthest"), np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("strategy", ["largest", "farthest"])
+@pytest.mark.parametrize("seed", range(5))
+def test_fewer_groups_than_clusters_take_who_is_kept_apart_from_all(strategy, seed):
+    X = np.random.default_rng(seed).standard_normal((15, 2))
+    cannot = [(12, 0), (13, 1), (13, 5), (14, 2), (14, 4), (0, 5)]
+    found = centres_of(X, GROUPS[:2], 4, strategy, cannot, seed)
+    np.testing.assert_allclose(found[:2], [X[own].mean(axis=0) for own in GROUPS[:2]])
+    np.testing.assert_array_equal(found[2], X[13])
+    assert (found[3] == X).all(axis=1).any(), "the rest are rows"
+    np.testing.assert_array_equal(centres_of(X, GROUPS[:2], 3, strategy, cannot, seed), found[:3])
+
+
+def test_fewer_groups_than_clusters_take_rows_far_from_them():
+    X = np.array([[0.0], [0.2], [5.0], [5.2], [0.1], [5.1], [100.0]])
+    for seed in range(10):
+        found = centres_of(X, [[0, 1], [2, 3]], 3, seed=seed)
+        assert found.ravel() == pytest.approx([0.1, 5.1, 100.0])
+
+
+def test_without_groups_rows_are_the_start():
+    X = np.repeat([[0.0, 0], [10, 0], [0, 10]], 5, axis=0)
+    for cannot in ((), [(0, 1), (0, 5)]):
+        found = centres_of(X, [], 3, cannot=cannot)
+        assert sorted(map(tuple, found)) == [(0, 0), (0, 10), (10, 0)]
+
+
+def test_as_many_clusters_as_rows():
+    X = np.repeat([[0.0, 1.0]], 6, axis=0)
+    assert centres_of(X, [[0, 1], [2, 3]], 6).shape == (6, 2)
+    assert centres_of(X, [], 6).shape == (6, 2)

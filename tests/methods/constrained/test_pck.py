@@ -1,0 +1,873 @@
+"""PCKMeans and MPCKMeans as estimators: what goes in, what comes out, and what they refuse."""
+
+import pickle
+import warnings
+from dataclasses import replace
+from itertools import islice
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import consilience as cs
+from consilience import Constraints
+from consilience.data import Links
+from consilience.methods.constrained.base import ready_rows
+from consilience.methods.constrained.cluster_metrics import METRICS, SINGULAR
+from consilience.methods.constrained.linked import Linked
+from consilience.methods.constrained.pairwise import constrained_kmeans, run_to_rest
+
+ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+MODELS = {
+    "pck": cs.PCKMeans(3),
+    "mpck": cs.MPCKMeans(3),
+    "shared": cs.MPCKMeans(3, shared_metric=True),
+    "full": cs.MPCKMeans(3, metric="full"),
+    "full, shared": cs.MPCKMeans(3, metric="full", shared_metric=True),
+    "identity": cs.MPCKMeans(3, metric="identity"),
+    "unit": cs.MPCKMeans(3, penalty="unit"),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+every_sparse_model = pytest.mark.parametrize(
+    "model",
+    [own for name, own in MODELS.items() if "full" not in name],
+    ids=[name for name in MODELS if "full" not in name],
+)
+
+
+def places(n=90, seed=0, d=3):
+    """Three groups that overlap, and their constraints."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    X = rng.standard_normal((n, d)) + 3 * rng.standard_normal((3, d))[y]
+    return X, y, Constraints.sample(y, 30, seed)
+
+
+def with_options(model, **options):
+    return clone(model).set_params(**{"random_state": 0, **options})
+
+
+# --- in scikit-learn
+
+
+@every_estimator
+def test_scikit_learn_agrees(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(estimator(n_clusters=3), on_fail=None)
+    failed = [result["check_name"] for result in results if result["status"] == "failed"]
+    assert failed == []
+
+
+@every_estimator
+def test_constraints_reach_the_last_step_of_a_pipeline(estimator):
+    X, _, constraints = places()
+    own = estimator(3, random_state=0)
+    name = estimator.__name__.lower()
+    pipeline = make_pipeline(StandardScaler(), own).fit(100 * X, **{f"{name}__constraints": constraints})
+    expected = clone(own).fit(StandardScaler().fit_transform(100 * X), constraints=constraints)
+    assert np.array_equal(pipeline[-1].labels_, expected.labels_)
+    assert pipeline[-1].given_ == constraints
+    labels = make_pipeline(StandardScaler(), clone(own)).fit_predict(100 * X, **{f"{name}__constraints": constraints})
+    assert np.array_equal(labels, expected.labels_)
+
+
+@every_estimator
+def test_constraints_are_routed(estimator):
+    X, _, constraints = places()
+    with sklearn.config_context(enable_metadata_routing=True):
+        own = estimator(3, random_state=0).set_fit_request(constraints=True)
+        pipeline = make_pipeline(StandardScaler(), own).fit(X, constraints=constraints)
+        assert pipeline[-1].given_ == constraints
+        assert pipeline[-1].get_metadata_routing().fit.requests == {"constraints": True}
+
+
+def test_constraints_that_nobody_asked_for_are_refused():
+    X, _, constraints = places()
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), cs.PCKMeans(3))
+        with pytest.raises(ValueError, match="constraints"):
+            pipeline.fit(X, constraints=constraints)
+
+
+@every_model
+def test_predict_is_the_cheapest_of_transform(model):
+    X, _, constraints = places()
+    model = with_options(model).fit(X, constraints=constraints)
+    costs = model.transform(X)
+    assert costs.shape == (90, 3)
+    assert np.array_equal(model.predict(X), costs.argmin(axis=1))
+    assert model.score(X) == pytest.approx(-costs.min(axis=1).sum())
+    metrics = getattr(model, "metrics_", np.ones((3, 3)))
+    for h, centre in enumerate(model.cluster_centers_):
+        M = np.diag(metrics[h]) if metrics.ndim == 2 else metrics[h]
+        expected = [(x - centre) @ M @ (x - centre) - np.log(np.linalg.det(M)) for x in X]
+        np.testing.assert_allclose(costs[:, h], expected, rtol=1e-7, atol=1e-9)
+
+
+@every_model
+def test_who_has_no_given_is_where_predict_puts_them(model):
+    X, _, constraints = places()
+    model = with_options(model).fit(X, constraints=constraints)
+    free = np.setdiff1d(np.arange(90), np.vstack([constraints.must_link, constraints.cannot_link]))
+    assert len(free) > 30
+    assert np.array_equal(model.predict(X)[free], model.labels_[free])
+    without = clone(model).fit(X)
+    assert np.array_equal(without.predict(X), without.labels_)
+    assert -without.score(X) == pytest.approx(without.objective_)
+
+
+@every_estimator
+def test_names_of_what_comes_out(estimator):
+    X, _, constraints = places()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = estimator(3, random_state=0).fit(frame, constraints=constraints)
+    name = estimator.__name__.lower()
+    assert model.get_feature_names_out().tolist() == [f"{name}{h}" for h in range(3)]
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.n_features_in_ == 3
+    assert np.array_equal(clone(model).fit_transform(X, constraints=constraints), model.transform(frame))
+
+
+@every_estimator
+def test_refuses_what_is_not_fitted(estimator):
+    X, _, _ = places()
+    for method in ("predict", "transform", "score"):
+        with pytest.raises(NotFittedError, match=f"This {estimator.__name__} instance is not fitted yet"):
+            getattr(estimator(3), method)(X)
+    with pytest.raises(AttributeError, match="this MPCKMeans is not fitted yet: call fit first"):
+        cs.MPCKMeans(3).metrics_  # noqa: B018
+
+
+@every_model
+def test_survives_pickling_and_fitting_again(model):
+    X, _, constraints = places()
+    model = with_options(model).fit(X, constraints=constraints)
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.predict(X), model.predict(X))
+    assert back.given_ == constraints
+    labels = model.labels_.copy()
+    assert np.array_equal(model.fit(X, constraints=constraints).labels_, labels)
+    assert model.fit(X).given_.size == 0
+
+
+# --- what goes in
+
+
+@every_sparse_model
+def test_sparse_is_dense(model):
+    X, _, constraints = places(d=6)
+    X[np.abs(X) < 1] = 0
+    dense = with_options(model).fit(X, constraints=constraints)
+    for make in (sp.csr_array, sp.csc_matrix, sp.coo_array):
+        sparse = with_options(model).fit(make(X), constraints=constraints)
+        assert np.array_equal(sparse.labels_, dense.labels_)
+        assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-9)
+        np.testing.assert_allclose(sparse.transform(make(X)), dense.transform(X), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_matrices_refuse_sparse_rows(shared):
+    X, _, constraints = places()
+    message = (
+        r"metric='full' needs dense rows, got a sparse matrix \(90, 3\): use metric='diagonal', or reduce the data "
+        r"first \(scikit-learn's TruncatedSVD\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        cs.MPCKMeans(3, metric="full", shared_metric=shared).fit(sp.csr_array(X), constraints=constraints)
+
+
+@every_model
+def test_float32(model):
+    X, _, constraints = places()
+    wide, narrow = (with_options(model).fit(X.astype(dtype), constraints=constraints) for dtype in ("f8", "f4"))
+    assert np.array_equal(wide.labels_, narrow.labels_)
+    assert narrow.objective_ == pytest.approx(wide.objective_, rel=1e-4)
+    assert np.isfinite(narrow.transform(X.astype("f4"))).all()
+
+
+@every_estimator
+@pytest.mark.parametrize("make", [array_api_strict.asarray, pd.DataFrame, pl.DataFrame, np.asfortranarray, list])
+def test_rows_of_any_kind(estimator, make):
+    X, _, constraints = places()
+    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
+    given = make(X.tolist()) if make is list else make(X)
+    model = estimator(3, random_state=0).fit(given, constraints=constraints)
+    assert np.array_equal(model.labels_, expected.labels_)
+    assert isinstance(model.labels_, np.ndarray)
+    assert isinstance(model.cluster_centers_, np.ndarray)
+    assert np.array_equal(model.predict(given), expected.predict(X))
+
+
+@every_estimator
+def test_views_of_other_libraries(estimator):
+    X, _, constraints = places()
+    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
+    views = {"a": array_api_strict.asarray(X)}
+    model = estimator(3, random_state=0).fit(views, constraints=constraints)
+    assert np.array_equal(model.labels_, expected.labels_)
+    assert np.array_equal(model.predict(views), expected.predict(X))
+
+
+@every_estimator
+def test_one_view_is_its_rows(estimator):
+    X, _, constraints = places()
+    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
+    for views in (cs.Views({"a": X}), {"a": X}, [X]):
+        model = estimator(3, random_state=0).fit(views, constraints=constraints)
+        assert np.array_equal(model.labels_, expected.labels_)
+        assert np.array_equal(model.transform(views), expected.transform(X))
+
+
+@every_estimator
+def test_refuses_two_views(estimator):
+    X, _, _ = places()
+    message = (
+        rf"{estimator.__name__} clusters one view, got 2 \('a', 'b'\): use MultiViewConstrainedKMeans, or choose one "
+        r"with views\[\['name'\]\]"
+    )
+    views = cs.Views({"a": X, "b": X})
+    with pytest.raises(ValueError, match=message):
+        estimator(3).fit(views)
+    assert estimator(3, random_state=0).fit(views[["a"]]).labels_.shape == (90,)
+
+
+@every_estimator
+def test_refuses_who_lacks_the_view(estimator):
+    X, _, _ = places()
+    X[4] = np.nan
+    with pytest.raises(ValueError, match="entity 4 has none of the views"):
+        estimator(3).fit(cs.Views({"a": X}))
+    with pytest.raises(ValueError, match="contains NaN"):
+        estimator(3).fit(X)
+
+
+# --- constraints
+
+
+@every_estimator
+def test_entities_by_their_ids(estimator):
+    X, _, constraints = places()
+    names = np.array([f"entity {i}" for i in range(90)])[::-1]
+    named = Constraints(names[constraints.must_link], names[constraints.cannot_link])
+    expected = estimator(3, random_state=0).fit(X, constraints=constraints)
+    for given in (cs.Views({"a": X}, ids=names), pd.DataFrame(X, index=names), {"a": pd.DataFrame(X, index=names)}):
+        model = estimator(3, random_state=0).fit(given, constraints=named)
+        assert np.array_equal(model.labels_, expected.labels_)
+        assert model.given_ == constraints
+
+
+def test_whole_numbers_as_ids():
+    X, _, constraints = places()
+    numbers = np.arange(90)[::-1] + 1000
+    named = Constraints(numbers[constraints.must_link], numbers[constraints.cannot_link], by="id")
+    model = cs.PCKMeans(3, random_state=0).fit(pd.DataFrame(X, index=numbers), constraints=named)
+    assert model.given_ == constraints
+    by_position = cs.PCKMeans(3, random_state=0).fit(pd.DataFrame(X, index=numbers), constraints=constraints)
+    assert np.array_equal(model.labels_, by_position.labels_)
+
+
+def test_rows_of_the_block_that_a_view_came_from():
+    X, _, constraints = places()
+    rows = np.arange(90)[::-1]
+    views = cs.Views({"a": X})[rows]
+    by_row = Constraints(constraints.must_link, constraints.cannot_link, by="row")
+    model = cs.PCKMeans(3, random_state=0).fit(views, constraints=by_row)
+    assert model.given_.by == "position"
+    found = views.rows[:, 0][model.given_.must_link]
+    assert sorted(map(sorted, found.tolist())) == sorted(map(sorted, constraints.must_link.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("constraints", "error", "message"),
+    [
+        (
+            [(0, 1)],
+            TypeError,
+            r"constraints must be Constraints\(must_link=\[...\], cannot_link=\[...\]\), got list",
+        ),
+        ({"a": Constraints()}, TypeError, "constraints must be Constraints.*, got dict"),
+        (
+            Constraints([(3, 90)]),
+            ValueError,
+            r"must-link \(3, 90\) names entity 90, but there are 90: give positions from 0 to 89",
+        ),
+        (
+            Constraints((), [(0, 1), (200, 100)]),
+            ValueError,
+            r"cannot-link \(100, 200\) names entity 200, but there are 90: give positions from 0 to 89",
+        ),
+        (
+            Constraints([("ann", "bob")]),
+            ValueError,
+            r"constraints name entities by id, but the data has no ids: give Views\(..., ids=...\), a frame with an "
+            "index, or positions",
+        ),
+        (
+            Constraints((), [(1, 95)], by="row"),
+            ValueError,
+            r"cannot-link \(1, 95\) names row 95 of view 'view0', which no entity has: rows run from 0 to 89",
+        ),
+    ],
+)
+@every_estimator
+def test_refuses_constraints(estimator, constraints, error, message):
+    X, _, _ = places()
+    with pytest.raises(error, match=message):
+        estimator(3).fit(X, constraints=constraints)
+
+
+def test_refuses_ids_that_are_not_there():
+    X = pd.DataFrame(np.eye(3), index=["a", "b", "c"])
+    message = r"constraints name entity 'd', which is not among the ids of the data \(1 such\): leave it out"
+    with pytest.raises(ValueError, match=message):
+        cs.PCKMeans(2).fit(X, constraints=Constraints([("a", "d")]))
+
+
+@every_estimator
+def test_contradictions_are_told_of(estimator):
+    X, _, _ = places()
+    constraints = Constraints([(0, 1), (1, 2)], [(0, 2), (4, 5)])
+    message = (
+        r"cannot-links contradict must-links \(1 such\), as \(0, 2\), which must-links tie together: they count as "
+        r"they are, and nothing is inferred from them. See Constraints.conflicts"
+    )
+    with pytest.warns(UserWarning, match=message):
+        model = estimator(3, random_state=0).fit(X, constraints=constraints)
+    assert model.n_violations_ >= 1
+    names = [f"entity {i}" for i in range(90)]
+    with pytest.warns(UserWarning, match=r"as \(entity 0, entity 2\), which must-links tie together"):
+        estimator(3, random_state=0).fit(cs.Views({"a": X}, ids=names), constraints=constraints)
+
+
+@every_model
+def test_violations_are_counted(model):
+    X, y, _ = places()
+    constraints = Constraints.sample(np.random.default_rng(0).permutation(y), 60, 0) * 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = with_options(model).fit(X, constraints=constraints)
+    labels = model.labels_
+    parted = labels[constraints.must_link[:, 0]] != labels[constraints.must_link[:, 1]]
+    joined = labels[constraints.cannot_link[:, 0]] == labels[constraints.cannot_link[:, 1]]
+    assert model.n_violations_ == parted.sum() + joined.sum()
+    assert 0 < model.n_violations_ < 60
+
+
+def test_heavy_constraints_are_kept_and_light_ones_are_not():
+    """0 and 1 are far apart, 2 and 3 lie in one place."""
+    X = np.array([[0.0], [10.0], [0.1], [0.1], [9.9]])
+    centres = [[0.0], [10.0]]
+    for weight, violated in ((1e-3, 2), (1e6, 0)):
+        constraints = weight * Constraints([(0, 1)], [(2, 3)])
+        model = cs.PCKMeans(2, init=centres, order="index").fit(X, constraints=constraints)
+        assert model.n_violations_ == violated
+
+
+def test_constraints_say_what_is_meant():
+    """Left and right, not above and below; the metric learns it as well."""
+    views, y = cs.datasets.make_four_quadrants(random_state=1)
+    constraints = Constraints.sample(y, 30, 1)
+    for estimator in ESTIMATORS:
+        model = estimator(2, init="farthest", random_state=0).fit(views["a"], constraints=constraints)
+        assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+# --- where it starts, and how it goes on
+
+
+@every_model
+def test_the_same_seed_is_the_same_result_on_any_number_of_threads(model):
+    X, _, constraints = places(n=3000)
+    one, two, again = (with_options(model, n_jobs=n).fit(X, constraints=constraints) for n in (1, 2, 2))
+    assert np.array_equal(one.labels_, two.labels_)
+    assert np.array_equal(two.labels_, again.labels_)
+    assert two.objective_ == again.objective_
+    assert one.objective_ == pytest.approx(two.objective_, rel=1e-12)
+
+
+@every_estimator
+def test_global_randomness_and_parameters_stay_as_they_are(estimator):
+    X, _, constraints = places()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    copy = X.copy()
+    model = estimator(3, n_init=2)
+    params = model.get_params()
+    model.fit(X, constraints=constraints)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    assert model.get_params() == params
+    assert np.array_equal(X, copy)
+
+
+@every_estimator
+@pytest.mark.parametrize("seed", range(5))
+def test_more_starts_never_cost_more(estimator, seed):
+    X, _, constraints = places(seed=seed)
+    few = Constraints(constraints.must_link[:1], constraints.cannot_link[:4])
+    costs = [estimator(5, n_init=n, random_state=seed).fit(X, constraints=few).objective_ for n in (1, 2, 5, 10)]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_starts_differ():
+    X, _, constraints = places(n=200)
+    few = Constraints(constraints.must_link[:1])
+    costs = [cs.PCKMeans(8, n_init=n, random_state=0).fit(X, constraints=few).objective_ for n in (1, 20)]
+    assert costs[1] < costs[0]
+
+
+@every_estimator
+def test_the_order_of_rows_does_not_matter(estimator):
+    """Of rows that have constraints the order of visits does; it is kept."""
+    X, _, constraints = places()
+    linked = np.unique(np.vstack([constraints.must_link, constraints.cannot_link]))
+    order = np.random.default_rng(1).permutation(90)
+    order[np.sort(np.flatnonzero(np.isin(order, linked)))] = linked
+    assert sorted(order) == list(range(90))
+    moved = constraints.renumbered(np.argsort(order))
+    centres = X[:3] + 0.1
+    options = {"init": centres, "order": "index"}
+    plain = estimator(3, **options).fit(X, constraints=constraints)
+    permuted = estimator(3, **options).fit(X[order], constraints=moved)
+    assert np.array_equal(permuted.labels_, plain.labels_[order])
+    assert permuted.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    free = np.random.default_rng(2).permutation(90)
+    with_none, permuted = (estimator(3, init=centres).fit(own) for own in (X, X[free]))
+    assert np.array_equal(permuted.labels_, with_none.labels_[free])
+
+
+@every_model
+def test_labels_are_a_start(model):
+    X, y, constraints = places()
+    model = with_options(model, init=y, order="index").fit(X, constraints=constraints)
+    assert adjusted_rand_score(y, model.labels_) > 0.5
+    assert (model.labels_ == y).mean() > 0.8, "clusters keep their numbers"
+    again = with_options(model, random_state=5).fit(X, constraints=constraints)
+    assert np.array_equal(again.labels_, model.labels_)
+
+
+@every_model
+def test_labels_that_have_settled_cost_what_they_cost(model):
+    X, _, constraints = places()
+    first = with_options(model, order="index").fit(X, constraints=constraints)
+    if hasattr(first, "metrics_"):
+        start = cs.PCKMeans(3, random_state=0).fit(X).labels_  # nobody moves while all metrics are the identity
+        again = with_options(model, init=start).fit(X)
+        assert (again.metrics_ != 1).any() or model.metric == "identity"
+        assert again.objective_ == pytest.approx(-again.score(X))
+    else:
+        again = with_options(model, init=first.labels_, order="index").fit(X, constraints=constraints)
+        assert again.objective_ == pytest.approx(first.objective_)
+
+
+@every_estimator
+def test_responsibilities_stand_for_labels(estimator):
+    X, y, constraints = places()
+    labels, responsibilities = (
+        estimator(3, init=init, order="index").fit(X, constraints=constraints) for init in (y, np.eye(3)[y])
+    )
+    assert np.array_equal(labels.labels_, responsibilities.labels_)
+
+
+@every_estimator
+def test_centres_are_a_start(estimator):
+    X, _, constraints = places()
+    centres = X[[5, 6, 7]]
+    models = [
+        estimator(3, init=init, order="index", n_init=7).fit(X, constraints=constraints)
+        for init in (centres, centres.tolist())
+    ]
+    assert np.array_equal(models[0].labels_, models[1].labels_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"init": np.zeros((2, 3))},
+            r"init for view 'X' has shape \(2, 3\): give centres \(3, 3\), 90 labels, or resp",
+        ),
+        (
+            {"init": np.zeros((3, 2))},
+            r"init for view 'X' has shape \(3, 2\): give centres \(3, 3\), 90 labels, or resp",
+        ),
+        ({"init": np.zeros((90, 4))}, r"init for view 'X' has shape \(90, 4\): give centres"),
+        ({"init": np.full((3, 3), np.nan)}, "init for view 'X' holds NaN or infinity: give finite numbers"),
+        ({"init": np.zeros(5, int)}, "init gives 5 labels for 90 entities: give one each"),
+        ({"init": np.zeros(90)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
+        ({"init": np.full(90, 3)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
+        ({"init": np.full(90, -1)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
+        ({"init": "k-means++"}, "The 'init' parameter of .*PCKMeans must be"),
+        ({"order": "sorted"}, "The 'order' parameter of .*PCKMeans must be"),
+        ({"n_clusters": 91}, r"n_clusters=91 is more than the 90 entities there are \(n_samples=90\): ask for fewer"),
+        ({"n_clusters": 0}, "The 'n_clusters' parameter of .*PCKMeans must be"),
+        ({"n_init": 0}, "The 'n_init' parameter of .*PCKMeans must be"),
+        ({"max_iter": 0}, "The 'max_iter' parameter of .*PCKMeans must be"),
+        ({"tol": -1}, "The 'tol' parameter of .*PCKMeans must be"),
+        ({"random_state": -1}, "The 'random_state' parameter of .*PCKMeans must be"),
+    ],
+)
+@every_estimator
+def test_refuses(estimator, options, message):
+    X, _, constraints = places()
+    with pytest.raises(ValueError, match=message):
+        estimator(**{"n_clusters": 3, **options}).fit(X, constraints=constraints)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "cosine"}, "The 'metric' parameter of MPCKMeans must be"),
+        ({"penalty": "none"}, "The 'penalty' parameter of MPCKMeans must be"),
+        ({"shared_metric": "yes"}, "The 'shared_metric' parameter of MPCKMeans must be"),
+    ],
+)
+def test_refuses_other_metrics(options, message):
+    with pytest.raises(ValueError, match=message):
+        cs.MPCKMeans(3, **options).fit(places()[0])
+
+
+@every_estimator
+def test_refuses_to_predict_for_other_columns(estimator):
+    X, _, _ = places()
+    model = estimator(3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .*PCKMeans is expecting 3 features"):
+        model.predict(X[:, :2])
+    named = estimator(3, random_state=0).fit({"a": X})
+    with pytest.raises(ValueError, match="view 'a' has 2 columns, but had 3 in fit"):
+        named.predict({"a": X[:, :2]})
+
+
+@every_estimator
+def test_rounds_that_run_out_are_told_of(estimator):
+    X, _, constraints = places()
+    with pytest.warns(ConvergenceWarning, match=r"no convergence in 1 rounds: raise max_iter, or tol \(now 0.0\)"):
+        model = estimator(3, max_iter=1, random_state=0).fit(X, constraints=constraints)
+    assert model.n_iter_ == 1
+    assert not model.converged_
+    assert model.history_.n_rows == 1
+
+
+@every_estimator
+def test_tol_ends_earlier(estimator):
+    X, _, constraints = places(n=600, seed=3)
+    exact, loose = (estimator(8, tol=tol, random_state=0).fit(X, constraints=constraints) for tol in (0, 0.9))
+    assert loose.converged_
+    assert loose.n_iter_ <= {cs.PCKMeans: 2, cs.MPCKMeans: 11}[estimator]
+    assert exact.n_iter_ > 2
+
+
+@every_estimator
+def test_the_history_is_that_of_the_best_run(estimator):
+    X, _, constraints = places()
+    model = estimator(3, n_init=3, random_state=0).fit(X, constraints=constraints)
+    assert list(model.history_) == ["round", "objective", "violations"]
+    assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
+    assert model.history_["objective"][-1] == pytest.approx(model.objective_)
+    assert model.history_["violations"][-1] == model.n_violations_
+
+
+@every_estimator
+def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
+    X, _, constraints = places()
+    estimator(3, random_state=0).fit(X, constraints=constraints)
+    assert capfd.readouterr() == ("", "")
+    estimator(3, n_init=2, random_state=0, verbose=True).fit(X, constraints=constraints)
+    told = capfd.readouterr().err
+    assert f"{estimator.__name__}: start 1 of 2, round 1: objective" in told
+    assert "start 2 of 2" in told
+
+
+def interrupted_after(n_rounds, monkeypatch):
+    """Ctrl-C when so many rounds are done; the rounds seen."""
+    seen = []
+
+    def interrupting(run, round_, record):
+        seen.append((run, round_))
+        if len(seen) == n_rounds:
+            raise KeyboardInterrupt
+
+    class Shown:
+        def __enter__(self):
+            return interrupting
+
+        def __exit__(self, *_):
+            return False
+
+    monkeypatch.setattr("consilience.methods.constrained.base.progress", lambda *_: Shown())
+    return seen
+
+
+@every_estimator
+def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
+    X, _, constraints = places()
+    seen = interrupted_after(2, monkeypatch)
+    model = estimator(3, n_init=4, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
+        model.fit(X, constraints=constraints)
+    assert seen == [(0, 1), (0, 2)]
+    assert model.n_iter_ == 2
+    assert not model.converged_
+    assert model.predict(X).shape == (90,)
+
+
+@every_estimator
+def test_interrupt_keeps_the_best_start(estimator, monkeypatch):
+    X, _, constraints = places()
+    first = estimator(3, n_init=1, random_state=0).fit(X, constraints=constraints)
+    seen = interrupted_after(first.n_iter_ + 1, monkeypatch)
+    model = estimator(3, n_init=4, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
+        model.fit(X, constraints=constraints)
+    assert seen[-1] == (1, 1)
+    assert model.objective_ <= first.objective_
+
+
+# --- odd data
+
+
+@every_model
+def test_one_cluster(model):
+    X, _, constraints = places()
+    model = with_options(model, n_clusters=1).fit(X, constraints=constraints)
+    assert set(model.labels_) == {0}
+    np.testing.assert_allclose(model.cluster_centers_, X.mean(axis=0, keepdims=True))
+    assert model.n_violations_ == len(constraints.cannot_link)
+    assert np.isfinite(model.objective_)
+
+
+@every_model
+def test_as_many_clusters_as_entities(model):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    model = with_options(model, n_clusters=6).fit(X)
+    assert sorted(model.labels_) == list(range(6))
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.transform(X)).all()
+
+
+@every_model
+@pytest.mark.parametrize("value", [0.0, 7.0])
+def test_a_column_that_is_constant(model, value):
+    X, y, constraints = places(seed=2)
+    wide = np.column_stack([X, np.full(90, value)])
+    found = with_options(model, init=y, order="index").fit(wide, constraints=constraints)
+    assert np.isfinite(found.objective_)
+    assert np.isfinite(found.transform(wide)).all()
+    assert np.isfinite(getattr(found, "metrics_", 0)).all()
+    assert adjusted_rand_score(found.labels_, y) > 0.5
+
+
+@every_model
+def test_a_cluster_of_one(model):
+    """It has no scatter: its metric stays."""
+    X, y, constraints = places(seed=2)
+    X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
+    model = with_options(model, init=y, order="index").fit(X, constraints=Constraints(constraints.must_link))
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.transform(X)).all()
+    assert len(set(model.labels_)) == 3
+    metrics = getattr(model, "metrics_", np.ones((3, 3)))
+    assert np.isfinite(metrics).all()
+    assert (metrics[0] != 0).any()
+
+
+@every_model
+def test_fewer_distinct_entities_than_clusters(model):
+    X = np.repeat([[1.5, 2.0], [3.5, 1.0]], 10, axis=0)
+    with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty.*lower n_clusters, or check the must-links"):
+        model = with_options(model).fit(X, constraints=Constraints([(0, 1)], [(0, 10)]))
+    assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
+    assert np.isfinite(model.cluster_centers_).all()
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_a_cluster_that_runs_empty_moves_to_who_is_far_off():
+    X, _, _ = places(n=60)
+    centres = np.vstack([X[:2], np.full((1, 3), 1e3)])
+    model = cs.PCKMeans(3, init=centres).fit(X)
+    assert len(set(model.labels_)) == 3
+    assert (np.diff(model.history_["objective"]) <= 0).all()
+
+
+def test_must_links_may_leave_a_cluster_empty():
+    X = np.arange(4.0)[:, None]
+    everyone = Constraints([(0, 1), (1, 2), (2, 3)], must_weights=1e6)
+    with pytest.warns(ConvergenceWarning, match="1 of 2 clusters are empty.*check the must-links"):
+        model = cs.PCKMeans(2, init=[[0.0], [100.0]], order="index").fit(X, constraints=everyone)
+    assert len(set(model.labels_)) == 1
+    assert model.n_violations_ == 0
+
+
+@every_model
+def test_entities_that_are_all_the_same(model):
+    X = np.full((8, 2), 0.1)
+    with pytest.warns(ConvergenceWarning, match="of 3 clusters are empty|no convergence"):
+        model = with_options(model).fit(X, constraints=Constraints([(0, 1)]))
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.transform(X)).all()
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full", "identity"])
+def test_a_search_too_long_is_told_of(metric, monkeypatch):
+    monkeypatch.setattr("consilience.methods.constrained.farthest.MOST_WORK", 0)
+    X, _, constraints = places()
+    message = (
+        r"the two farthest entities were not searched for to the end, for it would take too long: others may be up to "
+        r"\d+% farther apart, and cannot-links should cost a little more. In fewer columns the search is short; "
+        "PCKMeans and penalty='unit' do without"
+    )
+    with pytest.warns(UserWarning, match=message):
+        cs.MPCKMeans(3, metric=metric, random_state=0).fit(X, constraints=constraints)
+    silent = cs.MPCKMeans(3, metric=metric, penalty="unit", random_state=0).fit(X, constraints=constraints)
+    assert np.isfinite(silent.objective_)
+
+
+@pytest.mark.parametrize("odd", ["conflicts", "rounds", "empty"])
+def test_warnings_point_to_the_users_line(odd):
+    X, _, _ = places()
+    options = {"conflicts": {}, "rounds": {"max_iter": 1}, "empty": {}}[odd]
+    constraints = Constraints([(0, 1)], [(0, 1)] if odd == "conflicts" else [])
+    X = X[:1].repeat(5, axis=0) if odd == "empty" else X
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        cs.PCKMeans(3, random_state=0, **options).fit(X, constraints=constraints)
+    assert {own.filename for own in told} == {__file__}
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+@every_estimator
+def test_units_do_not_matter(estimator, scale):
+    X, y, constraints = places()
+    plain = estimator(3, init=y, order="index").fit(X, constraints=constraints)
+    priced = constraints if estimator is cs.MPCKMeans else scale**2 * constraints
+    scaled = estimator(3, init=y, order="index").fit(scale * X, constraints=priced)
+    assert np.isfinite(scaled.objective_)
+    assert np.array_equal(scaled.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 1e-12, 1e-9, 1e-3, 1e3, 1e9, 1e12, 2.0**40])
+@pytest.mark.parametrize("name", ["mpck", "shared", "full", "full, shared", "identity", "unit"])
+def test_learned_metrics_and_starts_follow_the_units(name, scale):
+    X, _, constraints = places()
+    plain, scaled = (with_options(MODELS[name]).fit(s * X, constraints=constraints) for s in (1.0, scale))
+    assert len(set(plain.labels_)) == 3
+    assert np.array_equal(scaled.labels_, plain.labels_)
+    np.testing.assert_allclose(scaled.cluster_centers_, scale * plain.cluster_centers_, rtol=1e-6)
+    if name != "identity":
+        np.testing.assert_allclose(scaled.metrics_ * scale**2, plain.metrics_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+def test_the_metric_of_a_single_entity_follows_the_units(metric):
+    X, y, _ = places(seed=2)
+    X, y = np.vstack([X, [[300.0, -300, 300]]]), np.append(np.minimum(y, 1), 2)
+    plain, scaled = (cs.MPCKMeans(3, metric=metric, init=y, order="index").fit(s * X) for s in (1.0, 1e-9))
+    assert np.bincount(plain.labels_)[2] == 1
+    np.testing.assert_allclose(scaled.metrics_[2] * 1e-18, plain.metrics_[2], rtol=1e-6)
+    assert np.array_equal(scaled.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_tol_is_a_share_of_the_objective_in_standard_units(scale):
+    X, _, constraints = places(n=600, seed=5)
+    plain, scaled = (
+        cs.MPCKMeans(8, tol=0.01, random_state=0).fit(s * X, constraints=constraints) for s in (1.0, scale)
+    )
+    assert scaled.n_iter_ == plain.n_iter_
+    assert plain.n_iter_ < cs.MPCKMeans(8, random_state=0).fit(X, constraints=constraints).n_iter_
+
+
+@every_estimator
+def test_a_place_far_off_does_not_matter(estimator):
+    X, y, constraints = places()
+    plain, moved = (estimator(3, init=y, order="index").fit(X + shift, constraints=constraints) for shift in (0, 1e6))
+    assert np.array_equal(plain.labels_, moved.labels_)
+    assert moved.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+def test_a_violated_cannot_link_never_pays_even_if_the_search_is_cut_short(monkeypatch):
+    """The two farthest rows are kept apart: were they not known, joining them would cost less than nothing."""
+    monkeypatch.setattr("consilience.methods.constrained.farthest.MOST_WORK", 0)
+    for seed in range(20):
+        X = np.random.default_rng(seed).standard_normal((30, 4))
+        away = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+        pair = np.unravel_index(away.argmax(), away.shape)
+        state = next(
+            constrained_kmeans(
+                Linked(ready_rows(X), Links.none(), Constraints((), [pair]).cannot, True),
+                METRICS["identity"](1, 4, False),
+                X[:1],
+                np.arange,
+            )
+        )
+        assert state.n_violations == 1
+        assert state.prices.violated(np.zeros(2, int))[1] >= -1e-12
+
+
+def test_cross_validation_with_constraints_by_id():
+    X, _, constraints = places()
+    names = np.array([f"p{i}" for i in range(len(X))])
+    by_id = Constraints(names[constraints.must_link], names[constraints.cannot_link], unknown="drop")
+    views = cs.Views({"a": X}, ids=names)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            cs.PCKMeans(random_state=0).set_fit_request(constraints=True), {"n_clusters": [2, 3]}, cv=3
+        ).fit(views, constraints=by_id)
+    assert search.best_params_ == {"n_clusters": 3}
+    strict = Constraints(by_id.must_link, by_id.cannot_link)
+    with pytest.raises(ValueError, match=r"constraints name entity 'p\d+', which is not among .* unknown='drop'"):
+        cs.PCKMeans(3).fit(views[:30], constraints=strict)
+    some = cs.PCKMeans(3, random_state=0).fit(views[:30], constraints=by_id)
+    inside = (constraints.must_link < 30).all(axis=1).sum(), (constraints.cannot_link < 30).all(axis=1).sum()
+    assert (len(some.given_.must_link), len(some.given_.cannot_link)) == inside
+
+
+def test_whole_numbers_may_be_ids():
+    X = pd.DataFrame(np.eye(4), index=[10, 20, 30, 40])
+    with pytest.raises(ValueError, match=r"\(10, 20\) names entity 20, but there are 4: .* 0 to 3, or say by='id'"):
+        cs.PCKMeans(2).fit(X, constraints=Constraints([(10, 20)]))
+    model = cs.PCKMeans(2, random_state=0).fit(X, constraints=Constraints([(10, 20)], by="id"))
+    assert model.given_.must_link.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+def test_a_start_far_off_does_not_spoil_the_objective(far):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 2))
+    model = cs.PCKMeans(3, init=far * rng.standard_normal((3, 2)), order="index").fit(X)
+    assert (np.diff(model.history_["objective"]) <= 0).all()
+    assert model.objective_ == pytest.approx(np.sum((X - model.cluster_centers_[model.labels_]) ** 2), rel=1e-12)
+    again = cs.PCKMeans(3, init=model.cluster_centers_, order="index").fit(X)
+    assert again.objective_ == pytest.approx(model.objective_, rel=1e-12)
+
+
+def test_a_column_is_learned_where_cannot_links_outweigh_another():
+    """Clipped first, then summed: a scatter of (-89, 54) is not nothing."""
+    metric = METRICS["diagonal"](1, 2, False).learn(np.array([[-89.0, 54.0]]), np.array([2.0]))
+    little = SINGULAR * 54
+    np.testing.assert_allclose(metric.values, [[2 / little, 2 / (54 + little)]])
+
+
+def test_rounds_that_do_not_settle_keep_the_lowest():
+    X, _, given = places()
+    problem = Linked(ready_rows(X), given.must, given.cannot, True)
+    rounds = list(islice(constrained_kmeans(problem, METRICS["diagonal"](3, 3, False), X[:3], np.arange), 3))
+    lowest = min(rounds, key=lambda state: state.cost)
+    restless = (replace(state, settled=False) for state in [lowest, *([rounds[0]] * 30)])
+    done = run_to_rest(problem, restless, np.arange, 300, 0.0, lambda *_: None)
+    assert lowest.cost < rounds[0].cost
+    assert done.state.metric is lowest.metric
+    assert done.state.cost <= lowest.cost + 1e-9, "labels may follow from the centres, and that costs no more"
+    assert done.n_iter == 11, "ten rounds without a lower cost are enough"

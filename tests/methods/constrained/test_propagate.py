@@ -1,0 +1,644 @@
+"""Constraints on their way from view to view: against the paper's equations, pair by pair."""
+
+from collections import Counter
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import consilience as cs
+import literal_constrained as literal
+from consilience.arrays import threads
+from consilience.data import Constraints, Links
+from consilience.divergences import SquaredEuclidean
+from consilience.methods.constrained import thresholds
+from consilience.methods.constrained.cluster_metrics import Diagonal, Full, Identity
+from consilience.methods.constrained.co_constrained import Instances, Mapped
+from consilience.methods.constrained.match import joint, matching, renumbered
+from consilience.methods.constrained.multiview import in_view
+from consilience.methods.constrained.pairwise import ConstrainedState
+from consilience.methods.constrained.propagate import Shapes, cluster_shapes, propagate
+from consilience.methods.constrained.transfer import TRANSFERS, Turn
+
+
+def links_of(triples):
+    table = np.array(triples, dtype=float).reshape(-1, 3)
+    return Links.of(table[:, :2].astype(int), table[:, 2])
+
+
+def as_dict(links):
+    assert len(np.unique(links.pairs, axis=0)) == len(links.pairs), "a pair comes twice"
+    return {(min(i, j), max(i, j)): w for (i, j), w in zip(links.pairs.tolist(), links.weights.tolist(), strict=True)}
+
+
+def triples_of(pairs):
+    return [(i, j, w) for (i, j), w in pairs.items()]
+
+
+def assert_same(found, wanted, tolerance=1e-12):
+    for one, other in zip(found, wanted, strict=True):
+        assert as_dict(one) == pytest.approx(other, abs=tolerance, rel=tolerance)
+
+
+def some_links(rng, n, m, weights=(0.2, 2.0)):
+    """Triples, each pair once."""
+    pairs = rng.permutation(np.array(list(combinations(range(n), 2))))[:m]
+    return [(int(i), int(j), float(rng.uniform(*weights))) for i, j in pairs]
+
+
+# shapes and weights, one constraint and one pair at a time
+
+
+METRICS = {
+    "identity": lambda rng, k, d: Identity(k, d),
+    "diagonal": lambda rng, k, d: Diagonal(rng.uniform(0.3, 3, (k, d))),
+    "full": lambda rng, k, d: Full(np.stack([A @ A.T + np.eye(d) for A in rng.standard_normal((k, d, d))])),
+}
+
+
+def gamma_of(X):
+    """The paper's gamma of 1e-6 in units of the mean variance of the columns."""
+    return 1e-6 * X.var(axis=0).mean()
+
+
+def sigmas_of(X, labels, centres, metric):
+    """The literal covariances."""
+    covariances = literal.covariances(X, labels, centres, gamma_of(X))
+    if isinstance(metric, Identity):
+        return covariances
+    matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
+    return literal.rescaled(matrices, covariances)
+
+
+def shapes_of(centres, sigmas):
+    return Shapes(centres, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**20),
+    d=st.integers(1, 5),
+    k=st.integers(1, 3),
+    n=st.integers(6, 12),
+    threshold=st.sampled_from([0.05, 0.2, 0.5, 0.75, 0.99]),
+    metric=st.sampled_from(list(METRICS)),
+)
+def test_weights_are_those_of_the_gaussian_in_twice_as_many_dimensions(seed, d, k, n, threshold, metric):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % k)
+    X = (rng.standard_normal((n, d)) + 3 * labels[:, None]).round(1)  # some rows meet
+    centres = literal.means(X, labels, k)
+    metric = METRICS[metric](rng, k, d)
+    must, cannot = some_links(rng, n, 4), some_links(rng, n, 3)
+    targets = np.sort(rng.permutation(n)[: rng.integers(0, n + 1)])
+    shapes = cluster_shapes(X, labels, centres, metric)
+    sigmas = sigmas_of(X, labels, centres, metric)
+    # a cluster of no more than d rows has no width but gamma in some directions: rounding shows a million times larger
+    tolerance = 1e-12 * max(1.0, max(map(np.linalg.cond, sigmas)) / 1e3)
+    found = propagate(X, labels, shapes, links_of(must), links_of(cannot), targets, threshold)
+    assert_same(found, literal.propagate(X, labels, centres, sigmas, must, cannot, targets, threshold), tolerance)
+
+
+@pytest.mark.parametrize("kind", METRICS)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_shapes_are_the_covariances_of_the_page(kind, d):
+    rng = np.random.default_rng(d)
+    X, labels = rng.standard_normal((30, d)), np.arange(30) % 3
+    centres, metric = literal.means(X, labels, 3), METRICS[kind](rng, 3, d)
+    shapes = cluster_shapes(X, labels, centres, metric)
+    assert np.array_equal(shapes.centres, centres)
+    for turn, sigma in zip(shapes.whiteners, sigmas_of(X, labels, centres, metric), strict=True):
+        np.testing.assert_allclose(turn @ turn.T, np.linalg.inv(sigma), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", METRICS)
+def test_a_cluster_of_one_row_is_a_bell_of_variance_gamma(kind):
+    """Its covariance is singular but for gamma: only rows next to its own are reached."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((6, 2)), [[9, 9]], [[9, 9]], [[9 + 5e-4, 9]], [[9.01, 9]]])
+    labels = np.array([0] * 6 + [1] + [0] * 3)
+    centres = np.stack([X[:6].mean(axis=0), X[6]])
+    metric = METRICS[kind](rng, 2, 2)
+    shapes = cluster_shapes(X, labels, centres, metric)
+    sigmas = sigmas_of(X, labels, centres, metric)
+    assert sigmas[1].max() < 2 * gamma_of(X)
+    targets = np.arange(10)
+    must, cannot = [(0, 6, 1.0)], [(6, 9, 1.5)]
+    found = propagate(X, labels, shapes, links_of(must), links_of(cannot), targets, 0.3)
+    assert_same(found, literal.propagate(X, labels, centres, sigmas, must, cannot, targets, 0.3), 1e-11)
+    reached = as_dict(found[0])
+    assert reached[0, 7] == reached[0, 6] == 1.0
+    assert (0, 8) in reached
+    assert (0, 9) not in reached
+
+
+@pytest.mark.parametrize("far", [15.0, 30.0, 60.0, 1e3, 1e6])
+@pytest.mark.parametrize("clusters", [1, 2])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
+def test_an_endpoint_far_out_reaches_its_own_position_with_its_weight_and_no_other(d, clusters, far):
+    """exp(-far**2 / 2) underflows from 39 on. Copies of the endpoint lie at its position, too."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((12, d))
+        X[3] = X[7] = rng.standard_normal(d) + far
+        X[8] = X[3] + 1e-3
+        labels = np.arange(12) // 4 % clusters  # the ends in one cluster, or in two
+        A = rng.standard_normal((clusters, d, d))
+        centres, sigmas = np.zeros((clusters, d)), A @ A.transpose(0, 2, 1) / d + np.eye(d)
+        must, targets = [(3, 5, 0.8)], np.arange(12)
+        wanted = literal.propagate(X, labels, centres, sigmas, must, must, targets, 0.7)
+        assert wanted[0][3, 5] == wanted[0][5, 7] == 0.8
+        assert (5, 8) not in wanted[0]
+        found = propagate(X, labels, shapes_of(centres, sigmas), links_of(must), links_of(must), targets, 0.7)
+        assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("clusters", [1, 2])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8])
+def test_a_constraint_reaches_its_own_ends_with_its_own_weight_even_at_the_threshold(d, clusters):
+    lost = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, labels = rng.standard_normal((31, d)), np.arange(31) % clusters
+        i, j = sorted((int(rng.integers(15)) * 2, int(rng.integers(15)) * 2 + 1))
+        shapes = cluster_shapes(X, labels, literal.means(X, labels, clusters), Identity(clusters, d))
+        found, _ = propagate(X, labels, shapes, links_of([(i, j, 0.5)]), Links.none(), np.arange(31), 0.5)
+        lost += [seed] * (as_dict(found) != {(i, j): 0.5})
+    assert not lost
+
+
+def test_copies_of_both_ends_are_linked_as_the_ends_are():
+    rng = np.random.default_rng(1)
+    once = rng.standard_normal((8, 3))
+    X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
+    centres = literal.means(X, labels, 2)
+    shapes = cluster_shapes(X, labels, centres, Identity(2, 3))
+    found, none = propagate(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.none(), np.arange(16), 0.9)
+    weights = as_dict(found)
+    assert {weights[0, 5], weights[0, 13], weights[5, 8], weights[8, 13]} == {1.5}
+    assert not len(none.weights)
+    assert (0, 8) not in weights, "an end and its copy say nothing of each other"
+
+
+def test_one_row_that_both_ends_reach_is_not_linked_to_itself():
+    X, labels = np.zeros((3, 1)), np.zeros(3, int)
+    shapes = shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
+    found, _ = propagate(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.none(), np.array([1, 2]), 0.5)
+    assert as_dict(found) == {(1, 2): 1.0}
+
+
+def test_the_largest_weight_of_any_constraint_and_either_order_counts():
+    X = np.array([[0.0], [0.1], [0.3], [0.5]])
+    labels, shapes = np.zeros(4, int), shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
+    alone = [
+        as_dict(propagate(X, labels, shapes, links_of([link]), Links.none(), np.arange(4), 0.1)[0])
+        for link in [(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]
+    ]
+    both = propagate(
+        X, labels, shapes, links_of([(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]), Links.none(), np.arange(4), 0.1
+    )
+    assert as_dict(both[0]) == {pair: max(own.get(pair, 0) for own in alone) for pair in set().union(*alone)}
+
+
+def test_must_links_and_cannot_links_do_not_mix():
+    rng = np.random.default_rng(0)
+    X, labels = rng.standard_normal((20, 2)), np.zeros(20, int)
+    shapes = cluster_shapes(X, labels, X.mean(axis=0, keepdims=True), Identity(1, 2))
+    some, others = links_of(some_links(rng, 20, 5)), links_of(some_links(rng, 20, 5))
+    one, other = propagate(X, labels, shapes, some, others, np.arange(20), 0.3)
+    turned = propagate(X, labels, shapes, others, some, np.arange(20), 0.3)
+    assert as_dict(one) == as_dict(turned[1])
+    assert as_dict(other) == as_dict(turned[0])
+    alone, nothing = propagate(X, labels, shapes, some, Links.none(), np.arange(20), 0.3)
+    assert as_dict(alone) == as_dict(one)
+    assert not len(nothing.weights)
+
+
+@pytest.mark.parametrize("what", ["no links", "no targets", "weights below the threshold"])
+def test_of_nothing_comes_nothing(what):
+    X, labels = np.arange(4.0)[:, None], np.zeros(4, int)
+    shapes = cluster_shapes(X, labels, np.array([[1.5]]), Identity(1, 1))
+    links = Links.none() if what == "no links" else links_of([(0, 1, 0.4)])
+    targets = np.arange(0 if what == "no targets" else 4)
+    must, cannot = propagate(X, labels, shapes, links, links, targets, 0.3 if what == "no targets" else 0.5)
+    assert must.pairs.shape == cannot.pairs.shape == (0, 2)
+
+
+def larger_problem():
+    rng = np.random.default_rng(3)
+    labels = np.arange(150) % 3
+    X = rng.standard_normal((150, 2)) + 4 * labels[:, None]
+    shapes = cluster_shapes(X, labels, literal.means(X, labels, 3), Identity(3, 2))
+    links = [links_of(some_links(rng, 150, 40, (0.5, 1.5))) for _ in range(2)]
+    return X, labels, shapes, *links, np.flatnonzero(rng.random(150) < 0.7), 0.4
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_same_bits_whatever_the_blocks_and_threads(rows, n_jobs, monkeypatch):
+    problem = larger_problem()
+    wanted = propagate(*problem)
+    assert len(wanted[0].weights) > 300
+    monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
+    with threads(n_jobs):
+        found = propagate(*problem)
+    for one, other in zip(found, wanted, strict=True):
+        assert np.array_equal(one.pairs, other.pairs)
+        assert np.array_equal(one.weights, other.weights)
+
+
+def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
+    problem = larger_problem()
+    n_pairs = max(len(links.weights) for links in propagate(*problem))
+    monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * n_pairs)
+    assert max(len(links.weights) for links in propagate(*problem)) == n_pairs
+    monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * 50)
+    with pytest.raises(
+        MemoryError,
+        match=r"constraints propagate to more than 50 pairs of entities, which is all that memory holds: raise "
+        r"threshold, or map fewer entities",
+    ):
+        propagate(*problem)
+    monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: None)
+    assert max(len(links.weights) for links in propagate(*problem)) == n_pairs, "where the system does not say"
+
+
+# what a view hands on
+
+
+def a_turn(n=14, threshold=0.4, seed=0):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
+    state = ConstrainedState(labels, literal.means(X, labels, 2), Identity(2, 2), 0.0, 0, True, None)
+    own = Constraints(some_links(rng, n, 12), some_links(rng, n, 12))
+    return Turn(X, state, own, np.flatnonzero(rng.random(n) < 0.6), threshold)
+
+
+def test_transfers_by_name():
+    assert list(TRANSFERS) == ["propagate", "direct", "membership", "none"]
+
+
+def test_propagate_hands_on_what_reaches_targets():
+    turn = a_turn()
+    found = TRANSFERS["propagate"](turn)
+    sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centres, gamma_of(turn.X))
+    own = [triples_of(as_dict(links)) for links in (turn.given.must, turn.given.cannot)]
+    wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centres, sigmas, *own, turn.targets, 0.4)
+    assert len(wanted[0]) > 5
+    assert_same((found.must, found.cannot), wanted)
+    assert TRANSFERS["propagate"](turn._replace(targets=np.zeros(0, int))) == Constraints()
+
+
+def test_direct_hands_on_what_is_given_between_targets():
+    turn = a_turn()
+    targets = set(turn.targets.tolist())
+    found = TRANSFERS["direct"](turn)
+    for own, given_links in ((found.must, turn.given.must), (found.cannot, turn.given.cannot)):
+        wanted = {pair: w for pair, w in as_dict(given_links).items() if targets.issuperset(pair)}
+        assert as_dict(own) == wanted
+        assert 0 < len(wanted) < len(given_links.weights)
+
+
+def test_membership_hands_on_all_pairs_of_targets_as_they_are():
+    turn = a_turn()
+    found = TRANSFERS["membership"](turn)
+    pairs = list(combinations(turn.targets.tolist(), 2))
+    same = {pair: turn.state.labels[pair[0]] == turn.state.labels[pair[1]] for pair in pairs}
+    assert as_dict(found.must) == {pair: 1.0 for pair in pairs if same[pair]}
+    assert as_dict(found.cannot) == {pair: 1.0 for pair in pairs if not same[pair]}
+    assert TRANSFERS["membership"](turn._replace(targets=turn.targets[:1])) == Constraints()
+
+
+def test_none_hands_on_nothing():
+    assert TRANSFERS["none"](a_turn()) == Constraints()
+
+
+def test_all_pairs_that_do_not_fit_are_refused(monkeypatch):
+    turn = a_turn()
+    n = len(turn.targets)
+    monkeypatch.setattr("consilience.data.links.available_memory", lambda: 100)
+    with pytest.raises(
+        MemoryError, match=rf"all pairs of mapped entities \(transfer='membership'\) are {n * (n - 1) // 2} pairs"
+    ):
+        TRANSFERS["membership"](turn)
+
+
+# several views
+
+
+def mapped_of(rows):
+    """Views of random rows, from (entities, views) rows with -1 where an entity lacks a view."""
+    found = {}
+    for v, own in enumerate(np.asarray(rows).T):
+        n = own.max(initial=-1) + 1
+        X = np.random.default_rng(v).standard_normal((n, 2))
+        found["bac"[v]] = Instances(SquaredEuclidean().prepare(X, np.ones(n, bool)), own)
+    return Mapped(found)
+
+
+@st.composite
+def mapped_views(draw):
+    """Who has which views, one to one; constraints given in views and for entities."""
+    n, n_views = draw(st.integers(2, 6)), draw(st.integers(2, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    present = rng.random((n, n_views)) < draw(st.sampled_from([0.4, 0.7, 1.0]))
+    present[:2] = True
+    present[np.arange(n), rng.integers(n_views, size=n)] = True
+    rows = np.full(present.shape, -1)
+    for v, own in enumerate(present.T):
+        rows[own, v] = rng.permutation(own.sum())
+    mapped = mapped_of(rows)
+    weights = draw(st.sampled_from([(0.2, 2.0), (1.0, 1.0)]))
+    m = draw(st.integers(0, 3))
+    own = {
+        name: Constraints(some_links(rng, view.n_rows, m, weights), some_links(rng, view.n_rows, m, weights))
+        for name, view in mapped.views.items()
+    }
+    common = draw(st.integers(0, 2))
+    common = Constraints(some_links(rng, n, common, weights), some_links(rng, n, common, weights))
+    return mapped, rows, own, common
+
+
+def literal_closure(rows, names, own, common):
+    """Step 1 over the rows of all views, with the mapping as must-links of infinite weight."""
+    sizes = rows.max(axis=0) + 1
+    starts = np.cumsum([0, *sizes])
+    must, cannot = [], []
+    for entity in rows:
+        there = [int(starts[v] + row) for v, row in enumerate(entity) if row >= 0]
+        must += [(i, j, np.inf) for i, j in combinations(there, 2)]
+    for v, name in enumerate(names):
+        for links, known in ((own[name].must, must), (own[name].cannot, cannot)):
+            known += [(i + starts[v], j + starts[v], w) for (i, j), w in as_dict(links).items()]
+    anywhere = [next(int(starts[v] + row) for v, row in enumerate(entity) if row >= 0) for entity in rows]
+    for links, known in ((common.must, must), (common.cannot, cannot)):
+        known += [(anywhere[i], anywhere[j], w) for (i, j), w in as_dict(links).items()]
+    found = literal.closure(int(starts[-1]), must, cannot)
+    views = {}
+    for v, name in enumerate(names):
+        first, last = starts[v], starts[v + 1]
+        views[name] = [
+            {(i - first, j - first): w for (i, j), w in pairs.items() if first <= i < last and first <= j < last}
+            for pairs in found
+        ]
+    return views
+
+
+@settings(max_examples=150, deadline=None)
+@given(mapped_views())
+def test_what_follows_in_all_views_is_the_closure_over_the_mapping(problem):
+    mapped, rows, own, common = problem
+    known = {name: own[name] | in_view(common, view) for name, view in mapped.views.items()}
+    closed = mapped.closed(known, common)
+    wanted = literal_closure(rows, list(mapped.views), known, common)
+    assert list(closed) == list(mapped.views)
+    for name, (links, _) in closed.items():
+        assert as_dict(links.must) == wanted[name][0], name
+        assert as_dict(links.cannot) == wanted[name][1], name
+
+
+def test_a_conflict_through_the_mapping_stays_where_it_was_given():
+    rows = [[0, 0], [1, 1], [2, 2], [3, -1]]
+    mapped = mapped_of(rows)
+    own = {"b": Constraints([(0, 3)], [(0, 1, 0.7)]), "a": Constraints([(0, 1, 0.5)])}
+    closed = mapped.closed(own, Constraints())
+    assert as_dict(closed["b"].all.cannot) == {(0, 1): 0.7}, "row 3, tied to row 0, is not kept apart from row 1"
+    assert as_dict(closed["b"].sound.cannot) == {}, "nothing is inferred from it"
+    for own_links in closed["b"]:
+        assert as_dict(own_links.must) == {(0, 3): 1.0, (0, 1): 0.5, (1, 3): 0.5}
+    for own_links in closed["a"]:
+        assert as_dict(own_links.cannot) == {}
+        assert as_dict(own_links.must) == {(0, 1): 0.5}
+    everything = mapped.joined(own, Constraints())
+    assert mapped.entities[everything.conflicts].tolist() == [[0, 1]]
+
+
+def test_constraints_of_entities_hold_where_no_view_has_both():
+    mapped = mapped_of([[0, 0], [1, -1], [-1, 1], [2, 2]])
+    common = Constraints([(1, 2)], [(2, 3)])
+    nothing = {"b": Constraints(), "a": Constraints()}
+    closed = mapped.closed({name: in_view(common, view) for name, view in mapped.views.items()}, common)
+    assert as_dict(closed["b"].all.cannot) == {(1, 2): 1.0}, "rows 1 and 2 of this view are entities 1 and 3"
+    assert as_dict(closed["a"].all.cannot) == {(1, 2): 1.0}
+    assert mapped.closed(nothing, Constraints()) == {name: (own, own) for name, own in nothing.items()}
+
+
+def test_who_is_mapped():
+    mapped = mapped_of([[1, 2, -1], [0, -1, -1], [-1, 0, 0], [2, 1, 1]])
+    assert {name: own.tolist() for name, own in mapped.targets.items()} == {"b": [1, 2], "a": [0, 1, 2], "c": [0, 1]}
+    assert mapped.mappings["b", "a"].tolist() == [[1, 2], [2, 1]]
+    assert mapped.mappings["a", "c"].tolist() == [[0, 0], [1, 1]]
+    assert mapped.views["a"].of_entities(np.array([7, 8, 9])).tolist() == [9, -1, 7, 8]
+    assert mapped.views["a"].entity.tolist() == [2, 3, 0]
+    nodes = mapped.nodes
+    assert nodes["b"][1] == nodes["a"][2]
+    assert nodes["a"][0] == nodes["c"][0]
+    assert nodes["b"][2] == nodes["a"][1] == nodes["c"][1]
+    assert len(set(np.concatenate(list(nodes.values())))) == 4
+    assert mapped.entities[mapped.entity_nodes].tolist() == [0, 1, 2, 3]
+
+
+# clusters numbered alike
+
+
+def with_gaps(rng, labels, share=0.3):
+    return np.where(rng.random(len(labels)) < share, -1, labels)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n=st.integers(1, 20))
+def test_two_views_agree_as_far_as_any_numbering_can_make_them(seed, k, n):
+    rng = np.random.default_rng(seed)
+    one, other = (with_gaps(rng, rng.integers(k, size=n)) for _ in range(2))
+    numbers = matching({"b": one, "a": other}, k)
+    assert list(numbers) == ["b", "a"]
+    assert numbers["b"].tolist() == list(range(k)), "the first view keeps its numbers"
+    assert sorted(numbers["a"]) == list(range(k))
+
+    def agreeing(numbers):
+        found = renumbered(other, np.array(numbers))
+        return np.sum((found == one) & (one >= 0))
+
+    assert agreeing(numbers["a"]) == max(map(agreeing, permutations(range(k))))
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_relabelled_copies_come_back(k):
+    rng = np.random.default_rng(k)
+    labels = rng.integers(k, size=40 * k)
+    given_names = {name: rng.permutation(k) for name in "abcd"}
+    views = {name: renumbered(with_gaps(rng, labels), own) for name, own in given_names.items()}
+    numbers = matching(views, k)
+    found = {name: renumbered(own, numbers[name]) for name, own in views.items()}
+    for name, own in found.items():
+        assert np.array_equal(own < 0, views[name] < 0)
+        assert np.array_equal(own[own >= 0], given_names["a"][labels][own >= 0])
+
+
+def test_a_view_joins_through_one_that_shares_entities_with_it():
+    """The second shares nobody with the first, the third some with both."""
+    first = np.array([0, 1, 2, 0, 1, 2, -1, -1, -1])
+    third = np.array([-1, -1, -1, 1, 2, 0, 1, 2, 0])
+    second = np.array([-1, -1, -1, -1, -1, -1, 2, 0, 1])
+    views = {"first": first, "second": second, "third": third}
+    numbers = matching(views, 3)
+    found = [renumbered(own, numbers[name]) for name, own in views.items()]
+    assert found[2].tolist() == [-1, -1, -1, 0, 1, 2, 0, 1, 2]
+    assert found[1].tolist() == [-1, -1, -1, -1, -1, -1, 0, 1, 2]
+
+
+def test_new_numbers_leave_gaps_alone():
+    assert renumbered(np.array([0, -1, 2, 1, -1]), np.array([2, 0, 1])).tolist() == [2, -1, 1, 0, -1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**20), k=st.integers(1, 4), n_views=st.integers(1, 4))
+def test_an_entity_goes_where_most_views_say_and_of_those_to_the_cheapest(seed, k, n_views):
+    rng = np.random.default_rng(seed)
+    views = {str(v): with_gaps(rng, rng.integers(k, size=15)) for v in range(n_views)}
+    costs = rng.standard_normal((15, k))
+    found = joint(views, costs)
+    for i in range(15):
+        votes = Counter(own[i] for own in views.values() if own[i] >= 0)
+        most = max(votes.values(), default=0)
+        leading = [h for h in range(k) if votes[h] == most]
+        assert found[i] == min(leading, key=lambda h: costs[i, h])
+
+
+# choosing a threshold
+
+
+def test_every_constraint_is_left_out_once():
+    rng = np.random.default_rng(0)
+    own = {name: Constraints(some_links(rng, 9, 7), some_links(rng, 9, 4)) for name in "ab"}
+    left_out = {name: Constraints() for name in own}
+    apart = mapped_of([[i, -1] for i in range(9)] + [[-1, i] for i in range(9)])
+    for train, test in thresholds.folds(apart, own, rng):
+        for name in own:
+            assert train[name].size + test[name].size == own[name].size
+            assert train[name] | test[name] == own[name]
+            left_out[name] |= test[name]
+        sizes = [(len(links.must.weights), len(links.cannot.weights)) for links in test.values()]
+        assert sum(must for must, _ in sizes) in (2, 3)
+        assert sum(cannot for _, cannot in sizes) in (1, 2)
+    assert left_out == own
+
+
+def test_what_two_views_were_told_of_a_pair_is_left_out_in_both():
+    rng = np.random.default_rng(0)
+    same = Constraints(some_links(rng, 9, 7), some_links(rng, 9, 4))
+    for _, test in thresholds.folds(mapped_of([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
+        assert test["a"] == test["b"]
+
+
+def test_weight_kept_of_each_kind():
+    own = Constraints([(0, 1, 2.0), (0, 2, 0.5)], [(1, 2, 3.0), (0, 3, 0.25)])
+    found = thresholds.kept(np.array([0, 0, 1, 0]), own)
+    assert found.tolist() == [[2.0, 2.5], [3.0, 3.25]]
+    assert thresholds.kept(np.array([0]), Constraints()).tolist() == [[0, 0], [0, 0]]
+
+
+def chosen_threshold(quality, own):
+    """The threshold chosen where so many rows, the first ones, are labelled right under each candidate."""
+    y = np.arange(8) // 4
+    mapped = mapped_of([[i, i] for i in range(8)])
+
+    def cluster(closed, threshold):
+        return dict.fromkeys(mapped.views, np.where(np.arange(8) < quality[threshold], y, 2 + np.arange(8)))
+
+    return thresholds.best_threshold(mapped, {"b": own, "a": Constraints()}, cluster, np.random.default_rng(0))
+
+
+def test_the_threshold_under_which_most_of_what_is_left_out_is_kept():
+    own = Constraints([(0, 1), (2, 3), (4, 5), (6, 7)])
+    everywhere = dict.fromkeys(thresholds.CANDIDATES, 4)
+    for best in thresholds.CANDIDATES:
+        assert chosen_threshold(everywhere | {best: 8}, own) == best
+    assert chosen_threshold(everywhere, own) == 0.5, "of equals that nearest to the usual one"
+    assert chosen_threshold(everywhere | {0.35: 8, 0.95: 8}, own) == 0.35
+
+
+def test_one_constraint_is_too_few_to_choose_by():
+    with pytest.raises(ValueError, match=r"threshold='auto' needs at least two constraints within views to choose"):
+        chosen_threshold(dict.fromkeys(thresholds.CANDIDATES, 4), Constraints([(0, 1)]))
+
+
+# Algorithm 1
+
+
+def algorithm_1(blocks, own, mapping, centres, threshold, most_rounds=30, tol=1e-6):
+    """Eaton et al. 2010, step by step, for two views; PCK-Means in the order of the rows, from given centres."""
+    names, sizes = list(blocks), [len(X) for X in blocks.values()]
+    rows = [(i, j) for i, j in mapping]
+    rows += [(i, -1) for i in range(sizes[0]) if i not in {i for i, _ in mapping}]
+    rows += [(-1, j) for j in range(sizes[1]) if j not in {j for _, j in mapping}]
+    closed = literal_closure(np.array(rows), names, own, Constraints())  # Steps 1 and 2
+    there = {names[0]: [(j, i) for i, j in mapping], names[1]: list(mapping)}  # from the other view to this one
+    targets = {names[0]: [i for i, _ in mapping], names[1]: [j for _, j in mapping]}
+    handed = {name: ({}, {}) for name in names}
+    J, labels = {name: [] for name in names}, {}
+    for _ in range(most_rounds):
+        for name in names:
+            (other,) = set(names) - {name}
+            unified = []
+            for pairs, received in zip(closed[name], handed[other], strict=True):  # Step 9
+                both = dict(pairs)
+                for (i, j), w in literal.transfer(received, there[name]).items():
+                    literal.keep_largest(both, i, j, w)
+                unified.append(triples_of(both))
+            X, order = blocks[name], range(len(blocks[name]))
+            labels[name], means, cost = literal.pck_means(X, centres[name], *unified, order)  # Step 10
+            J[name].append(cost)
+            sigmas = literal.covariances(X, labels[name], means, gamma_of(X))
+            given_links = [triples_of(pairs) for pairs in closed[name]]
+            handed[name] = literal.propagate(X, labels[name], means, sigmas, *given_links, targets[name], threshold)
+        if all(len(own) > 1 and abs(own[-1] - own[-2]) <= tol * max(1, abs(own[-1])) for own in J.values()):
+            break
+    return labels, handed, J
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6])
+@pytest.mark.parametrize("seed", range(6))
+def test_rounds_are_those_of_algorithm_1(seed, threshold):
+    rng = np.random.default_rng(seed)
+    y = {"b": np.arange(16) % 2, "a": np.arange(14) % 2}
+    blocks = {name: rng.standard_normal((len(own), 2)) + 1.5 * own[:, None] for name, own in y.items()}
+    mapping = [(i, j) for i, j in zip(rng.permutation(14)[:9].tolist(), range(9), strict=True)]
+    mapping = [(i - i % 2 + j % 2, j) for i, j in mapping if i - i % 2 + j % 2 < 16]
+    mapping = list({i: (i, j) for i, j in mapping}.values())
+    own = {
+        name: Constraints.sample(labels, 6, random_state=seed) * (1.0 if name == "b" else 1.4)
+        for name, labels in y.items()
+    }
+    centres = {name: X[:2] for name, X in blocks.items()}
+    labels, handed, J = algorithm_1(blocks, own, mapping, centres, threshold)
+    rounds = len(J["a"])
+    views = cs.align(blocks, {("b", "a"): mapping})
+    options = {"order": "index", "view_order": "given", "threshold": threshold, "max_iter": max(2, rounds)}
+    model = cs.MultiViewConstrainedKMeans(2, init=centres, **options)
+    by_row = {
+        name: Constraints(
+            links.must_link,
+            links.cannot_link,
+            must_weights=links.must_weights,
+            cannot_weights=links.cannot_weights,
+            by="row",
+        )
+        for name, links in own.items()
+    }
+    model.fit(views, constraints=by_row)
+    assert model.n_iter_ == rounds
+    for v, name in enumerate(views.names):
+        entity = np.argsort(views.rows[:, v])[-len(blocks[name]) :]
+        found = model.view_labels_[name][entity]
+        assert len(set(zip(found.tolist(), labels[name].tolist(), strict=True))) == 2, "another numbering at most"
+        np.testing.assert_allclose(model.history_[f"objective_{name}"], J[name], rtol=1e-9)
+        propagated = model.propagated_[name]
+        assert_same(
+            (propagated.must, propagated.cannot),
+            [{tuple(sorted(entity[[i, j]].tolist())): w for (i, j), w in pairs.items()} for pairs in handed[name]],
+            1e-9,
+        )
+    assert any(handed[name][0] for name in handed)

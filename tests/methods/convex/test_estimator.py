@@ -1,0 +1,1484 @@
+"""Convex mixtures as an estimator: against the paper's equations, in what they promise, and in what they refuse."""
+
+import pickle
+import re
+import warnings
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.spatial.distance import cdist
+from scipy.special import kl_div, softmax
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score
+
+import consilience as cs
+import literal_convex as literal
+from consilience.arrays import KernelMatrix
+from consilience.datasets import make_corrupted_views, make_gaussian_views, make_text_views
+from consilience.divergences import KullbackLeibler, Mahalanobis
+from consilience.divergences.squared_euclidean import EuclideanMeasure
+from consilience.methods.convex import algorithm as convex_mixture
+from consilience.methods.convex import kernel_kmeans
+from consilience.methods.convex.algorithm import Problem, learned, uniform
+from consilience.methods.convex.inputs import by_name, components, measured
+from consilience.methods.convex.kernel_kmeans import Space
+from consilience.methods.convex.refined import PairDistances
+from transfers import on_device, transfers
+
+MODES = {
+    "learned": {},
+    "uniform": {"weights": "uniform"},
+    "refined": {"refine": "kernel-kmeans"},
+    "all": {"n_clusters": None},
+    "normalizer": {"normalizer": True},
+    "bounded": {"min_weight": 0.3},
+}
+every_mode = pytest.mark.parametrize("mode", MODES)
+
+
+def some_views(n=60, n_views=2, missing=0.0, separation=4, seed=0):
+    return make_gaussian_views(
+        n, n_clusters=3, n_features=(2, 3, 4)[:n_views], separation=separation, missing=missing, random_state=seed
+    )
+
+
+def fitted(views, n_clusters=3, **options):
+    return cs.ConvexMixture(n_clusters, **options).fit(views)
+
+
+def in_mode(mode, views, **options):
+    return cs.ConvexMixture(**({"n_clusters": 3} | MODES[mode] | options)).fit(views)
+
+
+def rounds(views, n_rounds, n_clusters=3, **options):
+    """So many rounds of EM and no fewer, each of them solved as far as rounding goes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return fitted(views, n_clusters, max_iter=n_rounds, tol=0.0, **options)
+
+
+def squares(views):
+    return {name: cdist(X, X, "sqeuclidean") for name, X in views.items()}
+
+
+def weights_of(model):
+    return np.array(list(model.view_weights_.values()))
+
+
+def tables_of(views, factor):
+    """The literal likelihoods of complete or incomplete views, and the sharpness of each."""
+    distances = [literal.squared_distances(X) for _, X in views.items()]
+    here = [np.flatnonzero(own) for own in views.present.T]
+    betas = [factor * literal.reference(D, own) for D, own in zip(distances, here, strict=True)]
+    return literal.likelihoods(distances, betas, views.present), betas
+
+
+def gap_of(views, model):
+    """The certificate of one view or of uniform weights, from shares and sharpness alone."""
+    tables = [np.exp(-model.betas_[name] * D) for name, D in squares(views).items()]
+    return np.mean([(f / (f @ model.priors_)[:, None]).mean(axis=0) for f in tables], axis=0).max() - 1
+
+
+# against the paper
+
+
+@pytest.mark.parametrize(
+    ("n_views", "missing", "factor", "normalizer"),
+    [
+        (1, 0.0, 0.5, False),
+        (1, 0.0, 2.0, True),
+        (2, 0.0, 0.5, False),
+        (2, 0.0, 1.0, True),
+        (2, 0.0, 2.0, True),
+        (2, 0.3, 0.5, True),
+        (2, 0.3, 1.0, False),
+        (2, 0.3, 2.0, False),
+        (3, 0.0, 0.5, True),
+        (3, 0.0, 1.0, False),
+        (3, 0.0, 2.0, False),
+        (3, 0.3, 0.5, False),
+        (3, 0.3, 1.0, True),
+        (3, 0.3, 2.0, False),
+    ],
+)
+def test_rounds_are_those_of_algorithm_1(n_views, missing, factor, normalizer):
+    views, _ = some_views(30, n_views, missing, seed=2)
+    tables, betas = tables_of(views, factor)
+    model = rounds(views, 3, beta=factor, normalizer=normalizer)
+    np.testing.assert_allclose(list(model.betas_.values()), betas, rtol=1e-12)
+    log_C = [
+        literal.gaussian_log_normaliser(X.shape[1], beta) for (_, X), beta in zip(views.items(), betas, strict=True)
+    ]
+    log_C = log_C if normalizer else None
+    pi, q, history = literal.weighted(tables, views.present, model.n_iter_, log_C=log_C)
+    assert model.n_iter_ == (3 if n_views > 1 else 1)
+    np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
+    np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
+    np.testing.assert_allclose(model.priors_, q, atol=1e-4)
+    chosen = literal.exemplars(q, 3)
+    P = literal.posteriors(tables, views.present, q, pi, chosen, log_C)
+    assert np.array_equal(model.exemplars_, chosen)
+    assert np.array_equal(model.labels_, literal.assigned(P, chosen))
+    P = P / P.sum(axis=1, keepdims=True)
+    P[chosen] = np.eye(3)
+    np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
+
+
+def test_weights_to_start_from_are_those_of_algorithm_1():
+    views, _ = some_views(30, seed=2)
+    tables, _ = tables_of(views, 1.0)
+    pi, q, history = literal.weighted(tables, views.present, 2, pi=[0.9, 0.1])
+    for init in ({"view1": 0.1, "view0": 0.9}, [9, 1], (1.8, 0.2), np.array([0.9, 0.1])):
+        model = rounds(views, 2, init=init)
+        np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
+        np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
+        np.testing.assert_allclose(model.priors_, q, atol=1e-4)
+    assert not np.allclose(weights_of(rounds(views, 2)), pi, atol=1e-3)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.3)])
+def test_uniform_weights_are_equation_7(n_views, missing, factor):
+    views, _ = some_views(40, n_views, missing, seed=1)
+    tables, betas = tables_of(views, factor)
+    model = fitted(views, weights="uniform", beta=factor)
+    q = literal.uniform(tables, views.present)
+    np.testing.assert_allclose(list(model.betas_.values()), betas, rtol=1e-12)
+    best = literal.uniform_objective(tables, views.present, q)
+    assert best - 1e-6 <= model.history_["log_likelihood"][-1] <= best + 1e-8
+    np.testing.assert_allclose(model.priors_, q, atol=2e-3)
+    chosen = literal.exemplars(q, 3)
+    P = literal.mean_posteriors(tables, views.present, q, chosen)
+    assert np.array_equal(model.exemplars_, chosen)
+    assert np.array_equal(model.labels_, literal.assigned(P, chosen))
+    P = P / P.sum(axis=1, keepdims=True)
+    P[chosen] = np.eye(3)
+    np.testing.assert_allclose(model.predict_proba(views), P, atol=5e-3)
+    assert set(model.view_weights_.values()) == {1 / n_views}
+
+
+def test_one_view_is_equation_3_whatever_the_weights():
+    X = some_views(40, 1, seed=3)[0]["view0"]
+    q = literal.single_view(np.exp(-literal.beta_0(literal.squared_distances(X)) * literal.squared_distances(X)))
+    for weights in ("learned", "uniform"):
+        model = fitted(X, weights=weights, tol=1e-10)
+        np.testing.assert_allclose(model.priors_, q, atol=1e-4)
+        assert model.view_weights_ == {"view0": 1.0}
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_beta_by_factor_by_view_and_as_it_is(missing):
+    views, _ = some_views(50, 2, missing)
+    a, b = (
+        literal.reference(literal.squared_distances(X), np.flatnonzero(views.present[:, v]))
+        for v, (_, X) in enumerate(views.items())
+    )
+    assert fitted(views).betas_ == pytest.approx({"view0": a, "view1": b}, rel=1e-12)
+    assert fitted(views, beta=2).betas_ == pytest.approx({"view0": 2 * a, "view1": 2 * b}, rel=1e-12)
+    by_name = fitted(views, beta={"view1": 0.5, "view0": 1.5})
+    assert by_name.betas_ == pytest.approx({"view0": 1.5 * a, "view1": 0.5 * b}, rel=1e-12)
+    assert fitted(views, beta=[1.5, np.float32(0.5)]).betas_ == pytest.approx(by_name.betas_, rel=1e-12)
+    itself = fitted(views, beta=(1.5 * a, 0.5 * b), beta_unit="absolute")
+    assert itself.betas_ == pytest.approx(by_name.betas_, rel=1e-12)
+    assert np.array_equal(itself.labels_, by_name.labels_)
+    assert fitted(views, beta=0.3, beta_unit="absolute").betas_ == {"view0": 0.3, "view1": 0.3}
+
+
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_refinement_is_kernel_kmeans_on_the_weighted_sum(weights):
+    views, _ = some_views(50, separation=2, seed=1)
+    before = fitted(views, weights=weights)
+    model = fitted(views, weights=weights, refine="kernel-kmeans")
+    K = literal.combined_kernel([X for _, X in views.items()], weights_of(before))
+    labels, costs = literal.kernel_kmeans(K, before.labels_, 3)
+    assert len(costs) > 2
+    assert np.array_equal(model.labels_, labels)
+    assert np.array_equal(model.exemplars_, before.exemplars_)
+    assert model.view_weights_ == before.view_weights_
+    public = cs.kernel_kmeans(K, before.labels_)
+    assert np.array_equal(public.labels, labels)
+    assert public.cost == pytest.approx(costs[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_views", [2, 5])
+def test_the_papers_noisy_views(n_views, seed):
+    """What is safe to demand of the paper's experiment."""
+    views, y = make_corrupted_views(n_views=n_views, n_noisy=2, random_state=seed)
+    model = fitted(views)
+    assert len(set(y[model.exemplars_])) == 3
+    weights = model.view_weights_
+    clean = [weight for name, weight in weights.items() if name.startswith("view")]
+    assert len(clean) == n_views
+    assert min(clean) > max(weights["noisy0"], weights["noisy1"])
+    if n_views == 5:
+        alone, uniform = fitted(views[["view0"]]), fitted(views, weights="uniform")
+        entropy, *others = (cs.metrics.average_entropy(y, own.labels_) for own in (model, alone, uniform))
+        assert entropy < min(others)
+
+
+# what it promises
+
+
+@st.composite
+def problems(draw):
+    n, n_views = draw(st.integers(4, 25)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**20)))
+    blocks = [rng.standard_normal((n, d)) + 3 * rng.integers(0, 2, (n, 1)) for d in (1, 2, 3)[:n_views]]
+    present = rng.random((n, n_views)) < draw(st.sampled_from([0.6, 1.0]))
+    present[np.arange(n), rng.integers(n_views, size=n)] = True
+    present[:2] = True
+    least = draw(st.sampled_from([0.0, 0.0, 0.5, 1.0])) / n_views
+    return cs.Views(blocks, present=present), draw(st.sampled_from([0.3, 1.0, 3.0, 10.0])), least
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems())
+def test_the_likelihood_never_falls_and_the_gap_is_closed(problem):
+    views, beta, least = problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = cs.ConvexMixture(2, beta=beta, min_weight=least, max_iter=30, n_jobs=1).fit(views)
+    assert all(b >= a - 1e-9 for a, b in pairwise(model.history_["log_likelihood"]))
+    assert model.history_["gap"].max() <= 1e-6
+    assert model.gap_ == model.history_["gap"][-1]
+    assert model.priors_.min() >= 0
+    assert model.priors_.sum() == pytest.approx(1)
+    assert weights_of(model).sum() == pytest.approx(1)
+    if least == 0:
+        tables, _ = tables_of(views, beta)
+        reached = literal.log_likelihood(
+            tables, views.present, model.priors_, weights_of(model), np.zeros(views.n_views)
+        )
+        assert model.history_["log_likelihood"][-1] == pytest.approx(reached, abs=1e-9)
+    assert (weights_of(model) >= least * views.present.mean(axis=0) - 2e-5).all()
+
+
+@pytest.mark.parametrize("n", [60, 100, 250])
+@pytest.mark.parametrize("beta", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_the_certificate_is_right(n, beta, weights):
+    """One view: the gap of what is returned, from its definition. Learned weights do nothing to a single view."""
+    views, _ = some_views(n, 1, seed=n)
+    model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
+    assert gap_of(views, model) <= 1e-6
+    assert model.gap_ == pytest.approx(gap_of(views, model), abs=1e-9)
+    assert model.converged_
+
+
+def test_the_certificate_holds_where_rows_lie_close_together():
+    X = np.random.default_rng(0).standard_normal((300, 1))
+    for beta in (3.0, 30.0):
+        model = fitted(X, beta=beta)
+        assert gap_of({"view0": X}, model) <= 1e-6
+
+
+def test_history():
+    views, _ = some_views()
+    model = fitted(views)
+    assert list(model.history_) == ["round", "log_likelihood", "gap", "exemplars", "weight_view0", "weight_view1"]
+    assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
+    assert model.history_["exemplars"][-1] == np.count_nonzero(model.priors_)
+    assert model.history_["weight_view1"][-1] == model.view_weights_["view1"]
+    assert model.converged_
+
+
+def test_tol_matters():
+    views, _ = some_views()
+    loose, default, tight = (fitted(views, tol=own) for own in (1e-2, 1e-4, 1e-7))
+    assert loose.n_iter_ < default.n_iter_ < tight.n_iter_
+    rises = np.diff(default.history_["log_likelihood"])
+    assert (rises[:-1] >= 1e-4).all()
+    assert rises[-1] < 1e-4
+    assert fitted(views, tol=1e-12, weights="uniform").gap_ <= 1e-12
+
+
+@every_mode
+def test_finds_clear_clusters(mode):
+    views, y = make_corrupted_views(90, n_views=3, n_corrupted=0, random_state=0)
+    model = in_mode(mode, views)
+    assert len(set(y[model.exemplars_[:3]])) == 3
+    if mode != "all":
+        assert adjusted_rand_score(y, model.labels_) == 1.0
+        assert model.agreement_.min() > 0.95
+    assert np.array_equal(model.labels_[model.exemplars_], np.arange(model.n_clusters_))
+    assert np.array_equal(model.exemplars_, literal.exemplars(model.priors_, model.n_clusters_))
+
+
+def test_as_many_clusters_as_have_a_share():
+    views, _ = some_views()
+    model = cs.ConvexMixture().fit(views)
+    assert model.n_clusters_ == np.count_nonzero(model.priors_) == len(model.exemplars_)
+    assert set(model.labels_) == set(range(model.n_clusters_))
+    fewer = cs.ConvexMixture(beta=0.3).fit(views)
+    assert fewer.n_clusters_ < model.n_clusters_
+
+
+def test_views_decide_alone_in_view_labels():
+    views, _ = some_views(60, 2, 0.3)
+    model = fitted(views)
+    order = model.exemplars_
+    for v, (name, D) in enumerate(squares(views.map(np.nan_to_num)).items()):
+        here = views.present[:, v]
+        with np.errstate(divide="ignore"):
+            scores = np.log(model.priors_[order] * here[order]) - model.betas_[name] * D[:, order]
+        assert np.array_equal(model.view_labels_[name][here], scores.argmax(axis=1)[here])
+        assert (model.view_labels_[name][~here] == -1).all()
+
+
+# the same data in other clothes
+
+
+@pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
+@every_mode
+def test_matrices_agree_with_features(mode, divergence):
+    if mode == "normalizer":
+        pytest.skip("matrices have none")
+    views, _ = some_views(60, separation=3, seed=4)
+    blocks = squares(views) if divergence == "precomputed" else {name: X @ X.T for name, X in views.items()}
+    if divergence == "kernel":
+        assert all(np.ptp(K.diagonal()) > 1 for K in blocks.values())
+    plain, model = in_mode(mode, views), in_mode(mode, blocks, divergence=divergence)
+    assert model.betas_ == pytest.approx(plain.betas_)
+    assert model.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
+    np.testing.assert_allclose(model.priors_, plain.priors_, atol=1e-5)
+    assert np.array_equal(model.exemplars_, plain.exemplars_)
+    assert np.array_equal(model.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "all"])
+def test_new_entities_with_distances_agree_with_features(mode):
+    views, _ = some_views(90, separation=2, seed=5)
+    old, new = views[:60], views[60:]
+    plain, model = in_mode(mode, old), in_mode(mode, squares(old), divergence="precomputed")
+    away = {name: cdist(new[name], old[name], "sqeuclidean") for name in views.names}
+    assert np.array_equal(model.predict(away), plain.predict(new))
+    one = model.predict({"view1": away["view1"]})
+    assert np.array_equal(one, plain.predict(new[["view1"]]))
+    if mode in {"learned", "uniform"}:
+        np.testing.assert_allclose(model.predict_proba(away), plain.predict_proba(new), atol=1e-4)
+
+
+def test_new_entities_with_a_kernel_of_constant_diagonal():
+    views, _ = some_views(90, separation=2, seed=5)
+    units = views.map(lambda X: X / np.linalg.norm(X, axis=1, keepdims=True))
+    old, new = units[:60], units[60:]
+    plain = fitted(old)
+    model = fitted({name: X @ X.T for name, X in old.items()}, divergence="kernel")
+    assert np.array_equal(model.predict({name: X @ old[name].T for name, X in new.items()}), plain.predict(new))
+
+
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_new_entities_with_a_kernel_of_one_view(weights):
+    """How similar an entity is to itself cancels out of its posterior where there is one view."""
+    X = some_views(90, 1, separation=4, seed=2)[0]["view0"] + 3
+    plain, model = (
+        fitted(own, weights=weights, divergence=divergence)
+        for own, divergence in ((X[:60], "squared-euclidean"), (X[:60] @ X[:60].T, "kernel"))
+    )
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert np.array_equal(model.predict(X[:60] @ X[:60].T), model.labels_)
+    assert np.array_equal(model.predict(X[60:] @ X[:60].T), plain.predict(X[60:]))
+
+
+def test_asymmetric_distances_have_points_as_rows():
+    P = np.random.default_rng(0).dirichlet(np.full(5, 0.5), 60) * 0.9 + 0.02
+    D = kl_div(P[:, None], P[None]).sum(axis=2)
+    assert np.abs(D - D.T).max() > 0.1 * D.max()
+    plain = fitted(P[:40], divergence="kl")
+    with pytest.warns(UserWarning, match="view 'view0': the matrix of distances is not symmetric: its rows are"):
+        model = fitted(D[:40, :40], divergence="precomputed")
+    assert model.betas_ == pytest.approx(plain.betas_)
+    np.testing.assert_allclose(model.priors_, plain.priors_, atol=1e-6)
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert np.array_equal(model.predict(D[40:, :40]), plain.predict(P[40:]))
+
+
+def test_precomputed_with_missing_entities():
+    views, _ = some_views(60, 2, 0.3)
+    blocks = squares(views.map(np.nan_to_num))
+    for v, D in enumerate(blocks.values()):
+        D[~views.present[:, v]] = D[:, ~views.present[:, v]] = np.nan
+    given = cs.Views(blocks, present=views.present)
+    plain, model = fitted(views), fitted(given, divergence="precomputed")
+    np.testing.assert_allclose(model.priors_, plain.priors_, atol=1e-6)
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert np.array_equal(model.predict(given), model.labels_)
+
+
+def test_rows_of_views_that_hold_matrices():
+    views, _ = some_views(60, separation=2)
+    given = cs.Views(squares(views))
+    for rows in (np.arange(0, 60, 2), np.random.default_rng(0).permutation(60)[:40]):
+        others = np.setdiff1d(np.arange(60), rows)
+        plain, model = fitted(views[rows]), fitted(given[rows], divergence="precomputed")
+        assert np.array_equal(model.labels_, plain.labels_)
+        assert np.array_equal(model.predict(given[rows][:7]), model.labels_[:7])
+        assert np.array_equal(model.predict(given[others]), plain.predict(views[others]))
+
+
+@every_mode
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_rows_permuted(mode, missing):
+    views, _ = some_views(60, 2, missing, separation=3, seed=6)
+    order = np.random.default_rng(0).permutation(60)
+    straight, turned = in_mode(mode, views), in_mode(mode, views[order])
+    assert np.array_equal(order[turned.exemplars_], straight.exemplars_)
+    assert np.array_equal(turned.labels_, straight.labels_[order])
+    np.testing.assert_allclose(turned.priors_, straight.priors_[order], atol=1e-5)
+
+
+@every_mode
+def test_views_renamed_and_reordered(mode):
+    views, _ = some_views(60, 3, 0.2, separation=3)
+    straight = in_mode(mode, views)
+    blocks = {"b": views["view2"], "z": views["view0"], "a": views["view1"]}
+    turned = in_mode(mode, cs.Views(blocks, present=views.present[:, [2, 0, 1]]))
+    assert np.array_equal(turned.labels_, straight.labels_)
+    assert np.array_equal(turned.exemplars_, straight.exemplars_)
+    renamed = {{"b": "view2", "z": "view0", "a": "view1"}[name]: own for name, own in turned.view_weights_.items()}
+    assert renamed == pytest.approx(straight.view_weights_, abs=1e-6)
+
+
+def tags(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    return (rng.random((n, 24)) < np.where(np.arange(24) // 8 == y[:, None], 0.95, 0.05)).astype(float), y
+
+
+def spectra(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    return np.array([[1, 20, 5], [30, 1, 2], [4, 2, 40]])[y] * rng.gamma(20, 1 / 20, (n, 3)), y
+
+
+def counts(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 3)
+    return rng.poisson(np.where(np.arange(24) // 8 == y[:, None], 6.0, 0.5)).astype(float), y
+
+
+def places(n=60, seed=0):
+    views, y = make_corrupted_views(n, n_views=1, n_corrupted=0, random_state=seed)
+    return views["view0"], y
+
+
+SUITABLE = {
+    "squared-euclidean": places,
+    "mahalanobis": places,
+    "cosine": counts,
+    "kl": counts,
+    "bernoulli": tags,
+    "itakura-saito": spectra,
+}
+
+
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+@pytest.mark.parametrize("divergence", SUITABLE)
+def test_divergences_on_what_they_are_made_for(divergence, weights):
+    X, y = SUITABLE[divergence]()
+    model = fitted({"a": X, "b": X[:, ::-1]}, divergence=divergence, weights=weights)
+    assert adjusted_rand_score(y, model.labels_) > 0.94
+    assert np.array_equal(model.predict({"a": X, "b": X[:, ::-1]}), model.labels_)
+
+
+def test_divergences_differ_from_view_to_view():
+    (a, y), (b, other) = places(), tags()
+    b = b[np.argsort(other, kind="stable")][np.argsort(np.argsort(y, kind="stable"))]  # in the order of y
+    model = fitted({"places": a, "tags": b}, divergence={"tags": "bernoulli", "places": Mahalanobis()})
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    by_place = fitted([a, b], divergence=[Mahalanobis(), "bernoulli"])
+    assert np.array_equal(by_place.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("divergence", ["squared-euclidean", "cosine", "kl", "bernoulli"])
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
+def test_sparse_equals_dense(divergence, mode):
+    if mode == "refined" and divergence in {"kl", "bernoulli"}:
+        pytest.skip("clusters have no means there")
+    whole = {"a": counts(seed=1)[0], "b": counts(seed=2)[0] + counts(seed=1)[0][:, ::-1]}
+    if divergence == "bernoulli":
+        whole = {name: (X > 1).astype(float) for name, X in whole.items()}
+    views = cs.Views({name: sp.csr_array(X) for name, X in whole.items()})
+    sparse, dense = in_mode(mode, views, divergence=divergence), in_mode(mode, whole, divergence=divergence)
+    assert np.count_nonzero(dense.priors_) < 40
+    np.testing.assert_allclose(sparse.priors_, dense.priors_, atol=1e-6)
+    assert np.array_equal(sparse.labels_, dense.labels_)
+    assert np.array_equal(sparse.predict(whole), dense.labels_)
+    assert np.array_equal(dense.predict(views), dense.labels_)
+
+
+@every_mode
+def test_float32(mode):
+    views, _ = some_views(60, separation=4)
+    single = views.map(lambda X: X.astype(np.float32))
+    double, model = in_mode(mode, views), in_mode(mode, single)
+    assert np.array_equal(model.labels_, double.labels_)
+    assert model.view_weights_ == pytest.approx(double.view_weights_, abs=1e-3)
+    assert model.gap_ <= 1e-6
+    assert np.array_equal(model.predict(single), model.labels_)
+
+
+def assert_same_on_other_arrays(to_kind, views, **options):
+    kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
+    plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(own) for own in (views, kind))
+    np.testing.assert_allclose(other.priors_, plain.priors_, atol=1e-6)
+    assert np.array_equal(plain.labels_, other.labels_)
+    assert np.array_equal(other.predict(kind), other.labels_)
+    assert other.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
+    assert other.n_iter_ == plain.n_iter_
+
+
+@every_mode
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_kinds_of_arrays(to_kind, mode, missing):
+    assert_same_on_other_arrays(to_kind, some_views(60, 3, missing)[0], **MODES[mode])
+
+
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+@pytest.mark.parametrize("divergence", ["cosine", "kl", "bernoulli", "itakura-saito", "mahalanobis"])
+def test_kinds_of_arrays_by_divergence(to_kind, divergence, weights):
+    views = some_views(60)[0].map(lambda X: np.clip(np.abs(np.asarray(X)) / 20, 0.01, 1))
+    assert_same_on_other_arrays(to_kind, views, divergence=divergence, weights=weights)
+
+
+@pytest.mark.parametrize("divergence", ["precomputed", "kernel"])
+def test_kinds_of_matrices(to_kind, divergence):
+    views = cs.Views(squares(some_views(60)[0]))
+    given = views if divergence == "precomputed" else views.map(lambda D: np.exp(-np.asarray(D) / 20))
+    assert_same_on_other_arrays(to_kind, given, divergence=divergence, refine="kernel-kmeans")
+
+
+@pytest.fixture
+def _gradients(monkeypatch):
+    """A set of components is soon too large, and conjugate gradients take over."""
+    monkeypatch.setattr("consilience.methods.convex.proportions.MANY", 5)
+    monkeypatch.setattr("consilience.methods.convex.proportions.LARGEST_SET", 0.01)
+
+
+@pytest.mark.usefixtures("_gradients")
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_kinds_of_arrays_where_shares_are_not_sparse(to_kind, weights):
+    assert_same_on_other_arrays(to_kind, some_views(60, 2, 0.2, 2)[0], beta=3.0, weights=weights)
+
+
+@pytest.mark.usefixtures("_gradients")
+@pytest.mark.parametrize("n_columns", [3, 5])
+def test_products_in_float32_reach_the_gap(to_kind, n_columns):
+    X = np.random.default_rng(0).standard_normal((400, n_columns)).astype(np.float32)
+    plain, other = (fitted([kind(X)], beta=4.0, weights="uniform") for kind in (np.asarray, to_kind))
+    assert other.gap_ <= 1e-6
+    assert other.history_["log_likelihood"][-1] == pytest.approx(plain.history_["log_likelihood"][-1], abs=1e-6)
+
+
+def problem_on_device(n, missing, beta):
+    views, _ = some_views(n, 2, missing, separation=2)
+    kind = cs.Views({name: on_device(np.array(X)) for name, X in views.items()}, present=views.present)
+    found, kept = measured(kind, by_name("squared-euclidean", kind.names))
+    A = components(found, {name: beta * own.reference for name, own in found.items()}, len(kept))
+    return Problem(A, on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
+
+
+def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
+    given, _ = problem_on_device(n=300, missing=missing, beta=2.0)
+    with transfers() as fetched:
+        rounds = [state.record for state in islice(states(given), n_rounds)]
+    assert rounds[-1]["log_likelihood"] > rounds[0]["log_likelihood"]
+    assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("states", [uniform, learned])
+def test_a_device_keeps_what_is_long(states, missing):
+    assert_a_device_keeps_what_is_long(states, missing)
+
+
+@pytest.mark.usefixtures("_gradients")
+@pytest.mark.parametrize("states", [uniform, learned])
+def test_a_device_keeps_what_is_long_where_shares_are_not_sparse(states):
+    assert_a_device_keeps_what_is_long(states, 0.3)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
+    _, found = problem_on_device(n=300, missing=missing, beta=1.0)
+    spaces = [
+        Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars, held=True), 0.5)
+        for own in found.values()
+    ]
+    start = on_device(np.arange(300) % 4)
+    with transfers() as fetched:
+        costs = [state.cost for state in islice(kernel_kmeans.multi_view_kernel_kmeans(spaces, start, 4), 4)]
+    assert costs[-1] < costs[0]
+    assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
+
+
+def test_a_device_that_is_full(monkeypatch):
+    class OutOfMemoryError(RuntimeError):
+        pass
+
+    def too_large(self, left, right):
+        raise OutOfMemoryError("tried to allocate 40 GiB")
+
+    views, _ = some_views(60)
+    model = fitted(views)
+    monkeypatch.setattr(EuclideanMeasure, "tile", too_large)
+    advice = r"does not fit the device: give fewer entities \(views\[rows\]\), or numbers in float32"
+    with pytest.raises(MemoryError, match="the comparison of 60 entities with each other " + advice):
+        fitted(views)
+    with pytest.raises(MemoryError, match="the comparison of 60 entities with the exemplars " + advice):
+        model.predict(views)
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
+def test_same_bits_whatever_the_threads(mode, monkeypatch):
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
+    monkeypatch.setattr("consilience.methods.convex.proportions.CHUNK", 500)
+    views, _ = some_views(90, 2, 0.2, separation=2)
+    first, *others = (in_mode(mode, views, n_jobs=n) for n in (1, 2, 5))
+    for other in others:
+        assert np.array_equal(first.priors_, other.priors_)
+        assert np.array_equal(first.labels_, other.labels_)
+        assert first.view_weights_ == other.view_weights_
+        assert first.history_["log_likelihood"].tolist() == other.history_["log_likelihood"].tolist()
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined"])
+@pytest.mark.parametrize("divergence", ["squared-euclidean", "precomputed"])
+def test_blocks_equal_whole(mode, divergence, monkeypatch):
+    views, _ = some_views(90, 2, separation=2)
+    given = views if divergence == "squared-euclidean" else cs.Views(squares(views))
+    whole = in_mode(mode, given, divergence=divergence)
+    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 700)
+    monkeypatch.setattr(KernelMatrix, "_table", property(lambda _: pytest.fail("a table is held")))
+    blocks = in_mode(mode, given, divergence=divergence)
+    np.testing.assert_allclose(blocks.priors_, whole.priors_, atol=1e-9)
+    assert blocks.view_weights_ == pytest.approx(whole.view_weights_)
+    assert np.array_equal(blocks.labels_, whole.labels_)
+    assert np.array_equal(blocks.predict(given), whole.labels_)
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "all"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_of_identical_rows_the_first_is_the_exemplar(mode, kind):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)[rng.permutation(75)].astype(kind)
+    blocks = {"a": X, "b": X[:, ::-1] * 2 + 1}
+    model = in_mode(mode, blocks)
+    for exemplar in np.flatnonzero(model.priors_):
+        assert np.flatnonzero((X[exemplar] == X).all(axis=1))[0] == exemplar
+    for x in X:
+        assert len(set(model.labels_[(x == X).all(axis=1)])) == 1
+
+
+def test_copies_of_an_exemplar_belong_to_it():
+    """Even where another exemplar, of a far larger share, has the higher posterior."""
+    X = np.array([[0.0]] * 20 + [[0.5], [0.5], [4.0], [4.1], [3.9]])
+    model = cs.ConvexMixture(beta=9.6, beta_unit="absolute").fit(X)
+    order = model.exemplars_.tolist()
+    posterior = np.log(model.priors_[order]) - model.betas_["view0"] * (X[order, 0] - 0.5) ** 2
+    assert {0, 20} <= set(order)
+    assert 21 not in order
+    assert posterior[order.index(0)] > posterior[order.index(20)]
+    assert model.labels_[20] == model.labels_[21] == order.index(20)
+
+
+@pytest.mark.parametrize("lacking", [slice(0, 30), slice(30, 60)])
+def test_a_copy_that_lacks_a_view_is_no_copy(lacking):
+    """Shares stay with whom they were found for: the likelihood is that of the shares that are returned."""
+    views, _ = some_views(30, seed=2)
+    blocks = {name: np.concatenate([X, X]) for name, X in views.items()}
+    present = np.ones((60, 2), dtype=bool)
+    present[lacking, 1] = False
+    copied = cs.Views(blocks, present=present)
+    model = cs.ConvexMixture().fit(copied)
+    tables, _ = tables_of(copied, 1.0)
+    reached = literal.log_likelihood(tables, present, model.priors_, weights_of(model), [0, 0])
+    assert model.history_["log_likelihood"][-1] == pytest.approx(reached, abs=1e-9)
+    assert present[model.exemplars_].all()  # who has more views stands for more
+
+
+# predicting
+
+
+@every_mode
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_predict_repeats_the_labels(mode, missing):
+    views, _ = some_views(60, 3, missing, separation=2)
+    model = in_mode(mode, views)
+    assert np.array_equal(model.predict(views), model.labels_)
+    assert np.array_equal(model.predict(views[20:35]), model.labels_[20:35])
+    assert np.array_equal(clone(model).fit_predict(views), model.labels_)
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "normalizer", "bounded"])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_probabilities(mode, missing):
+    views, _ = some_views(90, 2, missing, separation=2)
+    model = in_mode(mode, views[:60])
+    P = model.predict_proba(views)
+    assert P.shape == (90, 3)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert P.min() >= 0
+    assert np.array_equal(P.argmax(axis=1), model.predict(views))
+    assert np.array_equal(P[model.exemplars_], np.eye(3))
+    assert np.count_nonzero(P.max(axis=1) < 0.99) > 5
+
+
+def test_probabilities_where_there_are_none():
+    views, _ = some_views()
+    refined, every = fitted(views, refine="kernel-kmeans"), fitted(views, None)
+    for model, why in (
+        (refined, "refine='kernel-kmeans' leaves clusters without probabilities: use predict"),
+        (
+            every,
+            "predict_proba needs the number of clusters: call set_params(n_clusters=model.n_clusters_) after fit",
+        ),
+    ):
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(AttributeError, match="has no attribute 'predict_proba'") as error:
+            model.predict_proba(views)
+        assert str(error.value.__cause__) == why
+    P = every.set_params(n_clusters=every.n_clusters_).predict_proba(views)
+    assert P.shape == (60, every.n_clusters_)
+    assert np.array_equal(P.argmax(axis=1), every.labels_)
+
+
+def test_new_entities_with_some_of_the_views():
+    """Eq 14 over the views that there are, from the attributes alone."""
+    views, _ = some_views(90, 3, separation=2, seed=3)
+    model = fitted(views[:60])
+    order = model.exemplars_
+
+    def posterior(rows, names):
+        joint = np.zeros((len(rows), 3))
+        for name in names:
+            D = cdist(views[name][rows], views[name][order], "sqeuclidean")
+            joint += model.view_weights_[name] * np.exp(-model.betas_[name] * D) * model.priors_[order]
+        return joint / joint.sum(axis=1, keepdims=True)
+
+    new = np.arange(60, 90)
+    for names in (["view0"], ["view2", "view1"], ["view0", "view1", "view2"]):
+        np.testing.assert_allclose(model.predict_proba(views[new][names]), posterior(new, names), atol=1e-6)
+    known = posterior(order, ["view0"])  # an exemplar of which one view is known is not known to be the exemplar
+    np.testing.assert_allclose(model.predict_proba(views[order][["view0"]]), known, atol=1e-6)
+    assert known.max(axis=1).min() < 0.999
+    present = np.tile([[True, False, True], [False, True, True], [False, False, True]], (10, 1))
+    mixed = cs.Views(dict(views[60:].items()), present=present)
+    for kind in range(3):
+        names = [name for name, there in zip(views.names, present[kind], strict=True) if there]
+        assert np.array_equal(model.predict(mixed)[kind::3], model.predict(views[60:][names])[kind::3])
+
+
+@every_mode
+def test_entities_with_only_one_view(mode):
+    views, y = make_corrupted_views(90, n_views=2, n_corrupted=0, random_state=0)
+    present = np.ones((90, 2), dtype=bool)
+    present[::4, 0] = present[1::4, 1] = False
+    model = in_mode(mode, cs.Views(dict(views.items()), present=present))
+    assert len(set(y[model.exemplars_[:3]])) == 3
+    if mode != "all":
+        assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def half_seen():
+    """Two clusters far apart in the first view; nobody of the second has the other view, which is noise."""
+    X, other, noise = (np.random.default_rng(seed).standard_normal((n, 2)) for seed, n in enumerate((20, 20, 40)))
+    present = np.ones((40, 2), dtype=bool)
+    present[20:, 1] = False
+    return cs.Views({"a": np.concatenate([X, other + 9]), "b": 3 * noise}, present=present), np.repeat([0, 1], 20)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("mode", ["learned", "refined"])
+def test_a_view_of_no_weight_does_not_bar_from_a_cluster(mode, scale):
+    views, y = half_seen()
+    model = in_mode(mode, views.map(lambda X: scale * X), n_clusters=2)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    new = {"a": scale * (views["a"][20:] + 0.1), "b": scale * np.random.default_rng(1).standard_normal((20, 2))}
+    assert set(model.predict({"a": new["a"]})) == {model.labels_[20]}
+    assert set(model.predict(new)) == {model.labels_[20]}
+
+
+@every_mode
+def test_who_else_is_asked_about_does_not_matter(mode):
+    views, _ = half_seen()
+    model = in_mode(mode, views, n_clusters=2, beta=0.5)
+    rng = np.random.default_rng(3)
+    new = {"a": rng.uniform(3, 6, (50, 2)), "b": rng.standard_normal((50, 2))}
+    far = {name: np.concatenate([X, np.full((1, 2), 1e3)]) for name, X in new.items()}
+    assert np.array_equal(model.predict(far)[:-1], model.predict(new))
+
+
+def test_two_who_share_no_view_stay_apart():
+    rng = np.random.default_rng(0)
+    views = cs.Views([rng.standard_normal((2, 3)), rng.standard_normal((2, 3))], present=np.eye(2, dtype=bool))
+    for mode in ("learned", "refined"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            assert sorted(in_mode(mode, views, n_clusters=2).labels_) == [0, 1]
+
+
+def test_a_weight_of_exactly_zero():
+    views, y = half_seen()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = fitted(views, 2, beta=[0.05, 1e3], tol=0.0, refine="kernel-kmeans")
+    assert model.view_weights_["b"] < 1e-20
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_what_lies_in_a_missing_row_does_not_matter():
+    views, _ = some_views(60, 2, 0.3)
+    other = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
+    for mode in MODES:
+        assert np.array_equal(in_mode(mode, views).labels_, in_mode(mode, other).labels_)
+
+
+@pytest.mark.parametrize("mode", ["learned", "uniform", "refined", "bounded"])
+@pytest.mark.parametrize("far", [1e3, 1e8, 1e150])
+def test_an_entity_far_from_everything(mode, far):
+    views, _ = some_views()
+    model = in_mode(mode, views)
+    away = {name: np.full((2, X.shape[1]), far) for name, X in views.items()}
+    assert set(model.predict(away)) <= {0, 1, 2}
+    if mode != "refined":
+        P = model.predict_proba(away)
+        np.testing.assert_allclose(P.sum(axis=1), 1)
+
+
+@every_mode
+def test_an_outlier_in_the_fit(mode):
+    views, _ = some_views()
+    blocks = {name: np.array(X) for name, X in views.items()}
+    for X in blocks.values():
+        X[7] = 1e4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = in_mode(mode, blocks, beta=100.0)
+    assert np.isfinite(model.priors_).all()
+    assert np.isfinite(weights_of(model)).all()
+    assert model.gap_ <= 1e-6
+    assert model.priors_[7] > 0
+
+
+def test_strangers_are_told_of():
+    """Two halves that share no view: whoever has none of the exemplars' views goes by their shares alone."""
+    X = np.concatenate([some_views(30, 1, separation=9)[0]["view0"], some_views(12, 1, seed=1)[0]["view0"]])
+    present = np.zeros((42, 2), dtype=bool)
+    present[:30, 0] = present[30:, 1] = True
+    with pytest.warns(UserWarning, match=r"entity 30 shares no view with any cluster's exemplar \(12 such\)"):
+        model = fitted(cs.Views([X, X], present=present), 2)
+    assert (model.exemplars_ < 30).all()
+    assert (model.labels_[30:] == 0).all()
+    assert (model.view_labels_["view1"] == -1).all()
+    with pytest.warns(UserWarning, match=r"entity 0 shares no view with any cluster's exemplar \(3 such\)") as told:
+        assert model.predict({"view1": X[:3]}).tolist() == [0, 0, 0]
+    assert [own.filename for own in told] == [__file__]
+
+
+@every_mode
+def test_no_entities_at_predict(mode):
+    views, _ = some_views()
+    assert in_mode(mode, views).predict(views[:0]).shape == (0,)
+
+
+def test_unfitted():
+    views, _ = some_views()
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        cs.ConvexMixture(3).predict(views)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        cs.ConvexMixture(3).predict_proba(views)
+
+
+# weights of views
+
+
+def test_least_weights_are_kept():
+    views, _ = make_corrupted_views(200, n_views=2, n_noisy=2, n_corrupted=15, random_state=0)
+    assert min(fitted(views).view_weights_.values()) < 0.01
+    for least in (0.05, 0.1, 0.25):
+        model = fitted(views, min_weight=least)
+        assert min(model.view_weights_.values()) == pytest.approx(least, abs=1e-6)
+        assert weights_of(model).sum() == pytest.approx(1)
+        assert np.array_equal(model.predict(views), model.labels_)
+        assert all(b >= a - 1e-9 for a, b in pairwise(model.history_["log_likelihood"]))
+    np.testing.assert_allclose(weights_of(model), 0.25, atol=1e-6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**20))
+@example(27)
+@example(14975)
+def test_of_all_posteriors_with_least_weights_the_nearest_are_taken(seed):
+    """The optimum of a convex problem: floors hold, lifts are not negative, only views at their floor are lifted."""
+    rng = np.random.default_rng(seed)
+    n, n_views = int(rng.integers(2, 30)), int(rng.integers(2, 5))
+    scores = rng.standard_normal((n, n_views)) * 10 ** rng.uniform(-1, 2)
+    least = rng.uniform(0, 1 / n_views)
+    P, lift = convex_mixture.posteriors(scores, least)
+    spare = P.mean(axis=0) - least
+    np.testing.assert_allclose(P, softmax(scores + lift, axis=1))
+    assert spare.min() >= -1e-9
+    assert lift.min() >= 0
+    assert np.abs(lift * spare).max() < 1e-6
+
+
+def test_least_weights_are_kept_to_the_sixth_digit():
+    rng = np.random.default_rng(117)
+    n, n_views = rng.integers(4, 60), rng.integers(2, 6)
+    blocks = [
+        rng.standard_normal((n, d)) * rng.uniform(0.1, 9) + 3 * rng.integers(0, 2, (n, 1))
+        for d in range(1, n_views + 1)
+    ]
+    model = fitted(blocks, 2, min_weight=0.5 / n_views)
+    assert min(model.view_weights_.values()) >= 0.5 / n_views - 1e-6
+
+
+def test_entities_are_placed_by_the_weights_that_hold_the_least():
+    """Eq 14 with weights of the views under which one explains exactly its least share of the entities."""
+    views, _ = make_corrupted_views(120, n_views=1, n_noisy=1, n_corrupted=10, random_state=1)
+    model = fitted(views, min_weight=0.3, tol=1e-9)
+    assert model.view_weights_["noisy0"] == pytest.approx(0.3, abs=1e-6)
+    tables, _ = tables_of(views, 1.0)
+    Q = literal.view_likelihoods(tables, views.present, model.priors_, [0.0, 0.0])
+    explained = brentq(lambda t: np.mean(np.exp(t) * Q[:, 1] / (Q[:, 0] + np.exp(t) * Q[:, 1])) - 0.3, -30, 30)
+    assert np.exp(explained) > 1.2 * 0.3 / 0.7  # it takes more than the share itself
+    P = literal.posteriors(tables, views.present, model.priors_, np.array([1.0, np.exp(explained)]), model.exemplars_)
+    P /= P.sum(axis=1, keepdims=True)
+    P[model.exemplars_] = np.eye(3)
+    np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
+
+
+def test_a_least_weight_that_no_view_needs_changes_nothing():
+    views, _ = make_corrupted_views(200, n_views=3, n_corrupted=15, random_state=0)
+    free, bounded = fitted(views), fitted(views, min_weight=0.2)
+    assert min(free.view_weights_.values()) > 0.2
+    assert bounded.view_weights_ == free.view_weights_
+    assert np.array_equal(bounded.labels_, free.labels_)
+
+
+# beta='auto'
+
+
+@pytest.mark.parametrize("n_clusters", [3, None])
+def test_beta_by_separation(n_clusters):
+    views, y = some_views(separation=5, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = fitted(views, n_clusters, beta="auto")
+        table = model.beta_search_
+        assert list(table) == ["beta", "clusters", "separation"]
+        assert table["beta"].min() == 0.5
+        assert table["beta"].max() == 3.0
+        best = table["beta"][table["separation"].argmax()]
+        chosen = fitted(views, n_clusters, beta=best)
+        again = cs.ConvexMixture(n_clusters, beta="auto").fit(views, np.random.default_rng(0).permutation(y))
+    assert model.betas_ == pytest.approx(chosen.betas_)
+    assert np.array_equal(model.labels_, chosen.labels_)
+    assert table["clusters"][table["separation"].argmax()] == model.n_clusters_
+    assert np.array_equal(again.labels_, model.labels_)
+    assert np.array_equal(again.beta_search_["separation"], table["separation"])
+    assert not hasattr(chosen, "beta_search_")
+
+
+@pytest.mark.parametrize(
+    "options", [{"beta": "auto"}, {"normalizer": True}, {}, {"min_weight": 0.5}, {"weights": "uniform"}]
+)
+def test_a_view_that_one_entity_has(options):
+    views, _ = some_views(30)
+    present = np.ones((30, 2), dtype=bool)
+    present[1:, 1] = False
+    model = fitted(cs.Views(dict(views.items()), present=present), **options)
+    assert np.isfinite(model.priors_).all()
+    assert np.array_equal(
+        model.exemplars_, fitted(views[["view0"]], beta=model.betas_["view0"], beta_unit="absolute").exemplars_
+    )
+
+
+def test_separation_is_that_of_calinski_and_harabasz():
+    X = some_views(60, 1, separation=3)[0]["view0"]
+    table = fitted(X, None, beta="auto").beta_search_
+    for beta, separation in zip(table["beta"], table["separation"], strict=True):
+        expected = calinski_harabasz_score(X, cs.ConvexMixture(beta=beta).fit(X).labels_)
+        assert separation == pytest.approx(expected, rel=1e-9)
+
+
+def test_beta_search_of_an_earlier_fit_does_not_linger():
+    views, _ = some_views()
+    model = fitted(views, beta="auto")
+    assert not hasattr(model.set_params(beta=1.0).fit(views), "beta_search_")
+
+
+# conduct
+
+
+def test_parameters_data_and_global_randomness_are_left_alone():
+    views, _ = some_views(60, 2, 0.2)
+    beta, init = {"view0": 1.0, "view1": 2.0}, {"view0": 1.0, "view1": 3.0}
+    model = cs.ConvexMixture(3, beta=beta, init=init, divergence=["cosine", "squared-euclidean"])
+    before = {name: np.array(X) for name, X in views.items()}
+    np.random.seed(0)  # noqa: NPY002
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    model.fit(views)
+    assert model.beta is beta
+    assert model.init is init
+    assert (beta, init) == ({"view0": 1.0, "view1": 2.0}, {"view0": 1.0, "view1": 3.0})
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+    for name, X in views.items():
+        assert np.array_equal(X, before[name], equal_nan=True)
+
+
+@pytest.mark.parametrize("divergence", ["precomputed", "kernel", "itakura-saito", "kl"])
+def test_arrays_that_are_used_as_they_are_stay_as_they_are(divergence):
+    X = np.exp(some_views(40, 1)[0]["view0"] / 4)
+    X = cdist(X, X, "sqeuclidean") if divergence == "precomputed" else X @ X.T if divergence == "kernel" else X
+    before = X.copy()
+    fitted({"a": X}, divergence=divergence).predict({"a": X})
+    assert np.array_equal(X, before)
+
+
+@every_mode
+def test_survives_pickling_and_cloning(mode):
+    views, _ = some_views(60, 2, 0.2)
+    model = in_mode(mode, views)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(views), model.labels_)
+    assert again.view_weights_ == model.view_weights_
+    fresh = clone(model)
+    assert not hasattr(fresh, "labels_")
+    assert fresh.get_params() == model.get_params()
+    assert np.array_equal(fresh.fit(views).labels_, model.labels_)
+
+
+def test_pickled_matrices():
+    views, _ = some_views()
+    for divergence, blocks in (("precomputed", squares(views)), ("kernel", {n: X @ X.T for n, X in views.items()})):
+        model = fitted(blocks, divergence=divergence, refine="kernel-kmeans")
+        again = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(again.predict(blocks), model.predict(blocks))
+
+
+def test_a_failed_fit_leaves_the_old_one():
+    views, _ = some_views()
+    model = fitted(views)
+    labels = model.labels_
+    with pytest.raises(ValueError, match="view 'view0': init=-1 must be a weight"):
+        model.set_params(init=[-1, 1]).fit(views)
+    assert model.labels_ is labels
+    assert np.array_equal(model.predict(views), labels)
+
+
+def test_verbose_reports_and_quiet_is_quiet(capfd):
+    views, _ = some_views()
+    fitted(views, refine="kernel-kmeans")
+    assert capfd.readouterr() == ("", "")
+    model = fitted(views, refine="kernel-kmeans", verbose=True)
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert re.search(
+        r"ConvexMixture: start 1 of 1, round 1: log_likelihood -\d\.\d+, gap .*weight_view0 0\.\d+", said.err
+    )
+    assert f"round {model.n_iter_}: " in said.err
+    assert re.search(r"kernel k-means: start 1 of 1, round 1: cost \d", said.err)
+
+
+def interrupted_at(call, function):
+    """The function, interrupted by hand the so-manieth time that it is called, and that time only."""
+    calls = []
+
+    def wrapped(*args, **options):
+        calls.append(None)
+        if len(calls) == call:
+            raise KeyboardInterrupt("by hand")
+        return function(*args, **options)
+
+    return wrapped
+
+
+def test_interrupt_leaves_the_last_whole_round(monkeypatch):
+    views, _ = some_views()
+    straight = fitted(views)
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupted_at(4, convex_mixture.mixture_proportions))
+    model = cs.ConvexMixture(3)
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
+        model.fit(views)
+    assert model.n_iter_ == 3 < straight.n_iter_
+    assert not model.converged_
+    assert model.history_["log_likelihood"].tolist() == straight.history_["log_likelihood"][:3].tolist()
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_interrupt_in_the_first_round_leaves_the_model_as_it_was(monkeypatch):
+    views, _ = some_views()
+    model = fitted(views)
+    labels = model.labels_
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", interrupted_at(1, convex_mixture.mixture_proportions))
+    with pytest.raises(KeyboardInterrupt, match="by hand"):
+        model.fit(views)
+    assert model.labels_ is labels
+
+
+@pytest.mark.parametrize("call", [3, 40])
+def test_interrupt_while_betas_are_tried(call, monkeypatch):
+    views, _ = some_views()
+    wrapped = interrupted_at(call, convex_mixture.mixture_proportions)
+    monkeypatch.setattr(convex_mixture, "mixture_proportions", wrapped)
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
+        fitted(views, beta="auto")
+
+
+def test_interrupt_while_clusters_are_refined(monkeypatch):
+    views, _ = some_views(separation=2)
+    monkeypatch.setattr(kernel_kmeans, "means", interrupted_at(3, kernel_kmeans.means))
+    with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
+        fitted(views, refine="kernel-kmeans")
+
+
+# what it refuses, and what it warns of
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": 61}, r"n_clusters=61 is more than the 60 entities there are \(n_samples=60\): ask for fewer"),
+        ({"n_clusters": 0}, "The 'n_clusters' parameter of ConvexMixture must be"),
+        ({"n_clusters": 2.5}, "The 'n_clusters' parameter of ConvexMixture must be"),
+        ({"weights": "equal"}, "The 'weights' parameter of ConvexMixture must be"),
+        ({"divergence": "sausage"}, "The 'divergence' parameter of ConvexMixture must be"),
+        ({"divergence": ["kl", "sausage"]}, "view 'view1': no divergence 'sausage'; choose from 'squared-euclidean'"),
+        (
+            {"divergence": {"view0": "kl"}},
+            "divergence has nothing for view 'view1': name every one of 'view0', 'view1'",
+        ),
+        ({"divergence": {"view0": "kl", "b": "kl"}}, "divergence names view 'b'; the views are 'view0', 'view1'"),
+        ({"divergence": ["kl"]}, r"divergence lists 1 values for 2 views \('view0', 'view1'\): give one each"),
+        (
+            {"divergence": KullbackLeibler},
+            "view 'view0': divergence=<class .* is neither a name nor a divergence: give an object such as "
+            r"consilience.divergences.KullbackLeibler\(smoothing=0.1\)",
+        ),
+        ({"divergence": ["cosine", None]}, "view 'view1': divergence=None is neither a name nor a divergence"),
+        ({"divergence": "kl"}, "view 'view0': divergence 'kl' needs counts or shares, none negative: use divergence"),
+        (
+            {"divergence": "bernoulli"},
+            "view 'view0': divergence 'bernoulli' needs numbers from 0 to 1: use divergence",
+        ),
+        (
+            {"divergence": "itakura-saito"},
+            "view 'view0': divergence 'itakura-saito' needs positive numbers, and some",
+        ),
+        (
+            {"divergence": "precomputed"},
+            r"view 'view0': divergence='precomputed' or 'kernel' needs a square matrix, 60 x 60, got shape \(60, 2\)",
+        ),
+        ({"beta": 0}, "The 'beta' parameter of ConvexMixture must be"),
+        ({"beta": -1.0}, "The 'beta' parameter of ConvexMixture must be"),
+        ({"beta": np.nan}, "The 'beta' parameter of ConvexMixture must be"),
+        ({"beta": "automatic"}, "The 'beta' parameter of ConvexMixture must be"),
+        ({"beta": [1.0, 0]}, "view 'view1': beta=0 must be a number above 0"),
+        ({"beta": [1.0, np.nan]}, "view 'view1': beta=nan must be a number above 0"),
+        ({"beta": [1.0, np.inf]}, "view 'view1': beta=inf must be a number above 0"),
+        ({"beta": ["auto", 1.0]}, "view 'view0': beta='auto' must be a number above 0"),
+        ({"beta": {"view0": 1.0, "text": 1.0}}, "beta names view 'text'; the views are 'view0', 'view1'"),
+        ({"beta": {"view0": 1.0}}, "beta has nothing for view 'view1': name every one of 'view0', 'view1'"),
+        ({"beta": [1.0]}, r"beta lists 1 values for 2 views \('view0', 'view1'\): give one each"),
+        ({"beta": "auto", "beta_unit": "absolute"}, "beta='auto' tries factors: use beta_unit='beta0'"),
+        ({"beta_unit": "none"}, "The 'beta_unit' parameter of ConvexMixture must be"),
+        ({"min_weight": 0.51}, "min_weight=0.51 is more than 2 views can all have: at most 0.5"),
+        ({"min_weight": -0.1}, "The 'min_weight' parameter of ConvexMixture must be"),
+        ({"init": [1.0]}, r"init lists 1 values for 2 views \('view0', 'view1'\): give one each"),
+        ({"init": [1.0, -1.0]}, "view 'view1': init=-1.0 must be a weight, a number above 0"),
+        ({"init": {"view0": 1, "view1": 0}}, "view 'view1': init=0 must be a weight, a number above 0"),
+        ({"init": [np.nan, 1]}, "view 'view0': init=nan must be a weight, a number above 0"),
+        ({"init": ["a", "b"]}, "view 'view0': init='a' must be a weight, a number above 0"),
+        ({"init": np.ones((2, 2))}, r"view 'view0': init=\[1.0, 1.0\] must be a weight, a number above 0"),
+        ({"init": {"view0": 1, "a": 2}}, "init names view 'a'; the views are 'view0', 'view1'"),
+        ({"init": {"view0": 1}}, "init has nothing for view 'view1': name every one of 'view0', 'view1'"),
+        ({"refine": "k-means"}, "The 'refine' parameter of ConvexMixture must be"),
+        ({"max_iter": 0}, "The 'max_iter' parameter of ConvexMixture must be"),
+        ({"tol": -1.0}, "The 'tol' parameter of ConvexMixture must be"),
+    ],
+)
+def test_refuses(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(some_views()[0])
+
+
+@pytest.mark.parametrize(
+    ("divergence", "shown"),
+    [
+        ("kl", r"KullbackLeibler\(smoothing=None\)"),
+        ("bernoulli", r"Bernoulli\(margin=0.001\)"),
+        ("itakura-saito", r"ItakuraSaito\(\)"),
+    ],
+)
+def test_refuses_to_refine_where_clusters_have_no_means(divergence, shown):
+    X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
+    message = (
+        f"view 'b': refine='kernel-kmeans' needs squared distances, which the divergence {shown} is not: use "
+        "refine=None, or divergence 'squared-euclidean' or 'cosine'"
+    )
+    with pytest.raises(ValueError, match=message):
+        fitted({"a": X, "b": X}, divergence=["cosine", divergence], refine="kernel-kmeans")
+
+
+@pytest.mark.parametrize(
+    ("divergence", "make", "message"),
+    [
+        (
+            "kl",
+            lambda X: X,
+            "view 'b': exp.* of the Kullback-Leibler divergence sums up to another number for every row",
+        ),
+        ("bernoulli", lambda X: X, "view 'b': exp.* of numbers between 0 and 1 sums up to another number"),
+        ("precomputed", lambda X: cdist(X, X), "view 'b': the number of columns behind given distances is not known"),
+        ("kernel", lambda X: X @ X.T, "view 'b': the number of dimensions behind a kernel is not known"),
+        (
+            "cosine",
+            lambda X: X[:, :1] - 0.5,
+            "view 'b': one column has no direction to spread over: use normalizer=F",
+        ),
+    ],
+)
+def test_refuses_a_normalizer_where_there_is_none(divergence, make, message):
+    X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
+    with pytest.raises(ValueError, match=message):
+        fitted({"a": X, "b": make(X)}, divergence=["squared-euclidean", divergence], normalizer=True)
+
+
+def test_normalizers_outweigh():
+    """A view of the same information in more columns counts for more."""
+    X, _ = places()
+    wide = np.hstack([X, X, X])
+    plain, dense = (fitted({"a": X, "b": wide}, normalizer=own) for own in (False, True))
+    assert plain.view_weights_["a"] == pytest.approx(0.5)
+    assert dense.view_weights_["a"] != pytest.approx(0.5, abs=0.01)
+
+
+def test_refuses_views_that_say_nothing():
+    X = some_views()[0]["view0"]
+    for constant in (np.full((60, 2), 3.0), sp.csr_array(np.full((60, 2), 3.0)), np.zeros((60, 2))):
+        with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
+            fitted({"a": X, "b": constant})
+    with pytest.raises(ValueError, match="view 'b' is all zeros, which have no direction: leave the view out"):
+        fitted({"a": X, "b": np.zeros((60, 2))}, divergence="cosine")
+    with pytest.raises(ValueError, match="view 'b' puts no two entities apart: leave the view out"):
+        fitted({"a": X, "b": np.arange(1.0, 61)[:, None]}, divergence="cosine")
+    for kernel in (np.ones((60, 60)), np.zeros((60, 60))):
+        with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
+            fitted({"a": X, "b": kernel}, divergence=["cosine", "kernel"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_refuses_rows_that_differ_in_length_alone(seed):
+    rng = np.random.default_rng(seed)
+    with pytest.raises(ValueError, match="view 'view0' puts no two entities apart: leave the view out"):
+        fitted(rng.uniform(1, 2, (50, 1)) * rng.random((1, 4)), divergence="cosine")
+
+
+def test_rows_of_zeros_have_no_direction():
+    blocks = {"view0": counts()[0], "view1": counts(seed=1)[0]}
+    for X in blocks.values():
+        X[[5, 20]] = 0
+    blocks["view0"][7] = 0
+    message = r"entity 5 is all zeros in every view it has \(2 such\): it takes no part in the clustering and gets"
+    with pytest.warns(UserWarning, match=message + " the cluster of the largest prior"):
+        model = fitted(blocks, divergence="cosine")
+    assert model.labels_[[5, 20]].tolist() == [0, 0]
+    assert model.priors_[[5, 20]].tolist() == [0, 0]
+    assert model.view_labels_["view0"][7] == -1
+    keep = np.setdiff1d(np.arange(60), [5, 20])
+    without = fitted(cs.Views(blocks)[keep], divergence="cosine")
+    assert np.array_equal(model.labels_[keep], without.labels_)
+    assert np.array_equal(model.exemplars_, keep[without.exemplars_])
+
+
+def test_new_rows_of_zeros_are_told_of_once():
+    X = counts()[0]
+    model = fitted(X, divergence="cosine")
+    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\): it takes no part"):
+        assert model.predict(np.concatenate([np.zeros((2, 24)), X]))[:2].tolist() == [0, 0]
+
+
+def test_refuses_matrices_that_are_none():
+    X = some_views(30, 1)[0]["view0"]
+    D, K = cdist(X, X, "sqeuclidean"), X @ X.T
+    negative = D.copy()
+    negative[0, 1] = negative[1, 0] = -5.0
+    less = K - 0.9 * np.diag(K.diagonal())
+    for matrix, divergence, message in (
+        (negative, "precomputed", "needs distances, and one is negative, -5"),
+        (D + np.eye(30) * D.max(), "precomputed", "needs distances, and entity 0 is at a distance from itself: turn"),
+        (sp.csr_array(D), "precomputed", r"all distances are needed, got a sparse matrix: give toarray\(\) of it"),
+        (sp.csr_array(K), "kernel", r"all similarities are needed, got a sparse matrix: give toarray\(\) of it"),
+        (D[:, :20], "precomputed", r"needs a square matrix, 30 x 30, got shape \(30, 20\): give one"),
+        (K[:20], "kernel", r"needs a square matrix, 20 x 20, got shape \(20, 30\): give one"),
+        (np.triu(K), "kernel", "needs a symmetric matrix: average it with its transpose, or give distances"),
+        (
+            less,
+            "kernel",
+            r"needs a positive semidefinite matrix, and entities \d+ and \d+ are more similar to each other",
+        ),
+    ):
+        with pytest.raises(ValueError, match="view 'view0': .*" + message):
+            fitted(matrix, divergence=divergence)
+    model = fitted({"a": D}, divergence="precomputed")
+    with pytest.raises(ValueError, match="view 'a': divergence='precomputed' needs distances, and one is negative"):
+        model.predict({"a": -D})
+    with pytest.raises(ValueError, match="view 'a' has 20 columns, but had 30 in fit"):
+        model.predict({"a": D[:, :20]})
+
+
+def test_a_kernel_that_is_none_is_told_of():
+    K = np.eye(30)
+    K[0, 1] = K[1, 0] = K[0, 2] = K[2, 0] = 0.9
+    with pytest.warns(UserWarning, match=r"view 'view0': the matrix of similarities is not positive semidefinite"):
+        model = fitted(K, divergence="kernel")
+    assert model.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("beta", [1e3, 1e10, 1e300])
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_beta_so_large_that_nobody_is_like_another(beta, weights):
+    views, _ = some_views()
+    with pytest.warns(
+        UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
+    ):
+        model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
+    np.testing.assert_allclose(model.priors_, 1 / 60, atol=1e-6)
+    assert sorted(model.labels_) == list(range(60))
+    assert np.isfinite(weights_of(model)).all()
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_what_is_too_large_may_be_less_than_beta_0():
+    """Texts of many words are about equally far from each other: less than beta_0 already tells all apart."""
+    views, _ = make_text_views(60, n_clusters=3, random_state=0)
+    assert np.count_nonzero(fitted(views, divergence="cosine", beta=0.5).priors_) < 20
+    with pytest.warns(
+        UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
+    ):
+        fitted(views, divergence="cosine", beta=0.7)
+
+
+@pytest.mark.parametrize("beta", [1e-4, 1e-8, 1e-12])
+def test_beta_so_small_that_everybody_is_alike(beta):
+    """Whether one share is found or equal ones lie within the gap already: the way out is the same."""
+    views, _ = some_views()
+    with pytest.warns(UserWarning, match="Raise beta"):
+        model = fitted(views, beta=beta)
+    assert np.isfinite(weights_of(model)).all()
+
+
+def test_fewer_shares_than_clusters_are_told_of():
+    views, _ = some_views()
+    with pytest.warns(
+        UserWarning, match="only 1 entities have a share in the mixture, fewer than n_clusters=3: there a"
+    ):
+        model = fitted(views, beta=0.01, weights="uniform")
+    assert model.n_clusters_ == 1
+    assert len(model.exemplars_) == 1
+    assert set(model.labels_) == {0}
+    assert model.predict_proba(views).shape == (60, 1)
+
+
+@pytest.mark.parametrize(("weights", "rounds"), [("learned", 2), ("uniform", 2)])
+def test_too_few_rounds_are_told_of(weights, rounds):
+    views, _ = some_views()
+    with pytest.warns(
+        ConvergenceWarning, match=rf"no convergence in {rounds} rounds, the gap is .*: raise max_iter, or"
+    ):
+        model = fitted(views, weights=weights, max_iter=rounds)
+    assert model.n_iter_ == rounds
+    assert not model.converged_
+
+
+def test_shares_solved_as_far_as_rounding_goes_are_solved():
+    views, _ = some_views()
+    model = fitted(views, weights="uniform", tol=0.0)
+    assert model.gap_ < 1e-12
+    assert model.converged_
+
+
+def test_rounds_end_where_nothing_changes():
+    views, _ = half_seen()
+    model = fitted(views, 2, beta=[0.05, 1e3], tol=0.0)
+    assert model.n_iter_ < 200
+    assert model.converged_
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_iter": 1, "weights": "uniform"}, {"beta": 1e6}, {"beta": 0.01, "weights": "uniform"}]
+)
+def test_warnings_point_to_the_users_line(options):
+    views, _ = some_views()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        cs.ConvexMixture(3, **options).fit(views)
+    assert told
+    assert {own.filename for own in told} == {__file__}
+
+
+def test_other_warnings_point_to_the_users_line():
+    X = some_views(30, 1)[0]["view0"]
+    D = cdist(X, X, "sqeuclidean") * np.random.default_rng(0).uniform(0.5, 1, (30, 30))
+    with pytest.warns(UserWarning, match="is not symmetric") as told:
+        cs.ConvexMixture(3, divergence="precomputed").fit(D)
+    X = np.concatenate([np.zeros((1, 3)), np.random.default_rng(0).standard_normal((30, 3))])
+    with pytest.warns(UserWarning, match="entity 0 is all zeros") as zeros:
+        cs.ConvexMixture(3, divergence="cosine").fit(X)
+    assert {own.filename for own in [*told, *zeros]} == {__file__}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@every_mode
+def test_few_entities(mode, n):
+    views, _ = some_views(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
+    assert model.priors_.sum() == pytest.approx(1)
+    assert np.isfinite(weights_of(model)).all()
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_a_plain_array_and_its_columns():
+    views, _ = some_views()
+    X = np.hstack([X for _, X in views.items()])
+    model = cs.ConvexMixture(3, views={"view0": slice(0, 2), "view1": [2, 3, 4]}).fit(X)
+    assert np.array_equal(model.labels_, fitted(views).labels_)
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert model.n_features_in_ == 5
+
+
+def test_scale_and_place_do_not_matter():
+    views, _ = some_views(seed=1)
+    plain = fitted(views)
+    for scale, shift in ((1e-100, 0.0), (1e100, 0.0), (1.0, 1e6)):
+        moved = fitted({name: scale * X + shift for name, X in views.items()})
+        assert np.array_equal(moved.labels_, plain.labels_)
+        assert np.array_equal(moved.exemplars_, plain.exemplars_)
+    with pytest.raises(ValueError, match=r"view 'a' has numbers up to .*, whose squares do not fit float64"):
+        fitted({"a": 1e-160 * views["view0"]})
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_beta_beyond_rounding_is_refused_without_warnings(seed):
+    X = np.random.default_rng(seed).random((1, 2)) * 1e15  # by rounding, not even the entity is like itself
+    with pytest.raises(ValueError, match="point 0 has no likelihood under any component"):
+        cs.ConvexMixture(1, divergence="kl", beta=1e6).fit([X])
+
+
+def test_view_without_any_finite_score_needs_no_share():
+    scores = np.array([[0.0, -50.0, -np.inf], [0.0, -60.0, -np.inf]])
+    P, lift = convex_mixture.posteriors(scores, 0.01)
+    np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
+    assert np.isfinite(lift).all()

@@ -1,0 +1,208 @@
+"""Kernel k-means: against scikit-learn's k-means, against two loops, and in what it refuses."""
+
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.metrics.pairwise import rbf_kernel
+
+import consilience as cs
+import literal_convex as literal
+from consilience.methods.convex.kernel_kmeans import Apart, Space, means, multi_view_kernel_kmeans
+
+
+def rows(n=80, d=3, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, d)) + 5
+
+
+def partition(n, k, seed=0):
+    return np.random.default_rng(seed).permutation(np.arange(n) % k)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_linear_kernel_is_kmeans(k, seed):
+    X, start = rows(seed=seed), partition(80, k, seed)
+    centres = np.array([X[start == c].mean(axis=0) for c in range(k)])
+    theirs = KMeans(k, init=centres, n_init=1, algorithm="lloyd", tol=0, max_iter=300).fit(X)
+    ours = cs.kernel_kmeans(X @ X.T, start)
+    assert np.array_equal(ours.labels, theirs.labels_)
+    assert ours.cost == pytest.approx(theirs.inertia_, rel=1e-9)
+    assert ours.converged
+    assert k == 1 or ours.n_iter > 1
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("gamma", [0.05, 0.5])
+def test_a_gaussian_kernel_against_two_loops(k, gamma):
+    X, start = rows(40), partition(40, k)
+    K = rbf_kernel(X, gamma=gamma)
+    labels, costs = literal.kernel_kmeans(K, start, k)
+    assert len(costs) > 1
+    ours = cs.kernel_kmeans(K, start.tolist())
+    assert np.array_equal(ours.labels, labels)
+    assert ours.cost == pytest.approx(costs[-1], rel=1e-9)
+    for n_rounds, cost in enumerate(costs, 1):  # a round is a partition and its cost; the first is the one given
+        some = cs.kernel_kmeans(K, start, max_iter=n_rounds)
+        assert some.cost == pytest.approx(cost, rel=1e-9)
+        assert some.n_iter == n_rounds
+        assert some.converged == (n_rounds == len(costs))
+
+
+def test_a_shift_of_the_kernel_does_not_matter():
+    """Distances are those of a kernel's space, wherever its origin lies."""
+    X, start = rows(50), partition(50, 3)
+    plain = cs.kernel_kmeans(X @ X.T, start)
+    for moved in (X - X.mean(axis=0), X + 1e3):
+        found = cs.kernel_kmeans(moved @ moved.T, start)
+        assert np.array_equal(found.labels, plain.labels)
+        assert found.cost == pytest.approx(plain.cost, rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 25), st.integers(1, 6), st.integers(0, 2**20), st.booleans())
+@example(18, 6, 6, False)  # two entities that rounding would send to and fro
+def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whole):
+    rng = np.random.default_rng(seed)
+    blocks = [rng.integers(0, 5, (n, d)).astype(float) for d in (1, 2, 3)]  # with ties and duplicates
+    present = rng.random((n, 3)) < (1.0 if whole else 0.6)
+    present[:, 0] |= ~present.any(axis=1)
+    present[0] = True
+    spaces = []
+    for v, X in enumerate(blocks):
+        here = np.flatnonzero(present[:, v])
+        spaces.append(Space(here, Apart(X[here] @ X[here].T), rng.choice([0.0, 0.5, 2.0])))
+    states = list(islice(multi_view_kernel_kmeans(spaces, rng.integers(0, k, n), k), 30))
+    scale = 1 + states[0].cost
+    assert all(after.cost <= before.cost + 1e-9 * scale for before, after in pairwise(states))
+    assert states[-1].settled
+    for space, own in zip(spaces, states[-1].means, strict=True):
+        again, away = means(space, states[-1].labels, k)
+        np.testing.assert_allclose(own.spread, again.spread)
+        assert away.min() >= -1e-9 * scale
+    assert np.isfinite([state.cost for state in states]).all()
+
+
+@pytest.mark.parametrize("weights", [(0.9, 0.1), (0.3, 0.7), (5.0, 1.0)])
+def test_several_views_are_the_weighted_sum_of_their_kernels(weights):
+    blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
+    labels, costs = literal.kernel_kmeans(literal.combined_kernel(blocks, weights), start, 4)
+    spaces = [Space(np.arange(40), Apart(X @ X.T), weight) for X, weight in zip(blocks, weights, strict=True)]
+    states = list(islice(multi_view_kernel_kmeans(spaces, start, 4), len(costs)))
+    np.testing.assert_allclose([state.cost for state in states], costs)
+    assert np.array_equal(states[-1].labels, labels)
+    assert states[-1].settled
+    assert len(costs) > 2
+
+
+def test_means_are_where_they_should_be():
+    X, labels = rows(30), partition(30, 3)
+    found, away = means(Space(np.arange(30), Apart(X @ X.T), 1.0), labels, 3)
+    centres = np.array([X[labels == c].mean(axis=0) for c in range(3)])
+    np.testing.assert_allclose(away, cdist(X, centres, "sqeuclidean"), atol=1e-9)
+    np.testing.assert_allclose(
+        found.spread, [((X[labels == c] - centres[c]) ** 2).sum(axis=1).mean() for c in range(3)]
+    )
+    others = rows(7, seed=1)
+    np.testing.assert_allclose(
+        found.away(cdist(others, X, "sqeuclidean")), cdist(others, centres, "sqeuclidean"), atol=1e-9
+    )
+
+
+def test_a_cluster_that_nobody_is_in_is_farther_than_all_others():
+    X = rows(20)
+    _, away = means(Space(np.arange(20), Apart(X @ X.T), 1.0), np.zeros(20, int), 2)
+    np.testing.assert_allclose(away[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
+    assert (away[:, 1] > away[:, 0]).all()
+
+
+def test_an_empty_cluster_gets_whoever_lies_farthest_out():
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0]])
+    found = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 2, 2, 2])  # nobody is in 1
+    assert found.labels.tolist() == [0, 0, 0, 2, 2, 1]
+    assert found.cost == pytest.approx(0.02 + 0.005)
+    left = cs.kernel_kmeans(X @ X.T, [0, 0, 0, 0, 0, 5])  # nor in 1 to 4
+    assert sorted(set(left.labels)) == [0, 1, 2, 3, 4, 5]
+    assert left.cost == pytest.approx(0.0)
+
+
+def test_more_clusters_than_entities():
+    found = cs.kernel_kmeans(np.eye(3), [0, 1, 7])
+    assert found.labels.tolist() == [0, 1, 7]
+    assert found.cost == 0
+    assert found.converged
+
+
+def test_identical_entities_stay_where_they_are():
+    found = cs.kernel_kmeans(np.ones((6, 6)), [0, 1, 0, 1, 1, 0])
+    assert found.labels.tolist() == [0, 1, 0, 1, 1, 0]
+    assert found.converged
+    assert found.n_iter == 1
+
+
+def test_a_tie_is_no_reason_to_move():
+    X = np.array([[0.0], [1.0], [2.0]])
+    for start in ([0, 0, 1], [0, 1, 1]):
+        assert cs.kernel_kmeans(X @ X.T, start).labels.tolist() == start
+
+
+def test_max_iter():
+    X, start = rows(200), partition(200, 4)
+    whole = cs.kernel_kmeans(X @ X.T, start)
+    assert whole.n_iter > 3
+    short = cs.kernel_kmeans(X @ X.T, start, max_iter=3)
+    assert short.n_iter == 3
+    assert not short.converged
+    assert short.cost > whole.cost
+    first = cs.kernel_kmeans(X @ X.T, start, max_iter=1)
+    assert np.array_equal(first.labels, start)
+
+
+def test_what_is_given_stays_as_it_is():
+    X, start = rows(30), partition(30, 3)
+    K, before, labels = X @ X.T, X @ X.T, start.copy()
+    found = cs.kernel_kmeans(K, start)
+    assert np.array_equal(K, before)
+    assert np.array_equal(start, labels)
+    assert not np.array_equal(found.labels, start)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_kinds_of_numbers(kind):
+    X = np.round(rows(40)).astype(kind)
+    start = partition(40, 3).astype(np.uint8)
+    plain = cs.kernel_kmeans((X.astype(float) @ X.T).tolist(), start.tolist())
+    assert np.array_equal(cs.kernel_kmeans(X @ X.T, start).labels, plain.labels)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "init", "message"),
+    [
+        (np.ones((3, 2)), [0, 1, 1], r"kernel must be a square matrix of inner products, got shape \(3, 2\)"),
+        (np.ones(3), [0, 1, 1], r"kernel must be a square matrix of inner products, got shape \(3,\)"),
+        (np.ones((0, 0)), [], r"kernel must be a square matrix of inner products, got shape \(0, 0\)"),
+        (np.full((3, 3), np.nan), [0, 1, 1], "kernel must be symmetric and finite: average it with its transpose"),
+        (np.triu(np.ones((3, 3))), [0, 1, 1], "kernel must be symmetric and finite: average it with its transpose"),
+        ("nonsense", [0], "kernel must hold real numbers: could not convert string to float"),
+        (np.eye(3) + 1j, [0, 1, 1], "kernel must hold real numbers, got complex128"),
+        (np.eye(3), [0, 1], r"init must be 3 whole numbers from 0 on, got int64 of shape \(2,\)"),
+        (np.eye(3), [[0, 1, 1]], r"init must be 3 whole numbers from 0 on, got int64 of shape \(1, 3\)"),
+        (np.eye(3), [0.0, 1.0, 1.0], r"init must be 3 whole numbers from 0 on, got float64 of shape \(3,\)"),
+        (np.eye(3), ["a", "b", "b"], r"init must be 3 whole numbers from 0 on, got <U1 of shape \(3,\)"),
+        (np.eye(3), [0, 1, -1], "init must be 3 whole numbers from 0 on"),
+        (np.eye(3), None, r"init must be 3 whole numbers from 0 on, got object of shape \(\)"),
+    ],
+)
+def test_refuses(kernel, init, message):
+    with pytest.raises(ValueError, match=message):
+        cs.kernel_kmeans(kernel, init)
+
+
+@pytest.mark.parametrize("max_iter", [0, 1.5, None])
+def test_refuses_no_or_half_a_round(max_iter):
+    with pytest.raises(ValueError, match=f"max_iter={max_iter} must be a whole number from 1 on"):
+        cs.kernel_kmeans(np.eye(3), [0, 1, 1], max_iter=max_iter)

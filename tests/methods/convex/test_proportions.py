@@ -1,0 +1,610 @@
+"""Mixture proportions: against other solvers, against their own certificate, and in what they ask of a matrix."""
+
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist
+
+from consilience.arrays import KernelMatrix, to_numpy
+from consilience.divergences import KullbackLeibler, Likelihood, SquaredEuclidean
+from consilience.methods.convex import algorithm as convex_mixture
+from consilience.methods.convex import proportions as module
+from consilience.methods.convex.algorithm import AllViews, ViewComponents
+from consilience.methods.convex.proportions import Table, mixture_proportions, proportions
+
+SEEDS = range(20)
+every_problem = pytest.mark.parametrize("seed", SEEDS)
+
+
+def likelihoods(n, sharpness=1.0, seed=0, d=2, x=None):
+    """``exp(-beta d)`` of all pairs of points, beta a multiple of the one that the number of points suggests."""
+    x = np.random.default_rng(seed).standard_normal((n, d)) if x is None else x
+    apart = cdist(x, x, "sqeuclidean")
+    return np.exp(-sharpness * len(x) ** 2 * np.log(len(x)) / apart.sum() * apart)
+
+
+def problem(seed):
+    """A small problem of one of many kinds: duplicates, likelihoods of zero, few components, weights, some zero."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rng.integers(2, 41), rng.integers(1, 4)))
+    if seed % 4 == 3:
+        x = np.concatenate([x, x])[:40]
+    n = len(x)
+    A = likelihoods(n, 10 ** rng.uniform(np.log10(0.3), 1), x=x)
+    if seed % 5 == 4:
+        with np.errstate(under="ignore"):
+            A = A ** (800 / -np.log(A.min()))
+        assert (A == 0).any()
+    if seed % 5 == 2:
+        A = A[:, rng.choice(n, (n + 1) // 2, replace=False)]
+    w = rng.random(n) * (rng.random(n) < 0.8) + 1e-3 * np.eye(n)[0] if seed % 2 else np.ones(n)
+    return A, w / w.sum()
+
+
+def objective(A, w, q):
+    return w[w > 0] @ np.log((A @ q)[w > 0])
+
+
+def gap(A, w, q):
+    counts = w > 0
+    return (A[counts].T @ (w[counts] / (A @ q)[counts])).max() - 1
+
+
+def sequential_quadratic(A, w):
+    """The maximum by scipy's solver for constraints of any kind."""
+    m = A.shape[1]
+
+    def negative(q):
+        Q = np.maximum(A @ q, 1e-300)
+        return -w @ np.log(Q), -A.T @ (w / Q)
+
+    found = minimize(
+        negative,
+        np.full(m, 1 / m),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, 1)] * m,
+        constraints={"type": "eq", "fun": lambda q: q.sum() - 1, "jac": lambda q: np.ones(m)},
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert found.success
+    q = np.maximum(found.x, 0)
+    return q / q.sum()
+
+
+def multiplicative(A, w, n_rounds=10_000):
+    """The update ``q_j <- q_j sum_i w_i A_ij / Q_i``, again and again."""
+    q = np.full(A.shape[1], 1 / A.shape[1])
+    for _ in range(n_rounds):
+        q = q * (A.T @ (w / (A @ q)))
+    return q
+
+
+def assert_solved(found, A, w, tol=1e-6):
+    """Shares, and what is said of them, are right; the objective is within the tolerance of every other's."""
+    assert found.converged
+    assert found.gap <= tol
+    assert found.q.min() >= 0
+    assert found.q.sum() == pytest.approx(1, abs=1e-12)
+    assert found.objective == pytest.approx(objective(A, w, found.q), abs=1e-10)
+    assert found.gap == pytest.approx(gap(A, w, found.q), abs=1e-10)
+
+
+@every_problem
+@pytest.mark.parametrize("solver", [sequential_quadratic, multiplicative])
+def test_equals_another_solver(solver, seed):
+    A, w = problem(seed)
+    found = mixture_proportions(A, w)
+    assert_solved(found, A, w)
+    other = solver(A, w)
+    best = objective(A, w, other)
+    assert gap(A, w, other) < 1e-3, "the other solver is near the maximum"
+    assert best <= found.objective + found.gap + 1e-12  # the certificate holds
+    assert found.objective <= best + gap(A, w, other) + 1e-12  # and so does the other's
+    assert found.objective >= best - 1e-6
+
+
+@every_problem
+def test_the_certificate_holds_all_along(seed):
+    A, w = problem(seed)
+    m = A.shape[1]
+    best = objective(A, w, sequential_quadratic(A, w))
+    for state in islice(proportions(Table(A), w, np.full(m, 1 / m)), 12):
+        assert best <= state.objective + state.gap + 1e-12
+        assert state.gap == pytest.approx(gap(A, w, state.q), abs=1e-9)
+        assert state.objective == pytest.approx(objective(A, w, state.q), abs=1e-9)
+
+
+@given(
+    n=st.integers(1, 40),
+    m=st.integers(1, 60),
+    seed=st.integers(0, 2**32 - 1),
+    spread=st.floats(0.01, 10),
+    weighted=st.booleans(),
+    one_hot=st.booleans(),
+    sets=st.booleans(),
+)
+@settings(deadline=None, max_examples=60, derandomize=True)
+def test_the_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
+    rng = np.random.default_rng(seed)
+    A = np.exp(spread * rng.standard_normal((n, m)))
+    w = rng.random(n) * (rng.random(n) < 0.8) + np.eye(n)[0] if weighted else np.ones(n)
+    w /= w.sum()
+    start = np.eye(m)[rng.integers(m)] if one_hot else np.full(m, 1 / m)
+    with pytest.MonkeyPatch.context() as patch:
+        if not sets:
+            patch.setattr(module, "largest_set", lambda _: 0)
+        states = list(islice(proportions(Table(A), w, start), 25))
+    for before, after in pairwise(states):
+        assert after.objective >= before.objective - 1e-12 * (1 + abs(before.objective))
+    for number, state in enumerate(states, 1):
+        assert state.n_iter == number
+        assert state.q.min() >= 0
+        assert state.q.sum() == pytest.approx(1, abs=1e-12)
+        assert state.gap >= -1e-12
+        assert state.objective == pytest.approx(objective(A, w, state.q), abs=1e-9)
+    first = objective(A, w, start)
+    assert states[0].objective >= first - 1e-12 * (1 + abs(first))
+
+
+@given(
+    n=st.integers(1, 40),
+    m=st.integers(1, 60),
+    seed=st.integers(0, 2**32 - 1),
+    digits=st.floats(0, 6),
+)
+@settings(deadline=None, max_examples=60, derandomize=True)
+def test_the_maximum_is_found_whatever_the_entries(n, m, seed, digits):
+    rng = np.random.default_rng(seed)
+    A = 10 ** rng.uniform(-digits, digits, (n, m))
+    assert_solved(mixture_proportions(A), A, np.full(n, 1 / n))
+
+
+@pytest.mark.parametrize("sharpness", [0.3, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("n", [40, 100, 300, 600])
+def test_points_that_are_their_own_components(n, d, sharpness):
+    A = likelihoods(n, sharpness, seed=n, d=d)
+    assert_solved(mixture_proportions(A, max_iter=200), A, np.full(n, 1 / n))
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_many_more_components_than_points(n):
+    rng = np.random.default_rng(0)
+    x, centres = rng.uniform(0, 10, n), np.linspace(0, 10, 400)
+    A = np.exp(-((x[:, None] - centres) ** 2))
+    assert_solved(mixture_proportions(A), A, np.full(n, 1 / n))
+
+
+@pytest.mark.parametrize(
+    ("A", "q"),
+    [
+        ([[3.0]], [1]),
+        ([[1.0], [2.0]], [1]),
+        ([[1.0, 2.0]], [0, 1]),
+        ([[0.0, 2.0]], [0, 1]),
+        (np.eye(3), [1 / 3, 1 / 3, 1 / 3]),
+        ([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [2 / 3, 1 / 3]),
+        ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [0.5, 0.5, 0]),
+    ],
+)
+def test_tiny_problems(A, q):
+    found = mixture_proportions(A)
+    np.testing.assert_allclose(found.q, q, atol=1e-6)
+    assert found.converged
+
+
+def test_components_that_are_all_the_same_share_as_they_like():
+    A = np.outer(np.arange(1.0, 6.0), np.ones(7))
+    found = mixture_proportions(A)
+    assert found.n_iter == 1
+    assert found.objective == pytest.approx(np.log(np.arange(1, 6)).mean())
+
+
+@pytest.mark.parametrize("n", [30, 600])
+def test_shares_of_disjoint_components_are_the_weights(n):
+    w = np.random.default_rng(0).random(n)
+    found = mixture_proportions(np.eye(n), w, tol=1e-9)
+    np.testing.assert_allclose(found.q, w / w.sum(), atol=1e-9)
+    assert found.converged
+
+
+# weights
+
+
+@every_problem
+def test_weights_are_relative(seed):
+    A, w = problem(seed)
+    for factor in (1e-300, 7.0, 1e300):
+        found, other = mixture_proportions(A, w, tol=1e-9), mixture_proportions(A, factor * w, tol=1e-9)
+        assert found.objective == pytest.approx(other.objective, abs=2e-9)
+
+
+def test_no_weights_are_equal_weights():
+    A = likelihoods(30)
+    assert np.array_equal(mixture_proportions(A).q, mixture_proportions(A, np.full(30, 4.0)).q)
+
+
+def test_a_weight_of_two_is_a_point_twice():
+    A = likelihoods(25, 5.0)
+    w = np.random.default_rng(0).integers(0, 4, 25)
+    weighted, repeated = mixture_proportions(A, w, tol=1e-10), mixture_proportions(np.repeat(A, w, axis=0), tol=1e-10)
+    assert weighted.objective == pytest.approx(repeated.objective, abs=1e-10)
+    np.testing.assert_allclose(weighted.q, repeated.q, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [30, 600])
+@pytest.mark.parametrize("start", ["all", "one"])
+def test_a_point_of_no_weight_may_be_impossible(n, start):
+    A, w = likelihoods(n), np.ones(n)
+    A[3], w[3] = 0, 0
+    found = mixture_proportions(A, w, start=None if start == "all" else np.eye(n)[5])
+    assert_solved(found, A, w / w.sum())
+    without = mixture_proportions(np.delete(A, 3, axis=0))
+    assert found.objective == pytest.approx(without.objective, abs=2e-6)
+
+
+@pytest.mark.parametrize("digits", [4, 8, 12, 16])
+@pytest.mark.parametrize("sharpness", [1.0, 10.0, 100.0])
+def test_weights_of_very_different_size(sharpness, digits):
+    n = 60
+    A, w = likelihoods(n, sharpness), 10 ** -np.random.default_rng(digits).uniform(0, digits, n)
+    assert_solved(mixture_proportions(A, w, max_iter=100), A, w / w.sum())
+
+
+@pytest.mark.parametrize("start", [None, [1, 0]])
+@pytest.mark.parametrize("likelihood", [1e-10, 1e-30, 1e-100])
+@pytest.mark.parametrize("weight", [1e-3, 1e-5, 1e-8])
+def test_a_point_of_little_weight_is_not_given_up(weight, likelihood, start):
+    A = np.array([[1.0, likelihood], [likelihood, 1.0]])
+    w = np.array([1 - weight, weight])
+    found = mixture_proportions(A, w, start=start, tol=1e-9, max_iter=100)
+    assert_solved(found, A, w, tol=1e-9)
+    np.testing.assert_allclose(found.q, w, rtol=1e-6, atol=2 * likelihood)
+
+
+# starts
+
+
+@every_problem
+def test_the_start_does_not_matter(seed):
+    A, w = problem(seed)
+    rng = np.random.default_rng(seed)
+    m = A.shape[1]
+    expected = mixture_proportions(A, w, tol=1e-8).objective
+    every_third = np.where(np.arange(m) % 3 == 0, 1.0, 0.0)
+    starts = [rng.dirichlet(np.ones(m)), every_third, *np.eye(m)[rng.integers(m, size=3)]]
+    feasible = [start for start in starts if (A @ start / A.max(axis=1))[w > 0].min() > 1e-8]
+    assert feasible
+    for start in feasible:
+        found = mixture_proportions(A, w, start=start, tol=1e-8)
+        assert_solved(found, A, w, tol=1e-8)
+        assert found.objective == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("digits", [10, 20, 50, 100])
+@pytest.mark.parametrize("n", [20, 200])
+def test_a_start_under_which_points_are_next_to_impossible(n, digits):
+    A = likelihoods(n)
+    A **= digits * np.log(10) / -np.log(A.min())
+    start = np.eye(n)[np.unravel_index(A.argmin(), A.shape)[1]]
+    assert (A @ start).min() == pytest.approx(10.0**-digits, rel=1e-6)
+    assert_solved(mixture_proportions(A, start=start, max_iter=200), A, np.full(n, 1 / n))
+
+
+def test_the_solution_is_a_start_with_nothing_left_to_do():
+    A = likelihoods(40, 3.0)
+    first = mixture_proportions(A)
+    again = mixture_proportions(A, start=first.q)
+    assert again.n_iter == 1
+    np.testing.assert_allclose(again.q, first.q, atol=1e-15)
+
+
+def test_arguments_stay_as_they_are():
+    A, w = problem(1)
+    start = np.full(A.shape[1], 2.0)
+    copies = A.copy(), w.copy(), start.copy()
+    mixture_proportions(A, w, start=start)
+    assert all(np.array_equal(one, other) for one, other in zip((A, w, start), copies, strict=True))
+
+
+# what changes nothing
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_order_and_scale_change_nothing(seed):
+    rng = np.random.default_rng(seed)
+    A, w = likelihoods(30, 5.0, seed), rng.random(30)
+    found = mixture_proportions(A, w, tol=1e-10)
+    rows, columns = rng.permutation(30), rng.permutation(30)
+    turned = mixture_proportions(A[rows][:, columns], w[rows], tol=1e-10)
+    np.testing.assert_allclose(turned.q, found.q[columns], atol=1e-6)
+    factors = 10 ** rng.uniform(-100, 100, 30)
+    scaled = mixture_proportions(A * factors[:, None], w, tol=1e-10)
+    np.testing.assert_allclose(scaled.q, found.q, atol=1e-6)
+    assert scaled.objective == pytest.approx(found.objective + w @ np.log(factors) / w.sum(), abs=1e-10)
+
+
+def test_a_component_twice_shares_what_it_had():
+    A = likelihoods(25, 5.0)
+    once, twice = mixture_proportions(A, tol=1e-10), mixture_proportions(np.hstack([A, A]), tol=1e-10)
+    np.testing.assert_allclose(twice.q[:25] + twice.q[25:], once.q, atol=1e-6)
+
+
+def test_a_component_of_no_likelihood_has_no_share():
+    A = np.column_stack([likelihoods(25, 5.0), np.zeros(25)])
+    assert mixture_proportions(A).q[-1] <= 1e-6
+    np.testing.assert_allclose(mixture_proportions(A).q[:-1], mixture_proportions(A[:, :-1]).q, atol=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e300])
+def test_likelihoods_of_any_size(scale):
+    A = likelihoods(20)
+    found, expected = mixture_proportions(scale * A), mixture_proportions(A)
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective + np.log(scale), rel=1e-6)
+
+
+# many components that stay
+
+
+def counted_conjugate_steps(monkeypatch):
+    steps, original = [], module.conjugate_step
+    monkeypatch.setattr(module, "conjugate_step", lambda *given: steps.append(1) or original(*given))
+    return steps
+
+
+@pytest.mark.parametrize("sharpness", [3.0, 30.0, 300.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_conjugate_steps_reach_the_certificate(sharpness, weighted, monkeypatch):
+    A = likelihoods(200, sharpness)
+    w = np.random.default_rng(0).random(200) if weighted else np.ones(200)
+    w[:40] = 0 if weighted else 1
+    w /= w.sum()
+    best = objective(A, w, multiplicative(A, w, 3000))
+    steps = counted_conjugate_steps(monkeypatch)
+    monkeypatch.setattr(module, "largest_set", lambda _: 0)
+    found = mixture_proportions(A, w)
+    assert len(steps) >= found.n_iter - 2  # but for the last round, and one with a set of none
+    assert_solved(found, A, w)
+    assert found.objective >= best - 1e-6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_conjugate_steps_and_sets_find_the_same_shares(seed, monkeypatch):
+    A = likelihoods(80, 60.0, seed)
+    assert np.linalg.cond(A) < 1e4  # the shares are unique
+    by_sets = mixture_proportions(A, tol=1e-10)
+    assert np.count_nonzero(by_sets.q > 1e-6) > 30
+    monkeypatch.setattr(module, "largest_set", lambda _: 0)
+    by_gradients = mixture_proportions(A, tol=1e-10)
+    np.testing.assert_allclose(by_gradients.q, by_sets.q, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("A", "start"),
+    [
+        ([[2, 1, 4, 4, 3, 1], [4, 3, 1, 1, 2, 3], [2, 4, 1, 2, 3, 4], [1, 4, 1, 2, 3, 3]], None),
+        ([[1, 2, 2, 2, 3, 1], [3, 1, 1, 4, 2, 4]], [1, 0, 0, 0, 0, 0]),
+        ([[4, 4, 4, 1, 3], [1, 2, 3, 4, 3]], [1, 0, 0, 0, 0]),
+        ([[4, 2, 4, 1, 2], [1, 3, 2, 1, 4]], [1, 0, 0, 0, 0]),
+    ],
+)
+def test_conjugate_steps_neither_break_nor_stall_among_more_components_than_points(A, start, monkeypatch):
+    best = mixture_proportions(A).objective
+    monkeypatch.setattr(module, "largest_set", lambda _: 0)
+    found = mixture_proportions(A, start=start)
+    assert found.gap < 1e-3
+    assert found.objective == pytest.approx(best, abs=1e-4)
+
+
+def test_a_set_that_grows_too_large_is_left_for_conjugate_steps(monkeypatch):
+    A = likelihoods(700, 100.0)
+    expected = mixture_proportions(A).objective
+    monkeypatch.setattr(module, "LARGEST_SET", 20.0)
+    steps = counted_conjugate_steps(monkeypatch)
+    found = mixture_proportions(A)
+    assert 0 < len(steps) < found.n_iter - 1
+    assert_solved(found, A, np.full(700, 1 / 700))
+    assert found.objective == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_largest_set_is_bounded_by_time_and_by_memory():
+    assert module.largest_set((100, 2000)) == 1000
+    assert module.largest_set((10**9, 2000)) == module.NEW
+    assert module.largest_set((1 << 20, 10**6)) == 64
+
+
+# objects that multiply
+
+
+class Products:
+    """Likelihoods that nobody may look at; counts what is asked for."""
+
+    def __init__(self, A):
+        self._matrix, self.products, self.asked = A, 0, []
+        self.shape = A.shape
+
+    def __matmul__(self, q):
+        assert q.shape == (self.shape[1],)
+        self.products += 1
+        return self._matrix @ q
+
+    @property
+    def T(self):
+        return Turned(self)
+
+    def squared_sums(self, r):
+        return r @ self._matrix**2
+
+    def columns(self, components):
+        self.asked.append(np.asarray(components))
+        return self._matrix[:, components]
+
+
+class Turned:
+    def __init__(self, whole):
+        self.whole = whole
+
+    def __matmul__(self, r):
+        assert r.shape == (self.whole.shape[0],)
+        self.whole.products += 1
+        return self.whole._matrix.T @ r
+
+
+@pytest.mark.parametrize(("n", "m"), [(40, 40), (700, 700), (100, 900), (900, 100)])
+def test_an_object_that_multiplies(n, m):
+    x = np.random.default_rng(0).standard_normal((max(n, m), 3))
+    A = np.exp(-2 * cdist(x[:n], x[:m], "sqeuclidean"))
+    operator = Products(A)
+    found, expected = mixture_proportions(operator), mixture_proportions(A)
+    assert_solved(found, A, np.full(n, 1 / n))
+    np.testing.assert_allclose(found.q, expected.q, atol=1e-12)
+    assert found.n_iter == expected.n_iter
+
+
+def test_few_columns_are_asked_for():
+    A = likelihoods(1000, 0.5)
+    operator = Products(A)
+    found = mixture_proportions(operator)
+    assert found.converged
+    assert np.count_nonzero(found.q) < 50
+    assert max(map(len, operator.asked)) <= module.NEW
+    assert sum(map(len, operator.asked)) < 1000
+    assert operator.products <= found.n_iter + 5  # one a round, and a few at the start
+    assert all(len(set(asked.tolist())) == len(asked) for asked in operator.asked)
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("divergence", [SquaredEuclidean(), KullbackLeibler()])
+def test_the_matrix_of_a_divergence(divergence, held):
+    X = np.random.default_rng(0).poisson(3.0, (600, 4)).astype(float)
+    measure = divergence.learn(X)
+    points, exemplars = measure.points(X), measure.exemplars(X)
+    matrix = KernelMatrix(Likelihood(measure, 0.5), points, exemplars, held)
+    found = mixture_proportions(AllViews({"counts": ViewComponents(matrix, np.arange(600), 600)}, 600))
+    A = np.exp(0.5 * np.minimum(measure.tile(points, exemplars), 0))
+    assert_solved(found, A, np.full(600, 1 / 600))
+    assert found.objective == pytest.approx(mixture_proportions(A).objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("span", [16, 100, 1000])
+def test_products_are_summed_up_in_float64(to_kind, held, dtype, span, monkeypatch):
+    monkeypatch.setattr(convex_mixture, "SPAN", span)
+    monkeypatch.setattr("consilience.arrays.parallel.DEVICE_BLOCK", 3000)
+    rng = np.random.default_rng(0)
+    X, here = rng.standard_normal((300, 3)).astype(dtype), np.flatnonzero(rng.random(400) < 0.8)[:300]
+    measure = SquaredEuclidean().learn(to_kind(X))
+    points = measure.points(to_kind(X))
+    matrix = KernelMatrix(Likelihood(measure, 0.5), points, points, held)
+    A = AllViews({"rows": ViewComponents(matrix, here, 400)}, 400)
+    B = np.zeros((300, 400))
+    B[:, here] = np.exp(-0.5 * cdist(X.astype(float), X.astype(float), "sqeuclidean"))
+    q, r = rng.standard_normal(400), 1e60 * rng.random(300)  # float32 ends at 1e38
+    kind = to_kind(q), to_kind(r)
+    found = A @ kind[0], A.T @ kind[1], A.squared_sums(kind[1]), A.columns(np.array([0, 399, 7]))
+    exact = B @ q, B.T @ r, (B**2).T @ r, B[:, [0, 399, 7]]
+    rounding = 1e-6 if dtype == np.float32 else 1e-12
+    for own, expected in zip(found, exact, strict=True):
+        assert own.dtype == kind[0].dtype
+        np.testing.assert_allclose(to_numpy(own), expected, rtol=0, atol=rounding * np.abs(expected).max())
+
+
+# ends
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+def test_rounds_are_counted_and_limited(max_iter):
+    A = likelihoods(600)
+    found = mixture_proportions(A, max_iter=max_iter)
+    assert found.n_iter == max_iter
+    assert not found.converged
+    assert found.gap > 1e-6
+
+
+def test_more_rounds_and_smaller_tolerances_come_nearer():
+    A = likelihoods(600, 2.0)
+    gaps = [mixture_proportions(A, tol=tol).gap for tol in (1e-1, 1e-4, 1e-8)]
+    assert all(gap <= tol for gap, tol in zip(gaps, (1e-1, 1e-4, 1e-8), strict=True))
+    rounds = [mixture_proportions(A, tol=tol).n_iter for tol in (1e-1, 1e-4, 1e-8)]
+    assert rounds == sorted(rounds)
+    assert rounds[0] < rounds[-1]
+
+
+@pytest.mark.parametrize("largest", [0.01, 500.0])
+def test_what_rounding_forbids_ends_and_says_so(largest, monkeypatch):
+    monkeypatch.setattr(module, "LARGEST_SET", largest)
+    A = likelihoods(30, 3.0)
+    found = mixture_proportions(A, tol=-1.0)
+    assert found.n_iter < 1000
+    assert not found.converged
+    assert found.gap < 1e-9
+
+
+# refusals
+
+NO_TABLE = "likelihoods must be a table of points and components, got shape "
+NO_LIKELIHOODS = "likelihoods must be finite, none negative: give likelihoods, not their logarithms"
+
+
+@pytest.mark.parametrize(
+    ("A", "message"),
+    [
+        ([1.0, 2.0], NO_TABLE + r"\(2,\)"),
+        (np.ones((2, 0)), NO_TABLE + r"\(2, 0\)"),
+        (np.ones((2, 2, 2)), NO_TABLE + r"\(2, 2, 2\)"),
+        ([["a", "b"]], "likelihoods must hold real numbers: could not convert string to float"),
+        ([[1.0 + 2.0j, 1.0]], "likelihoods must hold real numbers, got complex128"),
+        ([[1.0, -0.1]], NO_LIKELIHOODS),
+        ([[1.0, np.nan]], NO_LIKELIHOODS),
+        ([[1.0, np.inf]], NO_LIKELIHOODS),
+        ([[1.0, 1.0], [0.0, 0.0]], "point 1 has no likelihood under any component of the start: leave it out"),
+    ],
+)
+def test_refuses_likelihoods(A, message):
+    with pytest.raises(ValueError, match=message):
+        mixture_proportions(A)
+
+
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [
+        ([1.0, 2.0], r"\(2,\)"),
+        ([[1.0, 2.0, 3.0]], r"\(1, 3\)"),
+        ([1.0, -1.0, 1.0], r"\(3,\)"),
+        ([1.0, np.nan, 1.0], r"\(3,\)"),
+        ([1.0, np.inf, 1.0], r"\(3,\)"),
+        ([0.0, 0.0, 0.0], r"\(3,\)"),
+    ],
+)
+def test_refuses_weights_and_starts(given, shape):
+    needed = f"must be 3 numbers, none negative and not all zero, got shape {shape}"
+    with pytest.raises(ValueError, match="weights " + needed):
+        mixture_proportions(np.ones((3, 2)), given)
+    with pytest.raises(ValueError, match="start " + needed):
+        mixture_proportions(np.ones((2, 3)), start=given)
+
+
+def test_refuses_a_start_that_makes_a_point_impossible():
+    with pytest.raises(ValueError, match="point 2 has no likelihood under any component of the start"):
+        mixture_proportions(np.eye(3), start=[1, 1, 0])
+    assert mixture_proportions(np.eye(3), [1, 1, 0], start=[1, 1, 0]).converged
+
+
+def test_refuses_weights_and_starts_that_are_no_numbers():
+    with pytest.raises(ValueError, match="weights must hold real numbers: could not convert string to float"):
+        mixture_proportions(np.ones((2, 2)), ["a", "b"])
+    with pytest.raises(ValueError, match="start must hold real numbers: could not convert string to float"):
+        mixture_proportions(np.ones((2, 2)), start=["a", "b"])
+
+
+@pytest.mark.parametrize("tol", [None, "small", float("nan")])
+def test_refuses_tolerances_that_are_no_numbers(tol):
+    with pytest.raises(ValueError, match=f"tol={tol!r} must be a number"):
+        mixture_proportions(np.ones((2, 2)), tol=tol)

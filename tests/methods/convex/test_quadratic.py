@@ -1,0 +1,109 @@
+"""Quadratic minima over numbers that must not be negative, against scipy's non-negative least squares."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import nnls
+from scipy.spatial.distance import cdist
+
+from consilience.methods.convex.quadratic import nonnegative_minimum
+
+
+def value(H, b, p):
+    return p @ H @ p / 2 - b @ p
+
+
+def tall(rng, n):
+    return rng.standard_normal((2 * n, n)), rng.standard_normal(2 * n)
+
+
+def wide(rng, n):
+    return rng.standard_normal(((n + 1) // 2, n)), rng.standard_normal((n + 1) // 2)
+
+
+def positive(rng, n):
+    return rng.random((n + 3, n)), rng.random(n + 3)
+
+
+def repeated(rng, n):
+    return rng.standard_normal((2 * n, n))[:, rng.integers((n + 1) // 2, size=n)], rng.standard_normal(2 * n)
+
+
+def smooth(rng, n):
+    """Columns that are nearly combinations of one another, as those of neighbouring components are."""
+    x = rng.standard_normal((n, 2))
+    return np.exp(-cdist(x, x, "sqeuclidean") / 2), rng.random(n) + 0.1
+
+
+def with_zeros(rng, n):
+    B, y = tall(rng, n)
+    B[:, rng.random(n) < 0.4] = 0
+    B[0, 0] = 1
+    return B, y
+
+
+def nothing_to_gain(rng, n):
+    B = rng.random((n, n))
+    return B, -rng.random(n)
+
+
+KINDS = [tall, wide, positive, repeated, smooth, with_zeros, nothing_to_gain]
+GUESSES = {"none": np.zeros, "all": np.ones, "every other": lambda n: np.arange(n) % 2}
+
+
+@pytest.mark.parametrize("guess", GUESSES.values(), ids=GUESSES)
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 60, 150])
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_nonnegative_least_squares(kind, n, guess):
+    for seed in range(3):
+        B, y = kind(np.random.default_rng(seed), n)
+        H, b = B.T @ B, B.T @ y
+        expected, _ = nnls(B, y, maxiter=100 * n)
+        free = guess(n).astype(bool)
+        found = nonnegative_minimum(H, b, free)
+        assert found.min() >= 0
+        assert value(H, b, found) == pytest.approx(value(H, b, expected), abs=1e-8 * (y @ y))
+        if kind in (tall, positive):  # of full rank: there is one solution
+            np.testing.assert_allclose(found, expected, atol=1e-7 * max(1, expected.max()))
+        assert np.array_equal(free, guess(n).astype(bool))
+
+
+@given(n=st.integers(1, 30), rank=st.integers(1, 40), seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=100, derandomize=True)
+def test_is_stationary(n, rank, seed):
+    rng = np.random.default_rng(seed)
+    B, y = rng.standard_normal((rank, n)), rng.standard_normal(rank)
+    H, b = B.T @ B, B.T @ y
+    p = nonnegative_minimum(H, b, rng.random(n) < 0.5)
+    slope, size = H @ p - b, np.abs(b).max()
+    assert p.min() >= 0
+    assert slope.min() >= -1e-7 * size
+    assert np.abs(slope[p > 1e-9 * p.max()]).max(initial=0) <= 1e-7 * size
+
+
+@pytest.mark.parametrize("digits", [1, 4, 10, 40])
+def test_units_do_not_matter(digits):
+    rng = np.random.default_rng(digits)
+    B, y = tall(rng, 20)
+    H, b = B.T @ B, B.T @ y
+    units = 10 ** rng.uniform(-digits, digits, 20)
+    expected, _ = nnls(B, y)
+    found = nonnegative_minimum(H * units * units[:, None], b * units, np.ones(20, bool))
+    np.testing.assert_allclose(found * units, expected, atol=1e-8)
+
+
+def test_a_minimum_without_bounds_is_that_of_the_equations():
+    B, _ = tall(np.random.default_rng(0), 10)
+    H = B.T @ B
+    p = np.arange(1.0, 11.0)
+    np.testing.assert_allclose(nonnegative_minimum(H, H @ p, np.zeros(10, bool)), p, rtol=1e-9)
+
+
+def test_nothing_to_gain_anywhere():
+    assert np.array_equal(nonnegative_minimum(np.eye(3), -np.ones(3), np.ones(3, bool)), np.zeros(3))
+    assert np.array_equal(nonnegative_minimum(np.eye(3), np.zeros(3), np.ones(3, bool)), np.zeros(3))
+
+
+def test_a_function_that_is_zero_everywhere():
+    assert np.array_equal(nonnegative_minimum(np.zeros((2, 2)), np.zeros(2), np.ones(2, bool)), np.zeros(2))

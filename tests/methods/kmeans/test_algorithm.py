@@ -1,0 +1,316 @@
+"""Multi-view k-means against the paper written out, and against scikit-learn on one view."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+import literal
+from consilience.arrays import threads
+from consilience.datasets import load_digits_views, make_gaussian_views
+from consilience.divergences import Cosine, SquaredEuclidean
+from consilience.methods.common.starts import divergences_from, given_partition, nearest_seed, seeding
+from consilience.methods.common.statistics import Collector, Statistics
+from consilience.methods.kmeans.algorithm import Centres, multi_view_kmeans, view_labels
+from consilience.methods.kmeans.combine import consensus, consensus_centres, unanimous, vote
+from consilience.rows.shards import in_shards, started
+
+ESTIMATORS = [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
+
+
+def states_of(rows, divergence, partition, k):
+    """The states of k-means on views in memory, from a partition."""
+    return multi_view_kmeans(started(in_shards(rows), partition), list(rows), divergence, k)
+
+
+def labels_of(rows, divergence, state):
+    """Each view's labels by its centres."""
+    return next(in_shards(rows).map(view_labels, divergence, state.centres, list(rows)))
+
+
+def fit_rounds(estimator, views, init, k, n_rounds):
+    """The estimator after exactly so many rounds."""
+    with pytest.warns(ConvergenceWarning, match=f"no convergence in {n_rounds} rounds"):
+        return estimator(n_clusters=k, init=init, max_iter=n_rounds, patience=10**6).fit(views)
+
+
+def assert_equals_literal(model, views, partition, k, n_rounds):
+    blocks = [np.array(block) for _, block in views.items()]
+    labels, view_labels, centres, cost, costs = literal.multi_view_kmeans(
+        blocks, views.present, partition, k, n_rounds, type(model).__name__
+    )
+    assert np.array_equal(model.labels_, labels)
+    assert np.array_equal(np.stack(list(model.view_labels_.values())), view_labels)
+    for mine, theirs in zip(model.cluster_centers_.values(), centres, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
+    assert model.cost_ == pytest.approx(cost, rel=1e-10)
+    if views.n_views > 1:
+        last = [model.history_[f"cost_{name}"][-1] for name in views.names]
+        np.testing.assert_allclose(last, costs, rtol=1e-10)
+
+
+@every_estimator
+@pytest.mark.parametrize(("n_views", "missing"), [(1, 0.0), (2, 0.0), (3, 0.0), (2, 0.35), (3, 0.35)])
+@pytest.mark.parametrize("n_rounds", [1, 3])
+def test_equals_the_paper_written_out(estimator, n_views, missing, n_rounds):
+    views, _ = make_gaussian_views(
+        90, n_clusters=3, n_features=(4, 3, 5)[:n_views], separation=1, missing=missing, random_state=n_views
+    )
+    partition = np.random.default_rng(1).integers(3, size=90)
+    model = fit_rounds(estimator, views, partition, 3, n_rounds)
+    assert model.n_iter_ == n_rounds
+    assert_equals_literal(model, views, partition, 3, n_rounds)
+
+
+@every_estimator
+def test_equals_the_paper_on_digits(estimator):
+    views, y = load_digits_views()
+    rows = np.random.default_rng(0).choice(2000, 150, replace=False)
+    views, y = views[["fou", "kar"]][rows], y[rows]
+    model = fit_rounds(estimator, views, y, 10, 4)
+    assert_equals_literal(model, views, y, 10, 4)
+
+
+@every_estimator
+def test_given_centres_of_the_last_view_start_as_table_1(estimator):
+    """Initialise the last view, one E-step there, then the loop: the other view's centres do not matter."""
+    views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, random_state=0)
+    rng = np.random.default_rng(0)
+    centres = {"view0": rng.standard_normal((3, 4)), "view1": np.array(views["view1"])[[0, 1, 2]]}
+    block, start = np.array(views["view1"]), centres["view1"]
+    if estimator is cs.MultiViewSphericalKMeans:
+        block, start = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (block, start))
+    partition = ((block[:, None] - start[None]) ** 2).sum(axis=2).argmin(axis=1)
+    for init in (centres, {"view1": centres["view1"]}, [centres["view0"], centres["view1"]]):
+        assert_equals_literal(fit_rounds(estimator, views, init, 3, 2), views, partition, 3, 2)
+
+
+@every_estimator
+def test_given_responsibilities(estimator):
+    views, _ = make_gaussian_views(80, n_clusters=3, n_features=(4, 3), separation=3, random_state=0)
+    responsibilities = np.random.default_rng(0).dirichlet(np.ones(3), 80)
+    partition = responsibilities.argmax(axis=1)
+    other = np.random.default_rng(1).dirichlet(np.ones(3), 80)
+    for init in (responsibilities, {"view1": responsibilities}, {"view0": other, "view1": responsibilities}):
+        assert_equals_literal(fit_rounds(estimator, views, init, 3, 2), views, partition, 3, 2)
+
+
+def test_a_view_given_alone_starts_the_entities_that_it_has():
+    views, _ = make_gaussian_views(60, n_clusters=2, n_features=(3, 3), missing=0.4, random_state=0)
+    rows = {
+        name: SquaredEuclidean().prepare(np.nan_to_num(b), views.present[:, v])
+        for v, (name, b) in enumerate(views.items())
+    }
+    partition = given_partition({"view1": np.eye(2, 3)}, in_shards(rows), SquaredEuclidean(), 2)
+    assert np.array_equal(partition >= 0, views.present[:, 1])
+
+
+def test_fitted_centres_warm_start():
+    views, _ = make_gaussian_views(300, n_clusters=4, separation=10, random_state=0)
+    first = cs.MultiViewKMeans(4, random_state=0).fit(views)
+    again = cs.MultiViewKMeans(4, init=first.cluster_centers_).fit(views)
+    assert np.array_equal(again.labels_, first.labels_)
+    cold = cs.MultiViewKMeans(4, init=np.arange(300) % 4).fit(views)
+    assert again.n_iter_ < cold.n_iter_
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_view_equals_scikit_learn(seed):
+    X = load_iris().data
+    X = X + 1e-4 * np.random.default_rng(0).standard_normal(
+        X.shape
+    )  # iris is a lattice: rounding would decide its ties
+    start = X[np.random.default_rng(seed).choice(len(X), 4, replace=False)]
+    reference = KMeans(4, init=start, n_init=1, tol=0, max_iter=300).fit(X)
+    model = cs.MultiViewKMeans(4, init={"view0": start}, tol=0, patience=100).fit(X)
+    assert np.array_equal(model.labels_, reference.labels_)
+    np.testing.assert_allclose(model.cluster_centers_["view0"], reference.cluster_centers_, rtol=1e-10)
+    assert model.cost_ == pytest.approx(reference.inertia_, rel=1e-10)
+    np.testing.assert_allclose(model.transform(X), reference.transform(X), rtol=1e-7, atol=1e-7)
+    assert model.score(X) == pytest.approx(reference.score(X), rel=1e-10)
+
+
+def test_restarts_on_one_view_are_as_good_as_scikit_learn():
+    X = load_iris().data
+    ours = cs.MultiViewKMeans(5, n_init=10, random_state=0).fit(X).cost_
+    theirs = KMeans(5, n_init=10, random_state=0).fit(X).inertia_
+    assert ours == pytest.approx(theirs, rel=1e-3)
+
+
+def test_spherical_on_one_view_is_invariant_to_row_lengths():
+    rng = np.random.default_rng(0)
+    X = rng.random((100, 5))
+    y = rng.integers(4, size=100)
+    scaled = X * rng.uniform(0.1, 10, size=(100, 1))
+    one, other = (cs.MultiViewSphericalKMeans(4, init=y).fit(Z) for Z in (X, scaled))
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.cost_ == pytest.approx(other.cost_)
+
+
+def test_views_take_turns_and_do_not_all_move_at_once():
+    """The second view trains on what the first has just found, not on what the first was given."""
+    views, _ = make_gaussian_views(60, n_clusters=3, n_features=(3, 3), separation=2, random_state=3)
+    rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
+    partition = np.random.default_rng(0).integers(3, size=60)
+    with threads(1):
+        state = next(states_of(rows, SquaredEuclidean(), partition, 3))
+
+    def means(block, labels):
+        return np.stack([block[labels == j].mean(axis=0) for j in range(3)])
+
+    block = np.array(views["view1"])
+    labels = labels_of(rows, SquaredEuclidean(), state)["view0"]
+    np.testing.assert_allclose(state.centres.values["view1"], means(block, labels))
+    assert not np.allclose(state.centres.values["view1"], means(block, partition))
+
+
+def test_settled_means_that_nothing_changes_any_more():
+    views, _ = make_gaussian_views(200, n_clusters=3, n_features=(3, 3), separation=5, random_state=0)
+    rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
+    partition = np.random.default_rng(0).integers(3, size=200)
+    states = list(islice(states_of(rows, SquaredEuclidean(), partition, 3), 30))
+    first = next(i for i, state in enumerate(states) if state.settled)
+    assert first < 29
+    for state in states[first:]:
+        assert state.settled
+        assert state.costs == states[first].costs
+
+
+@pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()])
+def test_an_empty_cluster_moves_to_the_farthest_row(divergence):
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 3)) + 1
+    X[17] = [9.0, -5.0, 1.0]  # far away, in angle too
+    view = divergence.prepare(X, np.ones(50, bool))
+    partition = np.zeros(50, int)  # cluster 1 gets nobody
+    state = next(states_of({"a": view}, divergence, partition, 2))
+    expected = X[17] if isinstance(divergence, SquaredEuclidean) else X[17] / np.linalg.norm(X[17])
+    np.testing.assert_allclose(state.centres.values["a"][1], expected)
+    assert labels_of({"a": view}, divergence, state)["a"][17] == 1
+
+
+def test_no_cluster_is_lost_from_a_start_that_leaves_most_empty():
+    views, _ = make_gaussian_views(100, n_clusters=5, n_features=(4, 4), separation=3, missing=0.2, random_state=0)
+    model = cs.MultiViewKMeans(5, init=np.zeros(100, int)).fit(views)
+    assert len(np.unique(model.labels_)) == 5
+
+
+def test_consensus_falls_back_to_the_views_own_centre():
+    """No entity of cluster 1 is agreed on: its centres stay those of the views."""
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    views = {name: SquaredEuclidean().prepare(X, np.ones(4, bool)) for name in "ab"}
+
+    shards = in_shards(views)
+    own = Centres().moved("a", np.array([[0.05], [5.05]])).moved("b", np.array([[2.55], [9.0]]))
+    centres = consensus_centres(shards.total(consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own)
+    assert unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
+    np.testing.assert_allclose(centres["a"], [[0.05], [5.05]])
+    np.testing.assert_allclose(centres["b"], [[0.05], [9.0]])
+    labels, cost = vote(shards.shards[0], SquaredEuclidean(), centres)
+    assert labels.tolist() == [0, 0, 1, 1]
+    assert cost == pytest.approx(6 * 0.05**2 + 4**2 + 3.9**2)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 30))
+def test_statistics_add_up_over_any_cut_of_the_rows(seed, k, cut_at):
+    rng = np.random.default_rng(seed)
+    X, present, labels = rng.standard_normal((31, 4)), rng.random(31) < 0.8, rng.integers(-1, k, size=31)
+    view = SquaredEuclidean().prepare(X, present)
+    whole = Collector(view, k).collect(labels)
+    parts = Statistics.none(view, k)
+    for rows in (slice(0, cut_at), slice(cut_at, 31)):
+        parts.include(X[rows], np.where(present, labels, -1)[rows])
+    np.testing.assert_allclose(parts.sums, whole.sums)
+    assert np.array_equal(parts.counts, whole.counts)
+    expected = [X[present & (labels == j)].sum(axis=0) for j in range(k)]
+    np.testing.assert_allclose(whole.sums, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", ["k-means++", "random"])
+def test_seeding_does_not_depend_on_units(strategy):
+    views, _ = make_gaussian_views(200, n_clusters=4, n_features=(3, 3), separation=4, random_state=0)
+    partitions = []
+    for factor in (1.0, 1000.0):
+        blocks = {"a": np.array(views["view0"]) * factor, "b": np.array(views["view1"])}
+        rows = {name: SquaredEuclidean().prepare(block, np.ones(200, bool)) for name, block in blocks.items()}
+        partitions.append(seeding(rows, dict.fromkeys(rows, SquaredEuclidean()), 4, strategy)(np.random.default_rng(0)))
+    assert np.array_equal(*partitions)
+
+
+def test_plus_plus_finds_far_clusters_that_random_seeds_miss():
+    views, y = make_gaussian_views(300, n_clusters=6, n_features=(4, 4), separation=30, random_state=0)
+    rows = {
+        n: SquaredEuclidean().prepare(np.nan_to_num(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())
+    }
+    hits = {
+        strategy: sum(
+            cs.metrics.normalized_mutual_info_score(
+                y, seeding(rows, dict.fromkeys(rows, SquaredEuclidean()), 6, strategy)(np.random.default_rng(s))
+            )
+            > 0.95
+            for s in range(20)
+        )
+        for strategy in ("k-means++", "random")
+    }
+    assert hits["k-means++"] >= 15
+    assert hits["random"] <= 10
+
+
+def test_empty_clusters_move_to_different_rows():
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 2))
+    X[[3, 8]] = [[9.0, 0.0], [0.0, 7.0]]
+    view = SquaredEuclidean().prepare(X, np.ones(50, bool))
+    state = next(states_of({"a": view}, SquaredEuclidean(), np.zeros(50, int), 3))
+    np.testing.assert_allclose(state.centres.values["a"][1:], X[[3, 8]])
+
+
+def test_divergence_from_seeds_is_the_mean_over_shared_views():
+    rng = np.random.default_rng(0)
+    blocks, present = [rng.random((6, 3)), rng.random((6, 2))], np.ones((6, 2), bool)
+    present[1, 0] = present[2, 1] = present[3, 0] = False
+    rows = {n: SquaredEuclidean().prepare(b, present[:, v]) for v, (n, b) in enumerate(zip("ab", blocks, strict=True))}
+    away = divergences_from(rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5}, np.array([0, 2]))
+
+    def expected(i, seed):
+        shared = [v for v in range(2) if present[i, v] and present[seed, v]]
+        terms = [((blocks[v][i] - blocks[v][seed]) ** 2).sum() / (2.0, 0.5)[v] for v in shared]
+        return np.mean(terms) if terms else 1.0  # at average distance
+
+    np.testing.assert_allclose(away, [[expected(i, seed) for seed in (0, 2)] for i in range(6)], atol=1e-12)
+    assert away[1, 1] == away[3, 1] == 1.0
+
+
+def test_the_nearest_of_many_seeds_is_found_a_few_at_a_time():
+    away = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
+    assert np.array_equal(nearest_seed(lambda seeds: away[:, seeds], np.arange(29)), away.argmin(axis=1))
+
+
+def test_a_consensus_of_one_entity_counts():
+    X = np.array([[0.0], [1.0], [5.0]])
+    views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
+
+    own = (
+        Centres().moved("a", np.array([[0.0], [1.5]])).moved("b", np.array([[0.5], [5.0]]))
+    )  # they differ on the second
+    centres = consensus_centres(
+        in_shards(views).total(consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
+    )
+    np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
+
+
+def test_seeds_are_not_taken_from_rows_without_direction():
+    X = np.ones((40, 3)) + np.random.default_rng(0).random((40, 3))
+    X[:30] = 0
+    with pytest.warns(UserWarning, match="entity 0 is all zeros"):
+        model = cs.MultiViewSphericalKMeans(4, random_state=0, init="random").fit(X)
+    assert len(np.unique(model.labels_[30:])) == 4
+    assert np.isfinite(model.cost_)

@@ -1,0 +1,502 @@
+"""Co-trained spectral clustering as an estimator."""
+
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import SpectralClustering
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, pairwise
+from sklearn.model_selection import GridSearchCV
+
+import consilience as cs
+from consilience.affinities import Gaussian, Landmarks, NearestNeighbors
+from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
+from consilience.methods.spectral.algorithm import unit_rows
+
+
+def some_views(missing=0.0, separation=6, n=200, seed=0):
+    return make_gaussian_views(
+        n, n_clusters=4, n_features=(4, 6, 3), separation=separation, missing=missing, random_state=seed
+    )
+
+
+def fitted(views, n_clusters=4, **options):
+    return cs.CoTrainedSpectral(n_clusters, random_state=0, **options).fit(views)
+
+
+def same_clusters(one, other):
+    return adjusted_rand_score(one, other) == 1.0
+
+
+@pytest.mark.parametrize("n_iter", [0, 2])
+@pytest.mark.parametrize("affinity", ["auto", "gaussian", "nystroem", "landmarks", "nearest-neighbors"])
+def test_finds_clear_clusters(affinity, n_iter):
+    views, y = some_views(separation=15)
+    model = fitted(views, affinity=affinity, n_iter=n_iter)
+    assert same_clusters(y, model.labels_)
+    assert model.agreement_.min() > 0.98
+    assert model.n_iter_ == n_iter
+    assert model.converged_
+    assert model.history_["round"].tolist() == list(range(n_iter + 1))
+    assert set(model.embeddings_) == set(views.names)
+    assert all(U.shape == (200, 4) for U in model.embeddings_.values())
+    assert same_clusters(y, model.predict(views))
+
+
+@pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors", "landmarks", "nystroem"])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_predict_repeats_the_labels(affinity, missing):
+    views, _ = some_views(missing, separation=3)
+    model = fitted(views, affinity=affinity, n_iter=2)
+    assert np.array_equal(model.predict(views), model.labels_)
+    assert np.array_equal(model.predict(views[60:90]), model.labels_[60:90])
+    assert np.array_equal(model.fit_predict(views), model.labels_)
+
+
+def test_one_view_is_ordinary_spectral_clustering():
+    X = some_views()[0]["view0"]
+    ours = fitted(X, affinity=NearestNeighbors(10, "euclidean"), n_iter=7)
+    theirs = SpectralClustering(4, affinity="nearest_neighbors", n_neighbors=10, random_state=0).fit(X)
+    assert ours.n_iter_ == 0
+    assert adjusted_rand_score(ours.labels_, theirs.labels_) > 0.97  # theirs does not scale rows to unit length
+
+
+def test_the_papers_setting_is_one_argument_away():
+    """With the paper's settings the embeddings, and what is clustered, are those of its equations."""
+    views, _ = load_digits_views()
+    views = views[["fou", "fac"]][::5]
+    model = fitted(views, 10, affinity="gaussian", n_iter=1)
+    kernels = []
+    for name in views.names:
+        away = pairwise.euclidean_distances(views[name])
+        kernels.append(np.exp(-(away**2) / (2 * np.median(away) ** 2)))
+
+    def embedding(S):
+        root = S.sum(axis=1) ** -0.5
+        return np.linalg.eigh(root[:, None] * S * root)[1][:, :-11:-1]
+
+    first = [embedding(K) for K in kernels]
+    S = [(P @ P.T @ K + K @ P @ P.T) / 2 for P, K in zip(first[::-1], kernels, strict=True)]
+    for name, own in zip(views.names, S, strict=True):
+        U, found = embedding(own - min(own.min(), 0)), model.embeddings_[name]
+        np.testing.assert_allclose(found @ found.T, U @ U.T, atol=1e-8)
+    E = np.hstack([unit_rows(U) for U in model.embeddings_.values()])
+    assert same_clusters(cs.MultiViewKMeans(10, random_state=0).fit(E).labels_, model.labels_)
+
+
+def test_more_projections_than_clusters():
+    views, _ = some_views(separation=2)
+    few, many = (fitted(views, affinity="gaussian", n_iter=1, n_projections=own) for own in (None, 7))
+    assert all(U.shape == (200, 4) for U in many.embeddings_.values())
+    assert not np.allclose(np.abs(few.embeddings_["view0"]), np.abs(many.embeddings_["view0"]))
+    assert np.array_equal(many.predict(views), many.labels_)
+    fewer = fitted(views, affinity="gaussian", n_iter=1, n_projections=2)
+    assert not np.allclose(np.abs(few.embeddings_["view0"]), np.abs(fewer.embeddings_["view0"]))
+    assert np.array_equal(fewer.predict(views), fewer.labels_)
+
+
+def test_embedding_of_one_view():
+    views, _ = some_views(separation=3)
+    model = fitted(views, embedding="view1", n_iter=1)
+    E = unit_rows(model.embeddings_["view1"])
+    assert same_clusters(cs.MultiViewKMeans(4, random_state=0).fit(E).labels_, model.labels_)
+    assert np.array_equal(model.predict(views), model.labels_)
+
+
+def test_cluster_qr():
+    views, y = some_views(separation=15)
+    model = fitted(views, assign_labels="cluster_qr")
+    assert same_clusters(y, model.labels_)
+    assert np.array_equal(model.predict(views), model.labels_)
+    views, _ = some_views(separation=4)
+    one = fitted(views["view1"], assign_labels="cluster_qr", affinity=NearestNeighbors(12, "euclidean"))
+    theirs = SpectralClustering(
+        4, affinity="nearest_neighbors", n_neighbors=12, assign_labels="cluster_qr", random_state=0
+    ).fit(views["view1"])
+    assert adjusted_rand_score(one.labels_, theirs.labels_) > 0.8  # theirs does not scale rows to unit length
+
+
+def test_rounds_only_for_strangers():
+    """Views with nothing in common get a round, others none."""
+    alike, _ = some_views(separation=8)
+    assert fitted(alike).n_iter_ == 0
+    rng = np.random.default_rng(0)
+    strangers = fitted([rng.standard_normal((200, 3)), rng.standard_normal((200, 3))])
+    assert strangers.history_["alignment"][0] < 0.2
+    assert strangers.n_iter_ == 1
+
+
+def test_same_seed_same_result_whatever_the_threads(monkeypatch):
+    monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCHED", 500)
+    views, _ = some_views(0.2, separation=2)
+    for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem"):
+        first, *others = (fitted(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 2, 5))
+        for other in others:
+            assert np.array_equal(first.labels_, other.labels_)
+            assert all(np.array_equal(first.embeddings_[v], other.embeddings_[v]) for v in views.names)
+
+
+def test_rows_permuted_and_views_reordered():
+    views, _ = some_views(0.2, separation=3)
+    order = np.random.default_rng(0).permutation(len(views))
+    straight = fitted(views, n_iter=1)
+    assert adjusted_rand_score(straight.labels_[order], fitted(views[order], n_iter=1).labels_) > 0.98
+    turned = fitted(views[["view2", "view0", "view1"]], n_iter=1)
+    assert adjusted_rand_score(straight.labels_, turned.labels_) > 0.98
+
+
+@pytest.mark.parametrize("affinity", ["gaussian", "nearest-neighbors"])
+def test_float32(affinity):
+    views, _ = some_views(separation=4)
+    single = cs.Views({name: X.astype(np.float32) for name, X in views.items()})
+    assert (
+        adjusted_rand_score(fitted(views, affinity=affinity).labels_, fitted(single, affinity=affinity).labels_) > 0.98
+    )
+
+
+def test_kinds_of_arrays(to_kind):
+    views, _ = some_views(separation=4)
+    kind = [to_kind(np.array(X)) for _, X in views.items()]
+    plain, other = fitted(views, affinity="gaussian", n_iter=1), fitted(kind, affinity="gaussian", n_iter=1)
+    assert np.array_equal(plain.labels_, other.labels_)
+    assert np.array_equal(other.predict(kind), other.labels_)
+
+
+def test_sparse_text():
+    views, y = make_text_views(300, n_clusters=3, random_state=0)
+    model = fitted(views, 3)
+    assert all(own.metric == "cosine" for own in model.affinities_.values())
+    assert normalized_mutual_info_score(y, model.labels_) > 0.9
+    assert np.array_equal(model.predict(views[:50]), model.labels_[:50])
+
+
+@pytest.mark.parametrize("missing", [0.1, 0.3, 0.5])
+def test_missing_views(missing):
+    views, y = some_views(missing, separation=8)
+    model = fitted(views, n_iter=1)
+    assert normalized_mutual_info_score(y, model.labels_) > 0.9
+    for v, labels in enumerate(model.view_labels_.values()):
+        assert np.array_equal(labels >= 0, views.present[:, v])
+
+
+def test_what_lies_in_a_missing_row_does_not_matter():
+    views, _ = some_views(0.3, separation=3)
+    other = cs.Views({name: np.nan_to_num(X, nan=99.0) for name, X in views.items()}, present=views.present)
+    assert np.array_equal(fitted(views).labels_, fitted(other).labels_)
+
+
+def test_new_entities_with_any_of_the_views():
+    views, y = some_views(separation=12)
+    model = fitted(views[:150])
+    for subset in (["view0"], ["view1", "view2"], ["view2", "view0"]):
+        assert same_clusters(y[150:], model.predict(views[150:][subset]))
+    mixed = cs.Views(
+        dict(views[150:].items()),
+        present=np.random.default_rng(0).permuted(np.tile([True, False, True], (50, 1)), axis=1),
+    )
+    assert same_clusters(y[150:], model.predict(mixed))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_precomputed(make):
+    views, _ = some_views(separation=4)
+    kernels = {name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()}
+    given = cs.Views({name: make(K) for name, K in kernels.items()})
+    model = fitted(given, affinity="precomputed", n_iter=1)
+    computed = fitted(views, affinity=Gaussian(np.sqrt(5.0)), n_iter=1)
+    assert same_clusters(model.labels_, computed.labels_)
+    assert np.array_equal(model.predict(given[20:40]), model.labels_[20:40])
+    chosen = np.random.default_rng(0).permutation(200)[:120]  # rows of the views move, columns do not
+    part = fitted(given[chosen], affinity="precomputed", n_iter=1)
+    assert same_clusters(part.labels_, fitted(views[chosen], affinity=Gaussian(np.sqrt(5.0)), n_iter=1).labels_)
+    assert np.array_equal(part.predict(given[chosen][:30]), part.labels_[:30])
+
+
+def test_precomputed_with_missing_entities():
+    views, _ = some_views(0.3, separation=4)
+    blocks = {name: np.nan_to_num(X) for name, X in views.items()}
+    kernels = {}
+    for v, (name, X) in enumerate(blocks.items()):
+        kernels[name] = pairwise.rbf_kernel(X, gamma=0.1)
+        kernels[name][~views.present[:, v]] = kernels[name][:, ~views.present[:, v]] = np.nan
+    given = cs.Views(kernels, present=views.present)
+    model = fitted(given, affinity="precomputed", n_iter=1)
+    assert same_clusters(model.labels_, fitted(views, affinity=Gaussian(np.sqrt(5.0)), n_iter=1).labels_)
+
+
+def test_affinities_differ_from_view_to_view():
+    views, _ = some_views()
+    model = fitted(
+        views, affinity={"view0": "gaussian", "view1": NearestNeighbors(9), "view2": "auto"}, bandwidth=[2.0, 1, 1]
+    )
+    assert model.affinities_["view0"] == Gaussian(2.0)
+    assert model.affinities_["view1"].n_neighbors == 9
+    assert model.affinities_["view2"] == NearestNeighbors(14, "euclidean")
+
+
+def test_auto_says_when_it_approximates(monkeypatch):
+    views, _ = some_views()
+    monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
+    with pytest.warns(
+        UserWarning, match=r"200 entities are too many .* affinity='auto' takes Landmarks\(n_landmarks=1000"
+    ):
+        model = fitted(views)
+    assert all(isinstance(own, Landmarks) for own in model.affinities_.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(views, affinity="landmarks")
+
+
+def test_survives_pickling(tmp_path):
+    views, _ = some_views(0.2)
+    for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem", "chi2"):
+        data = views.map(lambda X: np.abs(X)) if affinity == "chi2" else views
+        model = fitted(data, affinity=affinity)
+        again = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(again.predict(data[:40]), model.predict(data[:40]))
+
+
+def test_verbose_reports_and_quiet_is_quiet(capfd):
+    views, _ = some_views()
+    fitted(views, n_iter=1)
+    assert capfd.readouterr() == ("", "")
+    fitted(views, n_iter=1, verbose=True)
+    lines = capfd.readouterr().err
+    assert "CoTrainedSpectral: start 1 of 1, round 1: round 1, alignment 0." in lines
+    assert re.search(r"view 'view0': NearestNeighbors\(n_neighbors=14, metric='euclidean'", lines)
+
+
+def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt("by hand")
+
+    views, _ = some_views()
+    model = fitted(views)
+    before = dict(vars(model))
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.project", interrupt)
+    with pytest.raises(KeyboardInterrupt, match="by hand"):
+        model.set_params(n_iter=3).fit(views)
+    assert model.labels_ is before["labels_"]
+    assert model.history_ is before["history_"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"embedding": "view7"}, "embedding='view7' is no view: give 'concat' or one of 'view0', 'view1', 'view2'"),
+        ({"affinity": "sausage"}, "The 'affinity' parameter of CoTrainedSpectral must be"),
+        (
+            {"affinity": {"view0": "sausage", "view1": "auto", "view2": "auto"}},
+            "view 'view0': no affinity 'sausage'; choose",
+        ),
+        ({"affinity": ["auto"]}, "affinity lists 1 values for 3 views"),
+        ({"affinity": "gaussian", "bandwidth": "mean"}, "no bandwidth 'mean': give a number above 0, or one of"),
+        ({"bandwidth": "mediann"}, "view 'view0': no bandwidth 'mediann'"),
+        ({"bandwidth": {"view0": 1.0, "view1": None, "view2": 1.0}}, "view 'view1': bandwidth=None must be a number"),
+        ({"affinity": {"view0": "auto", "view1": None, "view2": "auto"}}, "view 'view1': affinity=None is neither"),
+        ({"affinity": Gaussian}, "view 'view0': affinity=<class .* is neither a name nor an affinity: give an object"),
+        ({"bandwidth": -1.0}, "The 'bandwidth' parameter of CoTrainedSpectral must be"),
+        ({"n_iter": -1}, "The 'n_iter' parameter of CoTrainedSpectral must be"),
+        ({"n_iter": "some"}, "The 'n_iter' parameter of CoTrainedSpectral must be"),
+        ({"n_projections": 0}, "The 'n_projections' parameter of CoTrainedSpectral must be"),
+        ({"assign_labels": "magic"}, "The 'assign_labels' parameter of CoTrainedSpectral must be"),
+        (
+            {"affinity": "precomputed"},
+            r"view 'view0': affinity='precomputed' needs a square matrix .* got shape \(200, 4\)",
+        ),
+        (
+            {"affinity": "chi2"},
+            "view 'view0': ChiSquared compares counts or histograms, and there are negative numbers",
+        ),
+    ],
+)
+def test_refuses(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        fitted(some_views()[0], **options)
+
+
+def test_duplicates_leave_no_bandwidth():
+    views, _ = some_views()
+    blocks = dict(views.items())
+    blocks["view1"] = np.repeat(blocks["view1"][:1], 200, axis=0) + np.eye(200, 6)
+    with pytest.raises(
+        ValueError, match=r"view 'view1': half of the rows' distances are zero .* give bandwidth= a number"
+    ):
+        fitted(blocks, affinity="gaussian")
+    model = fitted(blocks)
+    assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
+
+
+def test_a_constant_view_is_refused():
+    views, _ = some_views()
+    for constant in (np.full((200, 2), 3.0), sp.csr_array(np.full((200, 2), 3.0)), np.zeros((200, 2))):
+        for affinity in ("auto", "gaussian", "cosine"):
+            with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
+                fitted({"a": views["view0"], "b": constant}, affinity=affinity)
+
+
+def test_more_parts_than_clusters_are_told_of():
+    views, _ = some_views()
+    with pytest.warns(
+        UserWarning, match=r"view 'view0' falls into more parts that nothing connects than the 2 clusters"
+    ):
+        model = fitted(views["view0"], 2, affinity=NearestNeighbors(2, "euclidean"))
+    assert np.isfinite(model.embeddings_["view0"]).all()
+    assert set(model.labels_) == {0, 1}
+
+
+def test_fewer_dimensions_than_clusters_are_told_of():
+    views, _ = some_views()
+    with pytest.warns(UserWarning, match=r"view 'view2' has 4 dimensions, fewer than the 6 clusters"):
+        model = fitted(views[["view2", "view1"]], 6, affinity="linear")
+    assert np.isfinite(model.embeddings_["view2"]).all()
+    assert np.array_equal(model.predict(views[["view2", "view1"]]), model.labels_)
+
+
+@pytest.mark.parametrize("n_iter", [0, 1])
+@pytest.mark.filterwarnings("ignore:view 'view1' finds entity 3 like no other")
+def test_an_entity_like_no_other_is_told_of(n_iter):
+    K = np.kron(np.eye(2), np.ones((10, 10)))
+    K[3] = K[:, 3] = 0
+    with pytest.warns(UserWarning, match=r"view 'view0' finds entity 3 like no other \(1 such\)"):
+        model = fitted([K, K], 2, affinity="precomputed", n_iter=n_iter)
+    assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
+    others = np.delete(np.arange(20), 3)
+    assert same_clusters(model.labels_[others], others >= 10)
+    with pytest.warns(UserWarning, match="entity 0 is like none of the fit"):
+        model.predict([np.zeros((1, 20)), np.zeros((1, 20))])
+
+
+@pytest.mark.parametrize("n_iter", [0, 1])
+@pytest.mark.parametrize("affinity", [Gaussian(1e-3), Gaussian(1.0), Landmarks(60, 3), NearestNeighbors(5)])
+@pytest.mark.filterwarnings("ignore:view 'view1' falls into more parts")
+def test_parts_are_told_of_whatever_the_affinity(affinity, n_iter):
+    X = np.random.default_rng(0).random((60, 2)) + np.repeat([[0, 0], [1000, 0], [0, 1000]], 20, axis=0)
+    with pytest.warns(
+        UserWarning, match="view 'view0' falls into more parts that nothing connects than the 2 clusters"
+    ):
+        fitted([X, X + 1], 2, affinity=affinity, n_iter=n_iter)
+
+
+def test_small_similarities_are_no_parts():
+    views, _ = some_views(separation=4)
+    kernels = [1e-12 * pairwise.rbf_kernel(X, gamma=0.05) for _, X in views.items()]
+    assert len(set(fitted(kernels, affinity="precomputed").labels_)) == 4  # and no warning
+
+
+def test_disconnected_graphs_that_fit_the_clusters():
+    K = np.kron(np.eye(3), np.ones((7, 7)))
+    model = fitted([K, K], 3, affinity="precomputed", n_iter=2)
+    assert same_clusters(model.labels_, np.repeat([0, 1, 2], 7))
+    assert np.array_equal(model.predict([K, K]), model.labels_)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2])
+def test_few_clusters_and_few_entities(n_clusters):
+    views, _ = some_views(n=5)
+    model = fitted(views, n_clusters, n_iter=1)
+    assert len(set(model.labels_)) == n_clusters
+    assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
+
+
+def test_a_row_of_zeros_everywhere_is_told_of():
+    views, _ = make_text_views(60, n_clusters=3, random_state=0)
+    blocks = {name: X.toarray() for name, X in views.items()}
+    for X in blocks.values():
+        X[5] = 0
+    with pytest.warns(UserWarning, match=r"entity 5 is all zeros in every view it has \(1 such\): it is like nobody"):
+        model = fitted(blocks, 3, affinity="cosine")
+    assert model.labels_[5] in {0, 1, 2}
+
+
+def test_select_n_clusters_takes_it():
+    views, _ = some_views(separation=7)
+    found = cs.select_n_clusters(cs.CoTrainedSpectral(random_state=0), views, range(2, 7), random_state=0)
+    assert found.n_clusters == 4
+
+
+def test_rings_and_curves_with_many_entities():
+    """Eigenvalues close to 1 and to each other: what a solver that gives up too soon gets wrong."""
+    rng = np.random.default_rng(0)
+    angle, ring = rng.random(6000) * 2 * np.pi, np.arange(6000) % 2
+    radius = np.where(ring, 1.0, 0.7) + 0.02 * rng.standard_normal(6000)
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    assert same_clusters(fitted(X, 2).labels_, ring)
+    t = np.sort(rng.random(6000))
+    line = np.column_stack([t, 0.01 * rng.standard_normal(6000)])
+    assert adjusted_rand_score(fitted(line, 4).labels_, np.arange(6000) // 1500) > 0.75
+
+
+def test_nothing_comparable_at_predict():
+    views, _ = make_text_views(60, n_clusters=3, random_state=0)
+    model = fitted(views, 3, affinity="cosine")
+    nothing = {name: np.zeros((2, X.shape[1])) for name, X in views.items()}
+    with pytest.warns(UserWarning, match=r"entity 0 is all zeros in every view it has \(2 such\)"):
+        labels = model.predict(nothing)
+    assert set(labels) <= {0, 1, 2}
+
+
+def test_no_entities_at_predict():
+    views, _ = some_views()
+    assert fitted(views).predict(views[:0]).shape == (0,)
+
+
+def test_a_row_far_out_in_float32():
+    views, _ = some_views()
+    single = cs.Views({name: X.astype(np.float32) for name, X in views.items()})
+    model = fitted(single, affinity=Gaussian(2.0))
+    far = cs.Views({name: X[:1] * 4 for name, X in single.items()})
+    assert model.predict(far)[0] in range(4)
+
+
+def test_precomputed_in_scikit_learns_tools():
+    views, y = some_views(separation=8)
+    given = cs.Views({name: pairwise.rbf_kernel(X, gamma=0.1) for name, X in views.items()})
+    search = GridSearchCV(
+        cs.CoTrainedSpectral(4, affinity="precomputed", random_state=0),
+        {"n_iter": [0, 1]},
+        scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
+        cv=3,
+        error_score="raise",
+    ).fit(given, y)
+    assert search.best_score_ > 0.95
+
+
+def test_precomputed_must_be_square_unless_rows_of_views_were_chosen():
+    K = pairwise.rbf_kernel(np.random.default_rng(0).random((120, 2)))
+    with pytest.raises(ValueError, match=r"needs a square matrix of similarities, 60 x 60, got shape \(60, 120\)"):
+        fitted([K[:60]], 2, affinity="precomputed")
+    assert len(fitted(cs.Views([K])[:60], 2, affinity="precomputed").labels_) == 60
+
+
+def test_tables_that_do_not_fit(monkeypatch):
+    monkeypatch.setattr("consilience.methods.common.similarities.available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"view 'view0': the similarities by Gaussian\(.* take 0.0 GiB .*landmarks"):
+        fitted(some_views()[0], affinity="gaussian")
+
+
+@pytest.mark.parametrize("exponent", [330, 400, 500])
+def test_linear_affinity_fills_in_missing_views_of_huge_numbers(exponent):
+    views, _ = some_views(missing=0.2, separation=8)
+    scaled = cs.Views({name: np.ldexp(block, exponent) for name, block in views.items()}, present=views.present)
+    expected = fitted(views, affinity="linear").labels_
+    assert np.array_equal(fitted(scaled, affinity="linear").labels_, expected)
+
+
+def test_linear_affinity_refuses_numbers_whose_products_overflow():
+    views, _ = some_views(missing=0.2)
+    huge = {**dict(views.items()), "view1": views["view1"] * 1e152}
+    with pytest.raises(ValueError, match=r"view 'view1': rows up to length .* do not fit float64: rescale the view"):
+        fitted(cs.Views(huge, present=views.present), affinity="linear")
+
+
+def test_views_whose_similarities_differ_too_much_in_size_are_refused():
+    views, _ = some_views(missing=0.2)
+    sizes = {"view0": 1e120, "view1": 1e-120, "view2": 1.0}
+    scaled = cs.Views({name: block * sizes[name] for name, block in views.items()}, present=views.present)
+    with pytest.raises(ValueError, match="of view 'view0' are too large compared with those of view 'view1'"):
+        fitted(scaled, affinity="linear")

@@ -1,0 +1,218 @@
+"""The command that runs the papers again: what it does, what it keeps, what it writes, what it refuses."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stage
+from reproduction.command import parser
+from small_paper import papers
+from stage import assert_refused, everything
+from waiting import HANG_LIMIT, wait_until
+
+
+def run(*arguments):
+    return stage.run(*arguments, top=parser())
+
+
+def done(*arguments):
+    return stage.done(*arguments, top=parser())
+
+
+NO_DATA = "nowhere: not here. Put it there"
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    """The file in which every unit that is worked leaves a line; one of the data sets cannot be had."""
+    path = tmp_path / "worked"
+    monkeypatch.setattr("reproduction.command.PAPERS", papers(path))
+    monkeypatch.setattr(
+        "reproduction.command.cannot_have", lambda names: {"nowhere": NO_DATA} if "nowhere" in names else {}
+    )
+    return path
+
+
+def worked(log):
+    return sorted(log.read_text().splitlines()) if log.exists() else []
+
+
+def test_everything_is_run_told_and_written(log, tmp_path):
+    out = tmp_path / "out"
+    ran = done("--out", out, "--jobs", 1)
+    assert worked(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
+    assert "2 tables and figures, 11 cells" in ran.out
+    assert ".690" in ran.out  # the published number beside ours
+    assert "2 claims hold, 1 does not, 1 cannot be tested." in ran.out
+    assert NO_DATA in ran.out + ran.err
+    assert {"index.html", "made-up-2000.md", "made-up-2000", "cells"} == {path.name for path in out.iterdir()}
+    assert {"figure-1.csv", "figure-1.svg", "figure-1.png", "table-2.csv"} == {
+        path.name for path in (out / "made-up-2000").iterdir()
+    }
+    with (out / "made-up-2000" / "figure-1.csv").open(newline="") as file:
+        rows = {(row["row"], row["column"]): row for row in csv.DictReader(file)}
+    assert float(rows["co-EM", "4"]["ours"]) == pytest.approx(0.66)
+    assert float(rows["co-EM", "4"]["published"]) == 0.69
+    assert rows["co-EM", "2"]["published"] == ""
+    assert NO_DATA in (out / "made-up-2000.md").read_text()
+    assert NO_DATA in (out / "index.html").read_text()
+
+
+def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
+    out = tmp_path / "out"
+    first = done("--out", out, "--jobs", 1)
+    pages = {path: path.read_bytes() for path in (out / "made-up-2000").iterdir()}
+    log.unlink()
+    again = done("--out", out, "--jobs", 1)
+    assert worked(log) == []
+    assert "11 cells, of which 10 are kept from before" in again.out
+    tables = [
+        ran.out.split("\n", 1)[1].rsplit("cannot be tested", 1)[0].rsplit("claims", 1)[0] for ran in (first, again)
+    ]
+    assert tables[0] == tables[1]
+    assert {path: path.read_bytes() for path in pages} == pages
+
+
+def test_one_table_alone_leaves_the_others_of_the_folder_on_the_page(log, tmp_path):
+    out = tmp_path / "out"
+    done("made-up-2000", "figure-1", "--out", out, "--jobs", 1)
+    assert "Far away" not in (out / "index.html").read_text()
+    done("made-up-2000", "table-2", "--out", out, "--jobs", 1)
+    page = (out / "index.html").read_text()
+    assert "Far away" in page
+    assert "Entropy over numbers of clusters" in page
+
+
+def test_quick_needs_nothing_that_does_not_ship(log, tmp_path):
+    out = tmp_path / "out"
+    ran = done("--quick", "--out", out, "--jobs", 1)
+    assert worked(log) == ["None 1 0", "None 2 0", "None 2 1"]
+    assert "0 cannot be tested" in ran.out
+    assert "Data that ships stands in for that of the papers" in ran.out
+
+
+def test_list_names_all_and_does_nothing(log, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = done("--list")
+    assert [line.split()[:2] for line in ran.out.splitlines()] == [
+        ["made-up-2000", "figure-1"],
+        ["made-up-2000", "table-2"],
+    ]
+    assert everything(tmp_path) == []
+
+
+def test_names_that_are_none_are_refused(log, tmp_path):
+    assert_refused(run("nobody-1999"), "no paper 'nobody-1999'; there are made-up-2000")
+    assert_refused(run("made-up-2000", "table-9"), "has no 'table-9'; it has figure-1, table-2")
+    assert "is no whole number, 1 or more" in run("--jobs", "0").err
+
+
+def test_a_folder_of_something_else_is_left_alone(log, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letters.txt").write_text("dear")
+    ran = run("--out", tmp_path / "out")
+    assert_refused(ran, "holds other things than a run of this: choose another folder with --out")
+    assert everything(tmp_path) == ["out", "out/letters.txt"]
+    (tmp_path / "out" / "cells").mkdir()  # somebody else's
+    assert_refused(run("--out", tmp_path / "out"), "holds other things than a run of this")
+    (tmp_path / "file").write_text("")
+    assert_refused(run("--out", tmp_path / "file"), "is a file: name a folder")
+
+
+def test_a_folder_in_which_nothing_could_be_run_is_taken_again_when_the_data_is_there(log, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    monkeypatch.setattr("reproduction.command.cannot_have", lambda names: dict.fromkeys(names, NO_DATA))
+    monkeypatch.setattr("reproduction.command.work", lambda *_: iter(()))
+    done("made-up-2000", "table-2", "--out", out)
+    monkeypatch.undo()
+    monkeypatch.setattr("reproduction.command.PAPERS", papers(log))
+    monkeypatch.setattr("reproduction.command.cannot_have", lambda names: {})
+    ran = done("made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
+    assert worked(log) == ["None 1 0", "nowhere 1 0"]
+    assert "2 claims hold, 0 do not, 0 cannot be tested" in ran.out
+
+
+def test_without_matplotlib_it_says_how_to_get_figures(log, tmp_path, monkeypatch):
+    monkeypatch.setattr("reproduction.command.find_spec", lambda name: None)
+    monkeypatch.setattr("reproduction.engine.figures.find_spec", lambda name: None)
+    ran = done("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    assert "no figures are drawn: pip install 'consilience[plot]'" in ran.err
+    assert not list(tmp_path.rglob("*.svg"))
+    assert ".svg" not in (tmp_path / "out" / "made-up-2000.md").read_text()
+
+
+def test_a_worker_that_is_killed_leaves_a_sentence_and_its_cells(log, tmp_path, monkeypatch):
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    def killed(*_, **__):
+        raise TerminatedWorkerError("long advice")
+
+    monkeypatch.setattr("reproduction.engine.run.Parallel", lambda **_: killed)
+    ran = run("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    assert_refused(ran, "workers was ended, perhaps for want of memory", "the same line goes on from there; --jobs 1")
+
+
+def test_nobody_reads_errors_and_the_work_is_done_all_the_same(tmp_path):
+    out = tmp_path / "out"
+    program = Path(__file__).with_name("small_paper.py")
+    command = [sys.executable, program, tmp_path / "worked", "made-up-2000", "figure-1", "--quick", "--out", out]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(HANG_LIMIT) == 0
+    finally:
+        process.kill()
+    assert (out / "index.html").exists()
+
+
+def test_a_unit_that_fails_is_named_and_the_others_go_on(log, tmp_path, monkeypatch):
+    broken = papers("/nowhere/at/all")
+    monkeypatch.setattr("reproduction.command.PAPERS", broken)
+    ran = done("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    assert "FileNotFoundError" in ran.err
+    assert "0 claims hold, 0 do not, 2 cannot be tested." in ran.out
+
+
+def count_cells(out):
+    """Return the number of cells that a run has stored so far."""
+    return sum(len(path.read_bytes().splitlines()) for path in out.rglob("*.jsonl"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
+    log, out = tmp_path / "worked", tmp_path / "out"
+    hold = log.with_suffix(".hold")
+    hold.touch()
+    command = [
+        sys.executable,
+        Path(__file__).with_name("small_paper.py"),
+        log,
+        "made-up-2000",
+        "figure-1",
+        "--out",
+        out,
+    ]
+    process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until(lambda: count_cells(out) >= 3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=HANG_LIMIT)
+    finally:
+        process.kill()
+        hold.unlink()
+    assert process.returncode == 130
+    assert f"finished cells are kept in {out}, and the same line goes on from there" in err.splitlines()[-1]
+    assert "Traceback" not in err
+    kept = count_cells(out)
+    assert 3 <= kept < 18
+    log.unlink()
+    ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, timeout=HANG_LIMIT)
+    assert ended.returncode == 0, ended.stderr
+    assert len(worked(log)) == 18 - kept
+    assert f"18 cells, of which {kept} are kept from before" in ended.stdout

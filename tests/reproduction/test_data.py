@@ -1,0 +1,41 @@
+"""Data of the papers: had, or not, with a reason."""
+
+import pytest
+
+from reproduction.data import cannot_have, dataset, tf_idf
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path))
+    dataset.cache_clear()
+    yield tmp_path
+    dataset.cache_clear()
+
+
+def test_what_ships_can_be_had():
+    assert cannot_have(["word-senses", "shipped-digits", "word-senses"]) == {}
+
+
+def test_a_file_that_is_not_what_it_should_be_is_a_reason_and_no_end(folder):
+    (folder / "cora.npz").write_bytes(b"junk")
+    reasons = cannot_have(["cora", "word-senses"])
+    assert list(reasons) == ["cora"]
+    assert "cora.npz" in reasons["cora"]
+
+
+def test_what_is_nowhere_is_a_reason(folder, monkeypatch):
+    pooch = pytest.importorskip("pooch")
+
+    def nothing(*_, **__):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(pooch, "retrieve", nothing)
+    monkeypatch.setattr(pooch, "os_cache", lambda name: folder / name)
+    reasons = cannot_have(["citeseer"])
+    assert "set CONSILIENCE_DATA" in reasons["citeseer"]
+
+
+def test_weights_have_rows_of_unit_length_and_keep_empty_ones():
+    weights = tf_idf([[1, 2, 0], [0, 0, 0], [0, 1, 3]]).toarray()
+    assert (weights**2).sum(axis=1) == pytest.approx([1, 0, 1])

@@ -1,0 +1,242 @@
+"""Studies are cut into cells, cells are kept, and what they hold is judged as the claims say."""
+
+import json
+
+import numpy as np
+import pytest
+
+from reproduction.engine import CANNOT, FAILS, HOLDS, Claim, Evidence, Panel, Paper, Score, Study
+from reproduction.engine.cells import Cells
+from reproduction.engine.plan import Plan, choose, names_of_data
+from reproduction.engine.run import work
+
+
+def doubled(run, data, factor=2):
+    if data == "broken":
+        raise ValueError("no such luck")
+    yield Score("ours", "double", factor * run)
+    yield Score("theirs", "double", run)
+
+
+def ahead(panel):
+    ours, theirs = panel.mean("ours", "double"), panel.mean("theirs", "double")
+    return Evidence(ours > theirs, f"{ours} against {theirs}")
+
+
+def study(**changes):
+    known = {
+        "name": "table-1",
+        "title": "Twice as much",
+        "measure": "points",
+        "work": doubled,
+        "settings": ({"panel": "A", "data": "a"}, {"panel": "B", "data": "b", "factor": 0.5, "runs": 3}),
+        "runs": 4,
+        "quick": ({"panel": "little", "data": "a"},),
+        "quick_runs": 2,
+        "claims": (Claim("ours is ahead", ahead),),
+    }
+    return Study(**{**known, **changes})
+
+
+def paper(*studies):
+    printed = {("table-1", "A", "ours", "double"): 3.0}
+    return Paper("somebody-2000", "Somebody 2000", "Somebody: Something. 2000.", "An idea.", studies, printed)
+
+
+def worked(plan, cells, missing=None):
+    done = list(work([(plan.paper, unit) for unit in plan.left], cells, n_jobs=1))
+    return done, plan.outcome(cells, missing or {})
+
+
+def test_a_study_is_one_unit_a_setting_and_run():
+    units = study().units("somebody-2000")
+    assert [(unit.panel, unit.run) for unit in units] == [("A", run) for run in range(4)] + [
+        ("B", run) for run in range(3)
+    ]
+    assert len({unit.key for unit in units}) == 7
+    assert [(unit.panel, unit.run) for unit in study().units("somebody-2000", quick=True)] == [
+        ("little", 0),
+        ("little", 1),
+    ]
+    assert names_of_data(units) == ["a", "b"]
+
+
+def test_numbers_come_back_by_panel_row_column_and_run(tmp_path):
+    cells = Cells(tmp_path)
+    _, outcome = worked(Plan.of(paper(study()), study(), cells, False), cells)
+    first, second = outcome.panels
+    assert first["ours", "double"].tolist() == [0, 2, 4, 6]
+    assert second["ours", "double"].tolist() == [0, 0.5, 1]
+    assert first.mean("ours", "double") == 3
+    assert first.spread("ours", "double", deviations=True) == pytest.approx(np.std([0, 2, 4, 6], ddof=1))
+    assert first.spread("ours", "double") == pytest.approx(np.std([0, 2, 4, 6], ddof=1) / 2)
+    assert outcome.published("A", "ours", "double") == 3.0
+    assert outcome.published("B", "ours", "double") is None
+    assert [(one.panel, one.status) for one in outcome.verdicts] == [("A", HOLDS), ("B", FAILS)]
+    assert outcome.verdicts[1].words == "0.5 against 1.0"
+
+
+def test_cells_that_are_kept_are_not_worked_again(tmp_path):
+    cells, whole = Cells(tmp_path), paper(study())
+    plan = Plan.of(whole, study(), cells, False)
+    for one in plan.left[:3]:
+        list(work([(whole, one)], cells, n_jobs=1))
+    again = Plan.of(whole, study(), cells, False)
+    assert len(again.done) == 3
+    assert len(again.left) == 4
+    done, outcome = worked(again, cells)
+    assert {one.unit.key for one in done} == {unit.key for unit in again.left}
+    assert outcome.panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
+    assert Plan.of(whole, study(), cells, False).left == []
+
+
+def test_a_line_that_an_interrupt_has_cut_is_worked_again_and_spoils_no_other(tmp_path):
+    cells, whole = Cells(tmp_path), paper(study())
+    plan = Plan.of(whole, study(), cells, False)
+    worked(plan, cells)
+    (path,) = tmp_path.rglob("*.jsonl")
+    path.write_bytes(path.read_bytes()[:-20])
+    again = Plan.of(whole, study(), cells, False)
+    assert len(again.left) == 1
+    worked(again, cells)
+    assert Plan.of(whole, study(), cells, False).left == []
+
+
+@pytest.mark.parametrize("line", ["[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00", "[" * 100_000])
+def test_lines_that_are_no_cells_do_not_count(tmp_path, line):
+    cells, whole = Cells(tmp_path), paper(study())
+    worked(Plan.of(whole, study(), cells, False), cells)
+    (path,) = tmp_path.rglob("*.jsonl")
+    path.write_text(path.read_text() + line + "\n")
+    assert Plan.of(whole, study(), cells, False).left == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scores": "abc"},
+        {"scores": None},
+        {"scores": []},
+        {"scores": [["a", "b"]]},
+        {"scores": [["a", "b", "0.5"]]},
+        {"scores": [["a", "b", None]]},
+        {"scores": [["a", "b", True]]},
+        {"scores": [["a", "b", 10**400]]},
+        {"scores": [[1, "b", 0.5]]},
+        {"seconds": "1"},
+        {"seconds": None},
+        {"key": ["a"]},
+        {"version": 1},
+    ],
+)
+def test_a_cell_that_holds_something_else_is_worked_again(tmp_path, change):
+    cells, whole = Cells(tmp_path), paper(study())
+    worked(Plan.of(whole, study(), cells, False), cells)
+    (path,) = tmp_path.rglob("*.jsonl")
+    first, *others = path.read_text().splitlines(keepends=True)
+    path.write_text(json.dumps({**json.loads(first), **change}) + "\n" + "".join(others))
+    again = Plan.of(whole, study(), cells, False)
+    assert len(again.left) == 1
+    assert worked(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
+
+
+@pytest.mark.parametrize("check", [lambda panel: 1 / 0, lambda panel: None, lambda panel: [][0]])
+def test_a_check_that_goes_wrong_is_told_and_takes_nothing_with_it(tmp_path, check):
+    wrong, cells = study(claims=(Claim("odd", check), Claim("ours is ahead", ahead))), Cells(tmp_path)
+    _, outcome = worked(Plan.of(paper(wrong), wrong, cells, True), cells)
+    assert [verdict.status for verdict in outcome.verdicts] == [CANNOT, HOLDS]
+    assert "Error: " in outcome.verdicts[0].words
+
+
+def test_what_is_neither_true_nor_false_does_not_hold(tmp_path):
+    odd, cells = study(claims=(Claim("odd", lambda panel: Evidence(float("nan"), "")),)), Cells(tmp_path)
+    assert worked(Plan.of(paper(odd), odd, cells, True), cells)[1].verdicts[0].status == FAILS
+
+
+def test_checks_of_ours_are_marked_and_counted_apart(tmp_path):
+    from reproduction.engine.tables import count, tally
+
+    both, cells = study(claims=(Claim("theirs", ahead), Claim("a guess", ahead, ours=True))), Cells(tmp_path)
+    _, outcome = worked(Plan.of(paper(both), both, cells, False), cells)
+    assert count([outcome]) == {HOLDS: 1, FAILS: 1, CANNOT: 0}
+    assert tally([outcome]) == "1 claim holds, 1 does not, 0 cannot be tested; of 2 checks of ours 1 hold"
+    assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
+
+
+def test_work_that_gives_no_numbers_is_no_cell(tmp_path):
+    nothing, cells = study(work=lambda run, data, factor=1: []), Cells(tmp_path)
+    done, _ = worked(Plan.of(paper(nothing), nothing, cells, True), cells)
+    assert {one.error for one in done} == {"it gave no numbers"}
+    assert Plan.of(paper(nothing), nothing, cells, True).done == frozenset()
+
+
+def test_cells_of_another_version_do_not_count(tmp_path):
+    cells, whole = Cells(tmp_path), paper(study())
+    worked(Plan.of(whole, study(), cells, False), cells)
+    (path,) = tmp_path.rglob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({**line, "version": "0.0.0"}) + "\n" for line in lines))
+    assert Plan.of(whole, study(), cells, False).done == frozenset()
+
+
+def test_a_unit_that_fails_is_told_of_and_not_kept(tmp_path):
+    cells = Cells(tmp_path)
+    broken = study(settings=({"panel": "A", "data": "broken"},), runs=1)
+    done, outcome = worked(Plan.of(paper(broken), broken, cells, False), cells, {"A": "ValueError: no such luck"})
+    assert [one.error for one in done] == ["ValueError: no such luck"]
+    assert [(one.status, one.words) for one in outcome.verdicts] == [(CANNOT, "ValueError: no such luck")]
+    assert Plan.of(paper(broken), broken, cells, False).done == frozenset()
+
+
+def test_side_by_side_gives_what_one_after_the_other_gives(tmp_path):
+    one, two = Cells(tmp_path / "one"), Cells(tmp_path / "two")
+    whole = paper(study())
+    _, alone = worked(Plan.of(whole, study(), one, False), one)
+    plan = Plan.of(whole, study(), two, False)
+    list(work([(whole, unit) for unit in plan.left], two, n_jobs=2))
+    together = plan.outcome(two, {})
+    for mine, other in zip(alone.panels, together.panels, strict=True):
+        assert (mine.name, mine.rows, mine.columns) == (other.name, other.rows, other.columns)
+        assert all(np.array_equal(mine[row, c], other[row, c]) for row in mine.rows for c in mine.columns)
+
+
+def test_claims_across_panels_need_all_of_them(tmp_path):
+    everywhere = Claim(
+        "ours is ahead everywhere", lambda panels: Evidence(len(panels) == 2, f"{len(panels)} sets"), across=True
+    )
+    whole = study(claims=(everywhere, Claim("nobody knows", cannot="the data are lost")))
+    cells = Cells(tmp_path)
+    plan = Plan.of(paper(whole), whole, cells, False)
+    _, outcome = worked(plan, cells)
+    assert [(one.status, one.words) for one in outcome.verdicts] == [(HOLDS, "2 sets"), (CANNOT, "the data are lost")]
+    lacking = plan.outcome(cells, {"B": "no network"})
+    assert (lacking.verdicts[0].status, lacking.verdicts[0].words) == (CANNOT, "B: no network")
+
+
+def test_a_number_that_was_not_measured_cannot_be_tested(tmp_path):
+    unasked = study(claims=(Claim("more", lambda panel: Evidence(panel.mean("ours", "triple") > 0, "")),))
+    cells = Cells(tmp_path)
+    _, outcome = worked(Plan.of(paper(unasked), unasked, cells, True), cells)
+    assert outcome.verdicts[0].status == CANNOT
+    assert outcome.verdicts[0].words == "little has no number for 'ours', 'triple'"
+
+
+def test_a_single_run_has_no_spread():
+    assert np.isnan(Panel("", {("a", "b"): {0: 1.0}}).spread("a", "b"))
+
+
+def test_a_claim_needs_a_check_or_a_reason():
+    with pytest.raises(ValueError, match="claim 'x' needs a check, or the reason why there cannot be one"):
+        Claim("x")
+    with pytest.raises(ValueError, match="claim 'x' needs a check"):
+        Claim("x", ahead, cannot="but why")
+
+
+def test_what_is_asked_for_is_found_or_named():
+    known = {"somebody-2000": paper(study(), study(name="figure-2"))}
+    assert [its.name for _, its in choose(known, None, None)] == ["table-1", "figure-2"]
+    assert [its.name for _, its in choose(known, "somebody-2000", "figure-2")] == ["figure-2"]
+    with pytest.raises(ValueError, match="no paper 'x'; there are somebody-2000"):
+        choose(known, "x", None)
+    with pytest.raises(ValueError, match="somebody-2000 has no 'table-9'; it has table-1, figure-2"):
+        choose(known, "somebody-2000", "table-9")

@@ -1,0 +1,190 @@
+"""The page of all papers: whole, safe, and the same numbers as everywhere."""
+
+import re
+import shutil
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from made_up_outcomes import LONG, all_outcomes, plain_outcomes
+from reproduction.engine import page as own
+from reproduction.engine import tables
+from reproduction.engine.entries import entries, number, with_spread
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><script>window.pwned=1</script></svg>'
+VOID = {"meta", "link", "img", "br"}
+
+
+class Reader(HTMLParser):
+    """What is where on a page: the text, the elements, and that all are closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.stack, self.elements, self.text = [], [], ""
+        self.feed(text)
+        assert self.stack == []
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append((name, dict(attributes)))
+        if name not in VOID:
+            self.stack.append(name)
+
+    def handle_endtag(self, name):
+        assert self.stack.pop() == name
+
+    def handle_data(self, data):
+        if "style" not in self.stack:
+            self.text += data
+
+    def all(self, name):
+        return [attributes for found, attributes in self.elements if found == name]
+
+
+@pytest.fixture(scope="module")
+def text():
+    outcomes = all_outcomes()
+    drawn = {(one.paper.name, one.study.name): SVG for one in outcomes if one.study.figure}
+    return own.page(outcomes, drawn)
+
+
+@pytest.fixture(scope="module")
+def read(text):
+    return Reader(text)
+
+
+def test_both_numbers_are_on_the_page(read):
+    for outcome in all_outcomes():
+        for *_, one in entries(outcome):
+            assert with_spread(one) in read.text
+            if one.published is not None:
+                assert f"{one.apart} published {number(one.published)}" in read.text
+
+
+def test_nothing_asks_the_network(text, read):
+    addresses = [own[name] for _, own in read.elements for name in ("href", "src") if name in own]
+    assert addresses
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+    assert not re.search(r"@import|url\((?!['\"]?data:)", text)
+    (policy,) = (own["content"] for own in read.all("meta") if "http-equiv" in own)
+    assert "default-src 'none'" in policy
+    assert read.all("script") == []
+
+
+def test_what_is_not_ours_is_text(read):
+    assert {name for name, _ in read.elements} <= {
+        "html", "head", "meta", "title", "link", "style", "body", "header", "nav", "main", "section", "div", "footer",
+        "a", "p", "h1", "h2", "h3", "h4", "ol", "ul", "li", "dl", "dt", "dd", "b", "i", "bdi", "code", "small", "span",
+        "select", "option", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "details", "summary",
+        "img", "label",
+    }  # fmt: skip
+    assert not any(name.startswith("on") for _, own in read.elements for name in own)
+    assert "<script>window.pwned=1</script>" in read.text
+
+
+def test_counts_are_those_of_the_verdicts(text):
+    counts = tables.count(all_outcomes())
+    big = re.findall(r"<dd><b>(\d+)</b></dd>", text)
+    assert [int(one) for one in big] == list(counts.values())
+    foot = re.search(r"<tfoot>.*</tfoot>", text).group()
+    assert [int(one) for one in re.findall(r"<td>(\d+)</td>", foot)] == list(counts.values())
+    tallies = re.findall(r'class="tally (\w+)"><i aria-hidden="true">.</i>(\d+)<', text)
+    plain = tables.count(plain_outcomes())
+    for status, name in own.CLASSES.items():
+        assert sum(int(n) for found, n in tallies if found == name) == plain[status]  # a paper of one study has no list
+
+
+def test_names_become_headings():
+    assert [own.spoken(name) for name in ("figure-2-left", "section-5-3")] == ["Figure 2 left", "Section 5.3"]
+
+
+def test_words_in_backticks_are_code_and_a_single_one_is_text():
+    assert own.prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
+    assert own.prose("a ` b <i>") == "a ` b &lt;i&gt;"
+
+
+def test_a_status_has_a_sign_and_a_word_beside_its_colour(text):
+    for status, sign in tables.SIGNS.items():
+        found = re.findall(rf'<span class="status {own.CLASSES[status]}">(.*?)</span>', text)
+        assert set(found) == {f'<i aria-hidden="true">{sign}</i> {status}'}
+
+
+def test_headings_go_down_one_by_one_and_ids_are_used_once(read):
+    levels = [int(name[1]) for name, _ in read.elements if re.fullmatch(r"h\d", name)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = [own["id"] for _, own in read.elements if "id" in own]
+    assert len(ids) == len(set(ids))
+    assert {own["href"][1:] for own in read.all("a")} <= set(ids)
+
+
+def test_tables_name_their_rows_and_columns_and_figures_speak(read):
+    assert all(own.get("scope") in {"row", "col"} for own in read.all("th"))
+    assert len(read.all("caption")) == len(read.all("table"))
+    pictures = read.all("img")
+    assert len(pictures) == 3
+    assert "average entropy by number of clusters, for text and links" in pictures[0]["alt"]
+    assert "co-EM" in pictures[0]["alt"]
+    assert all(own["src"].startswith("data:image/svg+xml;base64,") for own in pictures)
+
+
+def test_what_is_missing_stands_with_its_reason(read):
+    for outcome in all_outcomes():
+        for reason in outcome.missing.values():
+            assert reason.replace("`", "") in read.text
+
+
+def test_a_single_run_has_no_spread():
+    read = Reader(own.page(plain_outcomes()[2:], {}))
+    assert "±" not in read.text
+
+
+def test_without_figures_the_tables_are_open_and_with_them_in_a_fold(read):
+    assert Reader(own.page(plain_outcomes(), {})).all("details") == []
+    assert ["open" in own for own in read.all("details")] == [True, True, True]  # published numbers in each
+    lines = plain_outcomes()[0]
+    unprinted = type(lines.paper)("nobody-2000", "", "", "", lines.paper.studies, {})
+    other = type(lines)(unprinted, lines.study, lines.panels, (), {}, 1.0)
+    folded = Reader(own.page([other], {("nobody-2000", "figure-1"): SVG}))
+    assert ["open" in own for own in folded.all("details")] == [False]
+    assert "How to read the tables" not in folded.text
+
+
+def test_an_empty_page_stands():
+    assert "0 tables and figures of 0 papers" in Reader(own.page([], {})).text
+
+
+def test_the_page_is_the_same_each_time(text):
+    drawn = {(one.paper.name, one.study.name): SVG for one in all_outcomes() if one.study.figure}
+    assert own.page(all_outcomes(), drawn) == text
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_browser_nothing_runs_and_nothing_sticks_out(width, scheme, text, tmp_path):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine")
+    path = tmp_path / "page.html"
+    path.write_text(text, encoding="utf-8")
+    said, asked = [], []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate("window.pwned") is None
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.select_option("#colours", {"light": "dark", "dark": "light"}[scheme])
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != background
+        browser.close()
+    assert said == []
+    assert all(address.startswith(("file:", "data:")) for address in asked)
+
+
+def test_long_names_are_cut_and_kept_whole_in_the_tooltip(text):
+    assert f'title="{LONG.strip()}"' in text

@@ -1,0 +1,31 @@
+"""Clusters for the tests of this folder: one of two processes, one within this process."""
+
+import pytest
+
+from stores import cluster
+
+
+@pytest.fixture(scope="package")
+def two_processes():
+    with cluster(processes=True) as client:
+        yield client
+
+
+@pytest.fixture(scope="package")
+def one_process():
+    with cluster(processes=False) as client:
+        yield client
+
+
+@pytest.fixture
+def on_cluster(two_processes):
+    """Work on the workers within this test."""
+    with two_processes.as_current():
+        yield two_processes
+
+
+@pytest.fixture
+def in_process(one_process):
+    """The same, on workers that are threads of this process."""
+    with one_process.as_current():
+        yield one_process

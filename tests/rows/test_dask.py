@@ -1,0 +1,417 @@
+"""Arrays and frames of dask: what they may look like, and what a cluster may do to a fit."""
+
+import _thread
+import gc
+import os
+import pickle
+import re
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from waiting import wait_until
+
+pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+import cloudpickle
+import dask
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import pandas as pd
+
+import consilience as cs
+from consilience.families import Family, Gaussian
+from consilience.methods.coem import algorithm as coem
+from consilience.methods.common.shards import Cluster
+from consilience.methods.kmeans import algorithm as kmeans
+from consilience.rows import current_client
+from stores import ESTIMATORS, chunked, every_estimator, fitted, in_dask, made
+
+COO_CHUNKS = pytest.param(
+    sp.coo_array,
+    marks=pytest.mark.skipif(
+        not hasattr(sp.coo_array, "__getitem__"), reason="dask takes COO chunks for dense if they cannot be sliced"
+    ),
+)
+LENGTHS = (100, 40, 100)
+LONG = {"tol": 0, "patience": 1000}
+
+
+@pytest.fixture(params=["threads", "cluster"])
+def anywhere(request):
+    """Once with dask's threads and no cluster, once on the workers of a cluster."""
+    if request.param == "cluster":
+        request.getfixturevalue("in_process")
+
+
+def assert_as_in_memory(make, elsewhere, blocks):
+    one, other = fitted(make, blocks), fitted(_copy(make), elsewhere)
+    assert np.array_equal(one.labels_, other.labels_)
+    assert other.cost_ == pytest.approx(one.cost_, rel=1e-9)
+
+
+def _copy(model):
+    return type(model)(**model.get_params())
+
+
+@pytest.mark.usefixtures("anywhere")
+class TestWhatItMayLookLike:
+    @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
+    @pytest.mark.parametrize("name", ["co-em", "spherical"])
+    def test_sparse_chunks(self, name, kind):
+        blocks, _ = made("sparse")
+        for lengths in (LENGTHS, (60, 120, 60)):  # as the other view, and not
+            elsewhere = {
+                "numbers": chunked(blocks["numbers"], LENGTHS),
+                "counts": chunked(blocks["counts"], lengths, kind),
+            }
+            assert_as_in_memory(ESTIMATORS[name](), elsewhere, blocks)
+
+    @pytest.mark.parametrize("case", ["complete", "sparse"])
+    def test_chunks_of_columns_are_put_together(self, case):
+        blocks, _ = made(case)
+        counts = blocks["counts"]
+        halves = [chunked(counts[:, :5], LENGTHS), chunked(counts[:, 5:], LENGTHS)]
+        elsewhere = {
+            "numbers": da.from_array(blocks["numbers"], chunks=(50, 1)),
+            "counts": da.concatenate(halves, axis=1),
+        }
+        assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
+
+    @every_estimator
+    def test_a_chunk_of_no_rows(self, make):
+        blocks, _ = made("complete")
+        keep = np.ones(240, bool)
+        keep[100:140] = False  # the second chunk
+        some = {name: chunked(X, LENGTHS)[da.from_array(keep, chunks=(LENGTHS,))] for name, X in blocks.items()}
+        elsewhere = {name: array.compute_chunk_sizes() for name, array in some.items()}
+        assert elsewhere["numbers"].chunks[0] == (100, 0, 100)
+        assert_as_in_memory(make(), elsewhere, {name: X[keep] for name, X in blocks.items()})
+
+    @every_estimator
+    def test_whole_numbers_and_truth_values(self, make):
+        blocks, _ = made("complete")
+        blocks = {"numbers": blocks["numbers"] > 0, "counts": blocks["counts"].astype(np.int16)}
+        assert_as_in_memory(make(), in_dask(None, blocks), blocks)
+
+    def test_frames_and_the_names_of_their_columns(self):
+        blocks, _ = made("complete")
+        frames = {
+            name: pd.DataFrame(X, columns=[f"{name}{j}" for j in range(X.shape[1])]) for name, X in blocks.items()
+        }
+        elsewhere = {name: dd.from_pandas(frame, npartitions=3 + i) for i, (name, frame) in enumerate(frames.items())}
+        assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, frames)
+        model = fitted(ESTIMATORS["co-em"](), elsewhere)
+        assert model.feature_names_in_[:4].tolist() == ["numbers0", "numbers1", "numbers2", "numbers3"]
+        turned = {**elsewhere, "numbers": elsewhere["numbers"][["numbers1", "numbers0", "numbers2", "numbers3"]]}
+        with pytest.raises(ValueError, match="view 'numbers' has column 'numbers1' where 'numbers0' was in fit"):
+            model.predict(turned)
+
+    def test_frames_of_several_types_and_with_nulls(self):
+        blocks, _ = made("complete")
+        frame = pd.DataFrame(blocks["numbers"], columns=list("abcd"))
+        frame = frame.assign(flag=(frame["a"] > 0).astype("boolean"), n=pd.array(np.arange(240) % 5, dtype="Int64"))
+        frame["b"] = frame["b"].astype("Float64")
+        frame.loc[7] = pd.NA
+        assert cs.Views({"x": dd.from_pandas(frame, npartitions=3)}).present.sum() == 239
+        whole = {"numbers": frame.astype("Float64").astype(float), "counts": blocks["counts"]}
+        elsewhere = {"numbers": dd.from_pandas(frame, npartitions=3), "counts": chunked(blocks["counts"], LENGTHS)}
+        assert_as_in_memory(ESTIMATORS["k-means"](), elsewhere, whole)
+
+    @every_estimator
+    def test_rows_of_nan_are_missing(self, make):
+        blocks, _ = made("complete")
+        blocks["numbers"][[3, 239]] = np.nan
+        blocks["numbers"][100:140] = np.nan  # a whole chunk
+        elsewhere = in_dask(None, blocks)
+        assert cs.Views(elsewhere).present[:, 0].sum() == 198
+        assert_as_in_memory(make(), elsewhere, blocks)
+
+    @every_estimator
+    def test_nan_within_a_row_names_the_row_of_all_rows(self, make):
+        blocks, _ = made("complete")
+        blocks["counts"][217, 3] = np.nan
+        for views in (cs.Views(in_dask(None, blocks)), cs.Views(in_dask(None, blocks))[90:]):
+            with pytest.raises(ValueError, match=r"view 'counts' has NaN or infinity in row 217: impute"):
+                make().fit(views)
+
+    @every_estimator
+    def test_a_chunk_of_zeros_is_no_view_of_zeros(self, make):
+        blocks, _ = made("sparse")
+        counts = blocks["counts"].toarray()
+        counts[:100] = 0
+        blocks["counts"] = sp.csr_array(counts)
+        assert_as_in_memory(make(), in_dask(None, blocks), blocks)
+
+    @pytest.mark.parametrize("name", ["co-em", "spherical"])
+    def test_a_view_of_zeros_is_refused(self, name):
+        blocks, _ = made("complete")
+        elsewhere = in_dask(None, {**blocks, "counts": blocks["counts"] * 0})
+        options = {"families": {"counts": "multinomial"}} if name == "co-em" else {}
+        with pytest.raises(ValueError, match="view 'counts' is all zeros"):
+            ESTIMATORS[name](**options).fit(elsewhere)
+
+    def test_a_family_that_complains_of_one_chunk(self):
+        blocks, _ = made("complete")
+        blocks["counts"][239, 0] = -3
+        with pytest.raises(ValueError, match=r"view 'counts': family 'poisson' needs counts, none .*, got -3"):
+            ESTIMATORS["co-em"](families={"counts": "poisson"}).fit(in_dask(None, blocks))
+
+    @pytest.mark.parametrize(("last", "family"), [(1.0, "bernoulli"), (4.0, "multinomial"), (0.5, "gaussian")])
+    def test_families_are_chosen_by_all_chunks(self, last, family):
+        blocks, _ = made("complete")
+        blocks["counts"] = (blocks["counts"] > 1).astype(float)
+        blocks["counts"][239, 0] = last
+        families = ESTIMATORS["co-em"]().families_for(in_dask(None, blocks))
+        assert families["counts"].name == family
+
+    def test_an_answer_that_only_one_chunk_knows(self):
+        blocks, _ = made("complete")
+        answers = np.minimum(blocks["counts"][:, :3], 2.0)
+        answers[239] = 6.0
+        blocks["counts"] = answers
+        make = ESTIMATORS["co-em"](families={"counts": "categorical"})
+        assert_as_in_memory(make, in_dask(None, blocks), blocks)
+        assert fitted(_copy(make), in_dask(None, blocks)).families_["counts"].n_levels == (7, 7, 7)
+
+    def test_dask_beside_memory(self):
+        blocks, _ = made("missing")
+        elsewhere = {"numbers": chunked(blocks["numbers"], LENGTHS), "counts": blocks["counts"]}
+        assert_as_in_memory(ESTIMATORS["co-em"](), elsewhere, blocks)
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, COO_CHUNKS])
+    def test_columns_of_one_array_stay_with_dask(self, kind):
+        blocks, _ = made("complete")
+        X = blocks["counts"]
+        whole = chunked(X if kind is np.asarray else sp.csr_array(X), LENGTHS, kind)
+        groups = {"a": slice(0, 4), "b": [7, 4, -1]}
+        views = cs.Views.from_columns(whole, groups)
+        assert (Cluster.of(views) is None) == (current_client() is None)
+        make = ESTIMATORS["k-means"](views=groups)
+        assert_as_in_memory(make, whole, X)
+        assert_as_in_memory(ESTIMATORS["k-means"](), views[30:200], cs.Views.from_columns(X[30:200], groups))
+
+    @every_estimator
+    def test_predictions_of_new_entities(self, make):
+        blocks, _ = made("complete")
+        model = fitted(make(), blocks)
+        new = {name: X[:90] for name, X in blocks.items()}
+        elsewhere = {name: chunked(X, (50, 40)) for name, X in new.items()}
+        assert np.array_equal(model.predict(elsewhere), model.predict(new))
+        assert np.array_equal(model.predict({"counts": elsewhere["counts"]}), model.predict({"counts": new["counts"]}))
+
+
+class TestWhatIsRefused:
+    def test_text(self):
+        frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "words": ["x", "y"]}), npartitions=1)
+        with pytest.raises(TypeError, match=r"view 'v': column 'words' holds no numbers\. Encode it first"):
+            cs.Views({"v": frame})
+
+    def test_chunks_of_unknown_length(self):
+        array = da.from_array(np.eye(4), chunks=2)
+        with pytest.raises(ValueError, match=r"view 'v' is a dask array that does not know .*: call \.compute_chunk"):
+            cs.Views({"v": array[array[:, 0] > 0]})
+
+    def test_one_dimension(self):
+        column = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)["a"]
+        for one in (da.zeros(4), column):
+            with pytest.raises(ValueError, match="view 'v' must have two dimensions"):
+                cs.Views({"v": one})
+
+    def test_what_is_no_array(self):
+        with pytest.raises(TypeError, match="view 'v' is a Bag of dask: give an array or a frame"):
+            cs.Views({"v": db.from_sequence([1, 2])})
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.int64])
+    def test_sparse_chunks_that_dask_takes_for_dense(self, dtype):
+        chunk = dask.delayed(sp.eye_array(6, 9, dtype=dtype, format="csr"))
+        array = da.concatenate([da.from_delayed(chunk, (6, 9), dtype=dtype)] * 2)
+        for present in (None, np.ones((12, 1), bool)):
+            with pytest.raises(TypeError, match=r"view 'v' .* dense, .* meta=scipy\.sparse\.csr_array\(\(0, 9\)\)"):
+                cs.Views({"v": array}, present=present)
+
+    def test_views_of_other_lengths(self):
+        with pytest.raises(ValueError, match="'b' has 5"):
+            cs.Views({"a": da.zeros((4, 2)), "b": da.zeros((5, 2))})
+
+
+@contextmanager
+def at_round(number, act):
+    """Do something on the client when so many rounds of co-EM are done."""
+    original, rounds = coem.state_of, count(1)
+
+    def state_of(*args):
+        if next(rounds) == number:
+            act()
+        return original(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coem, "state_of", state_of)
+        yield
+
+
+def wait_until_released(client):
+    """Wait until neither the client nor the scheduler keeps anything of a fit."""
+
+    def is_released():
+        gc.collect()
+        return not client.futures and not client.cluster.scheduler.tasks
+
+    wait_until(is_released)
+
+
+def test_the_graph_does_not_grow(in_process):
+    blocks, y = made("complete")
+    sizes = []
+    tasks = in_process.cluster.scheduler.tasks
+    original = coem.state_of
+
+    def state_of(*args):
+        sizes.append(len(tasks))
+        return original(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coem, "state_of", state_of)
+        fitted(ESTIMATORS["co-em"](max_iter=12, init=y, **LONG), in_dask(None, blocks))
+    assert len(sizes) == 12
+    assert max(sizes[2:]) <= max(sizes[:2]) + 2 * len(LENGTHS)  # what is released goes a moment later
+
+
+@every_estimator
+def test_nothing_stays_on_the_cluster(make, in_process):
+    blocks, _ = made("complete")
+    model = fitted(make(n_init=2), in_dask(None, blocks))
+    model.predict(in_dask(None, blocks))
+    wait_until_released(in_process)
+    stored = pickle.dumps(model)
+    assert not re.search(rb"distributed|dask", stored)
+    assert np.array_equal(pickle.loads(stored).predict(blocks), model.labels_)
+
+
+@pytest.mark.parametrize("wrong", ["nan", "counts"])
+def test_nothing_stays_after_an_error(wrong, in_process):
+    blocks, _ = made("complete")
+    blocks["counts"][217, 3] = np.nan if wrong == "nan" else -1
+    with pytest.raises(ValueError, match="view 'counts'"):
+        ESTIMATORS["co-em"](families={"counts": "multinomial"}).fit(in_dask(None, blocks))
+    wait_until_released(in_process)
+
+
+@every_estimator
+def test_ctrl_c_leaves_a_model_of_the_last_whole_round_and_nothing_on_the_cluster(make, in_process, monkeypatch):
+    """A task that was given up may go on for a while beside those that come after."""
+    blocks, y = made("complete")
+    options = {"init": np.random.default_rng(0).permutation(y), **LONG}
+    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "nearest")
+    original, calls = getattr(module, name), count()
+
+    def interrupted(*args):
+        if next(calls) == 13:
+            _thread.interrupt_main()
+            time.sleep(0.3)
+        return original(*args)
+
+    model = make(max_iter=50, **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, interrupted)
+        with pytest.raises(KeyboardInterrupt, match="best result so far"):
+            model.fit(in_dask(None, blocks))
+    whole = fitted(make(max_iter=model.n_iter_, **options), blocks)
+    assert np.array_equal(model.labels_, whole.labels_)
+    assert model.cost_ == pytest.approx(whole.cost_, rel=1e-9)
+    assert np.array_equal(model.predict(blocks), model.labels_)
+    wait_until_released(in_process)
+
+
+def worker_pids(client):
+    """Return the process ids of the workers that answer."""
+    return set(client.run(os.getpid, on_error="ignore").values())
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.01])
+def test_a_worker_that_is_killed_costs_time_alone(moment, on_cluster):
+    blocks, y = made("missing")
+    options = {"init": np.random.default_rng(0).permutation(y), "max_iter": 12, **LONG}
+    one = fitted(ESTIMATORS["co-em"](**options), in_dask(None, blocks))
+    killed_pid = worker_pids(on_cluster).pop()
+    killing = threading.Timer(moment, os.kill, (killed_pid, signal.SIGKILL))
+    with at_round(3, killing.start):
+        other = fitted(ESTIMATORS["co-em"](**options), in_dask(None, blocks))
+    killing.join()
+    wait_until(lambda: len(worker_pids(on_cluster) - {killed_pid}) == 2)  # a new worker has taken its place
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.cost_ == other.cost_
+
+
+def test_the_client_of_the_surroundings_is_used(one_process):
+    blocks, _ = made("complete")
+    views = cs.Views(in_dask(None, blocks))
+    assert current_client() is None
+    with one_process.as_current():
+        assert current_client() is one_process
+        assert Cluster.of(views).client is one_process
+        for scheduler in ("threads", "synchronous"):
+            with dask.config.set(scheduler=scheduler):
+                assert current_client() is None
+                assert Cluster.of(views) is None
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+@every_estimator
+def test_another_scheduler_with_a_client_around(make, scheduler, in_process):
+    blocks, _ = made("complete")
+    with dask.config.set(scheduler=scheduler):
+        assert_as_in_memory(make(), in_dask(None, blocks), blocks)
+
+
+@every_estimator
+def test_chunks_that_the_cluster_holds(make, in_process):
+    blocks, _ = made("missing")
+    held = {name: in_process.persist(array) for name, array in in_dask(None, blocks).items()}
+    assert_as_in_memory(make(), held, blocks)
+    assert_as_in_memory(make(), {**held, "counts": blocks["counts"]}, blocks)  # read by a thread that reads ahead
+
+
+def test_rounds_are_shown(in_process, capsys):
+    blocks, y = made("complete")
+    fitted(ESTIMATORS["co-em"](verbose=True, max_iter=3, init=y, **LONG), in_dask(None, blocks))
+    shown = capsys.readouterr().err
+    assert "CoEM: view 'counts': family 'multinomial', since all values are counts" in shown
+    assert re.search("CoEM: start 1 of 1, round 3: q -", shown)
+
+
+@dataclass(frozen=True)
+class Rounded(Family):
+    """A family of a user: Gaussian of the rows without their decimals."""
+
+    def statistics(self, X, responsibilities):
+        return Gaussian().statistics(np.round(X), responsibilities)
+
+    def maximise(self, statistics):
+        return Gaussian(floor=1e-3).maximise(statistics)
+
+    def log_prob(self, X, params):
+        return Gaussian().log_prob(np.round(X), params)
+
+    def shapes(self, n_clusters, n_columns):
+        return Gaussian().shapes(n_clusters, n_columns)
+
+
+def test_a_family_of_a_user(on_cluster):
+    blocks, _ = made("complete")
+    here = sys.modules[Rounded.__module__]
+    cloudpickle.register_pickle_by_value(here)  # what workers cannot import travels whole
+    try:
+        assert_as_in_memory(ESTIMATORS["co-em"](families={"numbers": Rounded()}), in_dask(None, blocks), blocks)
+    finally:
+        cloudpickle.unregister_pickle_by_value(here)

@@ -1,0 +1,96 @@
+"""On a device nothing of n or of k x d leaves it in a round: one fetch of a handful of numbers."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import consilience as cs
+from consilience.arrays import to_numpy
+from consilience.datasets import make_gaussian_views
+from consilience.divergences import Cosine, SquaredEuclidean
+from consilience.methods.coem.algorithm import co_em
+from consilience.methods.coem.priors import PRIORS
+from consilience.methods.coem.schedules import annealed, fixed
+from consilience.methods.coem.start import given_start
+from consilience.methods.common.shards import kmeans_shards, mixture_shards
+from consilience.methods.kmeans.algorithm import multi_view_kmeans
+from consilience.rows.shards import started
+from transfers import DEVICE, on_device, transfers
+
+K, ROUNDS = 3, 3
+GAUSSIANS = ("gaussian", "gaussian-full", "gaussian-tied", "gaussian-spherical")
+missing_or_not = pytest.mark.parametrize("missing", [0.0, 0.3])
+
+
+def views_on_device(missing, dtype=np.float64, counts=False):
+    views, y = make_gaussian_views(300, n_clusters=K, n_features=(4, 3), separation=4, missing=missing, random_state=0)
+    rows = {name: np.nan_to_num(np.asarray(block)).astype(dtype) for name, block in views.items()}
+    if counts:
+        rows = {name: np.floor(np.abs(block)) + 1 for name, block in rows.items()}
+    return cs.Views({name: on_device(block) for name, block in rows.items()}, present=views.present), y
+
+
+def fetched_in(states):
+    """What leaves the device in a few rounds after the first."""
+    next(states)
+    with transfers() as found:
+        for _ in range(ROUNDS):
+            next(states)
+    return found
+
+
+def co_em_states(views, y, family, etas, prior="global"):
+    shards, _ = mixture_shards(views, dict.fromkeys(views.names, family), K)
+    families = {name: part.family for name, part in shards.parts.items()}
+    return co_em(shards, families, given_start(y, shards, K, PRIORS[prior]), etas, PRIORS[prior])
+
+
+@missing_or_not
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("family", GAUSSIANS)
+def test_a_round_of_co_em_fetches_its_quality_alone(family, dtype, missing):
+    views, y = views_on_device(missing, dtype)
+    found = fetched_in(co_em_states(views, y, family, fixed(1.0)))
+    assert found.arrays == [(6,)] * ROUNDS  # two log-likelihoods, certainty, disagreement, counted, agreed
+    assert found.numbers == 0
+
+
+@missing_or_not
+@pytest.mark.parametrize("prior", PRIORS)
+def test_blended_posteriors_annealing_and_priors_fetch_no_more(prior, missing):
+    views, y = views_on_device(missing)
+    found = fetched_in(co_em_states(views, y, "gaussian", annealed([0.2, 0.4, 0.6, 0.8]), prior))
+    assert found.arrays == [(6,)] * ROUNDS
+    assert found.numbers == 0
+
+
+@missing_or_not
+@pytest.mark.parametrize("family", ["multinomial", "poisson"])
+def test_counts_fetch_no_more(family, missing):
+    views, y = views_on_device(missing, counts=True)
+    found = fetched_in(co_em_states(views, y, family, fixed(0.7)))
+    assert found.arrays == [(6,)] * ROUNDS
+    assert found.numbers == 0
+
+
+@missing_or_not
+@pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()], ids=["k-means", "spherical"])
+def test_a_round_of_k_means_fetches_costs_and_the_sizes_of_clusters(divergence, missing):
+    views, y = views_on_device(missing)
+    shards = started(kmeans_shards(views, divergence), y)
+    found = fetched_in(multi_view_kmeans(shards, list(views.names), divergence, K))
+    assert sorted(found.arrays) == [(K,)] * ROUNDS * 2 + [(5,)] * ROUNDS  # an M-step a view; costs, agreement, changes
+    assert found.numbers == 0
+
+
+@missing_or_not
+def test_a_fit_leaves_what_it_learned_on_the_device(missing):
+    views, _ = views_on_device(missing)
+    on_host = cs.Views({name: to_numpy(block) for name, block in views.items()}, present=views.present)
+    make = cs.CoEM(K, n_init=1, random_state=0)
+    again, model = clone(make).fit(on_host), make.fit(views)
+    kept = [value for own in model.params_.values() for value in own.values()]
+    assert all(value.device == DEVICE for value in [*kept, *model.responsibilities_.values()])
+    assert isinstance(model.labels_, np.ndarray)
+    assert np.array_equal(again.labels_, model.labels_)
+    assert np.array_equal(model.predict(on_host), model.predict(views))  # a model goes to where the rows are

@@ -1,0 +1,335 @@
+"""Rows that are read when asked for: the same numbers as in memory, read a block at a time, and no more than needed."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from consilience.arrays import as_plain, as_rows, threads, verbs
+from consilience.arrays import lazy as lazy_module
+from consilience.arrays.lazy import LazyRows, ahead, lazy_blocks
+from waiting import HANG_LIMIT
+
+rng = np.random.default_rng(0)
+DENSE = rng.normal(size=(103, 7)).astype(np.float32)
+SPARSE = sp.csr_array(sp.random(103, 50, density=0.1, random_state=0, dtype=np.float64))
+
+
+class Counting:
+    """A reader of what is in memory that writes down what it was asked for."""
+
+    def __init__(self, values, edges=None):
+        self.values, self.edges, self.asked = values, edges, []
+        self.n_rows, self.n_columns = values.shape
+        self.dtype, self.sparse, self.source = values.dtype, sp.issparse(values), "somewhere.bin"
+        self.size = values.nnz if self.sparse else values.size
+
+    def read(self, start, stop):
+        self.asked.append((start, stop))
+        return self.values[start:stop].copy()
+
+    @property
+    def rows_read(self):
+        return sum(stop - start for start, stop in self.asked)
+
+
+@pytest.fixture(params=[DENSE, SPARSE], ids=["dense", "sparse"])
+def values(request):
+    return request.param
+
+
+@pytest.fixture
+def _small_blocks(monkeypatch):
+    """Blocks of about ten rows."""
+    monkeypatch.setattr(lazy_module, "BLOCK_BYTES", 280)
+    monkeypatch.setattr(lazy_module, "GAP_BYTES", 64)
+
+
+def plain(X):
+    X = as_plain(X)
+    return X.toarray() if sp.issparse(X) else X
+
+
+def numbers(values):
+    return values.toarray() if sp.issparse(values) else np.asarray(values)
+
+
+def negated(block):
+    return verbs.map_values(block, np.negative)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_read_by_slice(values):
+    X = LazyRows.over(Counting(values))
+    for rows in (slice(0, 5), slice(50, 103), slice(None), slice(-3, None), slice(4, 4), slice(9, 2)):
+        np.testing.assert_array_equal(plain(X[rows]), numbers(values[rows]))
+        np.testing.assert_array_equal(plain(X[rows, ...]), numbers(values[rows]))
+        assert X[rows].dtype == X.dtype == values.dtype
+
+
+def test_other_numbers_are_read_as_float64():
+    for dtype in (np.int8, np.uint64, np.float16, bool, ">f4"):
+        X = LazyRows.over(Counting(DENSE.astype(dtype)))
+        assert X.dtype == X[:3].dtype == np.float64
+        np.testing.assert_array_equal(X[:3], DENSE[:3].astype(dtype).astype(np.float64))
+
+
+def test_no_rows_are_not_read(values):
+    reader = Counting(values)
+    assert LazyRows.over(reader)[:0, ...].shape == (0, values.shape[1])
+    assert reader.asked == []
+
+
+def test_rows_are_not_read_backwards_or_by_position():
+    X = LazyRows.over(Counting(DENSE))
+    with pytest.raises(ValueError, match=r"read in their order, got slice\(None, None, 2\): use take"):
+        X[::2]
+    with pytest.raises(TypeError, match="read by slice, got 3: use take"):
+        X[3]
+
+
+def test_rows_do_not_become_an_array_unasked():
+    with pytest.raises(TypeError, match=r"rows of view 'a' are not in memory \(somewhere.bin\): read some with"):
+        np.asarray(LazyRows.over(Counting(DENSE), "a"))
+
+
+def test_a_range_stays_unread(values):
+    reader = Counting(values)
+    part = LazyRows.over(reader).between(20, 60)
+    assert part.shape == (40, values.shape[1])
+    assert reader.asked == []
+    np.testing.assert_array_equal(plain(part[10:15]), numbers(values[30:35]))
+    assert reader.asked == [(30, 35)]
+
+
+def test_a_reader_that_fails_is_named_with_the_view():
+    class Broken(Counting):
+        def read(self, start, stop):
+            raise RuntimeError("bad sector")
+
+    with pytest.raises(OSError, match=r"view 'text': rows 3 to 9 of somewhere.bin cannot be read \(bad sector\)"):
+        LazyRows.over(Broken(DENSE), "text")[3:9]
+
+
+def test_a_reader_that_gives_too_little_is_refused():
+    class Short(Counting):
+        def read(self, start, stop):
+            return super().read(start, stop - 1)
+
+    with pytest.raises(OSError, match=r"view 'text'.*somewhere.bin.*wanted \(6, 7\) numbers, got \(5, 7\)"):
+        LazyRows.over(Short(DENSE), "text")[3:9]
+
+
+def test_it_can_be_pickled(values):
+    X = pickle.loads(pickle.dumps(LazyRows.over(Counting(values), "a").mapped(negated).between(3, 90)))
+    np.testing.assert_array_equal(plain(X[:]), -numbers(values[3:90]))
+
+
+# --- a few rows -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("edges", [None, np.array([0, 30, 60, 90, 103])], ids=["none", "thirty"])
+def test_rows_are_taken_in_the_order_asked_for(values, edges):
+    X = LazyRows.over(Counting(values, edges))
+    for rows in ([5], [], [90, 3, 3, 50, 102], rng.permutation(103)):
+        rows = np.array(rows, int)
+        np.testing.assert_array_equal(plain(X.take(rows)), numbers(values)[rows])
+        np.testing.assert_array_equal(
+            plain(X.between(1, 103).take(np.sort(rows[rows > 0]) - 1)), numbers(values)[np.sort(rows[rows > 0])]
+        )
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_only_what_lies_near_is_read_for_a_few_rows():
+    reader = Counting(DENSE)
+    LazyRows.over(reader).take(np.array([80, 10, 12]))
+    assert reader.asked == [(10, 13), (80, 81)]
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_a_unit_of_storage_is_read_once_for_a_few_rows():
+    reader = Counting(DENSE, np.array([0, 50, 103]))
+    LazyRows.over(reader).take(np.array([1, 49, 60, 102]))
+    assert reader.asked == [(1, 50), (60, 103)]
+
+
+def test_a_row_that_is_not_there_is_not_taken():
+    X = LazyRows.over(Counting(DENSE))
+    with pytest.raises(IndexError, match="row 103 is out of range: there are 103"):
+        X.take(np.array([0, 103]))
+    with pytest.raises(IndexError, match="row -1 is out of range"):
+        X.take(np.array([0, -1]))
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_blocks_cover_the_rows(values):
+    for X in (LazyRows.over(Counting(values)), LazyRows.over(Counting(values)).between(7, 40)):
+        blocks = lazy_blocks(X)
+        assert len(blocks) > 3
+        np.testing.assert_array_equal(np.concatenate([np.arange(X.shape[0])[b] for b in blocks]), np.arange(X.shape[0]))
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_blocks_end_where_units_of_storage_do():
+    edges = np.append(np.arange(0, 103, 8), 103)
+    blocks = lazy_blocks(LazyRows.over(Counting(DENSE, edges)))
+    assert len(blocks) > 3
+    assert {block.stop for block in blocks} <= set(edges)
+    part = LazyRows.over(Counting(DENSE, edges)).between(5, 50)
+    assert part.edges.tolist() == [0, 3, 11, 19, 27, 35, 43, 45]
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_a_huge_unit_of_storage_is_cut(monkeypatch):
+    monkeypatch.setattr(lazy_module, "LARGEST_UNIT", 28 * 60)
+    blocks = lazy_blocks(LazyRows.over(Counting(DENSE, np.array([0, 30, 103]))))
+    assert [b.stop for b in blocks] == [30, 66, 103]
+
+
+def test_no_rows_are_one_empty_block():
+    assert lazy_blocks(LazyRows.over(Counting(DENSE[:0]))) == [slice(0, 0)]
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def test_steps_see_the_entries_of_their_rows(values):
+    factors = rng.uniform(1, 2, 103)
+    X = verbs.scale_rows(LazyRows.over(Counting(values)).mapped(negated), factors).between(10, 60)
+    wanted = plain(verbs.scale_rows(as_rows(-values), factors))
+    np.testing.assert_array_equal(plain(X[5:20]), wanted[15:30])
+    np.testing.assert_array_equal(plain(X.take(np.array([40, 2]))), wanted[[50, 12]])
+
+
+def test_a_step_that_changes_the_shape_is_refused():
+    X = LazyRows.over(Counting(DENSE)).mapped(lambda block: block[:, :2])
+    with pytest.raises(ValueError, match=r"a block of \(4, 7\) float32 became one of \(4, 2\) float32"):
+        X[:4]
+
+
+# --- verbs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("verb", ["squared_norms", "row_sums", "largest", "row_is_finite", "rows_are_same"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_verb_gives_what_it_gives_in_memory(values, verb, n_jobs):
+    reader = Counting(values)
+    with threads(n_jobs):
+        found = getattr(verbs, verb)(LazyRows.over(reader))
+    np.testing.assert_array_equal(found, getattr(verbs, verb)(as_rows(values)))
+    assert reader.rows_read <= values.shape[0] + 1
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_rows_that_are_the_same_within_blocks_only_are_not_the_same(values):
+    first = values[:1]
+    same = sp.vstack([first] * 60, format="csr") if sp.issparse(values) else np.repeat(first, 60, axis=0)
+    other = same.copy()
+    other[30:] = 2 * other[30:]
+    assert verbs.rows_are_same(LazyRows.over(Counting(same)))
+    assert not verbs.rows_are_same(LazyRows.over(Counting(other)))
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_the_largest_of_blocks_with_nan_is_nan():
+    values = DENSE.copy()
+    values[50, 3] = np.nan
+    assert np.isnan(verbs.largest(LazyRows.over(Counting(values))))
+
+
+def test_rows_taken_by_verbs(values):
+    X, rows = LazyRows.over(Counting(values)), np.array([7, 99, 7])
+    np.testing.assert_array_equal(verbs.dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
+    np.testing.assert_array_equal(plain(verbs.take_rows(X, rows)), numbers(values)[rows])
+
+
+def test_missing_rows_become_zeros_when_read(values):
+    kept = rng.random(103) < 0.5
+    X = verbs.only_rows(LazyRows.over(Counting(values)), kept)
+    np.testing.assert_array_equal(plain(X[:]), numbers(values) * kept[:, None])
+
+
+def test_values_are_mapped_when_read(values):
+    X = verbs.map_values(LazyRows.over(Counting(values)), np.abs)
+    np.testing.assert_array_equal(plain(X[10:20]), np.abs(numbers(values[10:20])))
+
+
+def test_a_scorer_is_the_one_for_its_blocks(values):
+    reader = Counting(values)
+    weights = rng.normal(size=(3, values.shape[1]))
+    found = verbs.scorer(LazyRows.over(reader), weights)
+    np.testing.assert_array_equal(found.weights, verbs.scorer(as_rows(values), weights).weights)
+    assert reader.asked == []
+
+
+# --- reading ahead ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("n", [1, 3])
+def test_blocks_come_in_order(values, n):
+    X = LazyRows.over(Counting(values))
+    blocks = lazy_blocks(X)
+    found = list(ahead([X, DENSE], blocks, n))
+    assert len(found) == len(blocks)
+    np.testing.assert_array_equal(np.concatenate([plain(own) for own, _ in found]), numbers(values))
+    np.testing.assert_array_equal(np.concatenate([own for _, own in found]), DENSE)
+
+
+def test_one_block_is_read_while_another_is_worked_on():
+    second = threading.Event()
+
+    class Telling(Counting):
+        def read(self, start, stop):
+            if start == 10:
+                second.set()
+            return super().read(start, stop)
+
+    reader = Telling(DENSE)
+    reading = ahead([LazyRows.over(reader)], [slice(i, i + 10) for i in range(0, 50, 10)])
+    next(reading)
+    assert second.wait(HANG_LIMIT)
+    reading.close()
+    assert len(reader.asked) == 2  # nor is more read than that
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_an_error_comes_out_where_its_block_would_have():
+    class Broken(Counting):
+        def read(self, start, stop):
+            if start >= 20:
+                raise RuntimeError("bad sector")
+            return super().read(start, stop)
+
+    before = threading.active_count()
+    reading = ahead([LazyRows.over(Broken(DENSE), "text")], [slice(i, i + 10) for i in range(0, 50, 10)])
+    assert len([next(reading), next(reading)]) == 2
+    with pytest.raises(OSError, match=r"view 'text': rows 20 to 30 of somewhere.bin cannot be read"):
+        next(reading)
+    assert threading.active_count() == before
+
+
+def test_its_thread_ends_when_nobody_wants_more():
+    before = threading.active_count()
+    reading = ahead([LazyRows.over(Counting(DENSE))], [slice(i, i + 10) for i in range(0, 50, 10)])
+    next(reading)
+    reading.close()
+    assert threading.active_count() == before
+
+
+def test_what_is_in_memory_needs_no_thread():
+    before = threading.active_count()
+    reading = ahead([DENSE, as_rows(SPARSE)], [slice(0, 10), slice(10, 103)])
+    dense, sparse = next(reading)
+    assert threading.active_count() == before
+    assert dense.base is DENSE
+    np.testing.assert_array_equal(plain(sparse), numbers(SPARSE[:10]))

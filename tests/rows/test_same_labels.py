@@ -1,0 +1,275 @@
+"""The same seed gives the same labels, wherever the rows are and however they are cut."""
+
+import re
+
+import numpy as np
+import pytest
+
+import consilience as cs
+from stores import CASES, ESTIMATORS, STORES, K, chunked, every_estimator, fitted, in_dask, made, many_pieces
+
+every_case = pytest.mark.parametrize("case", CASES)
+every_store = pytest.mark.parametrize("store", STORES)
+
+
+def close(case):
+    """How near numbers are that were added up in another order."""
+    return {"rtol": 1e-4, "atol": 1e-4} if case == "float32" else {"rtol": 1e-9, "atol": 1e-9}
+
+
+def assert_same(one, other, blocks, elsewhere, case):
+    """Two models of the same data, of which the second knows it from elsewhere, say the same of it."""
+    assert np.array_equal(one.labels_, other.labels_)
+    assert all(np.array_equal(one.view_labels_[name], other.view_labels_[name]) for name in blocks)
+    assert other.cost_ == pytest.approx(one.cost_, rel=close(case)["rtol"])
+    assert np.array_equal(other.predict(elsewhere), one.predict(blocks))
+    assert other.score(elsewhere) == pytest.approx(one.score(blocks), rel=close(case)["rtol"])
+    for method in ("predict_proba", "transform", "score_samples"):
+        if hasattr(one, method):
+            assert np.allclose(getattr(other, method)(elsewhere), getattr(one, method)(blocks), **close(case)), method
+
+
+@every_estimator
+@every_case
+def test_one_shard_equals_many(make, case):
+    blocks, _ = made(case)
+    one = fitted(make(), blocks)
+    with many_pieces():
+        assert_same(one, fitted(make(), blocks), blocks, blocks, case)
+
+
+@every_estimator
+@every_case
+@every_store
+def test_wherever_the_rows_are(make, case, store, tmp_path):
+    blocks, _ = made(case)
+    one = fitted(make(), blocks)
+    with many_pieces():
+        elsewhere = STORES[store](tmp_path, blocks)
+        assert_same(one, fitted(make(), elsewhere), blocks, elsewhere, case)
+
+
+@every_estimator
+@pytest.mark.parametrize("case", ["missing", "sparse"])
+def test_on_a_cluster_of_processes(make, case, on_cluster):
+    blocks, _ = made(case)
+    elsewhere = in_dask(None, blocks)
+    assert_same(fitted(make(), blocks), fitted(make(), elsewhere), blocks, elsewhere, case)
+
+
+@every_estimator
+@every_case
+def test_on_a_cluster_in_this_process(make, case, in_process):
+    blocks, _ = made(case)
+    elsewhere = in_dask(None, blocks)
+    with many_pieces():
+        assert_same(fitted(make(), blocks), fitted(make(), elsewhere), blocks, elsewhere, case)
+
+
+@every_estimator
+@pytest.mark.parametrize("threads", [2, 5])
+def test_on_any_number_of_threads_to_the_last_bit(make, threads, tmp_path):
+    blocks, _ = made("missing")
+    with many_pieces():
+        views = STORES["memmap"](tmp_path, blocks)
+        one, other = fitted(make(n_jobs=1), views), fitted(make(n_jobs=threads), views)
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.cost_ == other.cost_
+
+
+@every_estimator
+@pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
+@pytest.mark.parametrize("case", ["complete", "sparse"])
+def test_starts_chosen_among_a_sample_are_the_same(make, store, case, tmp_path, monkeypatch):
+    blocks, _ = made(case)
+    elsewhere = STORES[store](tmp_path, blocks)
+    for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"consilience.methods.common.starts.{limit}", value)
+            one, other = fitted(make(n_init=1, max_iter=1), blocks), fitted(make(n_init=1, max_iter=1), elsewhere)
+        assert np.array_equal(one.labels_, other.labels_), limit
+
+
+@pytest.mark.parametrize("case", ["complete", "sparse"])
+@every_estimator
+def test_a_sample_is_the_same_on_a_cluster(make, case, in_process, monkeypatch):
+    blocks, _ = made(case)
+    for limit, value in (("MOST_SAMPLED", 50), ("MOST_VALUES", 400)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"consilience.methods.common.starts.{limit}", value)
+            one = fitted(make(n_init=1, max_iter=1), blocks)
+            other = fitted(make(n_init=1, max_iter=1), in_dask(None, blocks))
+        assert np.array_equal(one.labels_, other.labels_), limit
+
+
+@every_estimator
+@pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
+def test_given_starts(make, store, tmp_path):
+    blocks, y = made("missing")
+    elsewhere = STORES[store](tmp_path, blocks)
+    centres = np.stack([np.nanmean(blocks["numbers"][y == j], axis=0) for j in range(K)])
+    for init in (y, {"numbers": centres}, {"numbers": np.eye(K)[y]}):
+        assert np.array_equal(fitted(make(init=init), blocks).labels_, fitted(make(init=init), elsewhere).labels_)
+
+
+@pytest.mark.parametrize("family", ["gaussian-full", "gaussian-tied", "gaussian-spherical", "von-mises-fisher"])
+@pytest.mark.parametrize("store", ["memmap", "dask"])
+def test_every_family_and_eta(family, store, tmp_path):
+    blocks, _ = made("missing")
+    make = ESTIMATORS["co-em"]
+    families = {"numbers": family, "counts": "poisson"}
+    options = {"families": families, "eta": 0.6, "priors": "view", "assignment": "average"}
+    one = fitted(make(**options), blocks)
+    with many_pieces():
+        elsewhere = STORES[store](tmp_path, blocks)
+        assert_same(one, fitted(make(**options), elsewhere), blocks, elsewhere, "missing")
+
+
+def room_mapped(folder, shape, dtype):
+    return np.lib.format.open_memmap(folder / "out.npy", "w+", dtype, shape)
+
+
+def room_in_hdf5(folder, shape, dtype):
+    return pytest.importorskip("h5py").File(folder / "out.h5", "w").create_dataset("out", shape, dtype)
+
+
+def room_in_zarr(folder, shape, dtype):
+    return pytest.importorskip("zarr").create_array(folder / "out", shape=shape, dtype=dtype)
+
+
+every_room = pytest.mark.parametrize("room", [room_mapped, room_in_hdf5, room_in_zarr])
+
+
+@every_estimator
+@every_room
+@pytest.mark.parametrize("store", ["memmap", "hdf5", "zarr", "dask"])
+def test_predictions_are_written_as_they_are_made(make, room, store, tmp_path):
+    blocks, _ = made("complete")
+    model = fitted(make(), blocks)
+    with many_pieces():
+        elsewhere = STORES[store](tmp_path, blocks)
+        out = room(tmp_path, (240,), np.int64)
+        assert model.predict(elsewhere, out=out) is out
+        assert np.array_equal(out[:], model.labels_)
+
+
+@every_room
+def test_probabilities_are_written_as_they_are_made(room, tmp_path):
+    blocks, _ = made("complete")
+    model = fitted(ESTIMATORS["co-em"](), blocks)
+    out = room(tmp_path, (240, K), np.float64)
+    with many_pieces():
+        assert model.predict_proba(blocks, out=out) is out
+    assert np.allclose(out[:], model.predict_proba(blocks))
+
+
+@every_estimator
+@every_room
+@pytest.mark.parametrize("shape", [(100,), (300,), (240, 1), (240, K)])
+def test_room_of_another_shape_is_refused_before_it_is_written(make, room, shape, tmp_path):
+    blocks, _ = made("complete")
+    out = room(tmp_path, shape, np.int64)
+    out[...] = -7
+    wanted = re.escape(f"out must be an array of shape (240,) for 240 entities, got shape {shape}")
+    with many_pieces(), pytest.raises(ValueError, match=wanted):
+        fitted(make(), blocks).predict(blocks, out=out)
+    assert (out[...] == -7).all()
+
+
+@every_estimator
+def test_room_that_is_too_narrow_for_the_labels_is_refused_before_it_is_written(make):
+    blocks, _ = made("complete")
+    out = np.full(240, True)
+    with pytest.raises(ValueError, match="out has to hold numbers such as 2, which do not fit bool: give a wider type"):
+        fitted(make(), blocks).predict(blocks, out=out)
+    assert out.all()
+
+
+def test_room_for_probabilities_has_a_column_a_cluster_and_fractions():
+    blocks, _ = made("complete")
+    model = fitted(ESTIMATORS["co-em"](), blocks)
+    with pytest.raises(ValueError, match=r"shape \(240, 3\) for 240 entities, got shape \(240,\)"):
+        model.predict_proba(blocks, out=np.zeros(240))
+    with pytest.raises(ValueError, match=r"out has to hold numbers such as 0\.5, which do not fit int64"):
+        model.predict_proba(blocks, out=np.zeros((240, K), np.int64))
+
+
+def assert_nobody_is_predicted(model, nobody):
+    assert model.predict(nobody).shape == (0,)
+    for method in ("predict_proba", "transform", "score_samples"):
+        if hasattr(model, method):
+            assert len(getattr(model, method)(nobody)) == 0
+    with pytest.raises(ValueError, match="this batch has no entities: leave it out"):
+        model.partial_fit(nobody)
+
+
+@every_estimator
+@pytest.mark.parametrize("case", ["complete", "sparse"])
+@every_store
+def test_no_entities(make, case, store, tmp_path):
+    blocks, _ = made(case)
+    model = fitted(make(), blocks)
+    assert_nobody_is_predicted(model, cs.Views(STORES[store](tmp_path, blocks))[:0])
+
+
+@every_estimator
+@pytest.mark.parametrize("case", ["complete", "sparse"])
+def test_no_entities_of_a_cluster(make, case, in_process):
+    blocks, _ = made(case)
+    model, elsewhere = fitted(make(), blocks), in_dask(None, blocks)
+    assert_nobody_is_predicted(model, cs.Views(elsewhere)[:0])
+    assert_nobody_is_predicted(model, {name: array[:0] for name, array in elsewhere.items()})
+
+
+@every_estimator
+def test_rows_far_from_zero_in_chunks_that_lie_far_apart(make, in_process):
+    """All shards measure from the same point, though the rows of each lie elsewhere."""
+    blocks, y = made("float32")
+    order = np.argsort(y, kind="stable")
+    far = {name: (X + np.float32(3000) + 40 * y[:, None].astype(np.float32))[order] for name, X in blocks.items()}
+    options = {"families": "gaussian"} if make is ESTIMATORS["co-em"] else {}
+    one, other = fitted(make(**options), far), fitted(make(**options), in_dask(None, far))
+    assert np.array_equal(one.labels_, other.labels_)
+    assert other.cost_ == pytest.approx(one.cost_, rel=1e-4)
+
+
+@every_estimator
+@pytest.mark.parametrize("store", ["hdf5", "zarr", "dask"])
+def test_one_array_is_one_view_and_stays_where_it_is(make, store, tmp_path):
+    blocks, _ = made("complete")
+    one = {"X": blocks["numbers"]}
+    if store == "dask":
+        pytest.importorskip("dask.array")
+    elsewhere = {"dask": _one_chunked}.get(store, STORES[store])(tmp_path, one)["X"]
+    model = fitted(make(), elsewhere)
+    assert np.array_equal(model.labels_, fitted(make(), one["X"]).labels_)
+    assert np.array_equal(model.predict(elsewhere), model.labels_)
+    assert model.n_features_in_ == 4
+    halves = {"a": slice(0, 2), "b": slice(2, 4)}
+    apart = fitted(make(views=halves), elsewhere)
+    assert np.array_equal(apart.labels_, fitted(make(views=halves), one["X"]).labels_)
+
+
+def _one_chunked(_folder, blocks):
+    return {name: chunked(X, (100, 140)) for name, X in blocks.items()}
+
+
+@pytest.mark.parametrize("store", ["memmap", "zarr", "dask"])
+@every_estimator
+def test_a_range_of_entities(make, store, tmp_path):
+    blocks, _ = made("missing")
+    elsewhere = cs.Views(STORES[store](tmp_path, blocks))[31:222]
+    one = fitted(make(), cs.Views(blocks)[31:222])
+    with many_pieces():
+        assert np.array_equal(fitted(make(), elsewhere).labels_, one.labels_)
+
+
+@every_estimator
+@pytest.mark.filterwarnings("ignore:Sparse")  # torch says that they are new, and that it does not check them
+def test_sparse_rows_of_a_device_library(make):
+    torch = pytest.importorskip("torch")
+    blocks, _ = made("sparse")
+    T = blocks["counts"]
+    counts = torch.sparse_csr_tensor(*(torch.asarray(np.array(x)) for x in (T.indptr, T.indices, T.data)), size=T.shape)
+    there = {"numbers": torch.asarray(blocks["numbers"]), "counts": counts}
+    assert np.array_equal(fitted(make(), there).labels_, fitted(make(), blocks).labels_)

@@ -1,0 +1,351 @@
+"""Shards: what they keep, how often rows are read, how much memory that takes, and how reading ends."""
+
+import gc
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn import config_context
+
+import consilience as cs
+from consilience.arrays import LazyRows, lazy
+from consilience.arrays.scratch import in_scratch
+from consilience.divergences import SquaredEuclidean
+from consilience.methods.coem import algorithm as coem
+from consilience.methods.coem.algorithm import co_em, e_step
+from consilience.methods.coem.assign import probabilities
+from consilience.methods.coem.priors import PRIORS
+from consilience.methods.coem.schedules import fixed
+from consilience.methods.coem.start import given_start
+from consilience.methods.common.shards import kmeans_shards, mixture_shards
+from consilience.methods.kmeans import algorithm as kmeans
+from consilience.methods.kmeans.algorithm import Centres, multi_view_kmeans, view_labels
+from consilience.rows.shards import load_rows, reading, started
+from stores import ESTIMATORS, K, every_estimator, fitted, made, many_pieces, on_disk
+from waiting import HANG_LIMIT
+
+linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory used")
+
+
+class Counted:
+    """A reader that counts how often each row is read, and fails when it is told to."""
+
+    sparse, source = False, "a test"
+
+    def __init__(self, values, unit=None):
+        self.values, self.unit = values, unit
+        (self.n_rows, self.n_columns), self.dtype, self.size = values.shape, values.dtype, values.size
+        self.times = np.zeros(len(values), int)
+        self.asked, self.fails = [], None
+
+    @property
+    def edges(self):
+        return None if self.unit is None else np.append(np.arange(0, self.n_rows, self.unit), self.n_rows)
+
+    def read(self, start, stop):
+        if self.fails is not None:
+            raise self.fails
+        self.asked.append((start, stop))
+        self.times[start:stop] += 1
+        return self.values[start:stop].copy()
+
+    def forget(self):
+        self.times[:], self.asked = 0, []
+
+
+def counted(case="complete", unit=None, n_views=2):
+    blocks, y = made(case)
+    blocks["more"] = blocks["numbers"][:, :2] + 1
+    readers = {name: Counted(X, unit) for name, X in list(blocks.items())[:n_views]}
+    return cs.Views({name: LazyRows.over(reader, name) for name, reader in readers.items()}), readers, y
+
+
+def mixture(views, y):
+    shards, _ = mixture_shards(views, dict.fromkeys(views.names, "gaussian"), K)
+    model = given_start(y, shards, K, PRIORS["global"])
+    families = {name: part.family for name, part in shards.parts.items()}
+    return shards, model, co_em(shards, families, model, fixed(1.0), PRIORS["global"])
+
+
+@pytest.mark.parametrize("n_views", [1, 2, 3])
+def test_a_round_of_co_em_makes_a_pass_a_view_over_two_of_them(n_views):
+    with many_pieces():
+        views, readers, y = counted(n_views=n_views)
+        _, _, states = mixture(views, y)
+        next(states)
+        for reader in readers.values():
+            reader.forget()
+        next(states)
+    assert all((reader.times == min(2, n_views)).all() for reader in readers.values())
+
+
+@pytest.mark.parametrize("n_views", [1, 2, 3])
+def test_a_round_of_k_means_makes_a_pass_a_view_over_two_of_them(n_views):
+    with many_pieces():
+        views, readers, y = counted(n_views=n_views)
+        shards = started(kmeans_shards(views, SquaredEuclidean()), y)
+        states = multi_view_kmeans(shards, list(views.names), SquaredEuclidean(), K)
+        next(states)
+        for reader in readers.values():
+            reader.forget()
+        next(states)
+    assert all((reader.times == min(2, n_views)).all() for reader in readers.values())
+
+
+def test_predictions_read_each_row_three_times():
+    """To see whether all can be used, to ask the family, and to measure."""
+    blocks, _ = made("complete")
+    models = [fitted(ESTIMATORS[name](), blocks) for name in ("co-em", "k-means")]
+    for model in models:
+        with many_pieces():
+            views, readers, _ = counted()
+            for reader in readers.values():
+                reader.forget()
+            model.predict(views)
+        assert [set(reader.times) for reader in readers.values()] == [{3}, {3}]
+
+
+@pytest.mark.parametrize("unit", [30, 70, 240, 1000])
+def test_shards_and_loads_end_where_units_of_the_storage_do(unit):
+    """So no unit is read for two shards."""
+    with many_pieces():
+        views, readers, y = counted(unit=unit)
+        shards, _, states = mixture(views, y)
+        next(states)
+        for reader in readers.values():
+            reader.forget()
+        next(states)
+    ends = {*range(0, 240, unit), 240}
+    assert {*np.cumsum(shards.sizes)} <= ends
+    if unit <= 30:  # larger ones are too large to be read at once
+        assert all(start in ends for reader in readers.values() for start, _ in reader.asked)
+
+
+def test_a_small_view_in_units_does_not_make_large_loads_of_another(monkeypatch):
+    monkeypatch.setattr(lazy, "BLOCK_BYTES", 1 << 12)
+    small = LazyRows.over(Counted(np.zeros((1000, 1), np.float32), unit=1000))
+    large = LazyRows.over(Counted(np.zeros((1000, 50), np.float32)))
+    loads = load_rows({"small": small, "large": large}, 1000, 10)
+    assert max((rows.stop - rows.start) * 50 * 4 for rows in loads) <= 2 << 12
+    assert loads[0].start == 0
+    assert loads[-1].stop == 1000
+
+
+def test_reading_gives_every_row_once_and_in_order():
+    values = np.arange(480.0).reshape(240, 2)
+    with many_pieces():
+        lazy_rows = LazyRows.over(Counted(values, unit=50))
+        found = list(reading({"a": lazy_rows, "b": values}, 240, 13))
+    assert np.array_equal(np.concatenate([X["a"] for _, X in found]), values)
+    assert np.array_equal(np.concatenate([X["b"] for _, X in found]), values)
+    assert [rows.start for rows, _ in found] == [0, *(rows.stop for rows, _ in found[:-1])]
+
+
+def test_what_is_kept_is_used_for_no_other_parameters():
+    blocks, y = made("missing")
+    shards, model, _ = mixture(cs.Views(blocks), y)
+    for shard in shards.shards:
+        for _ in e_step(shard, model):
+            pass
+    other = given_start((y + 1) % K, shards, K, PRIORS["global"])
+    fresh, *_ = mixture(cs.Views(blocks), y)
+    for kept, new in zip(shards.shards, fresh.shards, strict=True):
+        for (_, _, a), (_, _, b) in zip(e_step(kept, other), e_step(new, other), strict=True):
+            assert all(np.array_equal(a[name].posterior, b[name].posterior) for name in a)
+
+
+class Stopped(BaseException):
+    """What comes in the middle of a pass."""
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_pass_that_was_broken_off_leaves_nothing_to_be_mistaken_for_the_last_one(kind, tmp_path):
+    """Half of what is kept is of new parameters then, and half of the old ones."""
+    blocks, y = made("complete")
+    with many_pieces():
+        views = cs.Views(blocks if kind == "memory" else on_disk(tmp_path, blocks))
+        shards, old, _ = mixture(views, y)
+        new = given_start((y + 1) % K, shards, K, PRIORS["global"])
+        shard = shards.shards[0]
+        before = [beliefs for _, _, beliefs in e_step(shard, old)]
+        before = [{n: belief.posterior.copy() for n, belief in own.items()} for own in before]
+        broken = e_step(shard, new)
+        next(broken)
+        with pytest.raises(Stopped, match="in the middle"):
+            broken.throw(Stopped("in the middle"))
+        after = [beliefs for _, _, beliefs in e_step(shard, old)]
+    for one, other in zip(before, after, strict=True):
+        assert all(np.array_equal(one[name], other[name].posterior) for name in one)
+
+
+def test_labels_of_k_means_are_not_mistaken_either():
+    blocks, y = made("complete")
+    divergence = SquaredEuclidean()
+    with many_pieces():
+        shards = started(kmeans_shards(cs.Views(blocks), divergence), y)
+        centres = {name: np.stack([X[y == j].mean(axis=0) for j in range(K)]) for name, X in blocks.items()}
+        old, new = (Centres() for _ in range(2))
+        for name, own in centres.items():
+            old, new = old.moved(name, own), new.moved(name, own[::-1].copy())
+        shard, names = shards.shards[0], list(blocks)
+        before = view_labels(shard, divergence, old, names)
+        broken = kmeans.e_step(shard, divergence, new, names)
+        next(broken)
+        broken.close()
+        after = view_labels(shard, divergence, old, names)
+    assert all(np.array_equal(before[name], after[name]) for name in names)
+
+
+@pytest.mark.parametrize("moment", [61, 68, 75, 90])
+@every_estimator
+def test_ctrl_c_at_any_moment_leaves_the_last_whole_round(make, moment, monkeypatch):
+    blocks, y = made("complete")
+    options = {"init": np.random.default_rng(1).integers(K, size=len(y)), "tol": 0, "patience": 1000, "n_jobs": 1}
+    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "nearest")
+    original, calls = getattr(module, name), count()
+
+    def interrupted(*args):
+        if next(calls) == moment:
+            raise KeyboardInterrupt
+        return original(*args)
+
+    model = make(max_iter=50, **options)
+    with many_pieces():
+        monkeypatch.setattr(module, name, interrupted)
+        with pytest.raises(KeyboardInterrupt, match="best result so far"):
+            model.fit(blocks)
+        whole = fitted(make(max_iter=model.n_iter_, **options), blocks)
+    assert np.array_equal(model.labels_, whole.labels_)
+    assert model.cost_ == whole.cost_
+
+
+def test_a_pickled_shard_works_from_scratch():
+    blocks, y = made("missing")
+    with many_pieces():
+        shards, model, states = mixture(cs.Views(blocks), y)
+        next(states)
+        copies = replace(shards, shards=pickle.loads(pickle.dumps(shards.shards)))
+        assert all(not shard.kept for shard in copies.shards)
+        assert all(shard.kept for shard in shards.shards)
+        one, other = (
+            list(each.map(probabilities, model, model.weights["counts"], "joint")) for each in (shards, copies)
+        )
+    assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("case", ["missing", "sparse", "float32"])
+def test_what_goes_to_a_scratch_file_changes_nothing_and_leaves_none(case, tmp_path, monkeypatch):
+    blocks, _ = made(case)
+    scratch_folder = tmp_path / "scratch"
+    scratch_folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch_folder))
+    views = on_disk(tmp_path, blocks)
+    with many_pieces():
+        one = fitted(ESTIMATORS["co-em"](), views)
+        with config_context(working_memory=0):
+            spilled, _ = mixture_shards(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
+            assert all(shard.spills for shard in spilled.shards)
+            other = fitted(ESTIMATORS["co-em"](), views)
+    assert np.array_equal(one.labels_, other.labels_)
+    assert one.cost_ == other.cost_
+    assert list(scratch_folder.iterdir()) == []
+
+
+def test_posteriors_in_a_scratch_file_can_be_handed_to_other_processes(tmp_path):
+    blocks, _ = made("missing")
+    views = on_disk(tmp_path, blocks)
+    with many_pieces(), config_context(working_memory=0):
+        found = fitted(ESTIMATORS["co-em"](), views).responsibilities_
+    assert all(in_scratch(own) for own in found.values())
+    assert not any(in_scratch(own * 2) for own in found.values())
+    for own in (found["numbers"], found["numbers"][3:90]):
+        one, other = joblib.Parallel(2, max_nbytes=1)(joblib.delayed(np.sum)(own) for _ in range(2))
+        assert one == other == own.sum()
+
+
+@pytest.mark.parametrize("error", [ValueError("in the middle"), KeyboardInterrupt("in the middle")])
+def test_the_thread_that_reads_ahead_ends_when_the_work_breaks_off(error):
+    before = set(threading.enumerate())
+    with many_pieces():
+        rows = LazyRows.over(Counted(np.zeros((240, 40)), unit=20))
+        with pytest.raises(type(error), match="in the middle"):  # noqa: PT012
+            for _ in reading({"a": rows}, 240, 10):
+                raise error
+    assert set(threading.enumerate()) <= before
+
+
+@pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
+def test_a_reader_that_fails_is_named_and_no_thread_stays(make):
+    before = set(threading.enumerate())
+    with many_pieces():
+        views, readers, _ = counted()
+        readers["counts"].fails = RuntimeError("the disk is gone")
+        with pytest.raises(
+            OSError, match=r"view 'counts': rows \d+ to \d+ of a test cannot be read \(the disk is gone\)"
+        ):
+            make().fit(views)
+    gc.collect()
+    assert set(threading.enumerate()) <= before
+
+
+FIT = """
+import sys, warnings
+import numpy as np
+import consilience as cs
+warnings.simplefilter("ignore")
+X, Z = (np.load(path, mmap_mode="r") for path in sys.argv[2:4])
+make = {"co-em": cs.CoEM, "k-means": cs.MultiViewKMeans}[sys.argv[1]]
+def used():
+    return int(open("/proc/self/status").read().split("RssAnon:")[1].split()[0]) / 1024
+small = {"a": np.load(sys.argv[2], mmap_mode="r")[:2000], "b": np.load(sys.argv[3], mmap_mode="r")[:2000]}
+make(3, max_iter=2, init=np.arange(2000) % 3, n_jobs=1).fit(small)
+import threading, time
+most, done = [used()], threading.Event()
+base = most[0]
+def watch():
+    while not done.wait(0.005):
+        most.append(used())
+watching = threading.Thread(target=watch); watching.start()
+make(3, max_iter=2, init=np.arange(len(X)) % 3, n_jobs=1).fit({"a": X, "b": Z})
+done.set(); watching.join()
+print(max(most) - base)
+"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Two files with 300 MB of rows."""
+    rng, folder = np.random.default_rng(0), tmp_path_factory.mktemp("large")
+    n, some = 100_000, rng.normal(size=(5000, 400)).astype(np.float32)
+    paths = [folder / "a.npy", folder / "b.npy"]
+    for path, width in zip(paths, (400, 350), strict=True):
+        file = np.lib.format.open_memmap(path, "w+", np.float32, (n, width))
+        for first in range(0, n, 5000):
+            file[first : first + 5000] = some[:, :width] + first % 3
+        del file
+    yield paths
+    for path in paths:
+        path.unlink()
+
+
+@linux
+@pytest.mark.parametrize("name", ["co-em", "k-means"])
+def test_memory_stays_far_below_the_data(name, large):
+    """What an entity takes besides its rows (log-densities, labels, presence) is small beside them."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIT, name, *map(str, large)],
+        capture_output=True,
+        text=True,
+        timeout=HANG_LIMIT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 120, f"{done.stdout} MB"

@@ -1,0 +1,634 @@
+"""Rows that stay on disk, kind by kind of storage: the same numbers, and messages that name view and file."""
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from consilience import Views
+from consilience.arrays import as_plain, lazy, squared_norms
+from consilience.arrays.lazy import LazyRows, lazy_blocks
+from consilience.data import to_block
+from consilience.rows import in_memory, lazily, open_sparse, whole
+
+rng = np.random.default_rng(0)
+DENSE = rng.normal(size=(203, 5)).astype(np.float32)
+SPARSE = sp.csr_array(sp.random(203, 40, density=0.1, random_state=0, dtype=np.float32))
+
+
+def mapped(folder, values=DENSE):
+    np.save(folder / "dense.npy", values)
+    return np.load(folder / "dense.npy", mmap_mode="r")
+
+
+def sparse_files(folder, values=SPARSE):
+    """Paths of data, indices, indptr."""
+    paths = []
+    for name in ("data", "indices", "indptr"):
+        paths.append(folder / f"{name}.npy")
+        np.save(paths[-1], getattr(values, name))
+    return paths
+
+
+def mapped_sparse(folder, values=SPARSE):
+    parts = [np.load(path, mmap_mode="r") for path in sparse_files(folder, values)]
+    return sp.csr_array(tuple(parts), shape=values.shape)
+
+
+def hdf5(folder, values=DENSE, **kwargs):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "dense.h5", "w") as file:
+        file.create_dataset("deep/X", data=values, **kwargs)
+    return h5py.File(folder / "dense.h5", "r")["deep/X"]
+
+
+def zarr_array(folder, values=DENSE, chunks=(20, 3)):
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(folder / "dense.zarr", shape=values.shape, dtype=values.dtype, chunks=chunks)
+    made[...] = values
+    return zarr.open_array(folder / "dense.zarr", mode="r")
+
+
+def parquet_file(folder, values=DENSE, name="dense.parquet", group=30):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame(values, columns=list("abcdefgh")[: values.shape[1]]).to_parquet(folder / name, row_group_size=group)
+    return folder / name
+
+
+def parquet(folder, values=DENSE):
+    path = parquet_file(folder, values)
+    return Views.from_parquet(path, {"dense": slice(None)})["dense"]
+
+
+def backed(folder, X):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(X, obs=pd.DataFrame(index=[f"c{i}" for i in range(X.shape[0])])).write_h5ad(folder / "X.h5ad")
+    return anndata.read_h5ad(folder / "X.h5ad", backed="r")
+
+
+def backed_dense(folder, values=DENSE):
+    return backed(folder, values).X
+
+
+def backed_sparse(folder):
+    return backed(folder, sp.csr_matrix(SPARSE)).X
+
+
+KINDS = {
+    "memmap": (mapped, DENSE),
+    "fortran": (lambda folder: mapped(folder, np.asfortranarray(DENSE)), DENSE),
+    "sparse": (mapped_sparse, SPARSE),
+    "hdf5": (hdf5, DENSE),
+    "hdf5 in chunks": (lambda folder: hdf5(folder, chunks=(16, 2), compression="gzip"), DENSE),
+    "zarr": (zarr_array, DENSE),
+    "parquet": (parquet, DENSE),
+    "anndata": (backed_dense, DENSE),
+    "sparse anndata": (backed_sparse, SPARSE),
+}
+
+
+@pytest.fixture(params=KINDS)
+def stored(request, tmp_path):
+    """Rows in a file, and the same in memory."""
+    make, values = KINDS[request.param]
+    return make(tmp_path), values
+
+
+@pytest.fixture
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(lazy, "BLOCK_BYTES", 400)
+
+
+def numbers(block):
+    block = block if sp.issparse(block) else as_plain(block)
+    return block.toarray() if sp.issparse(block) else np.asarray(block)
+
+
+def lazy_rows(data, name="a"):
+    return lazily(to_block(name, data).values, name)
+
+
+def count_reads(monkeypatch, X):
+    """A list that grows by the rows of each read."""
+    asked = []
+    read = type(X.reader).read
+
+    def counted(self, start, stop):
+        asked.append(stop - start)
+        return read(self, start, stop)
+
+    monkeypatch.setattr(type(X.reader), "read", counted)
+    return asked
+
+
+# --- the same numbers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_blocks_are_those_of_the_whole(stored):
+    data, values = stored
+    X = lazy_rows(data)
+    assert isinstance(X, LazyRows)
+    assert (X.shape, X.dtype, X.sparse) == (values.shape, np.float32, sp.issparse(values))
+    assert X.size == (values.nnz if X.sparse else values.size)
+    blocks = lazy_blocks(X)
+    assert len(blocks) > 3
+    np.testing.assert_array_equal(np.concatenate([numbers(X[rows, ...]) for rows in blocks]), numbers(values))
+    np.testing.assert_array_equal(numbers(X[:]), numbers(values))
+    np.testing.assert_array_equal(numbers(X.take(np.array([200, 3, 77]))), numbers(values)[[200, 3, 77]])
+    np.testing.assert_array_equal(squared_norms(X), squared_norms(X[:]))
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_pickled_rows_are_read_from_the_same_file(stored):
+    data, values = stored
+    X = pickle.loads(pickle.dumps(lazy_rows(data).between(2, 190)))
+    np.testing.assert_array_equal(numbers(X[30:60]), numbers(values[32:62]))
+    again = pickle.loads(pickle.dumps(X))
+    np.testing.assert_array_equal(numbers(again[30:60]), numbers(values[32:62]))
+
+
+def test_another_process_reads_what_it_was_sent(tmp_path):
+    sent = {}
+    for kind, (make, _) in KINDS.items():
+        (tmp_path / kind).mkdir()
+        sent[kind] = lazy_rows(make(tmp_path / kind))
+    (tmp_path / "rows.pickle").write_bytes(pickle.dumps(sent))
+    code = """
+        import pickle, sys, numpy as np
+        from consilience.arrays import squared_norms
+        rows = pickle.load(open(sys.argv[1], "rb"))
+        np.savez(sys.argv[2], **{kind: squared_norms(X) for kind, X in rows.items()})
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), tmp_path / "rows.pickle", tmp_path / "found.npz"]
+    subprocess.run(command, check=True)
+    found = np.load(tmp_path / "found.npz")
+    for kind, X in sent.items():
+        np.testing.assert_array_equal(found[kind], squared_norms(X))
+
+
+def test_units_of_the_storage_are_known(tmp_path):
+    assert lazy_rows(hdf5(tmp_path)).edges is None
+    assert lazy_rows(mapped(tmp_path)).edges is None
+    assert lazy_rows(zarr_array(tmp_path)).edges[:3].tolist() == [0, 20, 40]
+    assert lazy_rows(parquet(tmp_path)).edges.tolist() == [0, 30, 60, 90, 120, 150, 180, 203]
+    (tmp_path / "other").mkdir()
+    chunked = hdf5(tmp_path / "other", chunks=(16, 2))
+    assert lazy_rows(chunked).edges[:2].tolist() == [0, 16]
+
+
+# --- views ------------------------------------------------------------------------------------------------------------
+
+
+def test_views_over_rows_on_disk(stored):
+    data, values = stored
+    views = Views({"a": data, "b": np.arange(203.0)[:, None]})
+    assert views.shape == (203, values.shape[1] + 1)
+    assert views.present.all()
+    assert views["a"].dtype == np.float32
+    assert views["a"].shape == values.shape
+    some = views[[5, 100, 7]]
+    np.testing.assert_array_equal(numbers(some["a"]), numbers(values)[[5, 100, 7]])
+    np.testing.assert_array_equal(numbers(views[::50]["a"]), numbers(values)[::50])
+    np.testing.assert_array_equal(some["b"].ravel(), [5, 100, 7])
+
+
+def test_a_range_of_views_stays_on_disk(tmp_path):
+    views = Views({"a": hdf5(tmp_path), "b": zarr_array(tmp_path)})[10:60]
+    assert isinstance(views["a"], LazyRows)
+    assert len(views) == 50
+    np.testing.assert_array_equal(views["b"][:5], DENSE[10:15])
+    np.testing.assert_array_equal(views[5:10]["a"][:], DENSE[15:20])
+
+
+def test_a_mapped_array_stays_the_array_it_is(tmp_path):
+    views = Views({"a": mapped(tmp_path), "b": mapped_sparse(tmp_path)})
+    assert isinstance(views["a"], np.ndarray)
+    assert isinstance(lazily(views["a"]), LazyRows)
+    assert sp.issparse(views["b"])
+    assert isinstance(lazily(views["b"]), LazyRows)
+
+
+def test_indices_of_64_bits_are_not_copied_into_memory(tmp_path):
+    wide = sp.csr_array(
+        (SPARSE.data, SPARSE.indices.astype(np.int64), SPARSE.indptr.astype(np.int64)), shape=SPARSE.shape
+    )
+    X = lazily(Views({"b": mapped_sparse(tmp_path, wide)})["b"])
+    assert isinstance(X, LazyRows)
+    assert X[:].to_scipy().indices.dtype == np.int32
+    np.testing.assert_array_equal(numbers(X[:]), numbers(SPARSE))
+
+
+def test_what_is_in_memory_is_left_there():
+    for block in (DENSE, SPARSE, np.asarray(DENSE)[:, :2]):
+        assert lazily(block) is block
+
+
+def test_a_result_of_a_mapped_array_is_in_memory(tmp_path):
+    result = mapped(tmp_path) + 1
+    assert lazily(result) is result
+    chosen = mapped(tmp_path)[[1, 2]]
+    assert lazily(chosen) is chosen
+
+
+def test_views_are_described_without_reading_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(lazy, "BLOCK_BYTES", 4000)
+    values = np.ones((5000, 4), np.float32)
+    values[:, 0] = 0
+    views = Views({"a": hdf5(tmp_path, values)}, present=np.ones((5000, 1), bool))
+    asked = count_reads(monkeypatch, views["a"])
+    assert "dense float32 on disk        4    75.0%   100.0%" in repr(views)
+    assert 0 < sum(asked) <= 1000
+
+
+def test_views_are_not_read_where_present_is_given(tmp_path, monkeypatch):
+    X = lazy_rows(hdf5(tmp_path))
+    asked = count_reads(monkeypatch, X)
+    Views([X], present=np.ones((203, 1), bool))
+    assert asked == []
+
+
+def test_whole_numbers_are_not_searched_for_nan(tmp_path, monkeypatch):
+    X = lazy_rows(hdf5(tmp_path, np.ones((50, 2), np.int16)))
+    asked = count_reads(monkeypatch, X)
+    assert Views([X]).present.all()
+    assert asked == []
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("make", [mapped, hdf5, zarr_array, parquet, backed_dense])
+def test_a_row_of_nan_is_missing_and_one_with_some_is_not(tmp_path, make):
+    values = DENSE.copy()
+    values[[0, 60, 202]] = np.nan
+    values[70, 0] = np.nan
+    views = Views({"a": make(tmp_path, values), "b": DENSE})
+    assert np.flatnonzero(~views.present[:, 0]).tolist() == [0, 60, 202]
+
+
+def test_columns_of_rows_on_disk_may_be_views(tmp_path):
+    views = Views.from_columns(hdf5(tmp_path), {"a": slice(0, 2), "b": [4, 2]})
+    assert isinstance(views["a"], LazyRows)
+    np.testing.assert_array_equal(views["a"][3:9], DENSE[3:9, :2])
+    np.testing.assert_array_equal(views["b"][3:9], DENSE[3:9, [4, 2]])
+    sparse = Views.from_columns(backed_sparse(tmp_path), {"c": slice(10, 30)})
+    np.testing.assert_array_equal(numbers(sparse["c"][:]), numbers(SPARSE)[:, 10:30])
+
+
+def test_a_function_of_the_whole_gets_it_in_memory(tmp_path):
+    values = DENSE.copy()
+    values[3] = np.nan
+    views = Views({"a": hdf5(tmp_path, values)}).map(lambda block: 2 * block)
+    assert isinstance(views["a"], np.ndarray)
+    np.testing.assert_array_equal(views["a"], 2 * values)
+
+
+def test_views_can_be_pickled(tmp_path):
+    views = pickle.loads(pickle.dumps(Views({"a": hdf5(tmp_path), "b": zarr_array(tmp_path)})))
+    np.testing.assert_array_equal(views["a"][:], DENSE)
+    np.testing.assert_array_equal(views["b"][:], DENSE)
+
+
+def test_rows_on_disk_are_joined_in_the_same_order_only(tmp_path):
+    ids = [f"c{i}" for i in range(203)]
+    stored = hdf5(tmp_path)
+    same = Views({"a": stored, "b": DENSE}, ids={"a": ids, "b": ids})
+    assert isinstance(same["a"], LazyRows)
+    with pytest.raises(ValueError, match=r"view 'a' stays on disk.*give all views the same entities in the same order"):
+        Views({"b": DENSE, "a": stored}, ids={"a": ids[::-1], "b": ids})
+    with pytest.raises(ValueError, match=r"view 'a' stays on disk"):
+        Views({"b": np.ones((204, 1)), "a": stored}, ids={"a": ids, "b": [*ids, "more"]})
+
+
+def test_a_longer_view_may_stay_on_disk_beside_a_shorter_one(tmp_path):
+    ids = [f"c{i}" for i in range(203)]
+    views = Views({"a": hdf5(tmp_path), "b": DENSE[:100]}, ids={"a": ids, "b": ids[:100]})
+    assert isinstance(views["a"], LazyRows)
+    assert views.present.sum(axis=0).tolist() == [203, 100]
+
+
+# --- as much as fits --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_what_fits_is_read_whole(stored):
+    data, values = stored
+    X = lazy_rows(data)
+    for available in (None, 2 * X.nbytes):
+        block = in_memory("a", X, available)
+        assert type(block) is type(values)
+        np.testing.assert_array_equal(numbers(block), numbers(values))
+
+
+def test_what_does_not_fit_is_refused_with_its_size(tmp_path):
+    X = lazy_rows(hdf5(tmp_path, np.ones((2**18, 64), np.float32)))
+    with pytest.raises(
+        MemoryError, match=r"view 'a' takes 0.1 GiB, more than half of the 0.1 GiB.*take fewer entities"
+    ):
+        in_memory("a", X, X.nbytes)
+    assert in_memory("a", DENSE, 1) is DENSE
+
+
+def test_more_rows_than_fit_are_refused_with_their_size(tmp_path, monkeypatch):
+    views = Views({"a": hdf5(tmp_path)})
+    monkeypatch.setattr(whole, "available_memory", lambda: 100)
+    with pytest.raises(
+        MemoryError, match=r"50 rows of view 'a' take 0.0 GiB, more than the 0.0 GiB.*views\[start:stop\]"
+    ):
+        views[np.arange(0, 100, 2)]
+
+
+# --- mapped files -----------------------------------------------------------------------------------------------------
+
+
+def test_a_slice_of_a_mapped_array_is_found_again_in_its_file(tmp_path):
+    raw = tmp_path / "raw.bin"
+    raw.write_bytes(b"x" * 5000 + DENSE.tobytes())
+    whole_file = np.memmap(raw, np.float32, mode="r", offset=5000, shape=DENSE.shape)
+    for part in (whole_file[20:70], whole_file[:, 1:3], whole_file[5::3, ::2], whole_file[::-1]):
+        X = pickle.loads(pickle.dumps(lazily(part)))
+        np.testing.assert_array_equal(X[:], np.asarray(part))
+        np.testing.assert_array_equal(X[7:9], np.asarray(part)[7:9])
+
+
+def test_changes_in_memory_are_neither_lost_nor_pickled(tmp_path):
+    mapped(tmp_path)
+    copied = np.load(tmp_path / "dense.npy", mmap_mode="c")
+    copied[3] = 7
+    X = lazily(copied)
+    X[:]
+    np.testing.assert_array_equal(X[3:4], np.full((1, 5), 7))
+    with pytest.raises(TypeError, match=r"rows of .*dense.npy cannot be pickled.*changes of its own \(mode 'c'\)"):
+        pickle.dumps(X)
+
+
+def test_changes_in_the_file_are_seen(tmp_path):
+    mapped(tmp_path)
+    written = np.load(tmp_path / "dense.npy", mmap_mode="r+")
+    X = lazily(written)
+    X[:]
+    written[3] = 7
+    np.testing.assert_array_equal(X[3:4], np.full((1, 5), 7))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+def test_the_file_does_not_count_as_memory_once_read(tmp_path):
+    def resident():
+        with open("/proc/self/status") as file:
+            return int(re.search(r"RssFile:\s+(\d+)", file.read()).group(1)) / 1024
+
+    path = tmp_path / "large.npy"
+    made = np.lib.format.open_memmap(path, "w+", np.float32, (200 * 2**20 // 256, 64))
+    made[:] = np.arange(64)
+    del made
+    values = np.load(path, mmap_mode="r")
+    before = resident()
+    X = lazily(values)
+    total, most = 0.0, 0.0
+    for rows in lazy_blocks(X):
+        total += float(X[rows].sum())
+        most = max(most, resident())
+    assert total == values.shape[0] * 2016
+    assert most - before < 8
+    repr(Views([values]))
+    assert resident() - before < 8
+
+
+# --- three files of a sparse matrix -----------------------------------------------------------------------------------
+
+
+def test_three_files_are_a_sparse_view(tmp_path):
+    X = open_sparse(*sparse_files(tmp_path), shape=SPARSE.shape)
+    views = Views({"a": X, "b": DENSE})
+    np.testing.assert_array_equal(numbers(views["a"][:]), numbers(SPARSE))
+    assert "sparse float32 on disk" in repr(views)
+
+
+def test_entries_in_disorder_are_put_in_order(tmp_path):
+    data, indices, indptr = np.array([1.0, 2.0, 4.0]), np.array([2, 0, 2], np.int32), np.array([0, 3, 3])
+    X = open_sparse(*sparse_files(tmp_path, sp.csr_array((data, indices, indptr), shape=(2, 3))), shape=(2, 3))
+    assert X[:].indices.tolist() == [0, 2]
+    np.testing.assert_array_equal(numbers(X[:]), [[2, 0, 5], [0, 0, 0]])
+
+
+def test_parts_that_do_not_fit_are_refused(tmp_path):
+    data, indices, indptr = sparse_files(tmp_path)
+    with pytest.raises(ValueError, match="wants 301 whole numbers in indptr for 300 rows"):
+        open_sparse(data, indices, indptr, (300, 40))
+    with pytest.raises(ValueError, match="indptr must rise from 0"):
+        open_sparse(data, indices, np.load(indptr)[::-1], SPARSE.shape)
+    with pytest.raises(ValueError, match=r"data and indices of one length, got \(\d+,\) and \(204,\)"):
+        open_sparse(data, indptr, indptr, SPARSE.shape)
+    with pytest.raises(TypeError, match=r"must be .npy files, or arrays mapped from them"):
+        open_sparse(SPARSE.data, indices, indptr, SPARSE.shape)
+
+
+def test_an_index_beyond_the_columns_is_refused_when_read(tmp_path):
+    X = to_block("words", open_sparse(*sparse_files(tmp_path), shape=(203, 10))).values
+    with pytest.raises(OSError, match=r"view 'words': rows 0 to 203 of .*data.npy.*beyond the 10 columns"):
+        X[:]
+
+
+# --- Parquet ----------------------------------------------------------------------------------------------------------
+
+
+def test_views_of_a_parquet_file(tmp_path):
+    views = Views.from_parquet(parquet_file(tmp_path), {"left": ["a", "c"], "right": slice(3, 5), "one": "b"})
+    assert views.names == ("left", "right", "one")
+    assert views.feature_names("right").tolist() == ["d", "e"]
+    np.testing.assert_array_equal(views["left"][25:95], DENSE[25:95, [0, 2]])
+    np.testing.assert_array_equal(views["one"][:], DENSE[:, 1:2])
+
+
+def test_rows_of_several_files_follow_one_another(tmp_path):
+    paths = [parquet_file(tmp_path, DENSE[:50], "1.parquet"), str(parquet_file(tmp_path, DENSE[50:], "2.parquet"))]
+    X = Views.from_parquet(paths, {"a": slice(None)})["a"]
+    np.testing.assert_array_equal(X[:], DENSE)
+    np.testing.assert_array_equal(X[40:60], DENSE[40:60])
+    assert X.edges.tolist() == [0, 30, 50, 80, 110, 140, 170, 200, 203]
+
+
+def test_numbers_of_all_types_and_nulls(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 2**40], dtype="Int64"),
+            "yes": pd.array([True, None, False], dtype="boolean"),
+            "real": [0.5, np.nan, 1.5],
+            "text": ["p", "q", "r"],
+        }
+    )
+    frame.to_parquet(tmp_path / "mixed.parquet")
+    views = Views.from_parquet(tmp_path / "mixed.parquet", {"a": ["whole", "yes", "real"]})
+    np.testing.assert_array_equal(views["a"][:], [[1, 1, 0.5], [np.nan] * 3, [2**40, 0, 1.5]])
+    assert views.present.ravel().tolist() == [True, False, True]
+    with pytest.raises(TypeError, match=r"view 't': column 'text' of .*mixed.parquet holds no numbers"):
+        Views.from_parquet(tmp_path / "mixed.parquet", {"t": ["text"]})
+
+
+def test_bad_parquet_is_refused(tmp_path):
+    path = parquet_file(tmp_path)
+    with pytest.raises(ValueError, match="view 'a' asks for column 'z', which the data does not have"):
+        Views.from_parquet(path, {"a": ["z"]})
+    with pytest.raises(ValueError, match=r"view 'a' asks for column 'e', which .*less.parquet does not have"):
+        Views.from_parquet([path, parquet_file(tmp_path, DENSE[:, :2], "less.parquet")], {"a": ["e"]})
+    with pytest.raises(ValueError, match="from_parquet needs at least one file, got none"):
+        Views.from_parquet([], {"a": ["e"]})
+    with pytest.raises(FileNotFoundError, match=r"gone.parquet"):
+        Views.from_parquet(tmp_path / "gone.parquet", {"a": ["e"]})
+    path.write_bytes(b"not a table")
+    with pytest.raises(ValueError, match=r"dense.parquet cannot be read as a Parquet file"):
+        Views.from_parquet(path, {"a": ["a"]})
+
+
+# --- AnnData and MuData -----------------------------------------------------------------------------------------------
+
+
+def two_modalities(folder, other):
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    cells = pd.DataFrame(index=[f"c{i}" for i in range(203)])
+    genes, proteins = (pd.DataFrame(index=[f"{kind}{i}" for i in range(n)]) for kind, n in (("g", 40), ("p", 5)))
+    rna = anndata.AnnData(sp.csr_matrix(SPARSE), obs=cells, var=genes)
+    mods = {"rna": rna, "adt": anndata.AnnData(DENSE, obs=other(cells), var=proteins)}
+    with mudata.set_options(pull_on_update=False):
+        mudata.MuData(mods).write(folder / "both.h5mu")
+        return mudata.read_h5mu(folder / "both.h5mu", backed="r")
+
+
+def test_backed_modalities_stay_on_disk(tmp_path):
+    views = Views.from_mudata(two_modalities(tmp_path, lambda cells: cells))
+    assert isinstance(views["rna"], LazyRows)
+    assert isinstance(views["adt"], LazyRows)
+    assert views.ids[:2].tolist() == ["c0", "c1"]
+    np.testing.assert_array_equal(numbers(views["rna"][:]), numbers(SPARSE))
+    np.testing.assert_array_equal(views["adt"][7:9], DENSE[7:9])
+
+
+def test_backed_modalities_in_another_order_are_refused(tmp_path):
+    data = two_modalities(tmp_path, lambda cells: cells[::-1])
+    with pytest.raises(ValueError, match=r"view 'adt' stays on disk.*\.to_memory\(\)"):
+        Views.from_mudata(data)
+
+
+def test_storage_by_columns_is_refused(tmp_path):
+    with pytest.raises(TypeError, match=r"view 'a' is stored by columns \(CSC\).*store it by rows"):
+        to_block("a", backed(tmp_path, sp.csc_matrix(SPARSE)).X)
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+def test_other_dimensions_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"view 'a' must have two dimensions .* got shape \(10,\)"):
+        to_block("a", hdf5(tmp_path, np.ones(10)))
+    with pytest.raises(ValueError, match=r"view 'a' must have two dimensions .* got shape \(4, 3, 2\)"):
+        to_block("a", zarr_array(tmp_path, np.ones((4, 3, 2)), (2, 2, 2)))
+
+
+def test_text_is_refused(tmp_path):
+    with pytest.raises(TypeError, match=r"view 'a' must hold real numbers, got \|?S1"):
+        to_block("a", hdf5(tmp_path, np.full((3, 2), b"x")))
+
+
+@pytest.mark.parametrize("make", [hdf5, zarr_array, parquet])
+def test_no_rows_are_an_empty_view(tmp_path, make):
+    views = Views({"a": make(tmp_path, DENSE[:0])})
+    assert views.shape == (0, 5)
+    assert views["a"][:].shape == (0, 5)
+    assert "0 entities" in repr(views)
+
+
+def test_a_closed_file_is_named(tmp_path):
+    dataset = hdf5(tmp_path)
+    X = lazy_rows(dataset, "text")
+    dataset.file.close()
+    with pytest.raises(OSError, match=r"view 'text': rows 0 to 9 of .*dense.h5 \(/deep/X\) cannot be read"):
+        X[:9]
+
+
+@pytest.mark.parametrize("make", [hdf5, zarr_array, parquet])
+def test_a_file_that_vanished_is_named(tmp_path, make):
+    X = lazy_rows(make(tmp_path), "text")
+    X[:9]
+    path = next(path for path in tmp_path.iterdir() if path.stem == "dense")
+    path.rename(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=rf"view 'text': rows 0 to 9 of .*{path.name}.* cannot be read"):
+        X[:9]
+
+
+@pytest.mark.parametrize("make", [mapped, hdf5, parquet])
+def test_a_file_that_was_cut_is_named(tmp_path, make):
+    X = lazy_rows(make(tmp_path), "text")
+    X[:9]
+    path = next(path for path in tmp_path.iterdir() if path.stem == "dense")
+    os.truncate(path, path.stat().st_size - 500)
+    with pytest.raises(OSError, match=rf"view 'text': rows 190 to 203 of .*{path.name}.* cannot be read"):
+        X[190:]
+
+
+def test_a_chunk_that_was_cut_is_named(tmp_path):
+    X = lazy_rows(zarr_array(tmp_path), "text")
+    chunk = tmp_path / "dense.zarr" / "c" / "0" / "0"
+    os.truncate(chunk, chunk.stat().st_size // 2)
+    with pytest.raises(OSError, match=r"view 'text': rows 0 to 9 of .*dense.zarr cannot be read"):
+        X[:9]
+
+
+def test_a_sparse_file_that_was_cut_is_named(tmp_path):
+    X = lazy_rows(mapped_sparse(tmp_path), "text")
+    os.truncate(tmp_path / "data.npy", 300)
+    with pytest.raises(OSError, match=r"view 'text': rows 0 to 203 of .*data.npy cannot be read \(the file has become"):
+        X[:]
+
+
+def test_a_mapped_file_that_is_not_there_for_another_process_is_named(tmp_path):
+    sent = pickle.dumps(lazy_rows(mapped(tmp_path), "text"))
+    (tmp_path / "dense.npy").unlink()
+    X = pickle.loads(sent)
+    with pytest.raises(OSError, match=r"view 'text': rows 0 to 9 of .*dense.npy cannot be read"):
+        X[:9]
+
+
+def test_what_is_no_file_cannot_be_pickled(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    file = h5py.File(tmp_path / "none.h5", "w", driver="core", backing_store=False)
+    X = lazy_rows(file.create_dataset("X", data=DENSE))
+    np.testing.assert_array_equal(X[:], DENSE)
+    with pytest.raises(TypeError, match=r"none.h5 \(/X\) cannot be pickled: it is no file on disk"):
+        pickle.dumps(X)
+
+
+def test_libraries_are_not_imported_before_they_are_used():
+    libraries = ("h5py", "zarr", "pyarrow.parquet", "anndata")
+    code = f"import sys, consilience; print([name for name in {libraries} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("shape", [None, 3, "ab", (204,), (204, 40, 1), (-1, 40), (204.0, 40)])
+def test_open_sparse_refuses_shapes_that_are_not_two_whole_numbers(shape, tmp_path):
+    with pytest.raises(ValueError, match="shape must be the numbers of rows and columns, such as"):
+        open_sparse(*sparse_files(tmp_path), shape=shape)
+
+
+def test_open_sparse_refuses_complex_numbers(tmp_path):
+    data, indices, indptr = sparse_files(tmp_path)
+    np.save(data, np.load(data).astype(complex))
+    with pytest.raises(TypeError, match="data must hold real numbers, got complex128"):
+        open_sparse(data, indices, indptr, SPARSE.shape)
+
+
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_open_sparse_names_a_file_that_breaks_off(part, tmp_path):
+    paths = sparse_files(tmp_path)
+    content = Path(paths[part]).read_bytes()
+    Path(paths[part]).write_bytes(content[:-5])
+    with pytest.raises(ValueError, match=f"{re.escape(str(paths[part]))} cannot be read as a .npy file"):
+        open_sparse(*paths, shape=SPARSE.shape)

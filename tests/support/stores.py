@@ -1,0 +1,158 @@
+"""The same views in memory, on disk, on other array libraries and on dask, for tests that all give the same."""
+
+import logging
+import warnings
+from contextlib import contextmanager
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import consilience as cs
+from consilience.arrays import cut, lazy, parallel
+from consilience.datasets import make_gaussian_views
+from consilience.methods.coem import algorithm as coem
+from consilience.methods.kmeans import algorithm as kmeans
+from consilience.rows import shards
+
+K = 3
+FEW = {"n_init": 1, "max_iter": 6, "random_state": 0}
+ESTIMATORS = {
+    "co-em": lambda **more: cs.CoEM(K, **{**FEW, **more}),
+    "k-means": lambda **more: cs.MultiViewKMeans(K, **{**FEW, **more}),
+    "spherical": lambda **more: cs.MultiViewSphericalKMeans(K, **{**FEW, **more}),
+}
+every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
+
+
+def made(case, n=240):
+    """Two views of some entities: one of real numbers, one of counts."""
+    views, y = make_gaussian_views(n, n_clusters=K, n_features=(4,), separation=3, random_state=0)
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3 + 2.0 * (np.arange(9) % K == y[:, None]))
+    dtype = np.float32 if case == "float32" else np.float64
+    X, T = np.array(views["view0"], dtype), counts.astype(dtype)
+    if case == "missing":
+        X[rng.random(n) < 0.3] = np.nan
+        T[np.isfinite(X[:, 0]) & (rng.random(n) < 0.3)] = np.nan
+    return {"numbers": X, "counts": sp.csr_array(T) if case == "sparse" else T}, y
+
+
+CASES = ("complete", "missing", "float32", "sparse")
+
+
+def on_disk(folder, blocks):
+    """Mapped from files: dense ones, and a CSR matrix of mapped arrays."""
+    found = {}
+    for name, X in blocks.items():
+        if sp.issparse(X):
+            arrays = {
+                key: mapped(folder / f"{name}-{key}.npy", getattr(X, key)) for key in ("data", "indices", "indptr")
+            }
+            found[name] = sp.csr_array(tuple(arrays.values()), shape=X.shape)
+        else:
+            found[name] = mapped(folder / f"{name}.npy", X)
+    return found
+
+
+def mapped(path, values):
+    np.save(path, values)
+    return np.load(path, mmap_mode="r")
+
+
+def in_hdf5(folder, blocks):
+    h5py = pytest.importorskip("h5py")
+    file = h5py.File(folder / "views.h5", "w")
+    return {n: X if sp.issparse(X) else file.create_dataset(n, data=X, chunks=(50, 2)) for n, X in blocks.items()}
+
+
+def in_zarr(folder, blocks):
+    zarr = pytest.importorskip("zarr")
+    found = {}
+    for name, X in blocks.items():
+        if not sp.issparse(X):
+            found[name] = zarr.create_array(folder / name, shape=X.shape, dtype=X.dtype, chunks=(70, X.shape[1]))
+            found[name][:] = X
+    return {**blocks, **found}
+
+
+def in_dask(_folder, blocks):
+    """Chunks that differ between the views."""
+    pytest.importorskip("dask.array")
+    lengths = ((100, 40, 100), (60, 120, 60))
+    return {name: chunked(X, own) for (name, X), own in zip(blocks.items(), lengths, strict=True)}
+
+
+def chunked(X, lengths, kind=sp.csr_array):
+    """A dask array of so many rows a chunk, sparse if X is."""
+    import dask
+    import dask.array as da
+
+    if not sp.issparse(X):
+        return da.from_array(X, chunks=(tuple(lengths), X.shape[1]))
+    ends = np.cumsum(lengths)
+    parts = [
+        da.from_delayed(dask.delayed(kind(X[a:b])), (b - a, X.shape[1]), meta=kind((0, 0), dtype=X.dtype))
+        for a, b in zip(ends - lengths, ends, strict=True)
+    ]
+    return da.concatenate(parts)
+
+
+def in_strict(_folder, blocks):
+    return _in_library(blocks, lambda X: array_api_strict.asarray(np.ascontiguousarray(X)))
+
+
+def in_torch(_folder, blocks):
+    torch = pytest.importorskip("torch")
+    return _in_library(blocks, lambda X: torch.asarray(np.array(X)))
+
+
+def _in_library(blocks, convert):
+    if any(map(sp.issparse, blocks.values())):
+        pytest.skip("sparse matrices of these libraries have tests of their own")
+    return {name: convert(X) for name, X in blocks.items()}
+
+
+STORES = {
+    "memmap": on_disk,
+    "hdf5": in_hdf5,
+    "zarr": in_zarr,
+    "dask": in_dask,
+    "array_api_strict": in_strict,
+    "torch": in_torch,
+}
+
+
+def fitted(model, views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(views)
+
+
+@contextmanager
+def many_pieces():
+    """Cut small data as large data would be: into many shards, each worked on in many spans and blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "LEAST_CHUNK", 1)
+        patch.setattr(parallel, "BLOCK", 128)
+        patch.setattr(kmeans, "BLOCK", 128)
+        patch.setattr(coem, "PIECE", 20 * K)
+        patch.setattr(coem, "WORKSPACE", 64)
+        patch.setattr(shards, "shard_rows", lambda views: cut(slice(0, views[0][0].shape[0]), 4))
+        patch.setattr(lazy, "BLOCK_BYTES", 1 << 12)
+        patch.setattr(lazy, "LARGEST_UNIT", 1 << 12)
+        yield
+
+
+@contextmanager
+def cluster(**options):
+    """A client of two workers that says nothing."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", **options}  # a port that is free
+    with (
+        distributed.LocalCluster(silence_logs=logging.CRITICAL, **options) as own,
+        distributed.Client(own, set_as_default=False) as client,
+    ):
+        yield client
