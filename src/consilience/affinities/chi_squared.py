@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._saving import save_as
 from ..arrays import Array, Kernel, Points, decay, namespace, row_sums
 from .base import check_setting
 from .histograms import HistogramAffinity, histograms, shared
 
 
+@save_as("affinity-chi-squared")
 @dataclass(frozen=True)
 class ChiSquared(HistogramAffinity):
     """``exp(-gamma sum_c (x_c - y_c)^2 / (x_c + y_c))``, as scikit-learn's ``chi2_kernel``; sparse rows stay sparse.
@@ -29,6 +31,7 @@ class ChiSquared(HistogramAffinity):
         return ExponentialChi(self.gamma)
 
 
+@save_as("kernel-chi-squared")
 @dataclass(frozen=True)
 class ExponentialChi:
     """The kernel itself: (x - y)^2 / (x + y) is x + y - 4 x y / (x + y), which only shared columns need."""

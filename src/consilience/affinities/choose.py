@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array
 from .base import Affinity, ViewOperator
 from .chi_squared import ChiSquared
@@ -24,6 +25,7 @@ from .precomputed import Precomputed
 EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
 
 
+@save_as("affinity-auto")
 @dataclass(frozen=True)
 class Auto:
     """Nearest neighbours up to 20,000 rows, landmarks beyond: every row compared with every other takes too long."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._saving import refer_as, save_as
 from ..arrays import Array, Kernel, namespace, scale_rows, squared_norms
 from .kernel import KernelAffinity, has_negative
 from .linear import Product
 
 
+@save_as("affinity-cosine")
 @dataclass(frozen=True)
 class Cosine(KernelAffinity):
     """Inner product of two rows of unit length; a row of zeros has no direction, so it is missing.
@@ -26,6 +28,7 @@ class Cosine(KernelAffinity):
         return has_negative(X)
 
 
+@refer_as("unit-rows")
 def unit_rows(X: Array) -> Array:
     """Rows scaled to unit length; rows of zeros stay."""
     xp = namespace(X)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import (
     Array,
     Kernel,
@@ -38,6 +39,7 @@ NEIGHBOUR = 7  # whose distance is a row's local bandwidth
 SAMPLED = 1000  # rows that tell about where the median distance lies
 
 
+@save_as("affinity-gaussian")
 @dataclass(frozen=True)
 class Gaussian(KernelAffinity):
     """``exp(-d^2 / (2 bandwidth^2))`` of the Euclidean distance d between two rows.
@@ -68,6 +70,7 @@ class Gaussian(KernelAffinity):
         return BANDWIDTHS[self.bandwidth](distances, X)
 
 
+@save_as("kernel-squared-distances")
 @dataclass(frozen=True, eq=False)
 class SquaredDistances:
     """Squared Euclidean distances, as a kernel."""
@@ -105,6 +108,7 @@ class SquaredDistances:
         return to_numpy(self.tile(points, points))[np.triu_indices(len(chosen), 1)]
 
 
+@save_as("kernel-gaussian")
 @dataclass(frozen=True, eq=False)
 class Bell:
     """The kernel of one bandwidth."""
@@ -132,6 +136,7 @@ class Bell:
         return decay(exponents)
 
 
+@save_as("kernel-gaussian-local")
 @dataclass(frozen=True, eq=False)
 class LocalBell:
     """The kernel whose bandwidth differs from row to row."""

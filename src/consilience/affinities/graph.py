@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from .._saving import save_as
 from ..arrays import Array, itemsize, like, namespace, on_host, take_rows, to_numpy, zeros
 from .base import as_type, one_part
 
@@ -51,6 +52,7 @@ class Stored:
         return found if self.home is None else like(found, self.home)
 
 
+@save_as("similarity-graph")
 @dataclass(frozen=True, eq=False)
 class Graph(Stored):
     """A graph's matrix, and how others are joined to it."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._saving import save_as
 from ..arrays import Array, Kernel, Points
 from .histograms import HistogramAffinity, histograms, shared
 
 
+@save_as("affinity-histogram-intersection")
 @dataclass(frozen=True)
 class HistogramIntersection(HistogramAffinity):
     """``sum_c min(x_c, y_c)``: what two histograms have in common; sparse rows stay sparse."""
@@ -17,6 +19,7 @@ class HistogramIntersection(HistogramAffinity):
         return Intersection()
 
 
+@save_as("kernel-histogram-intersection")
 @dataclass(frozen=True)
 class Intersection:
     """The kernel itself."""

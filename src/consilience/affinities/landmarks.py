@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import device
 
+from .._saving import refer_as, save_as
 from ..arrays import (
     Array,
     KernelMatrix,
@@ -32,6 +33,7 @@ from .low_rank import LowRank, choose_landmarks
 from .space import Space, check_metric, comparable, settled_metric
 
 
+@save_as("affinity-landmarks")
 @dataclass(frozen=True)
 class Landmarks:
     """Two rows are alike if they are near to the same landmarks (the anchor graph of Liu, He & Chang 2010).
@@ -98,6 +100,7 @@ def brought(home: Array, join: Callable[[Array], Any], X: Array) -> Stored:
     return Stored(join(X), home=home)
 
 
+@refer_as("nearest-landmarks")
 def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) -> sp.csr_array:
     """Each row's nearest landmarks, weighted by a Gaussian as wide as they are far; a row's weights add up to 1."""
     points = space.points(as_kind(X, landmarks.X))

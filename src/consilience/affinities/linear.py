@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .._saving import save_as
 from ..arrays import Array, Kernel, Points, namespace, products, squared_norms
 from .base import NoAffinityError
 from .kernel import KernelAffinity, has_negative
 
 
+@save_as("affinity-linear")
 @dataclass(frozen=True)
 class Linear(KernelAffinity):
     """Inner product of two rows. Where it is negative for some, the smallest is taken off all."""
@@ -28,6 +30,7 @@ class Linear(KernelAffinity):
         return has_negative(X)
 
 
+@save_as("kernel-linear")
 @dataclass(frozen=True)
 class Product:
     """Inner products of rows, which may be changed first."""

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, namespace
 from .base import chosen_columns, one_part
 
 
+@save_as("low-rank-similarities")
 @dataclass(frozen=True, eq=False)
 class LowRank:
     """Rows are alike as far as they are alike to the same landmarks."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import refer_as, save_as
 from ..arrays import Array, KernelMatrix, Points, as_kind, to_numpy
 from .base import NoAffinityError, check_setting
 from .graph import Graph, home_of
@@ -18,6 +19,7 @@ from .space import Space, check_metric, comparable, settled_metric, usual_number
 ROUNDING = 8  # distances may differ by so many units in the last place of the squared lengths they come from
 
 
+@save_as("affinity-nearest-neighbors")
 @dataclass(frozen=True)
 class NearestNeighbors:
     """The graph that joins each row to its nearest, itself included.
@@ -80,6 +82,7 @@ class NearestNeighbors:
         return 2 * X.shape[0] * number * (8 + 4)
 
 
+@refer_as("join-neighbors")
 def join(space: Space, known: Points, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
     """Other rows joined to known ones as those are joined to each other."""
     points = space.points(as_kind(X, known.X))

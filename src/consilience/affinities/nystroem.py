@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
+from .._saving import save_as
 from ..arrays import Array, fits_table, itemsize, like, take_rows, to_numpy
 from .base import NoAffinityError, check_setting
 from .gaussian import Gaussian
@@ -17,6 +18,7 @@ from .low_rank import LowRank, choose_landmarks
 LEARNED_FROM = 2000  # rows that a bandwidth is learned from
 
 
+@save_as("affinity-nystroem")
 @dataclass(frozen=True)
 class Nystroem:
     """The kernel ``C W^-1 C'`` of n rows from its columns C at some of them, drawn at random, and its entries W there.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
+from .._saving import save_as
 from ..arrays import Array, Kernel, Points, namespace, products, squared_norms
 from .base import NoAffinityError, check_setting
 from .kernel import KernelAffinity, has_negative
 
 
+@save_as("affinity-polynomial")
 @dataclass(frozen=True)
 class Polynomial(KernelAffinity):
     """``(gamma <x, y> + offset) ** degree``. Where it is negative for some, the smallest is taken off all.
@@ -44,6 +46,7 @@ class Polynomial(KernelAffinity):
         return self.degree % 2 == 1 and (has_negative(X) or self.offset < 0)
 
 
+@save_as("kernel-polynomial")
 @dataclass(frozen=True)
 class Power:
     """The kernel with its factor known."""

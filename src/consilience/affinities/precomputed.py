@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import refer_as, save_as
 from ..arrays import Array, as_plain, namespace, on_host, squared_norms
 from .base import NoAffinityError
 from .graph import Graph
@@ -15,6 +16,7 @@ from .graph import Graph
 ROUNDING = 1e-5  # errors in given similarities, as a share of the largest, that are let pass
 
 
+@save_as("affinity-precomputed")
 @dataclass(frozen=True)
 class Precomputed:
     """The view is a square matrix of similarities, dense or sparse: symmetric, none negative.
@@ -39,6 +41,7 @@ class Precomputed:
         return 0
 
 
+@refer_as("check-similarities")
 def given(X: Array) -> Any:
     """The matrix itself: similarities of rows to the entities of the fit, none negative."""
     matrix = as_plain(X) if on_host(X) else X

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
+from .._saving import save_as
 from ..arrays import Array, Points, is_sparse, like, origin_of, squared_norms, take_rows, to_numpy
 from .base import NoAffinityError
 from .cosine import unit_rows
@@ -61,6 +62,7 @@ def comparable(metric: str | None, X: Array) -> Array:
     return lengths > 0 if metric == "cosine" or is_sparse(X) else lengths >= 0
 
 
+@save_as("metric-space")
 @dataclass(frozen=True, eq=False)
 class Space:
     """Squared distances by one of the metrics; cosine is the distance of rows of unit length."""

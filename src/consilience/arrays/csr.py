@@ -8,7 +8,10 @@ from types import EllipsisType
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import save_as
 
+
+@save_as("sparse-rows")
 @dataclass(frozen=True, eq=False)
 class CSR:
     """Rows ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`); offsets are absolute, so rows slice for free."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from array_api_compat import device
 
+from .._saving import refer_as, save_as
 from .cuts import cut
 from .host import on_host
 from .lazy import LazyRows, ahead, lazy_blocks
@@ -33,6 +34,7 @@ HELD = 1 << 30  # bytes: a table up to this size is kept, a larger one computed 
 DEVICE_SHARE = 0.8  # of the memory that is free on a device, which tables may take there
 
 
+@save_as("kernel-points")
 class Points(NamedTuple):
     """Rows made ready for a kernel."""
 
@@ -60,6 +62,7 @@ class Kernel(Protocol):
         """The kernel of some rows with some others: (left, right)."""
 
 
+@save_as("kernel-matrix")
 @dataclass(frozen=True, eq=False)
 class KernelMatrix:
     """The kernel of some rows with others, or with themselves."""
@@ -172,6 +175,7 @@ class KernelMatrix:
         """The smallest entry."""
         return min(fetched(self.over_tiles(lambda _, tile: namespace(tile).min(tile))))
 
+    @refer_as("kernel-against")
     def against(self, X: Array) -> KernelMatrix:
         return KernelMatrix(self.kernel, self.kernel.points(as_kind(X, self.right.X)), self.right, False, self.shift)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import rankdata
 
+from .._saving import save_as
 from ..data import Table
 from .reference import (
     FOLLOWED,
@@ -35,6 +36,7 @@ WORD_TYPE = f"<U{max(len(word) for word, _ in WORDS)}"
 Verdict = Literal["stable", "mixed", "do not rely"]
 
 
+@save_as("assessment")
 @dataclass(frozen=True, eq=False)
 class Assessment:
     """How far a clustering can be relied on, judged by entities that the models have not seen.
@@ -337,6 +339,7 @@ class Assessment:
         }
 
 
+@save_as("assessment-alternative")
 @dataclass(frozen=True, eq=False)
 class Alternative:
     """The result without the views that no other view confirms.

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from .._saving import save_as
 from ..affinities import Cross, ViewOperator
 from ..methods.spectral.eigen import SPARE, top_eigenvectors
 from ._side_by_side import Matrix
@@ -24,6 +25,7 @@ SOME = 100  # so many dimensions of others, and of kernels
 NOTHING = 1e-10  # a variance below this share of the largest is rounding
 
 
+@save_as("cca-linear-components")
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Principal components of columns."""
@@ -36,6 +38,7 @@ class Linear:
         return X @ self.directions - self.mean @ self.directions
 
 
+@save_as("cca-kernel-components")
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """Principal components of a kernel."""
@@ -102,6 +105,7 @@ def kernel_dimensions(K: ViewOperator, rank: int | None, rng: np.random.Generato
     return Kernel(mean, U / np.sqrt(values)), U * np.sqrt(values)
 
 
+@save_as("cca-directions")
 @dataclass(frozen=True, eq=False)
 class Canonical:
     """What the views have in common."""

@@ -13,11 +13,13 @@ from itertools import combinations
 import numpy as np
 import scipy.linalg
 
+from .._saving import save_as
 from ..affinities import Operator, degrees
 from ..methods.spectral.algorithm import First, inverse_root, nobody, without_nothing
 from ..methods.spectral.eigen import SPARE, top_eigenvectors
 
 
+@save_as("co-regularized-eigenvectors")
 @dataclass(frozen=True, eq=False)
 class Vectors:
     """Eigenvectors, and how they come from the views' similarities alone.
@@ -51,6 +53,7 @@ class CoRegularized:
         return {"objective": self.objective}
 
 
+@save_as("co-regularized-view")
 @dataclass(frozen=True, eq=False)
 class Normalised:
     """A view's normalised similarities."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._saving import save_as
 from ..affinities import Cross, Operator
 from ..methods.spectral.algorithm import Embedding, First, embed
 from ..methods.spectral.base import BaseSpectral, warn_of_embedding
@@ -45,6 +46,7 @@ class BaseJoint(BaseSpectral):
         warn_of_embedding(self._combination.words, found.embedding, comparable, self.n_clusters)
 
 
+@save_as("joint-embedding")
 @dataclass(frozen=True, eq=False)
 class Joint:
     """One embedding by all views, and where in it each view alone puts the entities."""

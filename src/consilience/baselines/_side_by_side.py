@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import save_as
 from ..arrays import as_plain, available_memory, to_numpy
 from ..data import Views
 from ..methods.common.input_checks import ready_blocks
@@ -22,6 +23,7 @@ def plain_blocks(views: Views) -> dict[str, tuple[Matrix, np.ndarray]]:
     return {name: (as_plain(X), to_numpy(there)) for name, (X, there) in ready_blocks(views).items()}
 
 
+@save_as("missing-view-filler")
 @dataclass(frozen=True, eq=False)
 class Filler:
     """What stands for a view that an entity lacks.

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..arrays import generator, threads
 from ..data import Views
@@ -26,6 +27,7 @@ from .kernel_addition import KernelAddition
 Scores = Mapping[str, tuple[np.ndarray, np.ndarray]]  # of the entities that have the view, and which have it
 
 
+@save_as("cca-spectral")
 class CCASpectral(ClusterMixin, BaseEstimator):
     """Spectral clustering of canonical correlation features (Blaschko & Lampert 2008).
 
@@ -240,6 +242,7 @@ class Analysis(Protocol):
         """Of other entities in each view of the fit."""
 
 
+@save_as("linear-cca")
 @dataclass(frozen=True, eq=False)
 class LinearAnalysis:
     """Principal components of the views' columns."""
@@ -255,6 +258,7 @@ class LinearAnalysis:
         return found
 
 
+@save_as("kernel-cca")
 @dataclass(frozen=True, eq=False)
 class KernelAnalysis:
     """Principal components of the views' kernels."""

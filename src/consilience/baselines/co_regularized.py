@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._saving import save_as
 from ..affinities import Cross, Operator
 from ..data import Table, per_view
 from ..methods.common.input_checks import warn_of_rounds
@@ -23,6 +24,7 @@ from ._co_regularization import Normalised, Vectors, centroid, pairwise
 KINDS = {"pairwise": pairwise, "centroid": centroid}
 
 
+@save_as("co-regularized-spectral")
 class CoRegularizedSpectral(BaseSpectral):
     """Spectral clustering in which the views' eigenvectors pull each other together (Kumar, Rai & Daumé 2011).
 
@@ -214,6 +216,7 @@ class CoRegularizedSpectral(BaseSpectral):
         warn_of_rounds(self)
 
 
+@save_as("co-regularized-embedding")
 @dataclass(frozen=True, eq=False)
 class Placed:
     """Each view's eigenvectors, and those that are clustered."""

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._saving import save_as
 from ..data import Views
 from ..methods.common.input_checks import check_views, remember, store_agreement
 from ._labels import nearest_mean_labels
@@ -18,6 +19,7 @@ from ._side_by_side import Filler, joined, plain_blocks
 from ._wrapped import can_predict
 
 
+@save_as("concatenated-views")
 class ConcatenatedViews(ClusterMixin, BaseEstimator):
     """Any clusterer of one table on the columns of all views side by side: the simplest thing one can do.
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._saving import refer_as, save_as
 from ..affinities import one_part
 from ._joint import BaseJoint, Combination
 
 
+@save_as("kernel-addition")
 class KernelAddition(BaseJoint):
     """Spectral clustering of the sum of the views' similarities.
 
@@ -81,6 +83,7 @@ class KernelAddition(BaseJoint):
         return Combination(Sum, Sum, "the sum of the views' similarities")
 
 
+@refer_as("sum-of-similarities")
 @dataclass(frozen=True, eq=False)
 class Sum:
     """Matrices added up: those of entities with themselves, or with others."""

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from .._saving import refer_as, save_as
 from ..affinities import one_part
 from ..arrays import cut, fits_table, map_chunks, pairwise
 from ._joint import BaseJoint, Combination
 
 
+@save_as("kernel-product")
 class KernelProduct(BaseJoint):
     """Spectral clustering of the entrywise product of the views' similarities.
 
@@ -112,6 +114,7 @@ class KernelProduct(BaseJoint):
         return Combination(Product, CrossProduct, "the product of the views' similarities")
 
 
+@refer_as("product-of-similarities")
 @dataclass(frozen=True, eq=False)
 class CrossProduct:
     """Similarities of others to the entities, multiplied entry by entry, a few columns at a time."""

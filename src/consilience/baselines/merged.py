@@ -14,12 +14,14 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._saving import save_as
 from ..data import Views
 from ..methods.common.input_checks import check_views, remember, store_agreement
 from ._side_by_side import Filler, Held, Matrix, joined, plain_blocks
 from ._wrapped import can_predict
 
 
+@save_as("merged-views")
 class MergedViews(ClusterMixin, BaseEstimator):
     """Any multi-view clusterer on views of which some are joined into one.
 

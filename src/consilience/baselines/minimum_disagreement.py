@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..affinities import Cross, Operator
 from ..methods.spectral.algorithm import Embedding, embed, extended, inverse_root, nobody, without_nothing
 from ..methods.spectral.base import BaseSpectral, chosen_views, warn_of_embedding
 from ..methods.spectral.eigen import SPARE, top_eigenvectors
 
 
+@save_as("minimum-disagreement")
 class MinimumDisagreement(BaseSpectral):
     """Spectral clustering that minimises the disagreement of the views (de Sa 2005), here for any number of views.
 
@@ -139,6 +141,7 @@ class MinimumDisagreement(BaseSpectral):
         warn_of_embedding("the graph of all views' entities", whole, comparable, self.n_clusters)
 
 
+@save_as("minimum-disagreement-embeddings")
 @dataclass(frozen=True, eq=False)
 class Separate:
     """An embedding a view, of which some are clustered."""
@@ -155,6 +158,7 @@ class Separate:
         return [self.views[v].place(crosses[v], alone) for v in self.chosen]
 
 
+@save_as("minimum-disagreement-view")
 @dataclass(frozen=True, eq=False)
 class Connected(Embedding):
     """A view's part of the eigenvectors of the graph over all pairs of views."""

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._saving import save_as
 from ..data import Table
 from ..methods.common.input_checks import check_views, remember, store_agreement
 from ._averages import mean_of, over_shared
@@ -22,6 +23,7 @@ from ._wrapped import can_predict
 JUDGED = 2000  # entities that a silhouette is computed from
 
 
+@save_as("single-view")
 class SingleView(ClusterMixin, BaseEstimator):
     """Any clusterer on one view, as if there were no others.
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import generator
 from .coerce import is_frame
 from .links import Links, closure, components, numbered
@@ -32,6 +33,7 @@ class Precision(NamedTuple):
     cannot_link: float
 
 
+@save_as("constraints")
 class Constraints:
     """Pairs of entities that must, or cannot, be in one cluster, with the price of parting or joining them.
 

@@ -8,12 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from .._saving import save_as
 from ..arrays import available_memory
 
 FEW = 10_000_000  # numbers of which a table is always small
 PAIR_BYTES = 128  # of memory that a pair takes while pairs are put in order
 
 
+@save_as("constraint-links")
 class Links(NamedTuple):
     """Unordered pairs, each once and the smaller number first, and their weights."""
 

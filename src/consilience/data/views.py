@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, available_memory
 from ..arrays.lazy import LazyRows
 from ..rows import ParquetFile, in_memory, parquet_reader
@@ -17,6 +18,7 @@ from .join import check_ids, check_present, check_rows_exist, check_same_length,
 from .table import Table
 
 
+@save_as("views")
 class Views:
     """V named blocks of features over the same N entities, and which entity has which.
 

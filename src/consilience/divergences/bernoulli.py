@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, Points, like, map_values, namespace, row_sums, stored_values
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant, no_normalizer, precise
 
 
+@save_as("divergence-bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(BasePairs):
     """``sum x log(x / y) + (1 - x) log((1 - x) / (1 - y))`` over the columns, of numbers from 0 to 1.
@@ -37,6 +39,7 @@ class Bernoulli(BasePairs):
         return LogisticLoss(self.margin, bool(xp.all(xp.logical_or(values == 0, values == 1))))
 
 
+@save_as("measure-bernoulli")
 @dataclass(frozen=True, eq=False)
 class LogisticLoss(ProductMeasure):
     """The divergence of clipped rows, in terms that are zero where a row is: sparse rows stay sparse."""

@@ -7,11 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, Points, log_sphere_integral, namespace, scale_rows, squared_norms
 from .base import Rows
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
 
 
+@save_as("divergence-cosine")
 @dataclass(frozen=True)
 class Cosine(BasePairs):
     """``1 - <x, c>`` for rows and centres of unit length; a row of zeros has no direction, so it is missing.
@@ -50,6 +52,7 @@ class Cosine(BasePairs):
         return Angles()
 
 
+@save_as("measure-cosine")
 @dataclass(frozen=True, eq=False)
 class Angles(ProductMeasure):
     """One minus the cosine of two rows."""

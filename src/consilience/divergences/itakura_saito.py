@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from .._saving import save_as
 from ..arrays import CSR, Array, Points, namespace, row_sums, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, precise
 
 
+@save_as("divergence-itakura-saito")
 @dataclass(frozen=True)
 class ItakuraSaito(BasePairs):
     """``sum x / y - log(x / y) - 1`` over the columns, of positive numbers; only their ratios matter.
@@ -23,6 +25,7 @@ class ItakuraSaito(BasePairs):
         return Ratios()
 
 
+@save_as("measure-itakura-saito")
 @dataclass(frozen=True, eq=False)
 class Ratios(ProductMeasure):
     """The divergence as a product of rows with one over rows."""

@@ -8,12 +8,14 @@ from typing import ClassVar
 import numpy as np
 import scipy.linalg
 
+from .._saving import save_as
 from ..arrays import Array, Points, largest, like, namespace, to_numpy
 from ..arrays.pairwise import fetched
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
 from .precomputed import ROUNDING, asymmetry, columns, positions, some_at_a_time, square
 
 
+@save_as("divergence-kernel")
 @dataclass(frozen=True)
 class Kernel(BasePairs):
     """The view is a square matrix of similarities, positive semidefinite: ``d = K_ii + K_jj - 2 K_ij``.
@@ -51,6 +53,7 @@ class Kernel(BasePairs):
         return InnerProducts(to_numpy(selves), caveat(to_numpy(K), slack))
 
 
+@save_as("measure-kernel")
 @dataclass(frozen=True, eq=False)
 class InnerProducts:
     """Distances from inner products; exemplars are positions of the columns."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, Points, map_values, namespace, row_sums, stored_values
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, no_normalizer, precise
 
 
+@save_as("divergence-kullback-leibler")
 @dataclass(frozen=True)
 class KullbackLeibler(BasePairs):
     """``sum x log(x / y) - x + y`` over the columns; on rows that sum to one, the divergence of two distributions.
@@ -47,6 +49,7 @@ class KullbackLeibler(BasePairs):
         return RelativeEntropy(default if self.smoothing is None else float(self.smoothing))
 
 
+@save_as("measure-kullback-leibler")
 @dataclass(frozen=True, eq=False)
 class RelativeEntropy(ProductMeasure):
     """The divergence of rows x + s from rows y + s, in terms of log(1 + y / s), which is zero where y is."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import CSR, Array, Points, like, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure
 from .squared_euclidean import EuclideanMeasure
@@ -13,6 +14,7 @@ from .squared_euclidean import EuclideanMeasure
 LEAST = 1e-12  # a direction of correlated columns with less than this share of all variance is not one of its own
 
 
+@save_as("divergence-mahalanobis")
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(BasePairs):
     """``(x - y)' C^-1 (x - y)``. As a mixture's component: a Gaussian of covariance C / (2 beta).
@@ -73,6 +75,7 @@ def covariance_of(X: Array) -> np.ndarray:
     return to_numpy(moved.T @ moved) / (X.shape[0] - 1)
 
 
+@save_as("measure-mahalanobis")
 @dataclass(frozen=True, eq=False)
 class Whitened(ProductMeasure):
     """Squared distances of rows whose columns were made independent and of unit variance."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import CSR, Array, Points, cut, largest, like, namespace, to_numpy
 from ..arrays.pairwise import fetched
 from .pairs import BasePairs, NoDivergenceError, no_normalizer
@@ -14,6 +15,7 @@ from .pairs import BasePairs, NoDivergenceError, no_normalizer
 ROUNDING = 1e-5  # errors in given numbers, as a share of the largest, that are let pass
 
 
+@save_as("divergence-precomputed")
 @dataclass(frozen=True)
 class Precomputed(BasePairs):
     """The view is a square matrix of divergences, of each entity (row) from each exemplar (column).
@@ -45,6 +47,7 @@ class Precomputed(BasePairs):
         return Given(caveat)
 
 
+@save_as("measure-precomputed")
 @dataclass(frozen=True, eq=False)
 class Given:
     """What is in the matrix; exemplars are positions of its columns."""

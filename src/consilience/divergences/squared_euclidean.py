@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import (
     Array,
     LazyRows,
@@ -26,6 +27,7 @@ from .base import Rows
 from .pairs import BasePairs, ProductMeasure, constant
 
 
+@save_as("divergence-squared-euclidean")
 @dataclass(frozen=True)
 class SquaredEuclidean(BasePairs):
     """``||x - c||^2``; the centre is the mean. As a mixture's component: a Gaussian."""
@@ -60,6 +62,7 @@ class SquaredEuclidean(BasePairs):
         return EuclideanMeasure(origin_of(X))
 
 
+@save_as("measure-squared-euclidean")
 @dataclass(frozen=True, eq=False)
 class EuclideanMeasure(ProductMeasure):
     """Squared distances of rows, measured from a point amid them."""

@@ -7,12 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, namespace, scorer, scores_of, stored_values, to_numpy
 from .base import CountingFamily, Density, Params, Statistics, first_of, in_kind, pool_dead
 
 CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end
 
 
+@save_as("family-bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(CountingFamily):
     """Independent 0/1 columns, for sets of tags, presence of words, answers; sparse rows stay sparse.

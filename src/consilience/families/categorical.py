@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from array_api_compat import device
 
+from .._saving import save_as
 from ..arrays import Array, as_rows, namespace, to_numpy
 from ..arrays.rows import is_sparse
 from .base import (
@@ -24,6 +25,7 @@ from .base import (
 )
 
 
+@save_as("family-categorical")
 @dataclass(frozen=True)
 class Categorical(LaidOutFamily):
     """Independent columns of codes 0, 1, 2, ... whose order means nothing (scikit-learn's OrdinalEncoder makes them).

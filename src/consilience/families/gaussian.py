@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import (
     Array,
     as_rows,
@@ -113,6 +114,7 @@ class BaseGaussian(LaidOutFamily):
         """White noise given the covariances of its rows' clusters."""
 
 
+@save_as("family-gaussian")
 @dataclass(frozen=True, eq=False)
 class Gaussian(BaseGaussian):
     """Gaussian with a variance of its own for each column and cluster (a diagonal covariance); sparse stays sparse.
@@ -174,6 +176,7 @@ class Gaussian(BaseGaussian):
         return noise * np.sqrt(covariances)[labels]
 
 
+@save_as("family-gaussian-spherical")
 @dataclass(frozen=True, eq=False)
 class GaussianSpherical(BaseGaussian):
     """Gaussian with one variance a cluster, the same in all columns: soft k-means; sparse stays sparse.

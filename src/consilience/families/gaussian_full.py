@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from array_api_compat import device
 
+from .._saving import save_as
 from ..arrays import Array, namespace, on_host, scorer, scores_of, to_numpy
 from ..arrays.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
 from ..arrays.rows import is_sparse
@@ -55,6 +56,7 @@ class BaseCovariance(BaseGaussian):
         return xp.where(xp.any(values < 1), stretched @ xp.matrix_transpose(directions) * scales, covariances)
 
 
+@save_as("family-gaussian-full")
 @dataclass(frozen=True, eq=False)
 class GaussianFull(BaseCovariance):
     """Gaussian with a covariance matrix of its own for each cluster.
@@ -117,6 +119,7 @@ class GaussianFull(BaseCovariance):
         return np.einsum("icd,id->ic", np.linalg.cholesky(covariances)[labels], noise)
 
 
+@save_as("family-gaussian-tied")
 @dataclass(frozen=True, eq=False)
 class GaussianTied(BaseCovariance):
     """Gaussian with one covariance matrix that all clusters share.

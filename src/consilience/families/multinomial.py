@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, namespace, row_sums, scorer, scores_of, to_numpy
 from .base import (
     CountingFamily,
@@ -21,6 +22,7 @@ from .base import (
 )
 
 
+@save_as("family-multinomial")
 @dataclass(frozen=True)
 class Multinomial(CountingFamily):
     """Multinomial counts (Bickel & Scheffer 2005, Eqs 20 to 22), for text and links; sparse rows stay sparse.

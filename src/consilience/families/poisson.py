@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._saving import save_as
 from ..arrays import Array, blocks, map_values, namespace, row_sums, scorer, scores_of, to_numpy
 from ..arrays.special import log_factorial
 from .base import CountingFamily, Density, Params, Statistics, in_kind, negative_count, pool_dead
@@ -14,6 +15,7 @@ from .base import CountingFamily, Density, Params, Statistics, in_kind, negative
 LEAST_RATE = 1e-12  # of a column that is zero throughout
 
 
+@save_as("family-poisson")
 @dataclass(frozen=True)
 class Poisson(CountingFamily):
     """Independent Poisson columns, for counts whose totals matter (a multinomial ignores them); sparse stays sparse.

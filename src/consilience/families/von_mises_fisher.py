@@ -10,6 +10,7 @@ import numpy as np
 from array_api_compat import device
 from scipy.stats import vonmises_fisher
 
+from .._saving import save_as
 from ..arrays import (
     Array,
     as_rows,
@@ -27,6 +28,7 @@ from ..arrays import (
 from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
 
 
+@save_as("family-von-mises-fisher")
 @dataclass(frozen=True)
 class VonMisesFisher(LaidOutFamily):
     """Von Mises-Fisher on unit rows, for tf-idf, embeddings, profiles; sparse rows stay sparse.

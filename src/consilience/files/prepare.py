@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._saving import save_as
 from ..data import Views, take_rows
 from ..data.coerce import Block
 from .content import Content
@@ -25,6 +26,7 @@ ENCODERS: dict[str, Callable[[bool], Any]] = {
 }
 
 
+@save_as("encoded-view")
 @dataclass(frozen=True, eq=False)
 class Part:
     """A view of the model: which content it comes from, and how that becomes numbers."""

@@ -8,16 +8,20 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from .. import affinities, assessment, baselines, divergences, families, files, methods, selection  # noqa: F401
 from ..files.formats import InputFile, InputFiles
 from .archive import UnreadableError, read_archive
 from .decode import Decoder
 
+# The packages are imported so that every class of consilience has declared its name before a file is read.
+
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what `save` has written. No code of the file's is run, whoever wrote it.
+    """Read a file that `save` has written, without running any code of the file.
 
-    Only classes of consilience are made, by setting attributes, and only if every byte is as it was written. That a
-    file is safe to load does not make its model a good one: a stranger's model may still give any label to anything.
+    Only classes that are declared for model files are created, by setting attributes, and only if every byte is
+    unchanged. That a file is safe to load does not make its model a good one: a model from an unknown source may still
+    assign arbitrary labels.
 
     Parameters
     ----------
@@ -27,12 +31,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     object
-        The model or the tree of models that was saved, ready to predict.
+        The model, or the tree of models, that was saved.
 
     Raises
     ------
     ValueError
-        If the file is damaged, was changed, was written by a newer version, or is something else altogether.
+        If the file is damaged, was changed, was written by an incompatible version, or is not a model file.
 
     Examples
     --------
@@ -43,32 +47,25 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(f"{folder}/settings.zip")
     {'n_clusters': 3, 'scale': (1.0, inf)}
     """
-    os.stat(path)  # raises the usual error if there is no such file
+    os.stat(path)  # raises the usual error if the file does not exist
     with InputFiles() as inputs:
-        return _load(inputs.locate(Path(path)))
+        return _load_file(inputs.locate(Path(path)))
 
 
-def _load(path: InputFile) -> Any:
+def _load_file(path: InputFile) -> Any:
     try:
         content, arrays = read_archive(path)
-        origin = f"{path}, which consilience {content.get('consilience')} has written,"
+        origin = f"{path}, written by consilience {content.get('consilience')},"
         return Decoder(arrays, origin).decode(content["tree"])
     except (MemoryError, UnreadableError):
         raise
-    except Exception as error:  # there is no telling what a spoiled file brings about
-        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a place before the beginning
+    except Exception as error:  # a damaged file can cause any error
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # EINVAL: seek to a negative position
             raise
+        is_explained = isinstance(error, ValueError | zipfile.BadZipFile)
+        reason = str(error).partition("\n")[0].rstrip(".")
+        if not is_explained or not reason:
+            reason = f"{type(error).__name__} {reason}".strip()
         raise ValueError(
-            f"{path} is damaged or was changed: {_reason(error)}. Copy it again from where it came, or save the model "
-            "again"
+            f"{path} is damaged or was changed: {reason}. Copy it again from its source, or save the model again"
         ) from error
-
-
-def _reason(error: Exception) -> str:
-    """The first line of what went wrong, or its name."""
-    text = str(error).partition("\n")[0].rstrip(".")
-    return (
-        text
-        if isinstance(error, ValueError | zipfile.BadZipFile) and text
-        else f"{type(error).__name__} {text}".strip()
-    )

@@ -14,24 +14,25 @@ from .encode import Encoder
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a fitted model, or a tree of models, arrays and settings, to one file that `load` reads.
 
-    The file holds numbers and text, no code: a zip of numpy arrays and of one JSON, with a digest of each. It appears
-    whole or not at all.
+    The file holds numbers and text, no code: a zip of numpy arrays and one JSON document, with a digest of each. It
+    is written completely or not at all.
 
     Parameters
     ----------
-    model : estimator, Views, Table, Constraints, array, or dict, list or tuple of such
-        What to save. All that consilience makes can be, and plain values, numpy arrays and scipy sparse matrices
-        within. What is not is refused: objects of other libraries, such as a scikit-learn estimator in
-        `baselines.ConcatenatedViews` or a transformer in `PerView`, functions, and arrays of other array libraries.
+    model : estimator, Views, Table, Constraints, array, or dict, list or tuple of these
+        The object to save. Everything that consilience creates except reports can be saved, and plain values, numpy
+        arrays and scipy sparse matrices within it. Other objects are refused: objects of other libraries, such as a
+        scikit-learn estimator in `baselines.ConcatenatedViews` or a transformer in `PerView`, functions, and arrays
+        of other array libraries. Classes of your own can be saved if they are declared with `persist.save_as`.
     path : str or path
-        Where to.
+        The file to write.
     overwrite : bool, default=False
-        Whether a file that is there already may be replaced.
+        Whether to replace an existing file.
 
     Notes
     -----
-    A `random_state` that is a generator is saved as None: a fitted model has no more use for it, and a new fit would
-    have drawn other numbers anyway. A whole number is kept.
+    A `random_state` that is a generator is saved as None, because a fitted model no longer needs it. An integer is
+    kept.
 
     Examples
     --------
@@ -43,15 +44,24 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     >>> model = MultiViewKMeans(2, random_state=0).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save({"estimator": model, "settings": {"unit": "cm"}}, f"{folder}/model.zip")
-    ...     back = load(f"{folder}/model.zip")
-    >>> bool(np.all(back["estimator"].predict(X) == model.labels_)), back["settings"]
+    ...     loaded = load(f"{folder}/model.zip")
+    >>> bool(np.all(loaded["estimator"].predict(X) == model.labels_)), loaded["settings"]
     (True, {'unit': 'cm'})
     """
     check_free(Path(path), overwrite)
+    tree, arrays = _encode(model)
+    with whole_file(path, overwrite) as temporary:
+        write_archive(temporary, tree, arrays)
+
+
+def check_savable(model: Any) -> None:
+    """Raise TypeError if `save` would refuse the model as it is now, fitted or not."""
+    _encode(model)
+
+
+def _encode(model: Any) -> tuple[Any, list[Any]]:
     encoder = Encoder()
     try:
-        tree = encoder.encode(model)
+        return encoder.encode(model), encoder.arrays
     except RecursionError as error:
-        raise ValueError("what is to be saved is nested too deeply: make it flatter") from error
-    with whole_file(path, overwrite) as temporary:
-        write_archive(temporary, tree, encoder.arrays)
+        raise ValueError("the object to save is nested too deeply: make it flatter") from error

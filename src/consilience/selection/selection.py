@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._saving import save_as
 from ..data import Table
 
 
+@save_as("selection")
 @dataclass(frozen=True, eq=False)
 class Selection:
     """Which numbers of clusters the data supports.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._saving import save_as
 from ..amounts import convert_amounts
 from ..formats import is_number
 from .numbers import NumbersEncoder
@@ -12,6 +13,7 @@ from .presence import measured
 MOST_LEVELS = 1000  # of a column
 
 
+@save_as("encoder-categories")
 class CategoriesEncoder:
     """One column a category of each column; numbers among them are standardised."""
 

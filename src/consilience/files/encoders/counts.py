@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._saving import save_as
 from .numbers import check_width, in_order
 from .presence import not_empty
 from .weighting import Weighting
 
 
+@save_as("encoder-counts")
 class CountsEncoder:
     """A column a term; rows without any are missing views.
 

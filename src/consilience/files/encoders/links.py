@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._saving import save_as
 from .presence import not_empty
 from .weighting import Weighting
 
 
+@save_as("encoder-links")
 class LinksEncoder:
     """A row an entity, a column for everybody that it points to, or that points to it.
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._saving import save_as
 from .presence import measured
 
 
+@save_as("encoder-numbers")
 class NumbersEncoder:
     """Columns of mean 0 and variance 1; an empty cell in a row that has others gets the column's median.
 

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._saving import save_as
 
+
+@save_as("encoder-similarities")
 class SimilaritiesEncoder:
     """A square matrix as it is; `ids` are those of its columns."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
+from ..._saving import save_as
 from .presence import not_empty
 from .weighting import Weighting
 
@@ -27,6 +28,7 @@ def _is_english(texts: list[str]) -> bool:
     return sum(word in ENGLISH_STOP_WORDS for word in words) > ENGLISH * len(words)
 
 
+@save_as("encoder-text")
 class TextEncoder:
     """Bags of words (or of three letters each) by scikit-learn's CountVectorizer, weighed.
 

@@ -8,7 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from ..._saving import save_as
 
+
+@save_as("encoder-weighting")
 class Weighting:
     """Raw counts, or tf-idf: logarithmic counts times the rarity of the term, rows of unit length.
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..._saving import save_as
 from ...arrays import CSR, available_memory, like, threads, to_numpy
 from ...data import Table, Views, per_view
 from ..common.input_checks import check_n_clusters, check_views, ready_blocks, remember, store_agreement, warn_of_lost
@@ -30,6 +31,7 @@ from .algorithm import (
 ROUNDING = 1e-5  # errors in given distances, as a share of the largest, that are let pass
 
 
+@save_as("agglomerative")
 class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
     """Agglomerative clustering over any number of views that take turns to merge (Bickel & Scheffer 2004, Table 2).
 

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..._saving import save_as
 from ...affinities import Auto, Precomputed
 from ...arrays import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
 from ...data import Constraints, Table, Views
@@ -79,6 +80,7 @@ ROWS_AT_A_TIME = 20_000  # entities that are predicted in one block
 REMEDY = "use a smaller sample_size, or numbers in float32"
 
 
+@save_as("consilience")
 class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimator):
     """Clusters that every view predicts from entities it has not learned from: the default method.
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import randomized_svd
 
+from ..._saving import save_as
 from ...arrays import (
     Array,
     as_kind,
@@ -40,6 +41,7 @@ def count_components(n_rows: int) -> int:
     return int(np.clip(n_rows // 2, LEAST_COMPONENTS, MOST_COMPONENTS))
 
 
+@save_as("geometry")
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """Points of the rows of a view: standardised, scaled to unit length, or both, in terms of leading components."""
@@ -144,6 +146,7 @@ def leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array
     return (Z.T @ vectors) * where(real, where(real, values, 1.0) ** -0.5, 0.0)
 
 
+@save_as("similarity-geometry")
 @dataclass(frozen=True, eq=False)
 class SimilarityGeometry:
     """Points of entities that are given by their similarities to the entities of the fit (kernel components)."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._saving import save_as
 from ...arrays import Array, like, namespace, to_numpy
 from ..spectral.algorithm import unit_rows
 from .ensemble import indicate
@@ -15,6 +16,7 @@ from .geometry import Geometry, SimilarityGeometry
 from .predictors import NeighborGraph, append_ones, search_neighbors
 
 
+@save_as("agreement-component-rule")
 @dataclass(frozen=True, eq=False)
 class ComponentRule:
     """A linear function of a row's point for each cluster."""
@@ -27,6 +29,7 @@ class ComponentRule:
         return append_ones(points) @ like(self.coefficients, points) * self.weight
 
 
+@save_as("agreement-graph-rule")
 @dataclass(frozen=True, eq=False)
 class GraphRule:
     """A linear function of a row's place in a graph for each cluster."""
@@ -48,6 +51,7 @@ class GraphRule:
         return append_ones(placed) @ like(self.coefficients, points) * self.weight, distances
 
 
+@save_as("agreement-neighbor-rule")
 @dataclass(frozen=True, eq=False)
 class NeighborRule:
     """The clusters of a row's nearest neighbours among the entities of the fit."""
@@ -65,6 +69,7 @@ class NeighborRule:
         return like(members[nearest].mean(axis=1) * self.weight, points)
 
 
+@save_as("agreement-space-model")
 @dataclass(frozen=True, eq=False)
 class SpaceModel:
     """The rules of a view in one geometry."""
@@ -85,6 +90,7 @@ class SpaceModel:
         return sum(votes[1:], votes[0]), distances
 
 
+@save_as("agreement-view-model")
 @dataclass(frozen=True, eq=False)
 class ViewModel:
     """The rules of a view in all its geometries."""

@@ -16,6 +16,7 @@ import sklearn.neighbors
 from array_api_compat import device
 from scipy.sparse.linalg import ArpackError, eigsh
 
+from ..._saving import save_as
 from ...arrays import Array, like, map_chunks, namespace, single_openmp_thread, to_numpy, where
 from ..spectral.algorithm import unit_rows
 
@@ -88,6 +89,7 @@ class NeighborVote:
         return like(self.neighbors @ to_numpy(members), members)
 
 
+@save_as("neighbor-graph")
 @dataclass(frozen=True, eq=False)
 class NeighborGraph:
     """The graph that joins each point to its nearest points, and how new points join it."""

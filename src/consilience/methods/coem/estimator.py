@@ -14,6 +14,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..._saving import save_as
 from ...arrays import Array, generator, like, namespace, on_device, threads, to_numpy
 from ...data import Table, Views, per_view
 from ...families import Family, Multinomial
@@ -44,6 +45,7 @@ from .start import chosen_starts, given_start
 T = TypeVar("T")
 
 
+@save_as("co-em")
 class CoEM(ClusterMixin, BaseEstimator):
     """Mixture model over any number of views, each with a distribution of its own, estimated by co-EM.
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from ..._saving import save_as
 from ...arrays import Array, as_plain, is_sparse, to_numpy
 from ...data import Views
 from .input_checks import in_blocks, ready_blocks
@@ -18,6 +19,7 @@ from .membership import LEAST_RATIO, measure_spreads
 ROWS_AT_A_TIME = 4_096  # of dense rows that are compared with means
 
 
+@save_as("cluster-means")
 @dataclass(frozen=True, eq=False)
 class ClusterMeans:
     """The means of the clusters in each view, and the typical distance of their members from them.

@@ -8,10 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from ..._saving import save_as
 from ...data import Views, per_view, take_rows
 from .input_checks import check_views, remember
 
 
+@save_as("per-view")
 class PerView(TransformerMixin, BaseEstimator):
     """Apply scikit-learn transformers to each view, fitted on the entities that have the view.
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..._saving import save_as
 from ...arrays import CSR, add_label_sums, blocks, chunks, map_chunks, map_values, nearest, scorer
 from ...divergences import Rows, SquaredEuclidean
 from ...families import Gaussian, GaussianFull, GaussianTied
@@ -106,6 +107,7 @@ class Metric(ABC):
         """(k, d) or (k, d, d): the metrics."""
 
 
+@save_as("metric-euclidean")
 @dataclass(frozen=True, eq=False)
 class Identity(Metric):
     """Squared Euclidean distance: nothing is learned."""
@@ -186,6 +188,7 @@ class LearnedMetric(Metric):
         """What all rows cost in their clusters, by the scatters."""
 
 
+@save_as("metric-diagonal")
 @dataclass(frozen=True, eq=False)
 class Diagonal(LearnedMetric):
     """A weight for each column, of each cluster or of all."""
@@ -236,6 +239,7 @@ class Diagonal(LearnedMetric):
         return self.weights
 
 
+@save_as("metric-full")
 @dataclass(frozen=True, eq=False)
 class Full(LearnedMetric):
     """A matrix, of each cluster or of all. Dense rows only."""

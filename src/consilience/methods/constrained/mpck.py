@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from ..._saving import save_as
 from ...arrays import CSR
 from .base import BaseConstrainedKMeans
 from .cluster_metrics import METRICS, Metric
 from .linked import Linked
 
 
+@save_as("mpck-means")
 class MPCKMeans(BaseConstrainedKMeans):
     """Pairwise constrained k-means with a metric that is learned (Bilenko, Basu & Mooney 2004).
 

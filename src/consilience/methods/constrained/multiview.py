@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..._saving import save_as
 from ...arrays import CSR, generator, take_rows, threads
 from ...data import Constraints, Table, Views, per_view
 from ..common.constraint_checks import by_view, entity_ids, positions_of, warn_of_conflicts
@@ -41,6 +42,7 @@ from .transfer import TRANSFERS, Transfer
 BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
 
 
+@save_as("constrained-view")
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """What `predict` needs of a view: its clusters, and how many of its squared distances make one unit of variance."""
@@ -54,6 +56,7 @@ class Fitted:
         return costs_of(ready_rows(X, self.centres), self.metric, self.centres) / self.unit
 
 
+@save_as("constrained-k-means")
 class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Constrained clustering across views that are only partly mapped to each other (Eaton, desJardins & Jacob 2010).
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._saving import save_as
 from .base import BaseConstrainedKMeans
 from .cluster_metrics import Identity, Metric
 from .linked import Linked
 
 
+@save_as("pck-means")
 class PCKMeans(BaseConstrainedKMeans):
     """Pairwise constrained k-means (Basu, Banerjee & Mooney 2004).
 

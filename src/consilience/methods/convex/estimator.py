@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..._saving import save_as
 from ...arrays import available_memory, like, namespace, on_device, threads, to_numpy
 from ...data import Table, Views, per_view
 from ...divergences import DIVERGENCES
@@ -78,6 +79,7 @@ def has_probabilities(estimator: ConvexMixture) -> bool:
     return True
 
 
+@save_as("convex-mixture")
 class ConvexMixture(ClusterMixin, BaseEstimator):
     """Exemplars of the clusters, found by a convex mixture over any number of views (Tzortzis & Likas 2010).
 

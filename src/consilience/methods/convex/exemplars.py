@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from ..._saving import refer_as, save_as
 from ...arrays import Array, KernelMatrix, Points, like, namespace, rounding, to_numpy
 from ...arrays.pairwise import joined
 from ...divergences import Measure
@@ -37,6 +38,7 @@ class Exponents:
         return self.measure.tile(left, right)
 
 
+@save_as("view-exemplars")
 @dataclass(frozen=True, eq=False)
 class ViewExemplars:
     """The exemplars with a share, in one view."""
@@ -124,6 +126,7 @@ class Sight(NamedTuple):
 Combination = Callable[[Sequence[Sight], np.ndarray, tuple[int, int]], np.ndarray]
 
 
+@refer_as("weighted-posterior")
 def weighted_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Log of q_k times the weighted sum of the views' likelihoods (Eq 14 without its denominator): (n, clusters)."""
     found = np.full(shape, -np.inf)
@@ -132,6 +135,7 @@ def weighted_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: 
     return found
 
 
+@refer_as("mean-posterior")
 def mean_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:  # noqa: ARG001
     """Log of the sum over views of each view's own posterior: (n, clusters)."""
     found = np.full(shape, -np.inf)
@@ -150,6 +154,7 @@ class Placement(NamedTuple):
     view_labels: dict[str, np.ndarray]  # the cluster that one view alone would give, -1 where it says nothing
 
 
+@save_as("exemplars")
 @dataclass(frozen=True, eq=False)
 class Exemplars:
     """The exemplars with a share, those that stand for clusters first, and how views are weighed."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._saving import save_as
 from ...arrays import (
     Array,
     KernelMatrix,
@@ -59,6 +60,7 @@ class Measured:
         return float(np.log(len(self.entities)) / self.mean) if self.mean else 1.0  # alone, a row is like itself
 
 
+@save_as("exemplar-reference")
 class Known(NamedTuple):
     """What others are compared by in a view."""
 

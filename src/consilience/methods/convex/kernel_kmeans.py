@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..._saving import save_as
 from ...arrays import Array, count_labels, like, namespace, to_numpy, where
 from ..common.run import run
 from .components import as_real, places, positive, spread, wide
@@ -34,6 +35,7 @@ class Space(NamedTuple):
     weight: float
 
 
+@save_as("kernel-means")
 @dataclass(frozen=True, eq=False)
 class Means:
     """The mean of each cluster in one view, known by the partition."""

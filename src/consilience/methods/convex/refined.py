@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._saving import save_as
 from ...arrays import Array, KernelMatrix, Points, to_numpy
 from ...divergences import Measure
 from .components import wide
@@ -29,6 +30,7 @@ class PairDistances:
         return -wide(self.minus @ U)
 
 
+@save_as("refined-view-means")
 @dataclass(frozen=True, eq=False)
 class ViewMeans:
     """The means of the clusters in one view."""
@@ -43,6 +45,7 @@ class ViewMeans:
         return to_numpy(self.means.away(PairDistances.between(self.measure, points, self.exemplars, held=False)))
 
 
+@save_as("refined-means")
 @dataclass(frozen=True, eq=False)
 class Refined:
     """The means of the clusters."""

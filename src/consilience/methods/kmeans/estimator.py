@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..._saving import save_as
 from ...divergences import Divergence, SquaredEuclidean
 from .base import BaseMultiViewKMeans
 
 
+@save_as("k-means")
 class MultiViewKMeans(BaseMultiViewKMeans):
     """k-means over any number of views that take turns.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..._saving import save_as
 from ...divergences import Cosine, Divergence
 from .base import BaseMultiViewKMeans
 
 
+@save_as("spherical-k-means")
 class MultiViewSphericalKMeans(BaseMultiViewKMeans):
     """Spherical k-means (cosine similarity) over any number of views that take turns.
 

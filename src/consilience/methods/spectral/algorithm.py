@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import device
 
+from ..._saving import save_as
 from ...affinities import Cross, Operator, as_type, degrees
 from ...arrays import Array, cut, like, map_chunks, namespace, on_host, take_rows, where, workspace, zeros
 from .eigen import SPARE, eigh, thin_qr, top_eigenvectors
@@ -39,6 +40,7 @@ class Embedding(ABC):
         """Other entities, by their similarities to these and the other views' places for them a round before."""
 
 
+@save_as("spectral-view")
 @dataclass(frozen=True, eq=False)
 class First(Embedding):
     """Eigenvectors of D^-1/2 K D^-1/2: what the view says by itself."""
@@ -56,6 +58,7 @@ class First(Embedding):
         return extended(found[:, 0], found[:, 1:], self.values, self.least)
 
 
+@save_as("spectral-projected-view")
 @dataclass(frozen=True, eq=False)
 class Projected(Embedding):
     """Eigenvectors of D^-1/2 (S - c) D^-1/2: what the view says of what the others say."""

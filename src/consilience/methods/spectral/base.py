@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from ..._saving import save_as
 from ...affinities import AFFINITIES, Cross, Operator, degrees
 from ...arrays import Array, generator, namespace, on_device, threads, to_numpy
 from ...data import Views
@@ -254,6 +255,7 @@ class Ending(Protocol):
         """Return the distance of each row to each cluster, (n, k)."""
 
 
+@save_as("nearest-center")
 class Centres:
     """Clusters by the nearest centre."""
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from ..._saving import save_as
 from ...arrays import Array, like, namespace, on_host, to_numpy, where
 
 
+@save_as("embedding-rotation")
 @dataclass(frozen=True, eq=False)
 class Rotation:
     """A turn of the embedding after which each cluster has an axis of its own (Damle, Minden & Ying 2019)."""

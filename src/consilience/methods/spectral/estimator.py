@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..._saving import save_as
 from ...affinities import Cross, Operator
 from ...arrays import Array, on_device, threads
 from ...data import Table, Views
@@ -23,6 +24,7 @@ LEAST_CLOSENESS = 0.2  # deviation of the ratio of distances to the nearest two 
 STRANGERS = 0.2  # alignment below which views have next to nothing in common
 
 
+@save_as("co-trained-spectral")
 class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
     """Co-trained spectral clustering for any number of views (Kumar & Daumé 2011).
 
@@ -266,6 +268,7 @@ def compare_nearest(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.minimum(ratio, 1.0)
 
 
+@save_as("co-trained-embedding")
 @dataclass(frozen=True, eq=False)
 class CoTrained:
     """All rounds: others go through the same."""

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..._saving import save_as
 from ...affinities import AFFINITIES
 from ...arrays import generator, threads
 from ..common.input_checks import RANDOM_STATE, check_views, remember
@@ -18,6 +19,7 @@ from ..common.similarities import by_name, crosses_of, similarities_of
 from .algorithm import embed
 
 
+@save_as("spectral-features")
 class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Eigenvectors of the normalised Laplacian as columns, standardised: what Eaton et al. (2010) cluster.
 

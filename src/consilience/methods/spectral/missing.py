@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._saving import save_as
 from ...affinities import Cross, Operator, ViewOperator, as_type, one_part
 from ...arrays import Array, like, namespace, take_rows, where, zeros
 
 
+@save_as("view-similarities")
 @dataclass(frozen=True, eq=False)
 class Similarities:
     """The views' similarities, each over the entities that have the view."""
