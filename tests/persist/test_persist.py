@@ -14,6 +14,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from consilience.persist.known import CALLED, KNOWN
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays, from_dtype
@@ -26,7 +27,6 @@ from consilience.affinities import search
 from consilience.persist import load, save
 from consilience.persist.archive import write_archive
 from consilience.persist.decode import TURNS
-from consilience.persist.known import CALLED, KNOWN
 from equal import same
 from fitted import MODES, answers, fitted, views_of
 from waiting import HANG_LIMIT
