@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 import consilience as cs
 from consilience.cli.methods import METHODS as COMMAND
 from consilience.cli.methods import Setting, choose_method
-from consilience.files import Content
+from consilience.files import ViewContent
 
 from .sets import Prepared
 
@@ -59,7 +59,7 @@ def said_kinds(data: Prepared) -> dict[str, str]:
 def automatic(data: Prepared, seed: int) -> np.ndarray:
     """What ``consilience cluster --method auto`` would do."""
     kinds, n = said_kinds(data), len(data.target)
-    contents = [Content(name, "", kinds[name], (X, None), n, None) for name, X in data.weighed.items()]
+    contents = [ViewContent(name, "", kinds[name], (X, None), n, None) for name, X in data.weighed.items()]
     method = COMMAND[choose_method("auto", contents, constraints=False)[0]]
     model = method.build(Setting(data.n_clusters, seed, kinds))
     return model.fit(data.weighed if method.rare else data.counts).labels_

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from consilience._version import __version__
-from consilience.files import check_folder
+from consilience.files import check_output_folder
 
 from .study import Score, Unit
 
@@ -27,7 +27,7 @@ class Cells:
     def open(self) -> None:
         """Make the place for cells, or refuse a folder that holds other things."""
         above = self.folder.parent
-        check_folder(above, (), overwrite=False)
+        check_output_folder(above, (), overwrite=False)
         if above.exists() and any(above.iterdir()) and not self._about.is_file():
             raise FileExistsError(f"{above} holds other things than a run of this: choose another folder with --out")
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
 
-from consilience.files import whole_file
+from consilience.files import stage_file
 from consilience.plot import CurvesDisplay
 
 from .entries import entries
@@ -29,7 +29,7 @@ def draw(outcome: Outcome, folder: str | os.PathLike[str]) -> list[Path]:
     with TemporaryDirectory() as nearby:
         for drawn in display(outcome).save(Path(nearby) / outcome.study.name):
             files.append(Path(folder) / drawn.name)
-            with whole_file(files[-1], overwrite=True) as path:
+            with stage_file(files[-1], overwrite=True) as path:
                 copyfile(drawn, path)
     return files
 

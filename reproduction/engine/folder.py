@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from consilience.files import whole_file
+from consilience.files import stage_file
 
 from .figures import draw
 from .outcome import Outcome
@@ -30,13 +30,13 @@ def write(outcomes: list[Outcome], folder: Path) -> None:
 
 
 def _text(text: str, path: Path) -> None:
-    with whole_file(path, overwrite=True) as temporary:
+    with stage_file(path, overwrite=True) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def _csv(outcome: Outcome, path: Path) -> None:
     rows = csv_rows(outcome)
-    with whole_file(path, overwrite=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+    with stage_file(path, overwrite=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, ["panel", "row", "column", "ours", "spread", "runs", "published", "difference"])
         table.writeheader()
         table.writerows(rows)

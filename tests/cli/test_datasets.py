@@ -11,7 +11,7 @@ import pytest
 
 from consilience.datasets import FETCHERS
 from consilience.datasets.fetch import linqs
-from consilience.datasets.fetch.home import Facts
+from consilience.datasets.fetch.home import ExpectedSizes
 from stage import assert_refused, done, everything, read_labels, run
 
 
@@ -31,7 +31,9 @@ def small_cora(tmp_path, monkeypatch):
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "given"))
-    monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=Facts(60, (20,) * 3, {"text": 30}), sha256=None))
+    monkeypatch.setattr(
+        linqs, "CORA", replace(linqs.CORA, facts=ExpectedSizes(60, (20,) * 3, {"text": 30}), sha256=None)
+    )
     return words
 
 

@@ -30,7 +30,7 @@ def cluster(ab, out):
     ("where", "done"),
     [
         ("consilience.cli.job.read_files", "stopped before anything was done: nothing was written"),
-        ("consilience.cli.job.prepare", "stopped after it had read the files: nothing was written"),
+        ("consilience.cli.job.fit_and_encode", "stopped after it had read the files: nothing was written"),
         (
             "consilience.MultiViewKMeans.fit",
             "stopped after it had read the files and prepared the views: nothing was written",

@@ -32,7 +32,7 @@ def test_digits_are_complete_and_cited():
     assert views["fou"][0, :3].tolist() == [0.065882, 0.19731, 0.10383]
     assert views["mor"][0].tolist() == [1, 0, 0, 133.15, 1.3117, 1620.2]
     assert set(np.unique(views["pix"])) == set(range(7))
-    assert "CC BY" in data.licence
+    assert "CC BY" in data.license
     assert "van Breukelen" in data.citation
 
 

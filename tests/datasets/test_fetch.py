@@ -30,15 +30,15 @@ from consilience.datasets import (
     load_word_senses,
     where,
 )
-from consilience.datasets.fetch import HOMES, linqs, place
+from consilience.datasets.fetch import REMOTE_DATASETS, linqs, place
 from consilience.datasets.fetch.archive import read_members
-from consilience.datasets.fetch.copies import distinct
-from consilience.datasets.fetch.home import Facts
+from consilience.datasets.fetch.copies import make_unique
+from consilience.datasets.fetch.home import ExpectedSizes
 
 pooch = pytest.importorskip("pooch")
 CONTENT = b"p1\t1\t0\tML\np2\t0\t1\tAI\np3\t1\t1\tML\n"
 CITES = b"p1\tp2\np3\tp2\n"
-SMALL = Facts(3, (1, 2), {"text": 2, "inbound": 3})
+SMALL = ExpectedSizes(3, (1, 2), {"text": 2, "inbound": 3})
 GIVEN = os.environ.get("CONSILIENCE_DATA", "")
 
 
@@ -182,7 +182,7 @@ def test_a_file_that_is_no_copy_at_all_is_refused(folder):
 
 def test_a_copy_that_says_it_is_huge_is_not_read(folder, monkeypatch):
     copy(folder / "cora.npz")
-    monkeypatch.setattr("consilience.datasets.fetch.copies.LARGEST", 100)
+    monkeypatch.setattr("consilience.datasets.fetch.copies.MAX_MEMBER_BYTES", 100)
     with pytest.raises(ValueError, match=r"it says it holds [\d,]+ bytes, more than a data set does"):
         fetch_cora()
 
@@ -202,7 +202,7 @@ def test_a_file_that_may_not_be_read_is_not_called_broken(folder, small_cora, mo
 
 @pytest.mark.parametrize("ids", [["a", "a", "a (2)"], ["a (2)", "a", "a"], ["a", "a", "a"]])
 def test_names_that_come_twice_are_told_apart_whatever_they_are(ids):
-    assert len(set(distinct(list(ids)).tolist())) == 3
+    assert len(set(make_unique(list(ids)).tolist())) == 3
 
 
 def test_views_of_a_copy_get_their_common_names_and_the_description_says_what_lacks(folder):
@@ -264,7 +264,7 @@ def test_what_is_nowhere_is_downloaded_once(folder, cache, small_cora, monkeypat
 
 def test_a_known_checksum_is_asked_for_and_another_file_refused(folder, monkeypatch):
     def retrieve(url, known, **kwargs):
-        assert known.removeprefix("sha256:") == HOMES["cora"].sha256
+        assert known.removeprefix("sha256:") == REMOTE_DATASETS["cora"].sha256
         raise ValueError("SHA256 hash of downloaded file does not match")
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
@@ -472,12 +472,12 @@ def test_nothing_is_written_by_a_hostile_archive(folder, small_cora):
 
 
 def test_archives_that_say_they_are_huge_are_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.datasets.fetch.archive.LARGEST", 100)
+    monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_MEMBER_BYTES", 100)
     path = tar(tmp_path / "a.tgz", {"small": b"x", "large": bytes(1000)})
     assert read_members(path, ("small",)) == {"small": b"x"}
     with pytest.raises(ValueError, match=r"a\.tgz says it holds more than a data set does \(large\): it is not read"):
         read_members(path, ("large",))
-    monkeypatch.setattr("consilience.datasets.fetch.archive.ALL", 500)
+    monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_ARCHIVE_BYTES", 500)
     with pytest.raises(ValueError, match=r"a\.tgz says it holds more than a data set does \(large\)"):
         read_members(path, ("small",))
 
@@ -508,12 +508,12 @@ def test_what_is_not_there_is_refused_by_name(folder, fetch, message):
 
 
 def test_the_registry_knows_a_home_of_every_set():
-    assert list(FETCHERS) == list(HOMES)
-    for name, home in HOMES.items():
+    assert list(FETCHERS) == list(REMOTE_DATASETS)
+    for name, home in REMOTE_DATASETS.items():
         assert home.name == name
         assert home.url.startswith("http")
         assert home.citation
-        assert home.licence
+        assert home.license
         assert home.copy
         assert sum(home.facts.sizes) in (0, home.facts.n)
         assert home.sha256 is None or len(home.sha256) == 64
@@ -541,7 +541,7 @@ def test_what_ships_has_a_card_with_its_source(load):
 # what the converted copies hold: entities, columns of each view, entities that lack it, entities in each class
 HELD = {
     "digits": (2000, (76, 216, 64, 240, 47, 6), (0,) * 6, (200,) * 10),
-    "letters": (20000, (16,), (0,), HOMES["letters"].facts.sizes),
+    "letters": (20000, (16,), (0,), REMOTE_DATASETS["letters"].facts.sizes),
     "internet-ads": (3279, (457, 472, 111), (237, 690, 1843), (2820, 459)),
     "internet-ads-998": (998, (4, 457, 495, 472, 111, 19), (250, 135, 283, 243, 522, 906), (539, 459)),
     "bbc": (685, (4659, 4633, 4665, 4684), (0,) * 4, (134, 82, 226, 70, 173)),
@@ -553,13 +553,13 @@ HELD = {
     "webkb-linqs": (877, (1703, 877, 877), (0, 323, 142), (218, 125, 80, 39, 415)),
     "cora": (2708, (1433, 2708, 2708), (0, 1143, 486), (298, 418, 818, 426, 217, 180, 351)),
     "citeseer": (3312, (3703, 3312, 3312), (0, 1361, 999), (249, 596, 701, 508, 668, 590)),
-    "newsgroups": (18846, (29822, 5592), (37, 139), HOMES["newsgroups"].facts.sizes),
-    "cluto-re0": (1504, (2886,), (0,), HOMES["cluto-re0"].facts.sizes),
-    "cluto-fbis": (2463, (2000,), (0,), HOMES["cluto-fbis"].facts.sizes),
-    "cluto-la1": (3204, (29714,), (0,), HOMES["cluto-la1"].facts.sizes),
-    "cluto-hitech": (2301, (22498,), (0,), HOMES["cluto-hitech"].facts.sizes),
-    "cluto-tr11": (414, (6429,), (0,), HOMES["cluto-tr11"].facts.sizes),
-    "cluto-wap": (1560, (8460,), (0,), HOMES["cluto-wap"].facts.sizes),
+    "newsgroups": (18846, (29822, 5592), (37, 139), REMOTE_DATASETS["newsgroups"].facts.sizes),
+    "cluto-re0": (1504, (2886,), (0,), REMOTE_DATASETS["cluto-re0"].facts.sizes),
+    "cluto-fbis": (2463, (2000,), (0,), REMOTE_DATASETS["cluto-fbis"].facts.sizes),
+    "cluto-la1": (3204, (29714,), (0,), REMOTE_DATASETS["cluto-la1"].facts.sizes),
+    "cluto-hitech": (2301, (22498,), (0,), REMOTE_DATASETS["cluto-hitech"].facts.sizes),
+    "cluto-tr11": (414, (6429,), (0,), REMOTE_DATASETS["cluto-tr11"].facts.sizes),
+    "cluto-wap": (1560, (8460,), (0,), REMOTE_DATASETS["cluto-wap"].facts.sizes),
 }
 
 
@@ -569,8 +569,8 @@ def test_what_is_held_is_said_of_all():
 
 @pytest.mark.parametrize("name", FETCHERS)
 def test_converted_copies_are_what_their_cards_say(name):
-    if not (GIVEN and (Path(GIVEN) / f"{HOMES[name].copy}.npz").is_file()):
-        pytest.skip(f"CONSILIENCE_DATA does not hold {HOMES[name].copy}.npz")
+    if not (GIVEN and (Path(GIVEN) / f"{REMOTE_DATASETS[name].copy}.npz").is_file()):
+        pytest.skip(f"CONSILIENCE_DATA does not hold {REMOTE_DATASETS[name].copy}.npz")
     data = FETCHERS[name]()
     n, columns, lacking, sizes = HELD[name]
     views, y = data

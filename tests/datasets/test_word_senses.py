@@ -84,7 +84,7 @@ def test_labels_are_the_kinds(data, senses):
     assert data.target_names == tuple(SIZES)
     assert [data.target_names[label] for label in y] == list(senses.kinds)
     assert views.ids.tolist() == list(senses.ids)
-    assert "WORDNET-LICENSE.txt" in data.licence
+    assert "WORDNET-LICENSE.txt" in data.license
     assert "Fellbaum" in data.citation
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from consilience.files import encode, prepare
+from consilience.files import encode, fit_and_encode
 from consilience.files.amounts import convert_amounts
 
 
@@ -150,7 +150,7 @@ def test_new_amounts_are_encoded_as_those_of_the_fit(put, read, beside):
     rows = [f'"${1000 + i:,}"' + (f",{colour}" if beside else "") for i, colour in enumerate(colours)]
     header = f"price,{beside}".rstrip(",")
     contents = read(put("t.csv", "\n".join([header, *rows]))).contents
-    prepared = prepare(contents, rare=True)
+    prepared = fit_and_encode(contents, rare=True)
     again = read(put("t.csv", "\n".join([header, *rows[:3]])), kinds={"t": contents[0].kind}).contents
     new = encode(again, prepared.parts, None)
     np.testing.assert_allclose(new.views["t"], prepared.views["t"][:3])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files import classes_for, entities, prepare
-from consilience.files.formats import read_source
+from consilience.files import collect_ids, fit_and_encode, match_classes
+from consilience.files.formats import read_file
 
 ad = pytest.importorskip("anndata")
 md = pytest.importorskip("mudata")
@@ -38,7 +38,7 @@ def stored(tmp_path):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.csc_matrix], ids=["dense", "csr", "csc"])
 def test_h5ad_comes_back(stored, make):
-    found = read_source(stored(annotated(make(X), obsm={"pca": X[:, :2]})))
+    found = read_file(stored(annotated(make(X), obsm={"pca": X[:, :2]})))
     assert list(found.blocks) == ["X", "pca"]
     held = found.blocks["X"].values
     np.testing.assert_array_equal(held.toarray() if sp.issparse(held) else held, X)
@@ -60,7 +60,7 @@ def cells(stored):
 
 
 def test_h5mu_comes_back(cells):
-    found = read_source(cells)
+    found = read_file(cells)
     assert list(found.blocks) == ["rna", "protein"]
     np.testing.assert_array_equal(found.blocks["rna"].values, X)
     np.testing.assert_array_equal(found.blocks["protein"].values, X[2:, :3] + 1)
@@ -70,12 +70,12 @@ def test_h5mu_comes_back(cells):
 
 def test_blocks_are_views_joined_by_cell(cells, read):
     reading = read(cells, labels="class")
-    prepared = prepare(reading.contents, rare=False)
+    prepared = fit_and_encode(reading.contents, rare=False)
     assert prepared.views.names == ("rna", "protein")
     assert prepared.ids.tolist() == CELLS
     np.testing.assert_array_equal(prepared.views.present, np.column_stack([np.ones(8, bool), np.arange(8) >= 2]))
-    by_cell = dict(zip(read_source(cells).ids.tolist(), read_source(cells).about["class"].tolist(), strict=True))
-    assert classes_for(reading.known, prepared.ids, 8).tolist() == [by_cell[one] for one in CELLS]
+    by_cell = dict(zip(read_file(cells).ids.tolist(), read_file(cells).about["class"].tolist(), strict=True))
+    assert match_classes(reading.known, prepared.ids, 8).tolist() == [by_cell[one] for one in CELLS]
 
 
 def test_one_block_can_be_named(cells, read):
@@ -103,28 +103,28 @@ def test_labels_within_are_named_by_their_column(cells, read):
 
 def test_cells_join_tables(cells, read, put):
     table = put("t.csv", "id,age\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(CELLS[::-1])))
-    found = prepare(read(cells, table).contents, rare=False)
+    found = fit_and_encode(read(cells, table).contents, rare=False)
     ages = np.arange(8.0)[::-1]
     np.testing.assert_allclose(found.views["t"].ravel(), (ages - ages.mean()) / ages.std())
 
 
 def test_tables_without_ids_do_not_join_cells(cells, read, put):
     with pytest.raises(ValueError, match=r"view 't' \(.*t\.csv\) has no ids, and the others have"):
-        entities(read(cells, put("t.csv", "age\n" + "1\n" * 8)).contents)
+        collect_ids(read(cells, put("t.csv", "age\n" + "1\n" * 8)).contents)
 
 
 @pytest.mark.filterwarnings("ignore:Observation names are not unique")
 def test_cells_are_unique(stored, read):
     path = stored(annotated(X, ["same"] * 2 + CELLS[2:]))
     with pytest.raises(ValueError, match=r"t\.h5ad:X has the id 'same' more than once"):
-        prepare(read(path).contents, rare=False)
+        fit_and_encode(read(path).contents, rare=False)
 
 
 @pytest.mark.parametrize("ending", ["h5ad", "h5mu"])
 @pytest.mark.parametrize("whole", [b"x" * 100, b"\x89HDF\r\n\x1a\n" + bytes(500)], ids=["text", "start"])
 def test_a_broken_file_is_refused(put, ending, whole):
     with pytest.raises(ValueError, match=rf"t\.{ending} cannot be read as \.{ending}: "):
-        read_source(put(f"t.{ending}", whole))
+        read_file(put(f"t.{ending}", whole))
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9, 0.99])
@@ -133,9 +133,9 @@ def test_a_file_cut_short_is_refused(stored, share):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
     with pytest.raises(ValueError, match=r"t\.h5ad cannot be read as \.h5ad: "):
-        read_source(path)
+        read_file(path)
 
 
 def test_one_package_s_file_is_not_the_other_s(cells, stored, put):
     with pytest.raises(ValueError, match=r"u\.h5mu (cannot be read as \.h5mu|holds no modalities)"):
-        read_source(put("u.h5mu", stored(annotated()).read_bytes()))
+        read_file(put("u.h5mu", stored(annotated()).read_bytes()))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files.formats import read_source
+from consilience.files.formats import read_file
 
 MANY = 200_000_000
 COORDINATES = "%%MatrixMarket matrix coordinate real general\n"
@@ -113,21 +113,21 @@ def test_announced_size_is_refused_without_memory(results, name):
 )
 def test_short_file_may_have_many_empty_rows_or_columns(put, sizes, shape):
     entries = "" if sizes == "0 0 0" else "1 1 1\n"
-    assert read_source(put("x.mtx", f"{COORDINATES}{sizes}\n{entries}")).values.shape == shape
+    assert read_file(put("x.mtx", f"{COORDINATES}{sizes}\n{entries}")).values.shape == shape
 
 
 def test_shortest_entries_are_not_too_many_for_their_file(put):
     pattern = "%%MatrixMarket matrix coordinate pattern general\n9 9 2\n1 1\n2 2"
-    assert read_source(put("x.mtx", pattern)).values.nnz == 2
+    assert read_file(put("x.mtx", pattern)).values.nnz == 2
     dense = "%%MatrixMarket matrix array integer general\n9 1\n" + "\n".join("123456789")
-    assert read_source(put("y.mtx", dense)).values.ravel().tolist() == list(range(1, 10))
+    assert read_file(put("y.mtx", dense)).values.ravel().tolist() == list(range(1, 10))
 
 
 @pytest.mark.parametrize(("sizes", "shape"), [(f"{MANY} 3", (2, 3)), (f"3 {MANY}", (3, 2))])
 def test_refusal_says_how_to_drop_empty_rows_or_columns(put, sizes, shape):
     pattern = r"if it is not, save it without empty (rows|columns): .* in scipy$"
     with pytest.raises(ValueError, match=pattern) as caught:
-        read_source(put("x.mtx", f"{COORDINATES}{sizes} 2\n1 1 1\n2 2 1\n"))
+        read_file(put("x.mtx", f"{COORDINATES}{sizes} 2\n1 1 1\n2 2 1\n"))
     advice = re.search(r"empty \w+: (.*) in scipy", str(caught.value))[1]
     X = sp.coo_array(([1.0, 1.0], ([0, 2], [0, 2])), shape=(3, 3))
     assert eval(advice, {"X": X, "np": np}).shape == shape
@@ -142,4 +142,4 @@ def test_refusal_says_how_to_drop_empty_rows_or_columns(put, sizes, shape):
 )
 def test_message_says_how_many_values_the_file_has(put, content, message):
     with pytest.raises(ValueError, match=message):
-        read_source(put("x.mtx", content))
+        read_file(put("x.mtx", content))

@@ -14,8 +14,8 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from consilience.files import prepare
-from consilience.files.formats import read_source
+from consilience.files import fit_and_encode
+from consilience.files.formats import read_file
 from waiting import HANG_LIMIT
 
 DENSE = np.round(np.random.default_rng(0).normal(size=(7, 4)), 3)
@@ -37,7 +37,7 @@ class Trap:
 def test_npy_comes_back(tmp_path, kind, order):
     X = np.asarray(DENSE > 0 if kind == "bool" else np.abs(DENSE), dtype=kind, order=order)
     np.save(tmp_path / "X.npy", X)
-    found = read_source(tmp_path / "X.npy")
+    found = read_file(tmp_path / "X.npy")
     np.testing.assert_array_equal(found.values, X)
     assert found.ids is None
     assert found.features is None
@@ -46,12 +46,12 @@ def test_npy_comes_back(tmp_path, kind, order):
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_npz_of_one_array_comes_back(tmp_path, save):
     save(tmp_path / "X.npz", DENSE)
-    np.testing.assert_array_equal(read_source(tmp_path / "X.npz").values, DENSE)
+    np.testing.assert_array_equal(read_file(tmp_path / "X.npz").values, DENSE)
 
 
 def test_npz_names_rows_and_columns(tmp_path):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.arange(7), features=np.array(list("abcd")))
-    found = read_source(tmp_path / "X.npz")
+    found = read_file(tmp_path / "X.npz")
     np.testing.assert_array_equal(found.values, DENSE)
     assert found.ids.tolist() == list("0123456")
     assert found.features.tolist() == list("abcd")
@@ -62,20 +62,20 @@ def test_npz_names_rows_and_columns(tmp_path):
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
 def test_sparse_npz_comes_back(tmp_path, form, compressed, make):
     sp.save_npz(tmp_path / "X.npz", make(SPARSE).asformat(form), compressed=compressed)
-    found = read_source(tmp_path / "X.npz").values
+    found = read_file(tmp_path / "X.npz").values
     assert isinstance(found, sp.csr_array)
     np.testing.assert_array_equal(found.toarray(), SPARSE.toarray())
 
 
 def test_diagonals_come_back(tmp_path):
     sp.save_npz(tmp_path / "X.npz", sp.dia_array(np.diag([1.0, 2, 3])))
-    np.testing.assert_array_equal(read_source(tmp_path / "X.npz").values.toarray(), np.diag([1.0, 2, 3]))
+    np.testing.assert_array_equal(read_file(tmp_path / "X.npz").values.toarray(), np.diag([1.0, 2, 3]))
 
 
 def test_sparse_npz_may_name_rows_and_columns(tmp_path):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **parts, ids=np.array(list("abcdefghi")), features=np.array(list("uvwxyz")))
-    found = read_source(tmp_path / "X.npz")
+    found = read_file(tmp_path / "X.npz")
     np.testing.assert_array_equal(found.values.toarray(), SPARSE.toarray())
     assert found.ids.tolist() == list("abcdefghi")
     assert found.features.tolist() == list("uvwxyz")
@@ -85,13 +85,13 @@ def test_sparse_npz_may_name_rows_and_columns(tmp_path):
 def test_two_matrices_in_one_file_are_refused(tmp_path, extra):
     np.savez(tmp_path / "X.npz", one=DENSE, two=DENSE, **extra)
     with pytest.raises(ValueError, match=r"X\.npz holds 2 arrays \(one, two\): save one matrix a file"):
-        read_source(tmp_path / "X.npz")
+        read_file(tmp_path / "X.npz")
 
 
 def test_an_npz_of_names_alone_is_refused(tmp_path):
     np.savez(tmp_path / "X.npz", ids=np.arange(7))
     with pytest.raises(ValueError, match=r"X\.npz holds 0 arrays"):
-        read_source(tmp_path / "X.npz")
+        read_file(tmp_path / "X.npz")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_an_unsound_sparse_matrix_is_refused(tmp_path, broken):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **(parts | broken))
     with pytest.raises(ValueError, match=r"X\.npz is no sound sparse matrix: "):
-        read_source(tmp_path / "X.npz")
+        read_file(tmp_path / "X.npz")
 
 
 @pytest.mark.parametrize("broken", [{"shape": np.array(["a", "b"])}, {"format": np.array(["csr", "csc"])}])
@@ -118,21 +118,21 @@ def test_an_unsound_description_names_the_file(tmp_path, broken):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **(parts | broken))
     with pytest.raises(ValueError, match=r"X\.npz is no sound sparse matrix: "):
-        read_source(tmp_path / "X.npz")
+        read_file(tmp_path / "X.npz")
 
 
 def test_an_array_called_npz_is_refused(tmp_path):
     with (tmp_path / "X.npz").open("wb") as file:
         np.save(file, DENSE)
     with pytest.raises(ValueError, match=r"X\.npz is no \.npz file but a single array: let its name end in \.npy"):
-        read_source(tmp_path / "X.npz")
+        read_file(tmp_path / "X.npz")
 
 
 def test_an_archive_called_npy_is_refused_by_name(tmp_path):
     with (tmp_path / "X.npy").open("wb") as file:
         np.savez(file, DENSE)
     with pytest.raises(ValueError, match=r"X\.npy .*\.npz"):
-        read_source(tmp_path / "X.npy")
+        read_file(tmp_path / "X.npy")
 
 
 @pytest.mark.parametrize("where", ["array.npy", "array.npz", "ids.npz", "bare.npy", "bare.npz"])
@@ -148,7 +148,7 @@ def test_objects_are_refused_and_never_unpickled(tmp_path, where):
     else:
         path.write_bytes(pickle.dumps(Trap(trap)))
     with pytest.raises(ValueError, match=rf"{where} holds Python objects, or is no numpy file: only numbers are read"):
-        read_source(path)
+        read_file(path)
     assert not trap.exists()
 
 
@@ -187,31 +187,31 @@ def test_an_array_larger_than_its_file_is_refused(put):
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (10**7, 10**6)})
     with pytest.raises(ValueError, match=r"X\.npy (does not fit into memory, or is damaged|cannot be read)"):
-        read_source(put("X.npy", head.getvalue() + bytes(100)))
+        read_file(put("X.npy", head.getvalue() + bytes(100)))
 
 
 @pytest.mark.parametrize(("n", "what"), [(6, "fewer"), (8, "more")])
 def test_ids_beside_a_matrix_are_as_many_as_its_rows(tmp_path, content, n, what):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.arange(n))
     with pytest.raises(ValueError, match=rf"X\.npz.*\b{n}\b"):
-        prepare([content(tmp_path / "X.npz")], rare=False)
+        fit_and_encode([content(tmp_path / "X.npz")], rare=False)
 
 
 def test_ids_beside_a_matrix_are_unique(tmp_path, content):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.array(list("aabcdef")))
     with pytest.raises(ValueError, match=r"X\.npz has the id 'a' more than once"):
-        prepare([content(tmp_path / "X.npz")], rare=False)
+        fit_and_encode([content(tmp_path / "X.npz")], rare=False)
 
 
 def test_features_beside_a_matrix_are_as_many_as_its_columns(tmp_path, content):
     np.savez(tmp_path / "X.npz", X=DENSE, features=np.array(list("abcdef")))
     with pytest.raises(ValueError, match=r"X\.npz.*\b6\b"):
-        prepare([content(tmp_path / "X.npz")], rare=False)
+        fit_and_encode([content(tmp_path / "X.npz")], rare=False)
 
 
 def test_ids_may_be_bytes(tmp_path):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.array(list("abcdefg"), dtype="S"))
-    assert read_source(tmp_path / "X.npz").ids.tolist() == list("abcdefg")
+    assert read_file(tmp_path / "X.npz").ids.tolist() == list("abcdefg")
 
 
 SYMMETRIC = sp.coo_array(SPARSE[:6] + SPARSE[:6].T)
@@ -229,7 +229,7 @@ def test_matrix_market_comes_back(tmp_path, X, packed):
     if packed:
         path = tmp_path / "X.mtx.gz"
         path.write_bytes(gzip.compress((tmp_path / "X.mtx").read_bytes(), mtime=0))
-    found = read_source(path).values
+    found = read_file(path).values
     assert sp.issparse(found) == sp.issparse(X)
     found, wanted = (one.toarray() if sp.issparse(one) else one for one in (found, X))
     np.testing.assert_array_equal(found, wanted)
@@ -241,7 +241,7 @@ def test_the_symmetric_one_is_stored_as_such(tmp_path):
 
 
 def test_a_pattern_is_ones(put):
-    found = read_source(put("X.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")).values
+    found = read_file(put("X.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")).values
     np.testing.assert_array_equal(found.toarray(), [[1, 0, 0], [0, 0, 1]])
 
 
@@ -259,7 +259,7 @@ def test_a_pattern_is_ones(put):
 )
 def test_a_broken_matrix_market_file_is_refused(put, body):
     with pytest.raises(ValueError, match=r"X\.mtx cannot be read as a Matrix Market file: "):
-        read_source(put("X.mtx", f"%%MatrixMarket matrix coordinate real general\n{body}"))
+        read_file(put("X.mtx", f"%%MatrixMarket matrix coordinate real general\n{body}"))
 
 
 READ = """
@@ -290,14 +290,14 @@ def test_svmlight_comes_back(put, name, zero_based):
     held = io.BytesIO()
     dump_svmlight_file(X, np.arange(9), held, zero_based=zero_based)
     whole = held.getvalue()
-    found = read_source(put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole))
+    found = read_file(put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole))
     np.testing.assert_allclose(found.values.toarray(), X, rtol=1e-12)
 
 
 @pytest.mark.parametrize("line", ["1 x:1", "a 1:2", "1 1", "1 2:1 1:1", "1 99999999999999999999:1"])
 def test_a_broken_svmlight_file_is_refused(put, line):
     with pytest.raises(ValueError, match=r"X\.svm cannot be read as an SVMlight file: "):
-        read_source(put("X.svm", f"0 1:1\n{line}\n"))
+        read_file(put("X.svm", f"0 1:1\n{line}\n"))
 
 
 def test_npz_member_that_is_no_array_is_refused(tmp_path):
@@ -308,4 +308,4 @@ def test_npz_member_that_is_no_array_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match=r"named\.npz cannot be read as a numpy file: its member 'ids' is not an array"
     ):
-        read_source(path)
+        read_file(path)

@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from consilience.files.formats import MATRICES, TABLES, read_source
+from consilience.files.formats import MATRICES, TABLES, read_file
 
 ENDINGS = [*TABLES, *MATRICES]
 ROWS = b"x,y\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(2000))
@@ -25,7 +25,7 @@ def as_bytes(save, *what, **how):
 def complaint(path):
     """What is said of a file, and how; None if it is read without complaint."""
     try:
-        read_source(path)
+        read_file(path)
     except BaseException as error:
         return type(error), str(error)
     return None
@@ -40,20 +40,20 @@ def is_right(said, path):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_missing_file_is_told_of(tmp_path, ending):
     with pytest.raises(FileNotFoundError, match=rf"there is no file .*x\{ending}"):
-        read_source(tmp_path / f"x{ending}")
+        read_file(tmp_path / f"x{ending}")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_folder_is_told_of(tmp_path, ending):
     (tmp_path / f"x{ending}").mkdir()
     with pytest.raises(IsADirectoryError, match=rf"x\{ending} is a folder: name a file in it"):
-        read_source(tmp_path / f"x{ending}")
+        read_file(tmp_path / f"x{ending}")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_an_empty_file_is_told_of(put, ending):
     with pytest.raises(ValueError, match=rf"x\{ending} is empty"):
-        read_source(put(f"x{ending}", b""))
+        read_file(put(f"x{ending}", b""))
 
 
 @pytest.mark.parametrize("name", ["x", "x.xlsx", "x.gz", "x.csv.zip", ".csv", "x.", "csv"])
@@ -61,7 +61,7 @@ def test_an_unknown_ending_is_told_of(put, name):
     with pytest.raises(
         ValueError, match=r"files are known by their ending, which must be one of \.csv, \.tsv, .*\.h5mu"
     ):
-        read_source(put(name, b"x,y\n1,2\n"))
+        read_file(put(name, b"x,y\n1,2\n"))
 
 
 BINARY = {
@@ -85,39 +85,39 @@ BINARY = {
 def test_what_is_no_text_is_named_for_what_it_is(put, ending, what):
     whole, told = BINARY[what]
     with pytest.raises(ValueError, match=rf"x\.{ending} is not text but {told}"):
-        read_source(put(f"x.{ending}", whole))
+        read_file(put(f"x.{ending}", whole))
 
 
 @pytest.mark.parametrize("what", BINARY)
 def test_what_is_no_text_is_found_within_gzip(put, what):
     whole, told = BINARY[what]
     with pytest.raises(ValueError, match=rf"x\.csv\.gz is not text but {told}"):
-        read_source(put("x.csv.gz", gzip.compress(whole, mtime=0)))
+        read_file(put("x.csv.gz", gzip.compress(whole, mtime=0)))
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_a_zero_byte_far_down_is_named_by_its_line(put, ending):
     good = {"csv": b"x,2\n", "jsonl": b'{"x": 1}\n'}[ending]
     with pytest.raises(ValueError, match=rf"x\.{ending} is not text: line 3001 holds a zero byte"):
-        read_source(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
+        read_file(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 @pytest.mark.parametrize("byte", [b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"])
 def test_bytes_that_are_no_utf_8_are_told_of(put, ending, byte):
     with pytest.raises(ValueError, match=rf"x\.{ending} is not UTF-8 near line 1: save it as UTF-8"):
-        read_source(put(f"x.{ending}", byte + b"\n1\n"))
+        read_file(put(f"x.{ending}", byte + b"\n1\n"))
 
 
 def test_bytes_that_are_no_utf_8_are_told_of_by_their_line(put):
     with pytest.raises(ValueError, match=r"x\.csv is not UTF-8 near line (299|300|301): save it as UTF-8"):
-        read_source(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
+        read_file(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.jsonl.gz"])
 def test_what_is_not_packed_is_told_of(put, name):
     with pytest.raises(ValueError, match=rf"{name} ends in \.gz but is not compressed by gzip: rename it"):
-        read_source(put(name, b"x,y\n1,2\n"))
+        read_file(put(name, b"x,y\n1,2\n"))
 
 
 def market(X):
@@ -189,7 +189,7 @@ def test_damage_within_gzip_is_told_of(put, name):
     body = zlib.compress(ROWS, wbits=-15)
     path = put(name, head + body[:20] + b"\xff" * 200)
     with pytest.raises(ValueError, match=name):
-        read_source(path)
+        read_file(path)
 
 
 @pytest.mark.parametrize("ending", [one for one in ENDINGS if one not in (".npz", ".mtx")])

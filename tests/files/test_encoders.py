@@ -15,13 +15,13 @@ from consilience.files import (
     CountsEncoder,
     LinksEncoder,
     NumbersEncoder,
-    Part,
     SimilaritiesEncoder,
+    TermWeighting,
     TextEncoder,
-    Weighting,
+    ViewEncoding,
+    collect_ids,
     encode,
-    entities,
-    prepare,
+    fit_and_encode,
 )
 
 RNG = np.random.default_rng(0)
@@ -178,7 +178,7 @@ def test_counts_are_weighed_by_the_same_formula(make):
 
 
 def test_weighting_of_nothing_is_nothing():
-    assert Weighting(True).fit(np.zeros((3, 2))).transform(np.zeros((3, 2))).tolist() == [[0, 0]] * 3
+    assert TermWeighting(True).fit(np.zeros((3, 2))).transform(np.zeros((3, 2))).tolist() == [[0, 0]] * 3
 
 
 def test_unknown_words_are_not_looked_at():
@@ -260,13 +260,13 @@ MIXED = "id,colour,size\n" + "".join(f"{i},{['red', 'blue'][i % 2]},{i}\n" for i
 
 @pytest.fixture
 def model(put, content):
-    return prepare([content(put("old.csv", MIXED))], rare=False)
+    return fit_and_encode([content(put("old.csv", MIXED))], rare=False)
 
 
 def new_rows(content, path, model):
     """Read again as the model's kind, as it is done for a saved model."""
     new = [content(path, model.kinds["view"])]
-    return encode(new, model.parts, entities(new)).views["view"]
+    return encode(new, model.parts, collect_ids(new)).views["view"]
 
 
 @pytest.mark.parametrize("cell", ["7", "NA", ""])
@@ -356,7 +356,7 @@ def test_fit_and_transform_are_always_the_same(case):
 def test_encoders_come_back_from_a_file(case, tmp_path):
     persist = pytest.importorskip("consilience.persist")
     make, data = CASES[case]
-    part = Part("view", make().fit(data))
+    part = ViewEncoding("view", make().fit(data))
     persist.save({"part": part}, tmp_path / "model.zip")
     again = persist.load(tmp_path / "model.zip")["part"]
     assert type(again.encoder) is type(part.encoder)

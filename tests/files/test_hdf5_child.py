@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.files.formats import annotated, read_source
+from consilience.files.formats import annotated, read_file
 
 ad = pytest.importorskip("anndata")
 h5py = pytest.importorskip("h5py")
@@ -59,7 +59,7 @@ def loop_file(tmp_path):
 def measure_processor_time(path):
     """Read a file, and return the seconds of processor time that the child process took."""
     before = os.times()
-    read_source(path)
+    read_file(path)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
 
@@ -69,9 +69,9 @@ def test_time_limit_ends_a_looping_reader_and_spares_others(loop_file, tmp_path,
     healthy = write(tmp_path / "healthy.h5ad")
     limit = 2 + math.ceil(3 * measure_processor_time(healthy))
     monkeypatch.setattr(annotated, "START_SECONDS", limit)
-    np.testing.assert_array_equal(read_source(healthy).blocks["X"].values, X)
+    np.testing.assert_array_equal(read_file(healthy).blocks["X"].values, X)
     with pytest.raises(ValueError, match=rf"loop\.h5ad: took longer than {limit} s to read: it is probably damaged"):
-        read_source(loop_file)
+        read_file(loop_file)
 
 
 def find_reader(parent, path):
@@ -137,7 +137,7 @@ def test_crash_of_the_reader_is_a_message(tmp_path, monkeypatch, number, message
     child.write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
     monkeypatch.setattr(annotated, "CHILD", child)
     with pytest.raises(ValueError, match=rf"t\.h5ad: {message}"):
-        read_source(write(tmp_path / "t.h5ad"))
+        read_file(write(tmp_path / "t.h5ad"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -146,7 +146,7 @@ def test_signal_to_the_reader_interrupts_its_parent(tmp_path, monkeypatch, numbe
     child.write_text(f"import os, signal\nsignal.signal(2, signal.SIG_DFL)\nos.kill(os.getpid(), {int(number)})\n")
     monkeypatch.setattr(annotated, "CHILD", child)
     with pytest.raises(KeyboardInterrupt):
-        read_source(write(tmp_path / "t.h5ad"))
+        read_file(write(tmp_path / "t.h5ad"))
 
 
 def test_data_set_that_is_larger_than_its_file_is_refused(tmp_path):
@@ -158,14 +158,14 @@ def test_data_set_that_is_larger_than_its_file_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match=r"t\.h5ad cannot be read as \.h5ad: X announces 800,000,000,000 bytes, too many for a file of"
     ):
-        read_source(path)
+        read_file(path)
 
 
 def test_blocks_of_any_layout_come_back(tmp_path):
     frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8)}, index=CELLS)
     texts = pd.DataFrame({"c": list("abcdefgh")}, index=CELLS)
     blocks = {"fortran": np.asfortranarray(X), "empty": X[:, :0], "bool": X > 0, "frame": frame, "texts": texts}
-    collection = read_source(write(tmp_path / "t.h5ad", obsm=blocks))
+    collection = read_file(write(tmp_path / "t.h5ad", obsm=blocks))
     for name in ("fortran", "empty", "bool", "frame"):
         np.testing.assert_array_equal(collection.blocks[name].values, np.asarray(blocks[name]))
         assert collection.blocks[name].values.dtype == np.asarray(blocks[name]).dtype
@@ -178,4 +178,4 @@ def test_missing_package_is_named(tmp_path, monkeypatch):
     (tmp_path / "shadow" / "anndata.py").write_text("raise ImportError('no module')\n")
     monkeypatch.syspath_prepend(tmp_path / "shadow")
     with pytest.raises(ImportError, match=r"t\.h5ad: such files need anndata: pip install 'consilience\[mudata\]'"):
-        read_source(path)
+        read_file(path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files import classes_for, encode, entities, prepare
+from consilience.files import collect_ids, encode, fit_and_encode, match_classes
 
 RNG = np.random.default_rng(0)
 ALL = [f"{i:03d}" for i in range(50)]
@@ -33,7 +33,7 @@ def three(put):
 
 def test_everybody_is_where_they_are(three, read):
     held, paths = three
-    found = prepare(read(*paths).contents, rare=False)
+    found = fit_and_encode(read(*paths).contents, rare=False)
     wanted = list(dict.fromkeys([one for ids in held for one in ids]))
     assert found.views.ids.tolist() == wanted
     np.testing.assert_array_equal(found.views.present, [[one in ids for ids in held] for one in wanted])
@@ -48,9 +48,9 @@ def test_everybody_is_where_they_are(three, read):
 
 def test_the_order_of_rows_changes_only_the_order(three, read, put):
     held, paths = three
-    before = prepare(read(*paths).contents, rare=False).views
+    before = fit_and_encode(read(*paths).contents, rare=False).views
     put("b.csv", table(held[1][::-1], "b", 2))
-    after = prepare(read(*paths).contents, rare=False).views
+    after = fit_and_encode(read(*paths).contents, rare=False).views
     order = [before.ids.tolist().index(one) for one in after.ids.tolist()]
     for name in "abc":
         np.testing.assert_allclose(after[name], np.asarray(before[name])[order])
@@ -62,14 +62,14 @@ def test_the_usual_id_is_taken_and_told_of(put, read, usual):
     reading = read(*paths)
     assert reading.id_column == usual
     assert reading.notes == [f"Entities are joined by the column {usual!r} (--id)."]
-    assert entities(reading.contents).tolist() == ["007", "7"]
+    assert collect_ids(reading.contents).tolist() == ["007", "7"]
 
 
 def test_an_id_that_is_named_is_taken(put, read):
     paths = [put("a.csv", "who,x\n1,1\n2,2\n"), put("b.jsonl", [{"who": 2, "y": 3.5}, {"who": 1, "y": 1.5}])]
     reading = read(*paths, id_column="who")
     assert reading.notes == []
-    assert prepare(reading.contents, rare=False).views["b"].ravel().tolist() == [-1.0, 1.0]
+    assert fit_and_encode(reading.contents, rare=False).views["b"].ravel().tolist() == [-1.0, 1.0]
 
 
 def test_an_id_that_is_not_there_is_told_of(put, read):
@@ -94,20 +94,20 @@ def test_files_about_others_are_told_of(put, read):
         put("a.csv", "id,x\n1,1\n2,2\n"), put("c.csv", "id,x\n2,1\n"), put("b.csv", "id,x\nu,1\nv,2\n")
     ).contents
     with pytest.raises(ValueError, match=told):
-        prepare(contents, rare=False)
+        fit_and_encode(contents, rare=False)
 
 
 def test_a_matrix_without_ids_beside_tables_with_ids_is_told_of(put, read, tmp_path):
     np.save(tmp_path / "m.npy", RNG.normal(size=(2, 3)))
     told = r"view 'm' \(.*m\.npy\) has no ids, and the others have: give it the column or, in an \.npz"
     with pytest.raises(ValueError, match=told):
-        prepare(read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy").contents, rare=False)
+        fit_and_encode(read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy").contents, rare=False)
 
 
 def test_a_matrix_with_ids_is_joined(put, read, tmp_path):
     X = RNG.normal(size=(3, 2))
     np.savez(tmp_path / "m.npz", X=X, ids=np.array(["c", "a", "b"]))
-    found = prepare(read(put("t.csv", "id,x\na,1\nb,2\nc,4\n"), tmp_path / "m.npz").contents, rare=False)
+    found = fit_and_encode(read(put("t.csv", "id,x\na,1\nb,2\nc,4\n"), tmp_path / "m.npz").contents, rare=False)
     assert found.ids.tolist() == ["a", "b", "c"]
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     np.testing.assert_allclose(found.views["m"], scaled[[1, 2, 0]])
@@ -115,7 +115,7 @@ def test_a_matrix_with_ids_is_joined(put, read, tmp_path):
 
 def test_without_ids_rows_are_matched_by_their_place(put, read, tmp_path):
     np.save(tmp_path / "m.npy", np.arange(3.0)[:, None])
-    found = prepare(read(put("t.csv", "x\n5\n6\n7\n"), tmp_path / "m.npy").contents, rare=False)
+    found = fit_and_encode(read(put("t.csv", "x\n5\n6\n7\n"), tmp_path / "m.npy").contents, rare=False)
     assert found.ids is None
     assert found.views.ids is None
     np.testing.assert_allclose(found.views["t"], found.views["m"])
@@ -124,7 +124,7 @@ def test_without_ids_rows_are_matched_by_their_place(put, read, tmp_path):
 def test_without_ids_lengths_must_agree(put, read):
     told = r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by their place\. Give --id"
     with pytest.raises(ValueError, match=told):
-        prepare(read(put("a.csv", "x\n1\n2\n"), put("b.csv", "x\n1\n2\n3\n")).contents, rare=False)
+        fit_and_encode(read(put("a.csv", "x\n1\n2\n"), put("b.csv", "x\n1\n2\n3\n")).contents, rare=False)
 
 
 def test_two_views_of_one_name_are_told_of(put, read):
@@ -141,7 +141,7 @@ def test_several_views_of_one_file(put, read):
 
 def test_entities_without_any_view_are_left_out(put, read):
     paths = [put("a.csv", "id,x\n1,1\n2,\n3,3\n"), put("b.csv", "id,words\n1,red apple\n2,\n3,green apple\n4,\n")]
-    found = prepare(read(*paths, kinds={"b": "text"}).contents, rare=False)
+    found = fit_and_encode(read(*paths, kinds={"b": "text"}).contents, rare=False)
     assert found.ids.tolist() == ["1", "2", "3", "4"]
     assert found.kept.tolist() == [True, False, True, False]
     assert found.views.ids.tolist() == ["1", "3"]
@@ -151,11 +151,11 @@ def test_entities_without_any_view_are_left_out(put, read):
 def test_a_view_of_nothing_but_empty_cells_says_nothing(put, read):
     contents = read(put("a.jsonl", [{"id": i, "words": None} for i in range(3)])).contents
     with pytest.raises(ValueError, match="no view says anything about any entity: check the files"):
-        prepare(contents, rare=False)
+        fit_and_encode(contents, rare=False)
 
 
 def test_empty_cells_are_counted(put, read):
-    found = prepare(read(put("a.csv", "x,y\n1,2\n,3\n4,?\n,\n")).contents, rare=False)
+    found = fit_and_encode(read(put("a.csv", "x,y\n1,2\n,3\n4,?\n,\n")).contents, rare=False)
     assert found.filled == {"a": 2}
 
 
@@ -167,7 +167,7 @@ def test_links_join_tables_by_the_letters_of_their_ids(put, read, ending):
     else:
         whole = ("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs)).encode()
         links = put(f"e.{ending}", gzip.compress(whole, mtime=0) if ending.endswith("gz") else whole)
-    found = prepare(read(links, put("t.csv", "id,x\n7,1\n1000001,2\n8,3\n")).contents, rare=False)
+    found = fit_and_encode(read(links, put("t.csv", "id,x\n7,1\n1000001,2\n8,3\n")).contents, rare=False)
     assert found.views.names == ("e-out", "e-in", "t")
     assert found.views.ids.tolist() == ["7", "1000001", "8"]
     assert found.views.feature_names("e-out").tolist() == ["7", "1000001", "99"]
@@ -176,26 +176,26 @@ def test_links_join_tables_by_the_letters_of_their_ids(put, read, ending):
 
 
 def test_links_alone_are_about_their_ends(put, read):
-    found = prepare(read(put("e.csv", "source,target\nb,a\nc,a\n")).contents, rare=False)
+    found = fit_and_encode(read(put("e.csv", "source,target\nb,a\nc,a\n")).contents, rare=False)
     assert found.ids.tolist() == ["b", "c", "a"]
     np.testing.assert_array_equal(found.views.present, [[1, 0], [1, 0], [0, 1]])
 
 
 def test_links_beside_tables_without_ids_are_told_of(put, read):
     with pytest.raises(ValueError, match="view 'e' links ids, but the other views have none: give --id COLUMN"):
-        prepare(read(put("e.csv", "source,target\n1,2\n"), put("t.csv", "x\n1\n2\n")).contents, rare=False)
+        fit_and_encode(read(put("e.csv", "source,target\n1,2\n"), put("t.csv", "x\n1\n2\n")).contents, rare=False)
 
 
 def test_a_view_called_as_one_direction_of_links_is_refused(put, read):
     paths = [put("e.csv", "source,target\n1,2\n"), put("e-out.csv", "id,x\n1,1\n2,2\n")]
     with pytest.raises(ValueError, match="e-out"):
-        prepare(read(*paths).contents, rare=False)
+        fit_and_encode(read(*paths).contents, rare=False)
 
 
 def test_links_among_others_are_told_of(put, read):
     paths = [put("e.csv", "source,target\nu,v\n"), put("t.csv", "id,x\n1,1\n2,2\n")]
     with pytest.raises(ValueError, match=r"view 'e'.* id"):
-        prepare(read(*paths).contents, rare=False)
+        fit_and_encode(read(*paths).contents, rare=False)
 
 
 POINTS = RNG.normal(size=(6, 2))
@@ -231,7 +231,7 @@ def check_alike(found, ids):
 def test_similarities_are_put_in_order_by_row_and_column(put, read, tmp_path, ids, sparse):
     table = put("t.csv", "id,x\n" + "".join(f"{one},{i}\n" for i, one in enumerate(LETTERS)))
     reading = read(table, alike(tmp_path, list(ids), sparse), kinds={"s": "similarities"})
-    found = prepare(reading.contents, rare=False)
+    found = fit_and_encode(reading.contents, rare=False)
     assert found.ids.tolist() == LETTERS
     check_alike(found, ids)
 
@@ -239,36 +239,36 @@ def test_similarities_are_put_in_order_by_row_and_column(put, read, tmp_path, id
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 def test_similarities_that_come_first_set_the_order(put, read, tmp_path, sparse):
     table = put("t.csv", "id,x\n" + "".join(f"{one},{i}\n" for i, one in enumerate(LETTERS)))
-    found = prepare(read(alike(tmp_path, list("cabfed"), sparse), table).contents, rare=False)
+    found = fit_and_encode(read(alike(tmp_path, list("cabfed"), sparse), table).contents, rare=False)
     assert found.ids.tolist() == list("cabfed")
     check_alike(found, "cabfed")
 
 
 def test_new_entities_come_with_their_similarities_to_the_old(read, tmp_path):
     np.save(tmp_path / "s.npy", ALIKE)
-    model = prepare(read(f"s={tmp_path / 's.npy'}").contents, rare=False)
+    model = fit_and_encode(read(f"s={tmp_path / 's.npy'}").contents, rare=False)
     np.save(tmp_path / "new.npy", ALIKE[:2] / 2)
     new = read(f"s={tmp_path / 'new.npy'}", kinds={"s": "similarities"}).contents
     np.testing.assert_allclose(encode(new, model.parts, None).views["s"], ALIKE[:2] / 2)
 
 
 def test_new_entities_are_encoded_as_the_old_were(put, read):
-    model = prepare(read(put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))).contents, rare=False)
+    model = fit_and_encode(read(put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))).contents, rare=False)
     new = read(put("t.csv", "id,x\n77,4.5\n78,\n79,9\n"), kinds={"t": "numbers"}).contents
-    found = encode(new, model.parts, entities(new))
+    found = encode(new, model.parts, collect_ids(new))
     np.testing.assert_allclose(found.views["t"].ravel(), [0, 4.5 / np.arange(10).std()], atol=1e-12)
     assert found.views.ids.tolist() == ["77", "79"]
 
 
 def test_a_view_may_be_missing_from_new_data(put, read):
     paths = [put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", "id,y\n1,1\n2,2\n")]
-    model = prepare(read(*paths).contents, rare=False)
+    model = fit_and_encode(read(*paths).contents, rare=False)
     new = read(paths[1]).contents
-    assert encode(new, model.parts, entities(new)).views.names == ("b",)
+    assert encode(new, model.parts, collect_ids(new)).views.names == ("b",)
 
 
 def test_new_data_of_another_width_is_refused(put, read):
-    model = prepare(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
+    model = fit_and_encode(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
     new = read(put("t.csv", "x,z\n1,3\n")).contents
     with pytest.raises(
         ValueError, match=r"view 't' \(.*t\.csv\): there is no column 'y', which the model was fitted on"
@@ -277,7 +277,7 @@ def test_new_data_of_another_width_is_refused(put, read):
 
 
 def test_new_columns_are_known_by_name_not_by_place(put, read):
-    model = prepare(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
+    model = fit_and_encode(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
     new = read(put("t.csv", "y,z,x\n2,7,1\n5,7,3\n")).contents
     np.testing.assert_allclose(encode(new, model.parts, None).views["t"], model.views["t"])
 
@@ -291,8 +291,8 @@ def plain(put):
 
 
 def known(reading):
-    ids = entities(reading.contents)
-    return classes_for(reading.known, ids, 4).tolist()
+    ids = collect_ids(reading.contents)
+    return match_classes(reading.known, ids, 4).tolist()
 
 
 def test_labels_by_column_are_no_part_of_the_view(plain, read):

@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from consilience.files.formats import read_source
+from consilience.files.formats import read_file
 
 
 def column(put, *values):
-    return read_source(put("t.jsonl", [{"x": value} for value in values])).columns["x"]
+    return read_file(put("t.jsonl", [{"x": value} for value in values])).columns["x"]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson"])
 def test_fields_are_columns_in_the_order_in_which_they_come_up(put, ending):
-    frame = read_source(put(f"t.{ending}", [{"b": 1, "a": "x"}, {"c": True, "b": 2.5}]))
+    frame = read_file(put(f"t.{ending}", [{"b": 1, "a": "x"}, {"c": True, "b": 2.5}]))
     assert list(frame.columns) == ["b", "a", "c"]
     np.testing.assert_array_equal(frame.columns["b"], [1, 2.5])
     assert frame.columns["a"].tolist() == ["x", None]
@@ -50,29 +50,29 @@ def test_mixed_fields_are_text(put):
 
 def test_a_field_named_as_text_is_text(put):
     path = put("t.jsonl", [{"id": 7, "x": 7}, {"id": "007", "x": 8}])
-    assert read_source(path, frozenset({"id"})).columns["id"].tolist() == ["7", "007"]
+    assert read_file(path, frozenset({"id"})).columns["id"].tolist() == ["7", "007"]
 
 
 def test_blank_lines_marks_and_carriage_returns_change_nothing(put):
-    frame = read_source(put("t.jsonl", b'\xef\xbb\xbf{"x": 1}\r\n\r\n  \n{"x": 2}'))
+    frame = read_file(put("t.jsonl", b'\xef\xbb\xbf{"x": 1}\r\n\r\n  \n{"x": 2}'))
     assert frame.columns["x"].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("line", ["{", '{"x": }', "{'x': 1}", '{"x": 1} {"x": 2}', "x", "[" * 100_000])
 def test_a_broken_line_is_named(put, line):
     with pytest.raises(ValueError, match=r"t\.jsonl: line 3 is no JSON: "):
-        read_source(put("t.jsonl", f'{{"x": 1}}\n\n{line}\n'))
+        read_file(put("t.jsonl", f'{{"x": 1}}\n\n{line}\n'))
 
 
 @pytest.mark.parametrize(("line", "what"), [("[1]", "list"), ("1", "int"), ('"a"', "str"), ("null", "NoneType")])
 def test_a_line_without_an_object_is_named(put, line, what):
     with pytest.raises(ValueError, match=rf"t\.jsonl: line 2 holds no object {{\.\.\.}} but a {what}"):
-        read_source(put("t.jsonl", f'{{"x": 1}}\n{line}\n'))
+        read_file(put("t.jsonl", f'{{"x": 1}}\n{line}\n'))
 
 
 def test_nothing_but_blank_lines_is_refused(put):
     with pytest.raises(ValueError, match=r"t\.jsonl is empty: it must hold one JSON object a line"):
-        read_source(put("t.jsonl", "\n \n"))
+        read_file(put("t.jsonl", "\n \n"))
 
 
 def test_null_within_a_vector_is_missing(put):
@@ -103,7 +103,7 @@ def test_an_empty_id_is_refused(put, read):
 def test_what_json_can_hold_comes_back(put):
     records = [{"n": i / 3, "s": chr(0x1F600 + i), "v": [i, -i]} for i in range(20)]
     path = put("t.jsonl", "".join(json.dumps(one, ensure_ascii=bool(i % 2)) + "\n" for i, one in enumerate(records)))
-    frame = read_source(path)
+    frame = read_file(path)
     assert frame.columns["s"].tolist() == [one["s"] for one in records]
     np.testing.assert_array_equal(frame.columns["n"], [one["n"] for one in records])
     np.testing.assert_array_equal(frame.columns["v"], [one["v"] for one in records])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import kill_steps
-from consilience.files import check_complete, staging, whole_file, whole_folder
+from consilience.files import check_complete, stage_file, stage_folder, staging
 from kill_steps import NAMES, write
 
 SOURCES = {"write.py", "staging.py", "deferral.py", "contextlib.py", "tempfile.py"}
@@ -194,7 +194,7 @@ def test_leftovers_of_another_user_are_kept(tmp_path, monkeypatch):
 def test_folders_of_running_processes_are_kept(tmp_path):
     program = f"import sys; sys.path.insert(0, {str(Path(kill_steps.__file__).parent)!r}); import kill_steps, pathlib\n"
     program += f"kill_steps.write('file', pathlib.Path({str(tmp_path / 'another')!r}))"
-    with whole_folder(tmp_path / "out", NAMES) as folder:
+    with stage_folder(tmp_path / "out", NAMES) as folder:
         (folder / "a.txt").write_text("slow")
         subprocess.run([sys.executable, "-c", program], check=True)
         assert (folder / "a.txt").read_text() == "slow"
@@ -250,8 +250,8 @@ def test_signal_while_a_file_is_moved_within_a_staging_folder_names_no_removed_f
     monkeypatch.setattr(os, "link", link)
     with (
         pytest.raises(KeyboardInterrupt) as caught,
-        whole_folder(tmp_path / "out", NAMES) as folder,
-        whole_file(folder / "a.txt") as temporary,
+        stage_folder(tmp_path / "out", NAMES) as folder,
+        stage_file(folder / "a.txt") as temporary,
     ):
         temporary.write_text("new")
     assert not hasattr(caught.value, "__notes__")
@@ -280,7 +280,7 @@ def test_mark_stays_until_all_its_files_are_replaced(tmp_path):
     (mark / "new" / "c.txt").write_text("new")
     (mark / "lock").touch()
     os.utime(mark / "lock", (0, 0))
-    with whole_folder(tmp_path, ("a.txt",), overwrite=True) as folder:
+    with stage_folder(tmp_path, ("a.txt",), overwrite=True) as folder:
         (folder / "a.txt").write_text("new")
     with pytest.raises(ValueError, match="are of two runs"):
         check_complete(tmp_path)

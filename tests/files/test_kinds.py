@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.files import KINDS, prepare
+from consilience.files import KINDS, fit_and_encode
 
 RNG = np.random.default_rng(0)
 SENTENCES = [f"a study of thing {i} and of some others like it" for i in range(40)]
@@ -201,7 +201,7 @@ def test_negative_numbers_are_no_counts(tmp_path, content, X):
 def test_bags_hold_counts(put, content, count):
     path = put("t.jsonl", f'{{"x": {{"a": {count}, "b": 2}}}}\n' * 4)
     with pytest.raises(ValueError, match=r"view 'view'.*count"):
-        prepare([content(path)], rare=False)
+        fit_and_encode([content(path)], rare=False)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -218,7 +218,7 @@ def test_similarities_are_square(tmp_path, content):
     with pytest.raises(
         ValueError, match=r"view 'view' \(.*X\.npy\) has 5 rows and 12 columns: similarities are a square"
     ):
-        prepare([content(tmp_path / "X.npy", "similarities")], rare=False)
+        fit_and_encode([content(tmp_path / "X.npy", "similarities")], rare=False)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "similarities"])
@@ -240,7 +240,7 @@ def test_no_columns_beside_the_id_are_refused(put, content):
 @pytest.mark.parametrize("kind", ["numbers", "counts"])
 def test_a_table_of_empty_cells_is_refused(put, content, kind):
     with pytest.raises(ValueError, match=r"every cell is empty|no view says anything about any entity"):
-        prepare([content(put("t.csv", "x,y\n,\n,\n"), kind)], rare=False)
+        fit_and_encode([content(put("t.csv", "x,y\n,\n,\n"), kind)], rare=False)
 
 
 EDGES = ["source,target", "from,to", "src,dst", "citing,cited", "head,tail", "Source,Target", "source,target,weight"]

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from consilience import persist
-from consilience.files.formats import MATRICES, TABLES, InputFiles, inputs, read_input, read_source
+from consilience.files.formats import MATRICES, TABLES, InputFiles, inputs, read_file, read_input
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
@@ -110,9 +110,9 @@ def test_pipe_is_read_like_the_file(tmp_path, put, suffix, name):
     if name is not None and suffix.startswith(".h5"):
         pytest.skip("each of these files starts a process: the unnamed pipe is enough")
     content = MAKE[suffix](tmp_path)
-    expected = read_source(put(f"file{suffix}", content))
+    expected = read_file(put(f"file{suffix}", content))
     with pipe_of(content, None if name is None else tmp_path / name.format(suffix)) as path:
-        assert_equal_sources(read_source(path), expected)
+        assert_equal_sources(read_file(path), expected)
 
 
 def test_known_suffixes_are_those_of_the_readers():
@@ -167,21 +167,21 @@ def test_two_names_of_one_pipe_are_read_once(tmp_path):
 def test_copies_of_pipes_are_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pipe_of(CSV) as path:
-        read_source(path)
+        read_file(path)
     with pipe_of(b"x,y\n1\n") as path, pytest.raises(ValueError, match="line 2 has 1 cells where the header has 2"):
-        read_source(path)
+        read_file(path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_error_in_a_pipe_names_the_pipe():
     with pipe_of(b"x,y\n1\n") as path, pytest.raises(ValueError, match=rf"^{path}: line 2 has 1 cells"):
-        read_source(path)
+        read_file(path)
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/random", "/dev/full"])
 def test_device_is_refused(path):
     with pytest.raises(ValueError, match=rf"{path} is a device or a socket, which may never end: name a file"):
-        read_source(Path(path))
+        read_file(Path(path))
     with pytest.raises(ValueError, match=rf"{path} is a device or a socket, which may never end"):
         persist.load(path)
 
@@ -191,21 +191,21 @@ def test_terminal_is_refused():
     ends = pty.openpty()
     name = os.ttyname(ends[1])
     with pytest.raises(ValueError, match=rf"{name} is a device or a socket"):
-        read_source(Path(name))
+        read_file(Path(name))
     for end in ends:
         os.close(end)
 
 
 def test_null_device_and_empty_pipe_are_empty_files():
     with pytest.raises(ValueError, match="/dev/null is empty"):
-        read_source(Path("/dev/null"))
+        read_file(Path("/dev/null"))
     with pipe_of(b"") as path, pytest.raises(ValueError, match=rf"{path} is empty"):
-        read_source(path)
+        read_file(path)
 
 
 def test_unnamed_regular_file_is_read(put):
     with put("t.data", CSV).open("rb") as file:
-        assert list(read_source(Path(f"/dev/fd/{file.fileno()}")).columns) == ["id", "x", "y"]
+        assert list(read_file(Path(f"/dev/fd/{file.fileno()}")).columns) == ["id", "x", "y"]
 
 
 def test_model_is_loaded_from_a_pipe(tmp_path):

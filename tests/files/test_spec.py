@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from consilience.files import ViewSpec, parse_view
-from consilience.files.spec import chosen_columns, split_columns
+from consilience.files.spec import select_columns, split_columns
 
 
 @pytest.mark.parametrize(
@@ -108,17 +108,17 @@ THERE = ["id", "pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]
     ],
 )
 def test_columns_are_found_by_name_then_by_pattern(asked, found):
-    assert chosen_columns(Path("f.csv"), asked, THERE, {"id"}) == found
+    assert select_columns(Path("f.csv"), asked, THERE, {"id"}) == found
 
 
 def test_a_pattern_never_takes_the_id():
     with pytest.raises(ValueError, match=r"f\.csv has no column 'i\?'; it has 'id', 'pixel_1'"):
-        chosen_columns(Path("f.csv"), ["i?"], THERE, {"id"})
+        select_columns(Path("f.csv"), ["i?"], THERE, {"id"})
 
 
 def test_a_column_that_is_not_there_is_told_of():
     with pytest.raises(ValueError, match=r"f\.csv has no column 'y'; it has 'c0', 'c1', .*'c11' and 8 more"):
-        chosen_columns(Path("f.csv"), ["y"], [f"c{i}" for i in range(20)], set())
+        select_columns(Path("f.csv"), ["y"], [f"c{i}" for i in range(20)], set())
 
 
 @pytest.mark.parametrize(

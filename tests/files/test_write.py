@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from consilience.files import check_folder, check_free, whole_file, whole_folder
+from consilience.files import check_output_file, check_output_folder, stage_file, stage_folder
 
 NOT_ROOT = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to root")
 NAMES = ("a.txt", "b.txt")
@@ -30,7 +30,7 @@ def mask(request):
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("make", [str, lambda path: path], ids=["text", "path"])
 def test_a_file_is_there_when_the_block_ends(tmp_path, overwrite, make):
-    with whole_file(make(tmp_path / "x.txt"), overwrite) as temporary:
+    with stage_file(make(tmp_path / "x.txt"), overwrite) as temporary:
         temporary.write_text("content")
         assert not (tmp_path / "x.txt").exists()
         assert temporary.is_relative_to(tmp_path)
@@ -42,7 +42,7 @@ def test_a_file_is_there_when_the_block_ends(tmp_path, overwrite, make):
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_nothing_is_left_of_a_block_that_fails(tmp_path, error, overwrite):
     def write():
-        with whole_file(tmp_path / "x.txt", overwrite) as temporary:
+        with stage_file(tmp_path / "x.txt", overwrite) as temporary:
             temporary.write_text("half")
             raise error("in the middle")
 
@@ -54,10 +54,10 @@ def test_nothing_is_left_of_a_block_that_fails(tmp_path, error, overwrite):
 def test_a_file_that_is_there_is_kept(tmp_path):
     (tmp_path / "x.txt").write_text("old")
     told = r"x\.txt is there already: choose another name, or ask to write over it"
-    with pytest.raises(FileExistsError, match=told), whole_file(tmp_path / "x.txt"):
+    with pytest.raises(FileExistsError, match=told), stage_file(tmp_path / "x.txt"):
         pytest.fail("the block must not run")
     with pytest.raises(FileExistsError, match=told):
-        check_free(tmp_path / "x.txt", False)
+        check_output_file(tmp_path / "x.txt", False)
     assert (tmp_path / "x.txt").read_text() == "old"
 
 
@@ -65,7 +65,7 @@ def test_a_file_that_is_there_is_kept_if_the_block_fails(tmp_path):
     (tmp_path / "x.txt").write_text("old")
 
     def write():
-        with whole_file(tmp_path / "x.txt", overwrite=True) as temporary:
+        with stage_file(tmp_path / "x.txt", overwrite=True) as temporary:
             temporary.write_text("half")
             raise RuntimeError("in the middle")
 
@@ -77,8 +77,8 @@ def test_a_file_that_is_there_is_kept_if_the_block_fails(tmp_path):
 
 def test_a_file_is_written_over_on_purpose(tmp_path):
     (tmp_path / "x.txt").write_text("old")
-    check_free(tmp_path / "x.txt", True)
-    with whole_file(tmp_path / "x.txt", overwrite=True) as temporary:
+    check_output_file(tmp_path / "x.txt", True)
+    with stage_file(tmp_path / "x.txt", overwrite=True) as temporary:
         temporary.write_text("new")
         assert (tmp_path / "x.txt").read_text() == "old"
     assert (tmp_path / "x.txt").read_text() == "new"
@@ -86,7 +86,7 @@ def test_a_file_is_written_over_on_purpose(tmp_path):
 
 def test_a_file_that_comes_up_meanwhile_is_kept(tmp_path):
     def write():
-        with whole_file(tmp_path / "x.txt") as temporary:
+        with stage_file(tmp_path / "x.txt") as temporary:
             temporary.write_text("mine")
             (tmp_path / "x.txt").write_text("theirs")
 
@@ -100,7 +100,7 @@ def test_a_link_to_nowhere_is_kept(tmp_path):
     (tmp_path / "x.txt").symlink_to(tmp_path / "nowhere")
 
     def write():
-        with whole_file(tmp_path / "x.txt") as temporary:
+        with stage_file(tmp_path / "x.txt") as temporary:
             temporary.write_text("mine")
 
     with pytest.raises(FileExistsError, match=r"x\.txt (is there already|was created by another process)"):
@@ -111,20 +111,20 @@ def test_a_link_to_nowhere_is_kept(tmp_path):
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_is_no_file(tmp_path, overwrite):
     (tmp_path / "x").mkdir()
-    with pytest.raises(IsADirectoryError, match="x is a folder: name a file"), whole_file(tmp_path / "x", overwrite):
+    with pytest.raises(IsADirectoryError, match="x is a folder: name a file"), stage_file(tmp_path / "x", overwrite):
         pytest.fail("the block must not run")
 
 
 def test_a_file_needs_its_folder(tmp_path):
     told = "missing is no folder: make it first, or choose another"
-    with pytest.raises(FileNotFoundError, match=told), whole_file(tmp_path / "missing" / "x.txt"):
+    with pytest.raises(FileNotFoundError, match=told), stage_file(tmp_path / "missing" / "x.txt"):
         pytest.fail("the block must not run")
     assert below(tmp_path) == []
 
 
 def test_a_file_cannot_lie_in_a_file(tmp_path):
     (tmp_path / "x").write_text("file")
-    with pytest.raises(NotADirectoryError, match=r"cannot write into .*x: "), whole_file(tmp_path / "x" / "y"):
+    with pytest.raises(NotADirectoryError, match=r"cannot write into .*x: "), stage_file(tmp_path / "x" / "y"):
         pytest.fail("the block must not run")
 
 
@@ -132,16 +132,16 @@ def test_a_file_cannot_lie_in_a_file(tmp_path):
 def test_names_that_are_too_long_are_refused(tmp_path, name):
     told = r"has [\d,]+ characters, too many for a file name: shorten it"
     with pytest.raises(OSError, match=told):
-        check_free(tmp_path / name, False)
+        check_output_file(tmp_path / name, False)
     with pytest.raises(OSError, match=told):
-        check_folder(tmp_path / name, NAMES, False)
+        check_output_folder(tmp_path / name, NAMES, False)
     assert below(tmp_path) == []
 
 
 def test_longest_names_are_accepted(tmp_path):
-    with whole_file(tmp_path / ("x" * 255)) as temporary:
+    with stage_file(tmp_path / ("x" * 255)) as temporary:
         temporary.write_text("content")
-    with whole_folder(tmp_path / ("y" * 255), NAMES) as folder:
+    with stage_folder(tmp_path / ("y" * 255), NAMES) as folder:
         write_both(folder)
     assert below(tmp_path) == ["x" * 255, "y" * 255, *(f"{'y' * 255}/{name}" for name in NAMES)]
 
@@ -150,13 +150,13 @@ def test_longest_names_are_accepted(tmp_path):
 def test_links_to_nowhere_are_refused_as_folders(tmp_path, below_link):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match=r"link is a link to .*nowhere, which does not exist: make that folder"):
-        check_folder(tmp_path / "link" / below_link, NAMES, True)
+        check_output_folder(tmp_path / "link" / below_link, NAMES, True)
 
 
 def test_links_to_folders_are_accepted(tmp_path):
     (tmp_path / "target").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "target")
-    with whole_folder(tmp_path / "link", NAMES) as folder:
+    with stage_folder(tmp_path / "link", NAMES) as folder:
         write_both(folder)
     assert (tmp_path / "link").is_symlink()
     assert below(tmp_path / "target") == list(NAMES)
@@ -167,21 +167,21 @@ def test_pipes_and_devices_are_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path(os.devnull)):
         with pytest.raises(ValueError, match="is a device or a pipe, which cannot be replaced by a file: name a file"):
-            check_free(path, True)
+            check_output_file(path, True)
 
 
 def test_folders_in_place_of_files_are_refused(tmp_path):
     (tmp_path / "a.txt").mkdir()
     with pytest.raises(IsADirectoryError, match=r"a\.txt is a folder, not a file of an older run: choose another"):
-        check_folder(tmp_path, NAMES, True)
+        check_output_folder(tmp_path, NAMES, True)
 
 
 def test_permissions_are_those_of_any_new_file(tmp_path, mask):
-    with whole_file(tmp_path / "x.txt") as temporary:
+    with stage_file(tmp_path / "x.txt") as temporary:
         temporary.write_text("content")
     (tmp_path / "usual.txt").write_text("content")
     assert mode(tmp_path / "x.txt") == mode(tmp_path / "usual.txt") == 0o666 & ~mask
-    with whole_folder(tmp_path / "out", NAMES) as folder:
+    with stage_folder(tmp_path / "out", NAMES) as folder:
         (folder / "a.txt").write_text("a")
     (tmp_path / "usual").mkdir()
     assert mode(tmp_path / "out") == mode(tmp_path / "usual") == 0o777 & ~mask
@@ -192,10 +192,10 @@ def test_permissions_are_those_of_any_new_file(tmp_path, mask):
 def test_a_folder_that_cannot_be_written_is_told_of(tmp_path):
     tmp_path.chmod(0o555)
     try:
-        with pytest.raises(PermissionError, match=r"cannot write into .*"), whole_file(tmp_path / "x.txt"):
+        with pytest.raises(PermissionError, match=r"cannot write into .*"), stage_file(tmp_path / "x.txt"):
             pytest.fail("the block must not run")
         with pytest.raises(PermissionError, match=r"cannot write into .*: choose another folder"):
-            check_folder(tmp_path / "out", NAMES, False)
+            check_output_folder(tmp_path / "out", NAMES, False)
     finally:
         tmp_path.chmod(0o755)
 
@@ -212,7 +212,7 @@ def test_a_folder_is_there_when_the_block_ends(tmp_path, there):
         final.parent.mkdir()
     elif there == "empty":
         final.mkdir(parents=True)
-    with whole_folder(final, NAMES) as folder:
+    with stage_folder(final, NAMES) as folder:
         write_both(folder)
         assert not any((final / name).exists() for name in NAMES)
     assert below(tmp_path) == ["deep", "deep/out", "deep/out/a.txt", "deep/out/b.txt"]
@@ -227,7 +227,7 @@ def test_no_folder_is_left_of_a_block_that_fails(tmp_path, error, there):
         (final / "a.txt").write_text("old")
 
     def write():
-        with whole_folder(final, NAMES, overwrite=there) as folder:
+        with stage_folder(final, NAMES, overwrite=there) as folder:
             write_both(folder)
             raise error("in the middle")
 
@@ -240,7 +240,7 @@ def test_no_folder_is_left_of_a_block_that_fails(tmp_path, error, there):
 
 def test_no_folders_above_are_left_of_a_block_that_fails(tmp_path):
     def write():
-        with whole_folder(tmp_path / "deep" / "out", NAMES):
+        with stage_folder(tmp_path / "deep" / "out", NAMES):
             raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError, match="in the middle"):
@@ -251,7 +251,7 @@ def test_no_folders_above_are_left_of_a_block_that_fails(tmp_path):
 def test_a_folder_keeps_its_other_files(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "a.txt").write_text("old")
-    with whole_folder(tmp_path, NAMES, overwrite=True) as folder:
+    with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
         write_both(folder)
         assert (tmp_path / "a.txt").read_text() == "old"
     assert below(tmp_path) == ["a.txt", "b.txt", "mine.txt"]
@@ -262,10 +262,10 @@ def test_a_folder_keeps_its_other_files(tmp_path):
 def test_files_in_a_folder_are_kept(tmp_path):
     write_both(tmp_path, "old")
     told = r"holds a\.txt, b\.txt already: choose another folder, or write over with --force"
-    with pytest.raises(FileExistsError, match=told), whole_folder(tmp_path, NAMES):
+    with pytest.raises(FileExistsError, match=told), stage_folder(tmp_path, NAMES):
         pytest.fail("the block must not run")
     with pytest.raises(FileExistsError, match=told):
-        check_folder(tmp_path, NAMES, False)
+        check_output_folder(tmp_path, NAMES, False)
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
@@ -273,7 +273,7 @@ def test_files_that_were_not_announced_are_kept(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
 
     def write():
-        with whole_folder(tmp_path, NAMES) as folder:
+        with stage_folder(tmp_path, NAMES) as folder:
             (folder / "mine.txt").write_text("theirs")
 
     with pytest.raises((ValueError, OSError), match=r"mine\.txt"):
@@ -283,7 +283,7 @@ def test_files_that_were_not_announced_are_kept(tmp_path):
 
 def test_files_that_come_up_meanwhile_are_kept(tmp_path):
     def write():
-        with whole_folder(tmp_path / "out", NAMES) as folder:
+        with stage_folder(tmp_path / "out", NAMES) as folder:
             write_both(folder)
             (tmp_path / "out").mkdir()
             (tmp_path / "out" / "a.txt").write_text("theirs")
@@ -294,7 +294,7 @@ def test_files_that_come_up_meanwhile_are_kept(tmp_path):
 
 
 def test_a_folder_may_hold_folders(tmp_path):
-    with whole_folder(tmp_path / "out", ("sub",)) as folder:
+    with stage_folder(tmp_path / "out", ("sub",)) as folder:
         (folder / "sub").mkdir()
         (folder / "sub" / "x.txt").write_text("x")
     assert below(tmp_path) == ["out", "out/sub", "out/sub/x.txt"]
@@ -305,7 +305,7 @@ def test_a_file_is_no_folder(tmp_path, overwrite):
     (tmp_path / "x").write_text("file")
     with (
         pytest.raises(NotADirectoryError, match="x is a file: name a folder"),
-        whole_folder(tmp_path / "x", NAMES, overwrite),
+        stage_folder(tmp_path / "x", NAMES, overwrite),
     ):
         pytest.fail("the block must not run")
     assert (tmp_path / "x").read_text() == "file"
@@ -314,7 +314,7 @@ def test_a_file_is_no_folder(tmp_path, overwrite):
 def test_a_folder_cannot_lie_in_a_file(tmp_path):
     (tmp_path / "x").write_text("file")
     told = "cannot write into .*x: choose another folder"
-    with pytest.raises(PermissionError, match=told), whole_folder(tmp_path / "x" / "y" / "z", NAMES):
+    with pytest.raises(PermissionError, match=told), stage_folder(tmp_path / "x" / "y" / "z", NAMES):
         pytest.fail("the block must not run")
 
 
@@ -322,7 +322,7 @@ def test_a_folder_cannot_lie_in_a_file(tmp_path):
 def test_a_folder_may_be_named_from_where_one_is(tmp_path, monkeypatch, name):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with whole_folder(name, NAMES) as folder:
+    with stage_folder(name, NAMES) as folder:
         write_both(folder)
     assert {one.split("/")[-1] for one in below(tmp_path)} - {"here", "out"} == set(NAMES)
 
@@ -334,7 +334,7 @@ def test_files_that_were_placed_give_way_if_another_cannot_be(tmp_path):
     (final / "else").write_text("kept")
 
     def write():
-        with whole_folder(final, ("a", "b")) as folder:
+        with stage_folder(final, ("a", "b")) as folder:
             (folder / "a").write_text("new")
             (folder / "b").write_text("new")
             (final / "b").write_text("came up")

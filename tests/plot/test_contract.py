@@ -194,11 +194,11 @@ def test_says_what_to_install_without_matplotlib(draw, monkeypatch):
 
 
 def test_text_of_fonts_given_by_the_user(monkeypatch):
-    from consilience.plot._text import literal
+    from consilience.plot._text import escape_name
 
     with mpl.rc_context({"font.family": ["DejaVu Sans Mono", "DejaVu Sans"]}):
-        assert literal("żółw Ω") == "żółw Ω"
-    assert literal("中") == "□"
+        assert escape_name("żółw Ω") == "żółw Ω"
+    assert escape_name("中") == "□"
 
 
 @pytest.mark.parametrize(("ax", "kind"), [(3, "int"), ("axes", "str"), ([3], "int")])

@@ -4,16 +4,16 @@ from itertools import combinations
 
 from matplotlib.colors import to_rgb
 
-from consilience.plot._style import COLOURS, LINE_COLOURS, line_style, luminance, marker_style
-from consilience.plot._text import counted, literal
+from consilience.plot._style import COLORS, LINE_COLORS, line_style, luminance, marker_style
+from consilience.plot._text import escape_name, format_count
 
 
 def test_colours_differ_in_grey():
-    assert min(abs(luminance(to_rgb(a)) - luminance(to_rgb(b))) for a, b in combinations(COLOURS, 2)) > 12
+    assert min(abs(luminance(to_rgb(a)) - luminance(to_rgb(b))) for a, b in combinations(COLORS, 2)) > 12
 
 
 def test_lines_can_be_seen_on_white():
-    assert max(luminance(to_rgb(colour)) for colour in LINE_COLOURS) < 75
+    assert max(luminance(to_rgb(colour)) for colour in LINE_COLORS) < 75
 
 
 def test_luminance_of_black_and_white():
@@ -34,14 +34,14 @@ def test_neighbours_differ_in_colour_and_in_marker():
 
 
 def test_text():
-    assert literal("a\n\tb\x00c") == "a b c"
-    assert literal("x" * 100) == "x" * 12 + "…" + "x" * 11
-    assert literal("$5 and \\$") == r"\$5 and \\$"
-    assert literal("\u200b\n") == "(blank)"
-    assert literal("é") == "é"
-    assert literal("\U0001f984") == "□"
-    assert literal("\ud800") == "□"
-    assert (counted(1, "entity"), counted(2000, "entity"), counted(3, "cluster")) == (
+    assert escape_name("a\n\tb\x00c") == "a b c"
+    assert escape_name("x" * 100) == "x" * 12 + "…" + "x" * 11
+    assert escape_name("$5 and \\$") == r"\$5 and \\$"
+    assert escape_name("\u200b\n") == "(blank)"
+    assert escape_name("é") == "é"
+    assert escape_name("\U0001f984") == "□"
+    assert escape_name("\ud800") == "□"
+    assert (format_count(1, "entity"), format_count(2000, "entity"), format_count(3, "cluster")) == (
         "1 entity",
         "2,000 entities",
         "3 clusters",

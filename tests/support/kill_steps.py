@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from consilience.files import check_complete, whole_file, whole_folder
+from consilience.files import check_complete, stage_file, stage_folder
 
 NAMES = ("a.txt", "b.txt", "c.txt")
 CALLS = ("fsync", "link", "mkdir", "open", "rename", "replace", "rmdir", "unlink")
@@ -27,10 +27,10 @@ def prepare(case, out):
 
 def write(case, out):
     if case == "file":
-        with whole_file(out, overwrite=True) as temporary:
+        with stage_file(out, overwrite=True) as temporary:
             temporary.write_text("new")
         return
-    with whole_folder(out, NAMES, overwrite=True) as folder:
+    with stage_folder(out, NAMES, overwrite=True) as folder:
         for name in NAMES:
             (folder / name).write_text("new")
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import confidence, contested
-from ..files import check_folder, whole_folder
+from ..files import check_output_folder, stage_folder
 from ..persist import save
 from ..report import Report
 from .alone import compare_alone
@@ -49,7 +49,7 @@ COMPARED = 20_000  # entities up to which single views and their concatenation a
 def cluster(options: argparse.Namespace, say: Say) -> None:
     """Read, fit, explain, write."""
     out = Path(options.out)
-    check_folder(out, FILES, options.force)
+    check_output_folder(out, FILES, options.force)
     check_inputs_stay([out / name for name in FILES], options)
     check_outliers(options.method, options.outliers)
     check_small_groups(options)
@@ -67,7 +67,7 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
         comparison = _comparison(data, fitted, options, say)
     facts = summarise(data, fitted, sure, disputed, comparison, assessment, options, say)
     say.result(f"\n{spoken(facts, comparison, assessment)}")
-    with say.step("writing the results", "wrote the results"), whole_folder(out, FILES, options.force) as folder:
+    with say.step("writing the results", "wrote the results"), stage_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
             say_guarded(write_labels(file, data.prepared.names, columns), say, FILES[0])
         facts["notes"] = say.notes

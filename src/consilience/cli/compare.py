@@ -12,7 +12,7 @@ import numpy as np
 from ..baselines import SingleView
 from ..baselines import compare as lay_side_by_side
 from ..data import Table, Views
-from ..files import check_free, prepare, whole_file
+from ..files import check_output_file, fit_and_encode, stage_file
 from ..methods import CoTrainedSpectral, MultiViewSphericalKMeans
 from ..report.versions import versions
 from .alone import side_by_side
@@ -43,7 +43,7 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     """Every suitable method and baseline on the same entities, one table, and what it says in words."""
     out = None if options.out is None else Path(options.out)
     if out is not None:
-        check_free(out, options.force)
+        check_output_file(out, options.force)
         check_inputs_stay([out], options)
     data = load(options, say)
     say.result(describe(data))
@@ -68,7 +68,7 @@ def compare(options: argparse.Namespace, say: Say) -> None:
     if out is None:
         return
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
-    with whole_file(out, options.force) as temporary:
+    with stage_file(out, options.force) as temporary:
         write_json(temporary, {**facts, "versions": versions(), "command": options.command_line})
     say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}")
@@ -113,7 +113,7 @@ def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, V
 def _views_for(data: Data, rare: bool) -> Views:
     if METHODS[data.method].rare == rare:
         return data.views
-    return prepare(data.reading.contents, rare=rare).views
+    return fit_and_encode(data.reading.contents, rare=rare).views
 
 
 def in_words(table: Table, scored: bool) -> str:

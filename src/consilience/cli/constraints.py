@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from ..data import Constraints
-from ..files import InputFiles, Prepared
-from ..files.formats import Frame, path_of, read_input
+from ..files import EncodedData, InputFiles
+from ..files.formats import FileTable, parse_path, read_input
 
 USUAL = ("first", "second", "type", "weight")
 
 
-def read_constraints(text: str, prepared: Prepared, inputs: InputFiles) -> Constraints:
+def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Constraints:
     """Read a table whose columns are, in this order or by name, first, second, type and weight."""
-    path = path_of(text)
+    path = parse_path(text)
     source = read_input(inputs.locate(path), frozenset(_all_columns(path, inputs)))
-    if not isinstance(source, Frame):
+    if not isinstance(source, FileTable):
         raise ValueError(f"{path} (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
     table = {name: source.columns[own].tolist() for name, own in _named(path, list(source.columns)).items()}
     if "weight" in table:
@@ -36,7 +36,7 @@ def read_constraints(text: str, prepared: Prepared, inputs: InputFiles) -> Const
 def _all_columns(path: Path, inputs: InputFiles) -> list[str]:
     """Names of the columns to read as text: ids and types are texts, even where they look like numbers."""
     source = read_input(inputs.locate(path))
-    return list(source.columns)[:4] if isinstance(source, Frame) else []
+    return list(source.columns)[:4] if isinstance(source, FileTable) else []
 
 
 def _named(path: Path, there: list[str]) -> dict[str, str]:

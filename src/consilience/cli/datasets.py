@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..datasets import FETCHERS, Dataset, load_digits_views, read_word_senses, where
-from ..datasets.fetch import HOMES
-from ..files import check_folder, whole_folder
+from ..datasets.fetch import REMOTE_DATASETS
+from ..files import check_output_folder, stage_folder
 from .say import Say
 
 Files = dict[str, tuple[list[str], Iterable[Any]]]  # header and rows by file name
@@ -79,16 +79,16 @@ def _list(say: Say) -> None:
     say.result("\nand these can be fetched:\n")
     for name in FETCHERS:
         if name not in SHIPPED:
-            say.result(f"{name:16} {HOMES[name].description}\n{'':16} {places[name]}")
+            say.result(f"{name:16} {REMOTE_DATASETS[name].description}\n{'':16} {places[name]}")
     say.result("\nWrite one out as ordinary files: consilience datasets word-senses --out senses")
 
 
 def _write_shipped(options: argparse.Namespace, say: Say) -> None:
     _, make, line = SHIPPED[options.name]
     out = Path(options.out or options.name)
-    check_folder(out, (), options.force)  # before the data set is read
+    check_output_folder(out, (), options.force)  # before the data set is read
     files = make()
-    with say.step("writing the files", "wrote the files"), whole_folder(out, tuple(files), options.force) as folder:
+    with say.step("writing the files", "wrote the files"), stage_folder(out, tuple(files), options.force) as folder:
         for name, (header, rows) in files.items():
             _write_table(folder / name, header, rows)
     _propose(say, out, files, line)
@@ -97,13 +97,13 @@ def _write_shipped(options: argparse.Namespace, say: Say) -> None:
 def _write_fetched(options: argparse.Namespace, say: Say) -> None:
     """A file a view, which leaves out the entities that lack it; the classes; and what it all is."""
     out = Path(options.out or options.name)
-    names = tuple(f"{name}.npz" for name in HOMES[options.name].facts.columns)
-    check_folder(out, (*names, "classes.csv", "card.md"), options.force)  # before a long download
+    names = tuple(f"{name}.npz" for name in REMOTE_DATASETS[options.name].facts.columns)
+    check_output_folder(out, (*names, "classes.csv", "card.md"), options.force)  # before a long download
     with redirect_stderr(io.StringIO()) if options.quiet else nullcontext():  # of the progress bar
         data = FETCHERS[options.name]()
     files = [f"{name}.npz" for name in data.views.names] + ["classes.csv", "card.md"]
     ids = _ids(data)
-    with say.step("writing the files", "wrote the files"), whole_folder(out, tuple(files), options.force) as folder:
+    with say.step("writing the files", "wrote the files"), stage_folder(out, tuple(files), options.force) as folder:
         for v, name in enumerate(data.views.names):
             _write_view(folder / f"{name}.npz", data, name, np.flatnonzero(data.views.present[:, v]), ids)
         classes = [data.target_names[own] for own in data.target]

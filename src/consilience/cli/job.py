@@ -14,7 +14,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data import Constraints, Views
-from ..files import Content, InputFiles, Prepared, Reading, classes_for, parse_view, prepare, read_files
+from ..files import (
+    EncodedData,
+    InputData,
+    InputFiles,
+    ViewContent,
+    fit_and_encode,
+    match_classes,
+    parse_view,
+    read_files,
+)
 from ..files.spec import is_file, split_columns
 from ..methods import SpectralFeatures
 from ..selection import Selection, select_n_clusters
@@ -33,8 +42,8 @@ MOST_GROUPED = 20_000  # entities up to which it does
 class Data:
     """The user's files, read and made into numbers."""
 
-    reading: Reading
-    prepared: Prepared
+    reading: InputData
+    prepared: EncodedData
     classes: np.ndarray | None  # known labels, for scoring only
     constraints: Constraints | None
     method: str
@@ -95,18 +104,18 @@ def _load(options: argparse.Namespace, say: Say, inputs: InputFiles) -> Data:
         say.note(note)
     method, why = choose_method(options.method, reading.contents, options.constraints is not None)
     with say.step("preparing the views", "prepared the views"):
-        prepared = prepare(reading.contents, rare=METHODS[method].rare)
+        prepared = fit_and_encode(reading.contents, rare=METHODS[method].rare)
     method, why = check_size(options.method, method, why, len(prepared.views), options.constraints is not None)
     _say_what_is_there(prepared, reading, say)
     classes = None
     if reading.known is not None:
         _check_order(reading)
-        classes = classes_for(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
+        classes = match_classes(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
     given = None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
     return Data(reading, prepared, classes, given, method, why)
 
 
-def _check_order(reading: Reading) -> None:
+def _check_order(reading: InputData) -> None:
     """Labels without ids go by place, which means nothing where files list the entities in different orders."""
     if reading.known is None or reading.known.ids is not None:
         return
@@ -122,7 +131,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, kind
 
 
-def say_left_out(prepared: Prepared, say: Say) -> None:
+def say_left_out(prepared: EncodedData, say: Say) -> None:
     """Tell of entities that no view says anything about."""
     lost = np.flatnonzero(~prepared.kept)
     if len(lost):
@@ -131,7 +140,7 @@ def say_left_out(prepared: Prepared, say: Say) -> None:
         say.note(f"{who} no view that says anything: left out.")
 
 
-def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
+def _say_what_is_there(prepared: EncodedData, reading: InputData, say: Say) -> None:
     """How many entities, who lacks what, and what was done to the data."""
     views = prepared.views
     say_left_out(prepared, say)
@@ -149,7 +158,7 @@ def _say_what_is_there(prepared: Prepared, reading: Reading, say: Say) -> None:
                 say.note(f"View {one.name!r}: {n} links are between ids that no other view has, and count for nothing.")
 
 
-def digest(contents: Sequence[Content]) -> str:
+def digest(contents: Sequence[ViewContent]) -> str:
     """A fingerprint of what was read: the same files have the same, on any machine."""
     found = hashlib.sha256()
     for one in contents:
@@ -268,7 +277,7 @@ def reduced(views: Views, features: Mapping[str, Any]) -> Views:
 def choose_k(data: Data, seed: int, say: Say, small_groups: bool = False) -> Selection:
     """Look for the number of clusters by the default method, whose quick version serves every number."""
     rare = METHODS[DEFAULT].rare
-    views = data.views if METHODS[data.method].rare == rare else prepare(data.reading.contents, rare=rare).views
+    views = data.views if METHODS[data.method].rare == rare else fit_and_encode(data.reading.contents, rare=rare).views
     if not small_groups and limit_clusters(len(views)) < 2:
         raise ValueError(f"{len(views)} entities are too few to find out how many clusters there are: give -k N")
     estimator = METHODS[DEFAULT].build(Setting(2, seed, data.prepared.kinds))

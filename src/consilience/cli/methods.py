@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .say import UsageError
 
 if TYPE_CHECKING:
-    from ..files import Content
+    from ..files import ViewContent
 
 COUNTED = ("counts", "text", "names", "links")  # kinds of which the direction of a row counts, not its length
 
@@ -134,7 +134,7 @@ REASON_WITH_CONSTRAINTS = "the default, also with constraints"
 MOST_CONSTRAINED = 20_000  # entities up to which the default takes constraints: it clusters a sample of more
 
 
-def choose_method(given: str, contents: Sequence[Content], constraints: bool) -> tuple[str, str]:
+def choose_method(given: str, contents: Sequence[ViewContent], constraints: bool) -> tuple[str, str]:
     """Return the method's name and why it was chosen; refuse one that cannot take the data or the constraints."""
     name, reason = given, "as you said"
     if given == "auto":

@@ -12,8 +12,17 @@ import numpy as np
 from scipy.stats import betabinom
 
 from ..data import Views
-from ..files import InputFiles, check_complete, check_free, encode, entities, parse_view, read_files, whole_file
-from ..files.formats import is_table, path_of
+from ..files import (
+    InputFiles,
+    check_complete,
+    check_output_file,
+    collect_ids,
+    encode,
+    parse_view,
+    read_files,
+    stage_file,
+)
+from ..files.formats import is_table, parse_path
 from ..persist import load as load_model
 from .job import check_inputs_stay, reduced, say_left_out
 from .methods import METHODS
@@ -26,11 +35,11 @@ BY_CHANCE = 0.001  # probability below which a number of such rows is more than 
 def predict(options: argparse.Namespace, say: Say) -> None:
     """Read the model and the files, say which cluster each entity belongs to."""
     out = None if options.out is None else Path(options.out)
-    model = path_of(options.model)
+    model = parse_path(options.model)
     if out is None:
         check_standard_output()
     else:
-        check_free(out, options.force)
+        check_output_file(out, options.force)
         check_inputs_stay([out], options, model_file(model))
     check_pipe_is_read_once(model, options.view)
     saved = open_model(model)
@@ -55,7 +64,7 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         say_guarded(n_guarded, say)
         return
     with (
-        whole_file(out, options.force) as temporary,
+        stage_file(out, options.force) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
     ):
         say_guarded(write_labels(file, ids, columns), say)
@@ -128,7 +137,7 @@ def read_for(saved: dict[str, Any], options: argparse.Namespace, say: Say) -> tu
     unknown = next((content.name for content in reading.contents if content.name not in saved["kinds"]), None)
     if unknown is not None:
         raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, saved['kinds']))}")
-    ids = entities(reading.contents)
+    ids = collect_ids(reading.contents)
     prepared = encode(reading.contents, saved["parts"], ids)
     say_left_out(prepared, say)
     return reduced(prepared.views, saved["features"]), prepared.names
@@ -136,10 +145,10 @@ def read_for(saved: dict[str, Any], options: argparse.Namespace, say: Say) -> tu
 
 def _with_columns(spec: Any, saved: dict[str, Any], inputs: InputFiles) -> Any:
     """The columns that the model was fitted on, where the user names none."""
-    if spec.name is None and spec.called not in saved["kinds"]:
+    if spec.name is None and spec.view_name not in saved["kinds"]:
         return spec  # a file of several blocks, each with its own name
-    spec = replace(spec, name=spec.called)
-    columns = saved["columns"].get(spec.called)
+    spec = replace(spec, name=spec.view_name)
+    columns = saved["columns"].get(spec.view_name)
     if spec.columns is not None or not columns or not is_table(spec.path, inputs):
         return spec
     return replace(spec, columns=tuple(columns))

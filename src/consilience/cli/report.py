@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data import Table
 from ..explain import confidence
-from ..files import check_complete, check_free
+from ..files import check_complete, check_output_file
 from ..selection import Selection
 from .cluster import FILES, build_report
 from .job import Fitted, check_inputs_stay, digest, load, reduced
@@ -27,7 +27,7 @@ def report(options: argparse.Namespace, say: Say) -> None:
     folder = Path(options.folder)
     out = folder / FILES[3] if options.out is None else Path(options.out)
     if options.out is not None or folder.is_dir():
-        check_free(out, options.force)
+        check_output_file(out, options.force)
     check_complete(folder)
     facts = read_summary(folder / FILES[1])
     held = open_model(folder)

@@ -20,7 +20,7 @@ class Dataset:
     target_names: tuple[str, ...]
     description: str
     citation: str
-    licence: str
+    license: str
     source: str = ""
 
     def __iter__(self) -> Any:
@@ -36,7 +36,7 @@ class Dataset:
         )
         sizes = np.bincount(self.target, minlength=len(self.target_names)).tolist()
         classes = ", ".join(f"{name} ({n:,})" for name, n in zip(self.target_names, sizes, strict=True))
-        facts = {"Classes": classes, "Citation": self.citation, "Licence": self.licence, "Source": self.source}
+        facts = {"Classes": classes, "Citation": self.citation, "Licence": self.license, "Source": self.source}
         return "\n".join(
             [
                 f"# {self.name}",

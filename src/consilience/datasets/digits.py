@@ -41,7 +41,7 @@ def load_digits_views() -> Dataset:
             "M. van Breukelen, R.P.W. Duin, D.M.J. Tax, J.E. den Hartog: Handwritten digit recognition by combined "
             "classifiers. Kybernetika 34(4), 1998. R. Duin: Multiple Features, UCI Machine Learning Repository."
         ),
-        licence="CC BY 4.0",
+        license="CC BY 4.0",
         source="https://archive.ics.uci.edu/dataset/72/multiple+features, rounded to five significant digits",
     )
 

@@ -112,7 +112,7 @@ def load_word_senses() -> Dataset:
             "C. Fellbaum (ed.): WordNet: An Electronic Lexical Database. MIT Press, 1998. Princeton University: "
             "About WordNet, https://wordnet.princeton.edu, 2010."
         ),
-        licence="WordNet 3.0 licence: WORDNET-LICENSE.txt beside the data",
+        license="WordNet 3.0 licence: WORDNET-LICENSE.txt beside the data",
         source="https://wordnet.princeton.edu, made by tools/build_word_senses.py",
     )
 

@@ -1,45 +1,45 @@
 """From files to views, and files written whole or not at all."""
 
-from .content import KINDS, Content
+from .content import KINDS, ViewContent
 from .encoders import (
     CategoriesEncoder,
     CountsEncoder,
     LinksEncoder,
     NumbersEncoder,
     SimilaritiesEncoder,
+    TermWeighting,
     TextEncoder,
-    Weighting,
 )
 from .formats import InputFiles
-from .prepare import Part, Prepared, classes_for, encode, entities, prepare
-from .read import Reading, read_files
+from .prepare import EncodedData, ViewEncoding, collect_ids, encode, fit_and_encode, match_classes
+from .read import InputData, read_files
 from .spec import ViewSpec, parse_view
-from .write import check_complete, check_folder, check_free, whole_file, whole_folder
+from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
 
 __all__ = [
     "KINDS",
     "CategoriesEncoder",
-    "Content",
     "CountsEncoder",
+    "EncodedData",
+    "InputData",
     "InputFiles",
     "LinksEncoder",
     "NumbersEncoder",
-    "Part",
-    "Prepared",
-    "Reading",
     "SimilaritiesEncoder",
+    "TermWeighting",
     "TextEncoder",
+    "ViewContent",
+    "ViewEncoding",
     "ViewSpec",
-    "Weighting",
     "check_complete",
-    "check_folder",
-    "check_free",
-    "classes_for",
+    "check_output_file",
+    "check_output_folder",
+    "collect_ids",
     "encode",
-    "entities",
+    "fit_and_encode",
+    "match_classes",
     "parse_view",
-    "prepare",
     "read_files",
-    "whole_file",
-    "whole_folder",
+    "stage_file",
+    "stage_folder",
 ]

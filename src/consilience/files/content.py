@@ -11,7 +11,7 @@ KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarit
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class ViewContent:
     """One view of a kind: `data` is what the encoder of that kind takes.
 
     numbers, counts, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms;

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .amounts import convert_amounts
-from .content import KINDS, Content
-from .formats import Matrix, is_missing, is_number, spoken
+from .content import KINDS, ViewContent
+from .formats import FileMatrix, format_cell, is_missing, is_number
 
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
@@ -23,7 +23,7 @@ HOLDERS = {"ids": "rows", "features": "columns"}
 SHORT = 3.5  # words; strings shorter than that on average are names
 
 
-def content_of_matrix(name: str, where: str, matrix: Matrix, forced: str | None) -> Content:
+def interpret_matrix(name: str, where: str, matrix: FileMatrix, forced: str | None) -> ViewContent:
     """A view from a matrix."""
     X = matrix.values
     if getattr(X, "ndim", 0) != 2 or 0 in X.shape:
@@ -39,11 +39,11 @@ def content_of_matrix(name: str, where: str, matrix: Matrix, forced: str | None)
     for what, own, n in (("ids", matrix.ids, X.shape[0]), ("features", matrix.features, X.shape[1])):
         if own is not None and len(own) != n:
             raise ValueError(f"view {name!r} ({where}) has {len(own)} {what} for {n} {HOLDERS[what]}")
-    ids = None if matrix.ids is None else check_ids(where, matrix.ids)
-    return Content(name, where, kind, (X, matrix.features), X.shape[0], ids, why)
+    ids = None if matrix.ids is None else check_id_column(where, matrix.ids)
+    return ViewContent(name, where, kind, (X, matrix.features), X.shape[0], ids, why)
 
 
-def check_ids(where: str, column: np.ndarray) -> np.ndarray:
+def check_id_column(where: str, column: np.ndarray) -> np.ndarray:
     """Ids that name one entity each, without blanks around them."""
     lost = next((row for row, one in enumerate(column) if one is None or not one.strip()), None)
     if lost is not None:
@@ -115,19 +115,19 @@ def _like_similarities(X: Any) -> bool:
     return bool(diagonal.min() > 0 and (rows.max(axis=1) <= diagonal[some] * (1 + 1e-6)).all())
 
 
-def content_of_columns(
+def interpret_columns(
     name: str, where: str, columns: dict[str, np.ndarray], ids: np.ndarray | None, forced: str | None
-) -> Content:
+) -> ViewContent:
     """A view from columns of a frame."""
     if not columns:
         raise ValueError(f"view {name!r} ({where}) has no columns left beside the id and the labels: name some")
-    if forced == "links" or (forced is None and edge_columns(columns)):
+    if forced == "links" or (forced is None and are_edge_columns(columns)):
         return _links(name, where, columns, forced)
     n_rows = len(next(iter(columns.values())))
     columns, reading = _convert_amounts(name, columns) if forced in (None, "numbers") else (columns, "")
     kind, why = (forced, "as you said") if forced else _kind_of_columns(name, columns)
     why += f"; {reading}" if reading else ""
-    return Content(name, where, kind, MAKERS[kind](name, columns), n_rows, ids, why, tuple(columns))
+    return ViewContent(name, where, kind, MAKERS[kind](name, columns), n_rows, ids, why, tuple(columns))
 
 
 def _convert_amounts(name: str, columns: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], str]:
@@ -141,7 +141,7 @@ def _convert_amounts(name: str, columns: dict[str, np.ndarray]) -> tuple[dict[st
     return columns | numbers, readings[0] if readings else ""
 
 
-def edge_columns(columns: Any) -> bool:
+def are_edge_columns(columns: Any) -> bool:
     """Whether these are the columns of a list of links."""
     names = [name.lower() for name in columns]
     return tuple(names[:2]) in EDGE_COLUMNS and (len(names) == 2 or names[2:] == ["weight"])
@@ -249,8 +249,8 @@ def _as_texts(values: np.ndarray) -> np.ndarray:
     if values.dtype == object:
         return np.array([" ".join(one) if isinstance(one, dict) else one for one in values], dtype=object)
     if values.ndim == 2:
-        return np.array([" ".join(spoken(float(one)) for one in row) for row in values], dtype=object)
-    return np.array([None if np.isnan(one) else spoken(float(one)) for one in values], dtype=object)
+        return np.array([" ".join(format_cell(float(one)) for one in row) for row in values], dtype=object)
+    return np.array([None if np.isnan(one) else format_cell(float(one)) for one in values], dtype=object)
 
 
 def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -273,7 +273,7 @@ def _similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray
     return X, features
 
 
-def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | None) -> Content:
+def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
     """Two columns of ids and perhaps a weight."""
     if len(columns) not in (2, 3):
         raise ValueError(
@@ -287,7 +287,7 @@ def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | 
         raise ValueError(f"view {name!r} ({where}): the third column of links must be weights, 0 or more")
     why = "as you said" if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
     data = ends[0][keep], ends[1][keep], weights[keep]
-    return Content(name, where, "links", data, int(keep.sum()), None, why, tuple(columns))
+    return ViewContent(name, where, "links", data, int(keep.sum()), None, why, tuple(columns))
 
 
 MAKERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from .._saving import save_as
 from ..data import Views, take_rows
 from ..data.coerce import Block
-from .content import Content
+from .content import ViewContent
 from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
-from .formats import spoken
-from .read import Known
+from .formats import format_cell
+from .read import KnownClasses
 
 ENCODERS: dict[str, Callable[[bool], Any]] = {
     "numbers": lambda _: NumbersEncoder(),
@@ -28,7 +28,7 @@ ENCODERS: dict[str, Callable[[bool], Any]] = {
 
 @save_as("encoded-view")
 @dataclass(frozen=True, eq=False)
-class Part:
+class ViewEncoding:
     """A view of the model: which content it comes from, and how that becomes numbers."""
 
     content: str
@@ -36,11 +36,11 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class EncodedData:
     """The data as numbers."""
 
     views: Views
-    parts: dict[str, Part]
+    parts: dict[str, ViewEncoding]
     kinds: dict[str, str]
     ids: np.ndarray | None  # of all entities that were read
     kept: np.ndarray  # which of them some view says something about; the others are left out
@@ -53,7 +53,7 @@ class Prepared:
         return np.flatnonzero(self.kept) if self.ids is None else self.ids[self.kept]
 
 
-def entities(contents: Sequence[Content]) -> np.ndarray | None:
+def collect_ids(contents: Sequence[ViewContent]) -> np.ndarray | None:
     """Ids of all entities in the order in which files name them; None if rows are matched by their place."""
     own = [one for one in contents if one.kind != "links"]
     if not own:
@@ -76,7 +76,7 @@ def entities(contents: Sequence[Content]) -> np.ndarray | None:
     return every
 
 
-def _check_lengths(contents: Sequence[Content]) -> None:
+def _check_lengths(contents: Sequence[ViewContent]) -> None:
     first, *others = contents
     for one in others:
         if one.n_rows != first.n_rows:
@@ -86,7 +86,7 @@ def _check_lengths(contents: Sequence[Content]) -> None:
             )
 
 
-def _check_common(contents: Sequence[Content]) -> None:
+def _check_common(contents: Sequence[ViewContent]) -> None:
     """A view whose entities no other view knows cannot be joined to them."""
     if len(contents) < 2:
         return
@@ -101,18 +101,18 @@ def _check_common(contents: Sequence[Content]) -> None:
             )
 
 
-def prepare(contents: Sequence[Content], *, rare: bool) -> Prepared:
+def fit_and_encode(contents: Sequence[ViewContent], *, rare: bool) -> EncodedData:
     """Learn how each content becomes numbers, and do it; `rare` weighs terms by their rarity."""
-    ids = entities(contents)
+    ids = collect_ids(contents)
     contents = [_with_columns_of(one, ids) if one.kind == "similarities" else one for one in contents]
-    parts: dict[str, Part] = {}
+    parts: dict[str, ViewEncoding] = {}
     for one in contents:
         if one.kind == "links":
             parts |= _both_ways(one, ids, rare)
         elif one.kind == "similarities":
-            parts[one.name] = Part(one.name, _fit(one, SimilaritiesEncoder(ids), one.data))
+            parts[one.name] = ViewEncoding(one.name, _fit(one, SimilaritiesEncoder(ids), one.data))
         else:
-            parts[one.name] = Part(one.name, _fit(one, ENCODERS[one.kind](rare), one.data))
+            parts[one.name] = ViewEncoding(one.name, _fit(one, ENCODERS[one.kind](rare), one.data))
     made = encode(contents, parts, ids)
     for name, present in zip(made.views.names, made.views.present.T, strict=True):
         if not present.any():
@@ -121,13 +121,13 @@ def prepare(contents: Sequence[Content], *, rare: bool) -> Prepared:
     return made
 
 
-def _both_ways(content: Content, ids: np.ndarray | None, rare: bool) -> dict[str, Part]:
+def _both_ways(content: ViewContent, ids: np.ndarray | None, rare: bool) -> dict[str, ViewEncoding]:
     """Links out and links in; a direction in which nobody has any is left out."""
     parts = {}
     for direction in ("out", "in"):
         encoder = _fit(content, LinksEncoder(direction, rare), (content.data, ids))
         if encoder.n_links:
-            parts[f"{content.name}-{direction}"] = Part(content.name, encoder)
+            parts[f"{content.name}-{direction}"] = ViewEncoding(content.name, encoder)
     if not parts:
         raise ValueError(
             f"view {content.name!r} ({content.where}): no link starts or ends at an id that the other views have. Its "
@@ -138,14 +138,14 @@ def _both_ways(content: Content, ids: np.ndarray | None, rare: bool) -> dict[str
     return parts
 
 
-def _fit(content: Content, encoder: Any, data: Any) -> Any:
+def _fit(content: ViewContent, encoder: Any, data: Any) -> Any:
     try:
         return encoder.fit(data)
     except ValueError as error:
         raise ValueError(f"view {content.name!r} ({content.where}): {error}") from error
 
 
-def encode(contents: Sequence[Content], parts: Mapping[str, Part], ids: np.ndarray | None) -> Prepared:
+def encode(contents: Sequence[ViewContent], parts: Mapping[str, ViewEncoding], ids: np.ndarray | None) -> EncodedData:
     """Contents as numbers, by encoders that are fitted already."""
     by_name = {one.name: one for one in contents}
     n = contents[0].n_rows if ids is None else len(ids)
@@ -168,7 +168,7 @@ def encode(contents: Sequence[Content], parts: Mapping[str, Part], ids: np.ndarr
     if lost.any():
         _check_droppable(by_name.values(), lost, ids)
         views = views[~lost]
-    return Prepared(
+    return EncodedData(
         views,
         dict(parts),
         {name: part.encoder.kind for name, part in parts.items() if name in blocks},
@@ -189,7 +189,7 @@ def _check_droppable(contents: Any, lost: np.ndarray, ids: np.ndarray | None) ->
         )
 
 
-def _encoded(content: Content, encoder: Any, ids: np.ndarray | None) -> Any:
+def _encoded(content: ViewContent, encoder: Any, ids: np.ndarray | None) -> Any:
     data = content.data
     if content.kind == "links":
         data = (data, ids)
@@ -201,7 +201,7 @@ def _encoded(content: Content, encoder: Any, ids: np.ndarray | None) -> Any:
         raise ValueError(f"view {content.name!r} ({content.where}): {error}") from error
 
 
-def _with_columns_of(content: Content, ids: np.ndarray | None) -> Content:
+def _with_columns_of(content: ViewContent, ids: np.ndarray | None) -> ViewContent:
     """Similarities with a column for each entity, in their order; 0 to those that the matrix lacks."""
     X, names = content.data
     if X.shape[0] != X.shape[1]:
@@ -216,7 +216,7 @@ def _with_columns_of(content: Content, ids: np.ndarray | None) -> Content:
     return replace(content, data=(ordered, names if ids is None else ids))
 
 
-def _rows(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
+def _rows(content: ViewContent, ids: np.ndarray | None, n: int) -> np.ndarray:
     """The row of each entity in the content, -1 where it has none."""
     if content.kind == "links" or content.ids is None or ids is None:
         return np.arange(n)
@@ -228,7 +228,7 @@ def _names(encoder: Any) -> np.ndarray | None:
     return None if encoder.features is None else np.array([str(one) for one in encoder.features], dtype=str)
 
 
-def _filled(content: Content) -> int:
+def _filled(content: ViewContent) -> int:
     """Cells that are empty in rows that are not."""
     if content.kind != "numbers" or sp.issparse(content.data[0]):
         return 0
@@ -236,7 +236,7 @@ def _filled(content: Content) -> int:
     return int(empty[~empty.all(axis=1)].sum())
 
 
-def take_texts(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
+def take_texts(content: ViewContent, ids: np.ndarray | None, n: int) -> np.ndarray:
     """The strings of a view in the order of the entities."""
     rows = _rows(content, ids, n)
     texts = np.empty(len(content.data) + 1, dtype=object)  # the last, which -1 asks for, is None
@@ -244,9 +244,11 @@ def take_texts(content: Content, ids: np.ndarray | None, n: int) -> np.ndarray:
     return texts[rows]
 
 
-def classes_for(known: Known, ids: np.ndarray | None, n: int) -> np.ndarray:
+def match_classes(known: KnownClasses, ids: np.ndarray | None, n: int) -> np.ndarray:
     """The known class of each entity, in their order; '' where there is none."""
-    texts = np.array(["" if one is None or one != one else spoken(one) for one in known.classes.tolist()], dtype=object)
+    texts = np.array(
+        ["" if one is None or one != one else format_cell(one) for one in known.classes.tolist()], dtype=object
+    )
     if known.ids is not None and ids is not None:
         by_id = dict(zip(known.ids.tolist(), texts.tolist(), strict=True))
         found = np.array([by_id.get(one, "") for one in ids.tolist()], dtype=object)

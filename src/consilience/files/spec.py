@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .formats import path_of
+from .formats import parse_path
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ViewSpec:
     columns: tuple[str, ...] | None = None  # names or patterns such as pixel_*; None: all
 
     @property
-    def called(self) -> str:
+    def view_name(self) -> str:
         """The view's name: as given, or the file's up to its first dot."""
         return self.path.name.partition(".")[0] if self.name is None else self.name
 
@@ -53,10 +53,10 @@ def parse_view(text: str) -> ViewSpec:
 def _check_name(spec: ViewSpec) -> None:
     """Refuse a name that is not UTF-8, because labels.csv and the report could not hold it."""
     try:
-        spec.called.encode()
+        spec.view_name.encode()
     except UnicodeEncodeError:
         remedy = "name the view, as in NAME=FILE" if spec.name is None else "choose another name"
-        raise ValueError(f"the name of the view {spec.called!r} is not valid UTF-8: {remedy}") from None
+        raise ValueError(f"the name of the view {spec.view_name!r} is not valid UTF-8: {remedy}") from None
 
 
 def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
@@ -64,11 +64,11 @@ def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
     before, colon, after = text.rpartition(":")
     drive = len(before) == 1 and after.startswith(("\\", "/"))
     if not colon or not before or drive or is_file(Path(text)):
-        return path_of(text), None
+        return parse_path(text), None
     columns = tuple(one.strip() for one in after.split(",") if one.strip())
     if not columns:
         raise ValueError(f"{text!r} ends in a colon: name the columns after it, or leave it out")
-    return path_of(before), columns
+    return parse_path(before), columns
 
 
 def is_file(path: Path) -> bool:
@@ -79,7 +79,7 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def chosen_columns(path: Path, asked: Sequence[str] | None, there: Sequence[str], apart: set[str]) -> list[str]:
+def select_columns(path: Path, asked: Sequence[str] | None, there: Sequence[str], apart: set[str]) -> list[str]:
     """The columns that are asked for, patterns resolved; all but those kept `apart` if none are."""
     if asked is None:
         return [name for name in there if name not in apart]

@@ -16,10 +16,10 @@ OVERWRITE_REMEDY = "choose another name, or ask to write over it"  # the command
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
+def stage_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
     """Give a path to write to, and move the file to its final place when the block ends without an error."""
     final = Path(path)
-    check_free(final, overwrite)
+    check_output_file(final, overwrite)
     with _open_staging(final, final.parent) as (staging, deferral):
         temporary = staging.new / final.name
         deferral.lift()
@@ -30,14 +30,14 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = False) -> Iterato
 
 
 @contextmanager
-def whole_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite: bool = False) -> Iterator[Path]:
+def stage_folder(path: str | os.PathLike[str], names: tuple[str, ...], overwrite: bool = False) -> Iterator[Path]:
     """Give a folder to write files to, and move them to their final place when the block ends without an error.
 
     A new folder appears in one step. In a folder that exists, each of the `names` is replaced and other files stay;
     a process that is killed between two of them leaves a mark, which `check_complete` finds.
     """
     final = Path(path)
-    check_folder(final, names, overwrite)
+    check_output_folder(final, names, overwrite)
     new_parents = [folder for folder in final.absolute().parents if not folder.exists()]
     existed = final.exists()
     if existed:
@@ -159,7 +159,7 @@ def _take_place(temporary: Path, final: Path, overwrite: bool) -> None:
         os.replace(temporary, final)
 
 
-def check_free(path: Path, overwrite: bool) -> None:
+def check_output_file(path: Path, overwrite: bool) -> None:
     """Refuse a path that cannot be written, before any work is done for it."""
     _check_length(path, path.parent, path.name)
     if path.is_dir():
@@ -177,7 +177,7 @@ def check_free(path: Path, overwrite: bool) -> None:
         raise PermissionError(f"cannot write into {parent}: choose another folder, or change its permissions")
 
 
-def check_folder(path: Path, names: tuple[str, ...], overwrite: bool) -> None:
+def check_output_folder(path: Path, names: tuple[str, ...], overwrite: bool) -> None:
     """Refuse a folder that cannot be written, or whose files would be written over, before any work is done for it."""
     _check_length(path, path, max(names, key=len, default=""))
     for place in (path, *path.parents):

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..files.write import check_free, whole_file
+from ..files.write import check_output_file, stage_file
 from .archive import write_archive
 from .encode import Encoder
 
@@ -48,9 +48,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     >>> bool(np.all(loaded["estimator"].predict(X) == model.labels_)), loaded["settings"]
     (True, {'unit': 'cm'})
     """
-    check_free(Path(path), overwrite)
+    check_output_file(Path(path), overwrite)
     tree, arrays = _encode(model)
-    with whole_file(path, overwrite) as temporary:
+    with stage_file(path, overwrite) as temporary:
         write_archive(temporary, tree, arrays)
 
 

@@ -20,13 +20,13 @@ def require_matplotlib() -> None:
         raise ImportError("consilience.plot needs matplotlib: pip install 'consilience[plot]'") from error
 
 
-def one_axes(ax: Any, size: tuple[float, float]) -> tuple[Figure, Axes]:
+def get_axes(ax: Any, size: tuple[float, float]) -> tuple[Figure, Axes]:
     """The axes given, or those of a new figure."""
-    figure, grid = grid_of_axes(ax, (1, 1), size)
+    figure, grid = get_axes_grid(ax, (1, 1), size)
     return figure, grid[0, 0]
 
 
-def grid_of_axes(
+def get_axes_grid(
     ax: Any,
     shape: tuple[int, int],
     size: tuple[float, float],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import SEQUENTIAL, luminance
+from ._style import COLORMAP, luminance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,13 +20,13 @@ WIDE_CHARACTER = 0.085  # inches
 AROUND = 2.8, 1.8  # inches for names, title and scale
 
 
-def heat_map(ax: Axes, values: np.ndarray, rows: Sequence[str], columns: Sequence[str], **limits: Any) -> AxesImage:
+def draw_heatmap(ax: Axes, values: np.ndarray, rows: Sequence[str], columns: Sequence[str], **limits: Any) -> AxesImage:
     """Draw cells and the names of their rows and columns; NaN is hatched. Numbers are put in by `number_cells`."""
     from matplotlib import colormaps
 
-    image = ax.imshow(values, cmap=colormaps[SEQUENTIAL].with_extremes(bad="none"), aspect="auto", **limits)
+    image = ax.imshow(values, cmap=colormaps[COLORMAP].with_extremes(bad="none"), aspect="auto", **limits)
     ax.patch.set(facecolor="#F4F4F4", edgecolor="#D8D8D8", hatch="////")  # seen through cells without a value
-    room = (cells_size(*values.shape)[0] - AROUND[0]) / len(columns)
+    room = (heatmap_size(*values.shape)[0] - AROUND[0]) / len(columns)
     tilted = max(map(len, columns)) * WIDE_CHARACTER > room
     down, across = _named(len(rows)), _named(len(columns))
     ax.set_yticks(down, [rows[i] for i in down])
@@ -42,7 +42,7 @@ def heat_map(ax: Axes, values: np.ndarray, rows: Sequence[str], columns: Sequenc
     return image
 
 
-def number_cells(ax: Axes, image: AxesImage, texts: Sequence[Sequence[str]]) -> list[Text]:
+def label_cells(ax: Axes, image: AxesImage, texts: Sequence[Sequence[str]]) -> list[Text]:
     """Write into each cell, dark on light and light on dark; into none where there are too many to be read."""
     n = max(len(texts), len(texts[0]) if len(texts) else 0)
     if n > MOST_NUMBERS:
@@ -68,7 +68,7 @@ def _named(n: int) -> np.ndarray:
     return np.arange(0, n, -(-n // MOST_NAMES) if n else 1)
 
 
-def cells_size(n_rows: int, n_columns: int) -> tuple[float, float]:
+def heatmap_size(n_rows: int, n_columns: int) -> tuple[float, float]:
     """Inches that a map of so many cells wants."""
     width, height = (min(8.0, max(2.2, inches)) for inches in (0.45 * n_columns, 0.4 * n_rows))
     return AROUND[0] + width, AROUND[1] + height

@@ -23,7 +23,7 @@ HOLDERS = {
 }
 
 
-def attribute(model: Any, name: str) -> Any:
+def get_fitted_attribute(model: Any, name: str) -> Any:
     """An attribute of a fitted model, or an error that names those that have it."""
     check_is_fitted(model)
     if not hasattr(model, name):
@@ -31,9 +31,9 @@ def attribute(model: Any, name: str) -> Any:
     return getattr(model, name)
 
 
-def fitted_views(model: Any, X: Any) -> Views:
+def check_fitted_views(model: Any, X: Any) -> Views:
     """The data that a model was fitted to as Views, whatever form it has."""
-    n = len(attribute(model, "labels_"))
+    n = len(get_fitted_attribute(model, "labels_"))
     groups = getattr(model, "views", None)
     if not holds_views(X):
         X = [X] if groups is None else Views.from_columns(X, groups)

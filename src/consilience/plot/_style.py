@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 # Okabe and Ito's hues, some darker, so that their greys are at least 12 steps of 100 apart; neighbours contrast
-COLOURS = ("#00468B", "#E69F00", "#111111", "#009E73", "#B84300", "#F0E442")
-LINE_COLOURS = COLOURS[:-1]  # a yellow line on white is none
+COLORS = ("#00468B", "#E69F00", "#111111", "#009E73", "#B84300", "#F0E442")
+LINE_COLORS = COLORS[:-1]  # a yellow line on white is none
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p")
 DASHES = ("-", "--", ":", "-.")
-NONE = "#888888"  # what belongs to nobody
-SEQUENTIAL = "Blues"  # from little to much, light to dark: so too in grey, and an empty map takes no ink
+NEUTRAL_COLOR = "#888888"  # what belongs to nobody
+COLORMAP = "Blues"  # from little to much, light to dark: so too in grey, and an empty map takes no ink
 
 
 def marker_style(i: int) -> tuple[str, str]:
     """Colour and marker of the i-th cluster; 66 pass before a pair comes again, for 6 and 11 have no common factor."""
-    return (NONE, ".") if i < 0 else (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)])
+    return (NEUTRAL_COLOR, ".") if i < 0 else (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)])
 
 
 def line_style(i: int) -> tuple[str, str]:
     """Colour and dashes of the i-th line; 20 pass before a pair comes again."""
-    return LINE_COLOURS[i % len(LINE_COLOURS)], DASHES[i % len(DASHES)]
+    return LINE_COLORS[i % len(LINE_COLORS)], DASHES[i % len(DASHES)]
 
 
 def luminance(colour: Any) -> float:

@@ -12,7 +12,7 @@ WIDTH = 24  # characters of a name that are shown
 TOFU = "□"  # for a character that the font lacks, which would otherwise warn when the figure is saved
 
 
-def literal(text: Any, width: int = WIDTH) -> str:
+def escape_name(text: Any, width: int = WIDTH) -> str:
     r"""A name as matplotlib shall draw it: one line, no formulas, no characters that the font lacks, shortened inside.
 
     Set matplotlib's ``font.family`` to fonts that have a script, and its characters are drawn.
@@ -53,12 +53,12 @@ def _has(fonts: list[Any], character: str) -> bool:
     return any(font.get_char_index(ord(character)) for font in fonts)
 
 
-def wrapped(text: str, width: int) -> str:
+def wrap_text(text: str, width: int) -> str:
     """Words of ours set in lines."""
     return "\n".join(textwrap.wrap(text, width))
 
 
-def counted(n: int, what: str) -> str:
+def format_count(n: int, what: str) -> str:
     """``1 entity``, ``2 entities``, ``1,000 clusters``."""
     plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
     return f"{n:,} {what if n == 1 else plural}"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._axes import one_axes
-from ._heatmap import cells_size, heat_map, number_cells
-from ._model import attribute
-from ._text import literal
+from ._axes import get_axes
+from ._heatmap import draw_heatmap, heatmap_size, label_cells
+from ._model import get_fitted_attribute
+from ._text import escape_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,11 +74,11 @@ class AgreementDisplay:
             The display.
         """
         n = len(self.names)
-        self.figure_, self.ax_ = one_axes(ax, cells_size(n, n))
-        names = [literal(name) for name in self.names]
-        self.image_ = heat_map(self.ax_, self.agreement, names, names, vmin=0, vmax=1)
+        self.figure_, self.ax_ = get_axes(ax, heatmap_size(n, n))
+        names = [escape_name(name) for name in self.names]
+        self.image_ = draw_heatmap(self.ax_, self.agreement, names, names, vmin=0, vmax=1)
         shown = [["–" if np.isnan(share) else f"{share:.2f}" for share in row] for row in self.agreement]
-        self.texts_ = number_cells(self.ax_, self.image_, shown)
+        self.texts_ = label_cells(self.ax_, self.image_, shown)
         self.figure_.colorbar(self.image_, ax=self.ax_, label="share in the same cluster")
         self.ax_.set_title("Agreement between views", fontsize="medium")
         return self
@@ -99,8 +99,8 @@ class AgreementDisplay:
         AgreementDisplay
             Drawn.
         """
-        agreement = attribute(model, "agreement_")
-        return cls(agreement, list(attribute(model, "view_labels_"))).plot(ax)
+        agreement = get_fitted_attribute(model, "agreement_")
+        return cls(agreement, list(get_fitted_attribute(model, "view_labels_"))).plot(ax)
 
 
 def _check_agreement(agreement: Any) -> np.ndarray:

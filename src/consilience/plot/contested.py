@@ -9,11 +9,11 @@ import numpy as np
 
 from ..explain import confidence, contested
 from ..metrics import agreement_matrix
-from ._axes import grid_of_axes
-from ._heatmap import cells_size, heat_map, number_cells
-from ._model import attribute, fitted_views
-from ._style import COLOURS
-from ._text import literal
+from ._axes import get_axes_grid
+from ._heatmap import draw_heatmap, heatmap_size, label_cells
+from ._model import check_fitted_views, get_fitted_attribute
+from ._style import COLORS
+from ._text import escape_name
 
 if TYPE_CHECKING:
     from matplotlib.container import BarContainer
@@ -96,8 +96,8 @@ class ContestedDisplay:
         k = 1 + max(int(own.max(initial=0)) for own in self.view_labels.values())
         counts = np.zeros((k, k), dtype=np.int64)
         np.add.at(counts, (one[both], other[both]), 1)
-        width, height = cells_size(k, k)
-        self.figure_, grid = grid_of_axes(
+        width, height = heatmap_size(k, k)
+        self.figure_, grid = get_axes_grid(
             ax, (1, 2), (width + 4.5, height), widths=(width, 3.2) if ax is None else (3, 2)
         )
         self.ax_ = grid.ravel()
@@ -134,19 +134,19 @@ class ContestedDisplay:
         np.fill_diagonal(apart, np.nan)
         most = np.nan_to_num(apart).max(initial=0)
         names = [str(c) for c in range(len(counts))]
-        self.image_ = heat_map(ax, apart, names, names, vmin=0, vmax=max(most, 1))
-        self.texts_ = number_cells(ax, self.image_, [[f"{n:,}" if n else "" for n in row] for row in counts])
+        self.image_ = draw_heatmap(ax, apart, names, names, vmin=0, vmax=max(most, 1))
+        self.texts_ = label_cells(ax, self.image_, [[f"{n:,}" if n else "" for n in row] for row in counts])
         self.figure_.colorbar(self.image_, ax=ax, label="contested entities", ticks=MaxNLocator(integer=True))
-        ax.set(xlabel=f"cluster by {literal(other)}", ylabel=f"cluster by {literal(one)}")
+        ax.set(xlabel=f"cluster by {escape_name(other)}", ylabel=f"cluster by {escape_name(one)}")
         n, total = int(np.nansum(apart)), int(counts.sum())
         ax.set_title(f"{n:,} contested of {total:,} with both views", fontsize="medium")
 
     def _entities(self, one: np.ndarray, other: np.ndarray) -> None:
         """The least sure of the contested, and what the two views say of them."""
         ax, places = self.ax_[1], range(len(self.least_))
-        names = [literal(i if self.ids is None else self.ids[i]) for i in self.least_]
+        names = [escape_name(i if self.ids is None else self.ids[i]) for i in self.least_]
         said = [f"{name}:  {one[i]} or {other[i]}" for name, i in zip(names, self.least_, strict=True)]
-        self.bars_ = ax.barh(places, self.sure[self.least_], color=COLOURS[0], height=0.6)
+        self.bars_ = ax.barh(places, self.sure[self.least_], color=COLORS[0], height=0.6)
         ax.bar_label(self.bars_, [f"{sure:.2f}" for sure in self.sure[self.least_]], padding=3, fontsize="small")
         ax.set_yticks(places, said, fontsize="small")
         ax.set_ylim(max(len(self.least_), 4) - 0.4, -0.6)
@@ -182,7 +182,7 @@ class ContestedDisplay:
         ContestedDisplay
             Drawn.
         """
-        view_labels = attribute(model, "view_labels_")
-        views = fitted_views(model, views)
+        view_labels = get_fitted_attribute(model, "view_labels_")
+        views = check_fitted_views(model, views)
         ids = None if views.ids is None else views.ids.tolist()
         return cls(view_labels, confidence(model, views), ids).plot(ax, pair=pair, n_least=n_least)

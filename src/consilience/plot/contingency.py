@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from ._axes import one_axes
-from ._heatmap import cells_size, heat_map, number_cells
-from ._model import attribute
-from ._text import literal
+from ._axes import get_axes
+from ._heatmap import draw_heatmap, heatmap_size, label_cells
+from ._model import get_fitted_attribute
+from ._text import escape_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,16 +81,16 @@ class ContingencyDisplay:
         self.rows_, self.columns_ = _strong_diagonal(self.table)
         counts = self.table[self.rows_][:, self.columns_]
         share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        self.figure_, self.ax_ = one_axes(ax, cells_size(*counts.shape))
-        self.image_ = heat_map(
+        self.figure_, self.ax_ = get_axes(ax, heatmap_size(*counts.shape))
+        self.image_ = draw_heatmap(
             self.ax_,
             share,
-            [literal(self.classes[i]) for i in self.rows_],
-            [literal(self.clusters[i]) for i in self.columns_],
+            [escape_name(self.classes[i]) for i in self.rows_],
+            [escape_name(self.clusters[i]) for i in self.columns_],
             vmin=0,
             vmax=1,
         )
-        self.texts_ = number_cells(self.ax_, self.image_, [[f"{n:,}" if n else "" for n in row] for row in counts])
+        self.texts_ = label_cells(self.ax_, self.image_, [[f"{n:,}" if n else "" for n in row] for row in counts])
         self.figure_.colorbar(self.image_, ax=self.ax_, label="share of the class")
         self.ax_.set(xlabel="cluster", ylabel="class")
         total = int(counts.sum())
@@ -141,7 +141,7 @@ class ContingencyDisplay:
         ContingencyDisplay
             Drawn.
         """
-        return cls.from_labels(y, attribute(model, "labels_"), ax=ax)
+        return cls.from_labels(y, get_fitted_attribute(model, "labels_"), ax=ax)
 
 
 def _strong_diagonal(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import Table
-from ._axes import grid_of_axes
-from ._model import attribute
+from ._axes import get_axes_grid
+from ._model import get_fitted_attribute
 from ._style import line_style
-from ._text import counted, literal
+from ._text import escape_name, format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ class ConvergenceDisplay:
         """
         panels = self._panels(columns)
         size = 6.4, 1.0 + 2.2 * len(panels)
-        self.figure_, grid = grid_of_axes(ax, (len(panels), 1), size, sharex=True)
+        self.figure_, grid = get_axes_grid(ax, (len(panels), 1), size, sharex=True)
         self.ax_, self.lines_ = grid[:, 0], {}
         rounds = self.history.get("round", np.arange(1, self.history.n_rows + 1))
         marker = "o" if len(rounds) <= FEW_ROUNDS else ""
@@ -119,8 +119,8 @@ class ConvergenceDisplay:
             raise ValueError(f"no columns to draw: leave columns out, or choose among {names}")
         if unknown := [name for name in columns if name not in available]:
             raise ValueError(f"the history has no column {unknown[0]!r}; it has {', '.join(map(repr, available))}")
-        weights = {name: literal(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}
-        others = [{name: NAMES.get(name) or literal(name, 40)} for name in columns if name not in weights]
+        weights = {name: escape_name(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}
+        others = [{name: NAMES.get(name) or escape_name(name, 40)} for name in columns if name not in weights]
         return [*others, weights] if weights else others
 
     @staticmethod
@@ -135,7 +135,7 @@ class ConvergenceDisplay:
         axes.grid(alpha=0.3)
 
     def _title(self) -> str:
-        n = counted(self.history.n_rows, "round")
+        n = format_count(self.history.n_rows, "round")
         ends = {None: n, True: f"settled after {n}", False: f"not settled after {n}"}
         return ends[self.converged].capitalize() if self.converged is not None else n
 
@@ -157,6 +157,6 @@ class ConvergenceDisplay:
         ConvergenceDisplay
             Drawn.
         """
-        history = attribute(model, "history_")
+        history = get_fitted_attribute(model, "history_")
         converged = getattr(model, "converged_", None)
         return cls(history, None if converged is None else bool(converged)).plot(ax, columns=columns)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._axes import grid_of_axes, require_matplotlib
-from ._style import COLOURS, MARKERS, NONE, line_style, luminance
-from ._text import literal, wrapped
+from ._axes import get_axes_grid, require_matplotlib
+from ._style import COLORS, MARKERS, NEUTRAL_COLOR, line_style, luminance
+from ._text import escape_name, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,7 +114,7 @@ class CurvesDisplay:
         """
         self._refuse_nothing()
         shape = self._shape() if ax is None or not np.ndim(ax) else (1, len(self.panels))
-        self.figure_, grid = grid_of_axes(ax, shape, self._size())
+        self.figure_, grid = get_axes_grid(ax, shape, self._size())
         self._fill(grid)
         self._legend(whole=ax is None)
         return self
@@ -197,9 +197,9 @@ class CurvesDisplay:
             own.set_axisbelow(True)
             own.spines[["top", "right"]].set_visible(False)
             if self.y and i % across == 0:
-                own.set_ylabel(literal(self.y, 40))
+                own.set_ylabel(escape_name(self.y, 40))
             if self.x and i + across >= len(self.panels):
-                own.set_xlabel(literal(self.x, 60))
+                own.set_xlabel(escape_name(self.x, 60))
 
     def _draw_lines(self, axes: Axes, name: str, panel: Runs, printed: Printed) -> None:
         """A line a method through its numbers; a condition without one, such as "auto", stands apart on the right."""
@@ -230,13 +230,13 @@ class CurvesDisplay:
             x, means, errors = self._points(values, {one: places[one] for one in values})
             look = _bar_look(self._methods.index(method))
             self.drawn_[name, method] = axes.bar(x, means, 0.94 * width, **look)
-            _draw_errors(axes, x, means, errors, NONE)  # a grey that is seen on black bars and on white
+            _draw_errors(axes, x, means, errors, NEUTRAL_COLOR)  # a grey that is seen on black bars and on white
             if points := _known(printed, method, places):
                 (self.published_[name, method],) = axes.plot(*points, linestyle="none", **DIAMOND)
         letters = max(5, int(WIDTH / self._shape()[1] * 11 / len(conditions)))
         crowded = any(len(str(one)) > letters for one in conditions)
         turned: dict[str, Any] = {"rotation": 25, "ha": "right"} if crowded else {}
-        axes.set_xticks(range(len(conditions)), [literal(one) for one in conditions], fontsize="small", **turned)
+        axes.set_xticks(range(len(conditions)), [escape_name(one) for one in conditions], fontsize="small", **turned)
         axes.axhline(0, color="black", linewidth=0.8)
         axes.grid(alpha=0.3, axis="y")
 
@@ -250,7 +250,7 @@ class CurvesDisplay:
         """Which method is which: below a figure of its own, else in the last picture."""
         first = {method: drawn for (_, method), drawn in reversed(self.drawn_.items())}
         names = {method: first[method] for method in self._methods}
-        entries = [(drawn, literal(method, 44)) for method, drawn in names.items()]
+        entries = [(drawn, escape_name(method, 44)) for method, drawn in names.items()]
         if self.published_:
             entries.append((self._hollow(), "published"))
         self.legend_ = None
@@ -268,7 +268,11 @@ class CurvesDisplay:
         """The marker of published numbers, of no method."""
         from matplotlib.lines import Line2D
 
-        look = DIAMOND if all(map(self._as_bars, self.panels.values())) else {"marker": "o", "mec": NONE, **HOLLOW}
+        look = (
+            DIAMOND
+            if all(map(self._as_bars, self.panels.values()))
+            else {"marker": "o", "mec": NEUTRAL_COLOR, **HOLLOW}
+        )
         return Line2D([], [], linestyle="none", **{**look, "mfc": "white"})
 
     def _error_name(self) -> str | None:
@@ -371,20 +375,20 @@ def _label_others(axes: Axes, places: Mapping[Any, float], others: Sequence[Any]
     """Name the places beyond the numbers, on a scale that keeps its own ticks."""
     numbers = [place for one, place in places.items() if one not in others]
     ticks = [tick for tick in axes.get_xticks() if min(numbers) <= tick <= max(numbers)]
-    names = [*(f"{tick:g}" for tick in ticks), *(literal(one, 12) for one in others)]
+    names = [*(f"{tick:g}" for tick in ticks), *(escape_name(one, 12) for one in others)]
     axes.set_xticks([*ticks, *(places[one] for one in others)], names)
 
 
 def _title(name: str, across: int) -> str:
     """A panel's name in two lines at most."""
     letters = min(80, int((12 if across > 2 else 10) * WIDTH / across))
-    return wrapped(literal(name, 2 * letters - 10), letters) if name else ""
+    return wrap_text(escape_name(name, 2 * letters - 10), letters) if name else ""
 
 
 def _bar_look(i: int) -> dict[str, Any]:
     """Colour of the i-th bar; a hatch from where the colours come again, in a shade that stands out."""
     from matplotlib.colors import to_rgb
 
-    colour = COLOURS[i % len(COLOURS)]
+    colour = COLORS[i % len(COLORS)]
     edge = "white" if luminance(to_rgb(colour)) < 60 else "#444444"
-    return {"color": colour, "edgecolor": edge, "linewidth": 0.5, "hatch": HATCHES[i // len(COLOURS) % len(HATCHES)]}
+    return {"color": colour, "edgecolor": edge, "linewidth": 0.5, "hatch": HATCHES[i // len(COLORS) % len(HATCHES)]}

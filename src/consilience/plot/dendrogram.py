@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._axes import one_axes
-from ._model import attribute
-from ._style import NONE, line_style
-from ._text import counted, literal
+from ._axes import get_axes
+from ._model import get_fitted_attribute
+from ._style import NEUTRAL_COLOR, line_style
+from ._text import escape_name, format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ class DendrogramDisplay:
             raise ValueError(f"n_merges={n_merges} must be at least 1")
         n_merges = min(n_merges, len(self.children))
         links, self.leaves_ = _layout(self.children, n_merges)
-        self.figure_, self.ax_ = one_axes(ax, (min(14.0, max(6.4, 0.25 * n_merges)), 4.8))
+        self.figure_, self.ax_ = get_axes(ax, (min(14.0, max(6.4, 0.25 * n_merges)), 4.8))
         self._draw(links, self.merge_views[-n_merges:])
         self._scales(n_merges)
         return self
@@ -108,8 +108,8 @@ class DendrogramDisplay:
             own = [link for link, decider in zip(links, deciders, strict=True) if decider == name]
             if not own:
                 continue
-            colour, dashes = line_style(i) if name else (NONE, "-")
-            label = literal(name) if name else "no view could compare"
+            colour, dashes = line_style(i) if name else (NEUTRAL_COLOR, "-")
+            label = escape_name(name) if name else "no view could compare"
             self.links_[name] = LineCollection(own, colors=colour, linestyles=[dashes], linewidths=1.6, label=label)
             self.ax_.add_collection(self.links_[name])
 
@@ -126,7 +126,13 @@ class DendrogramDisplay:
         ax.set_ylabel("clusters left (heights are the order\nof merges, not distances)")
         if self.n_clusters is not None and 1 < self.n_clusters <= n_merges:
             cut = n_merges + 1.5 - self.n_clusters
-            ax.axhline(cut, color=NONE, linewidth=1, linestyle=(0, (1, 2)), label=counted(self.n_clusters, "cluster"))
+            ax.axhline(
+                cut,
+                color=NEUTRAL_COLOR,
+                linewidth=1,
+                linestyle=(0, (1, 2)),
+                label=format_count(self.n_clusters, "cluster"),
+            )
         of = f"last {n_merges} of {len(self.children):,} merges" if n_merges < len(self.children) else "all merges"
         ax.set_title(f"{of}, by the view that decided", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
@@ -158,7 +164,7 @@ class DendrogramDisplay:
         DendrogramDisplay
             Drawn.
         """
-        deciders = attribute(model, "merge_views_")
+        deciders = get_fitted_attribute(model, "merge_views_")
         display = cls(model.children_, deciders, list(model.view_labels_), model.n_clusters)
         return display.plot(ax, n_merges=n_merges)
 

@@ -12,10 +12,10 @@ from ..arrays import to_numpy
 from ..data import Views
 from ..explain import embed
 from ..methods.spectral.algorithm import unit_rows
-from ._axes import grid_of_axes
-from ._model import attribute, fitted_views
+from ._axes import get_axes_grid
+from ._model import check_fitted_views, get_fitted_attribute
 from ._style import marker_style
-from ._text import literal
+from ._text import escape_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ class EmbeddingDisplay:
         many = ax is not None and np.size(ax) > 1  # a place for each
         across = n if many else min(ACROSS, n)
         down = -(-n // across)
-        self.figure_, grid = grid_of_axes(ax, (down, across), (3.4 * across + 0.9, 3.2 * down + 0.3))
+        self.figure_, grid = get_axes_grid(ax, (down, across), (3.4 * across + 0.9, 3.2 * down + 0.3))
         for spare in grid.ravel()[n:]:
             spare.set_axis_off()
         self.ax_ = grid.ravel()[:n]
@@ -112,7 +112,7 @@ class EmbeddingDisplay:
                 _number(panel, np.median(place[there & (self.labels == c)], axis=0), c, small=len(clusters) > 15)
         panel.set_xticks([])
         panel.set_yticks([])
-        panel.set_title(f"{literal(name)}\n{self._note(int(there.sum()))}", fontsize="medium")
+        panel.set_title(f"{escape_name(name)}\n{self._note(int(there.sum()))}", fontsize="medium")
         return points
 
     def _note(self, n_drawn: int) -> str:
@@ -189,7 +189,7 @@ class EmbeddingDisplay:
         """
         if method not in {"auto", *METHODS}:
             raise ValueError(f"method={method!r}: choose from 'auto', {', '.join(map(repr, METHODS))}")
-        views = fitted_views(model, views)
+        views = check_fitted_views(model, views)
         if method == "auto":
             method = "spectral" if hasattr(model, "embeddings_") else "pca"
         rows = _sample(len(views), max_points, random_state)
@@ -221,7 +221,7 @@ def _components(views: Views, name: str, random_state: int) -> np.ndarray:
 
 def _by_eigenvectors(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:
     """Principal components of what a spectral model clusters: its eigenvectors, rows of unit length."""
-    own = attribute(model, "embeddings_")
+    own = get_fitted_attribute(model, "embeddings_")
     if unknown := [name for name in own if name not in views.names]:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in own])

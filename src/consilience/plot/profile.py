@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..explain import Mark, profile
-from ._axes import grid_of_axes
-from ._model import fitted_views
-from ._style import COLOURS
-from ._text import counted, literal
+from ._axes import get_axes_grid
+from ._model import check_fitted_views
+from ._style import COLORS
+from ._text import escape_name, format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROWS = 10  # clusters that a page shows unless asked for others
-MORE, LESS = COLOURS[0], COLOURS[1]
+MORE, LESS = COLORS[0], COLORS[1]
 
 
 class ProfileDisplay:
@@ -85,7 +85,7 @@ class ProfileDisplay:
         longest = max((len(own) for of_view in self.marks.values() for own in of_view), default=1)
         shape = len(shown), len(self.marks)
         size = min(40.0, 3.1 * shape[1] + 0.5), min(60.0, shape[0] * (0.4 + 0.19 * max(longest, 3)) + 0.9)
-        self.figure_, self.ax_ = grid_of_axes(ax, shape, size, sharex="col")
+        self.figure_, self.ax_ = get_axes_grid(ax, shape, size, sharex="col")
         self.bars_ = {
             (c, name): _bars(self.ax_[r, v], of_view[c], longest)
             for r, c in enumerate(shown)
@@ -97,14 +97,14 @@ class ProfileDisplay:
     def _label(self, shown: list[int]) -> None:
         """Name the views on top and the clusters at the left, and say where clusters are left out."""
         for panel, name in zip(self.ax_[0], self.marks, strict=True):
-            panel.set_title(literal(name), fontsize="medium")
+            panel.set_title(escape_name(name), fontsize="medium")
         for panel in self.ax_[-1]:
             panel.set_xlabel("standard errors", fontsize="small")
         for panel, c in zip(self.ax_[:, 0], shown, strict=True):
             panel.set_ylabel(f"cluster {c}\n({self.sizes[c]:,})", rotation=0, ha="right", va="center", labelpad=8)
         left_out = len(self.sizes) - len(set(shown))
         if left_out:
-            note = f"{counted(left_out, 'cluster')} not shown"
+            note = f"{format_count(left_out, 'cluster')} not shown"
             self.ax_[-1, 0].annotate(
                 note, (0, 0), (0, -42), xycoords="axes fraction", textcoords="offset points", fontsize="small"
             )
@@ -161,7 +161,7 @@ class ProfileDisplay:
         ProfileDisplay
             Drawn.
         """
-        views = fitted_views(model, views)
+        views = check_fitted_views(model, views)
         return cls.from_labels(views, model.labels_, n_top=n_top, clusters=clusters, ax=ax)
 
 
@@ -178,7 +178,7 @@ def _bars(panel: Axes, marks: Sequence[Mark], longest: int) -> BarContainer:
         edgecolor="white",
         linewidth=0,
     )
-    panel.set_yticks(range(len(marks)), [literal(mark.feature, 18) for mark in marks], fontsize=7)
+    panel.set_yticks(range(len(marks)), [escape_name(mark.feature, 18) for mark in marks], fontsize=7)
     panel.set_ylim(max(longest, 3) - 0.5, -0.5)
     panel.axvline(0, color="black", linewidth=0.6)
     panel.tick_params(axis="y", length=0)

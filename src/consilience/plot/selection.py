@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..selection import Selection
-from ._axes import grid_of_axes
-from ._style import LINE_COLOURS
-from ._text import wrapped
+from ._axes import get_axes_grid
+from ._style import LINE_COLORS
+from ._text import wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ PANELS = {
     "information": "information\nof views (bits)",
     "modularity": "modularity\nof graphs",
 }
-COLOUR = LINE_COLOURS[0]
+COLOUR = LINE_COLORS[0]
 WIDE_RANGE = 10  # ratio of the largest and the smallest number from which the axis is logarithmic
 TICKS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 125, 200, 500)
 
@@ -93,7 +93,7 @@ class SelectionDisplay:
         one_view = bool(np.isnan(table["agreement"]).all())
         left_out = {"agreement", "information"} if one_view else {"modularity"}
         panels = [name for name in PANELS if name not in left_out]
-        self.figure_, grid = grid_of_axes(ax, (len(panels), 1), (6.4, 1.0 + 1.7 * len(panels)), sharex=True)
+        self.figure_, grid = get_axes_grid(ax, (len(panels), 1), (6.4, 1.0 + 1.7 * len(panels)), sharex=True)
         self.ax_, self.lines_, self.chance_, self.supported_ = grid[:, 0], {}, None, None
         for axes, name in zip(self.ax_, panels, strict=True):
             (self.lines_[name],) = axes.plot(numbers, table[name], color=COLOUR, marker="o", ms=4)
@@ -101,7 +101,7 @@ class SelectionDisplay:
                 axes.axvline(number, color="black", linewidth=0.8, linestyle=":", zorder=1)
             if name == "information":
                 (self.chance_,) = axes.plot(
-                    numbers, table["by_chance"], color=LINE_COLOURS[2], linestyle="--", label="independent views"
+                    numbers, table["by_chance"], color=LINE_COLORS[2], linestyle="--", label="independent views"
                 )
                 axes.legend(fontsize="small")
             axes.set_ylabel(PANELS[name], fontsize="small")
@@ -111,7 +111,7 @@ class SelectionDisplay:
         if numbers[-1] > WIDE_RANGE * numbers[0]:
             self._use_logarithms()
         self.ax_[-1].set_xlabel("number of clusters")
-        self.ax_[0].set_title(wrapped(self.selection.reason, 80), fontsize="small", loc="left")
+        self.ax_[0].set_title(wrap_text(self.selection.reason, 80), fontsize="small", loc="left")
         return self
 
     def _mark_supported(self, axes: Axes) -> None:
@@ -121,7 +121,7 @@ class SelectionDisplay:
             return
         scores = [float(table["score"][table["n_clusters"] == number][0]) for number in supported]
         label = f"supported: {', '.join(map(str, supported))}"
-        style: dict[str, Any] = {"ms": 13, "color": LINE_COLOURS[1], "mec": "black", "zorder": 5}
+        style: dict[str, Any] = {"ms": 13, "color": LINE_COLORS[1], "mec": "black", "zorder": 5}
         (self.supported_,) = axes.plot(supported, scores, "*", label=label, **style)
         axes.legend(fontsize="small")
 

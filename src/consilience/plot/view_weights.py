@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._axes import one_axes
-from ._model import attribute
-from ._style import COLOURS
-from ._text import literal
+from ._axes import get_axes
+from ._model import get_fitted_attribute
+from ._style import COLORS
+from ._text import escape_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,10 +67,10 @@ class ViewWeightsDisplay:
             The display.
         """
         ordered = sorted(self.weights.items(), key=lambda item: -item[1])
-        self.figure_, self.ax_ = one_axes(ax, (6.4, 1.2 + min(10.0, 0.35 * len(ordered))))
+        self.figure_, self.ax_ = get_axes(ax, (6.4, 1.2 + min(10.0, 0.35 * len(ordered))))
         places = range(len(ordered))
-        self.bars_ = self.ax_.barh(places, [weight for _, weight in ordered], color=COLOURS[0], height=0.7)
-        self.ax_.set_yticks(places, [literal(name) for name, _ in ordered])
+        self.bars_ = self.ax_.barh(places, [weight for _, weight in ordered], color=COLORS[0], height=0.7)
+        self.ax_.set_yticks(places, [escape_name(name) for name, _ in ordered])
         self.ax_.bar_label(self.bars_, [_shown(weight) for _, weight in ordered], padding=3, fontsize="small")
         self.ax_.invert_yaxis()
         self.ax_.margins(x=0.12)
@@ -94,7 +94,7 @@ class ViewWeightsDisplay:
         ViewWeightsDisplay
             Drawn.
         """
-        return cls(attribute(model, "view_weights_")).plot(ax)
+        return cls(get_fitted_attribute(model, "view_weights_")).plot(ax)
 
 
 def _shown(weight: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..assessment import Assessment
 from ..data import Views
-from ..files.write import check_free, whole_file
+from ..files.write import check_output_file, stage_file
 from ..selection import Selection
 from .facts import gather
 from .page import page
@@ -115,8 +115,8 @@ class Report:
             The file.
         """
         final = Path(path)
-        check_free(final, overwrite)  # before the work, not after
+        check_output_file(final, overwrite)  # before the work, not after
         content = self.to_html().encode("utf-8")
-        with whole_file(final, overwrite) as file:
+        with stage_file(final, overwrite) as file:
             file.write_bytes(content)
         return final

@@ -7,7 +7,7 @@ from ..dataset import Dataset
 from . import place
 from .bbc import BBC_2, BBC_4, BBCSPORT, fetch_bbc, fetch_bbcsport
 from .cluto import CLUTO, fetch_cluto
-from .home import Home
+from .home import RemoteDataset
 from .linqs import CITESEER, CORA, WEBKB_LINQS, fetch_citeseer, fetch_cora, fetch_webkb_linqs
 from .newsgroups import NEWSGROUPS, fetch_newsgroups
 from .reuters import REUTERS_600, REUTERS_1200, fetch_reuters
@@ -31,7 +31,7 @@ FETCHERS: dict[str, Callable[[], Dataset]] = {
     "newsgroups": fetch_newsgroups,
     **{f"cluto-{name}": partial(fetch_cluto, name) for name in CLUTO},
 }
-HOMES: dict[str, Home] = {
+REMOTE_DATASETS: dict[str, RemoteDataset] = {
     home.name: home
     for home in (
         *(DIGITS, LETTERS, ADS_FULL, ADS_998, BBC_4, BBC_2, BBCSPORT, REUTERS_1200, REUTERS_600),
@@ -53,14 +53,14 @@ def where(name: str) -> str:
     str
         ``in CONSILIENCE_DATA``, ``in the cache``, or ``to be downloaded`` with the address.
     """
-    if name not in HOMES:
-        raise ValueError(f"there is no data set {name!r} to fetch: choose from {', '.join(HOMES)}")
-    return place.where(HOMES[name])
+    if name not in REMOTE_DATASETS:
+        raise ValueError(f"there is no data set {name!r} to fetch: choose from {', '.join(REMOTE_DATASETS)}")
+    return place.where(REMOTE_DATASETS[name])
 
 
 __all__ = [
     "FETCHERS",
-    "HOMES",
+    "REMOTE_DATASETS",
     "fetch_bbc",
     "fetch_bbcsport",
     "fetch_citeseer",

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
-LARGEST = 2**28  # bytes of one file; the largest that is read has a tenth of it
-ALL = 2**31  # bytes of all files together, read or not
+MAX_MEMBER_BYTES = 2**28  # bytes of one file; the largest that is read has a tenth of it
+MAX_ARCHIVE_BYTES = 2**31  # bytes of all files together, read or not
 BROKEN = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError),
     *(MemoryError, OverflowError, UnicodeError),
@@ -54,7 +54,7 @@ def _read(file: IO[bytes], called: str, names: tuple[str, ...]) -> dict[str, byt
         total += member.size
         key = PurePosixPath(member.name).name if names else member.name
         asked = key in names and key not in found if names else not PurePosixPath(key).name.startswith("._")
-        if total > ALL or (asked and member.size > LARGEST):
+        if total > MAX_ARCHIVE_BYTES or (asked and member.size > MAX_MEMBER_BYTES):
             raise ValueError(f"{called} says it holds more than a data set does ({member.name}): it is not read")
         if asked:
             found[key] = member.read()
@@ -81,7 +81,7 @@ def _zipped(file: IO[bytes]) -> Iterator[Member]:
 def _tarred(file: IO[bytes]) -> Iterator[Member]:
     start = file.read(6)
     file.seek(0)
-    stream = Bounded(next((opened(file) for mark, opened in PACKED.items() if start.startswith(mark)), file))
+    stream = BoundedStream(next((opened(file) for mark, opened in PACKED.items() if start.startswith(mark)), file))
     with tarfile.open(fileobj=stream, mode="r:") as archive:  # type: ignore[call-overload]
         for info in archive:
             if info.isreg():
@@ -89,10 +89,10 @@ def _tarred(file: IO[bytes]) -> Iterator[Member]:
     stream.finish()
 
 
-class Bounded:
+class BoundedStream:
     """A stream that is not read on without end, whatever sizes a header declares."""
 
-    def __init__(self, file: IO[bytes], once: int = LARGEST, end: int = 2 * ALL) -> None:
+    def __init__(self, file: IO[bytes], once: int = MAX_MEMBER_BYTES, end: int = 2 * MAX_ARCHIVE_BYTES) -> None:
         self._file, self._once, self._end = file, once, end
         self.tell = file.tell
 

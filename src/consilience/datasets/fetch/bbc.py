@@ -12,8 +12,8 @@ from scipy.io import mminfo, mmread
 
 from ...data.coerce import Block
 from ..dataset import Dataset
-from .fetched import fetched
-from .home import Facts, Home, Parsed, whole
+from .fetched import load_remote
+from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
 
 PAGE = "http://mlg.ucd.ie/datasets/segment.html"
 CITATION = (
@@ -38,7 +38,7 @@ def fetch_bbc(n_segments: int = 4) -> Dataset:
     """
     if n_segments not in BBC:
         raise ValueError(f"n_segments={n_segments!r} must be one of {', '.join(map(str, BBC))}")
-    return fetched(BBC[n_segments])
+    return load_remote(BBC[n_segments])
 
 
 def fetch_bbcsport() -> Dataset:
@@ -49,10 +49,10 @@ def fetch_bbcsport() -> Dataset:
     Dataset
         Views ``seg1`` and ``seg2``; the classes are athletics, cricket, football, rugby and tennis.
     """
-    return fetched(BBCSPORT)
+    return load_remote(BBCSPORT)
 
 
-def parse_segments(files: Mapping[str, bytes], collection: str, n_segments: int) -> Parsed:
+def parse_segments(files: Mapping[str, bytes], collection: str, n_segments: int) -> ParsedData:
     """Of each segment a matrix of terms by documents with their names, and one list of the documents of each class.
 
     Entities are the documents that have all segments.
@@ -71,7 +71,7 @@ def parse_segments(files: Mapping[str, bytes], collection: str, n_segments: int)
         terms = np.array(_lines(files[f"{stem}.terms"]))
         block = counts[[row[name] for name in shared]]
         blocks[f"seg{i + 1}"] = Block(block, np.array(shared), terms if len(terms) == block.shape[1] else None)
-    return Parsed(blocks, np.array([names.index(classes[name]) for name in shared]), tuple(names))
+    return ParsedData(blocks, np.array([names.index(classes[name]) for name in shared]), tuple(names))
 
 
 def _matrix(name: str, content: bytes) -> sp.csr_array:
@@ -79,7 +79,9 @@ def _matrix(name: str, content: bytes) -> sp.csr_array:
     if max(mminfo(io.BytesIO(content))[:3]) > len(content):
         raise ValueError(f"{name} declares more than it holds")
     counts = sp.coo_array(mmread(io.BytesIO(content)))
-    made = sp.csr_array((whole(f"counts of {name}", counts.data), counts.coords[::-1]), shape=counts.shape[::-1])
+    made = sp.csr_array(
+        (to_whole_numbers(f"counts of {name}", counts.data), counts.coords[::-1]), shape=counts.shape[::-1]
+    )
     made.eliminate_zeros()
     return made
 
@@ -99,8 +101,10 @@ def _segments(collection: str, n_segments: int) -> tuple[str, ...]:
     return (*(f"{stem}.{end}" for stem in stems for end in ("mtx", "terms", "docs")), f"{collection}.clist")
 
 
-def _home(name: str, collection: str, n_segments: int, facts: Facts, copy: str, what: str, of_copy: str = "") -> Home:
-    return Home(
+def _home(
+    name: str, collection: str, n_segments: int, facts: ExpectedSizes, copy: str, what: str, of_copy: str = ""
+) -> RemoteDataset:
+    return RemoteDataset(
         name=name,
         file="",  # the page's archive is unpacked by hand
         url=PAGE,
@@ -109,7 +113,7 @@ def _home(name: str, collection: str, n_segments: int, facts: Facts, copy: str, 
         facts=facts,
         description=f"{what}, cut into {n_segments} segments each; counts of stemmed words.",
         citation=CITATION,
-        licence=LICENCE,
+        license=LICENCE,
         copy=copy,
         of_copy=of_copy,
     )
@@ -119,7 +123,7 @@ BBC_4 = _home(
     "bbc",
     "bbc",
     4,
-    Facts(685, (134, 82, 226, 70, 173), {"seg1": 4659, "seg2": 4633, "seg3": 4665, "seg4": 4684}),
+    ExpectedSizes(685, (134, 82, 226, 70, 173), {"seg1": 4659, "seg2": 4633, "seg3": 4665, "seg4": 4684}),
     "bbc_4view",
     "News articles of the BBC of 2004 and 2005",
 )
@@ -127,7 +131,7 @@ BBC_2 = _home(
     "bbc-2",
     "bbc",
     2,
-    Facts(2012, (), {"seg1": 6838, "seg2": 6790}),
+    ExpectedSizes(2012, (), {"seg1": 6838, "seg2": 6790}),
     "bbc_reseg_2view",
     "News articles of the BBC of 2004 and 2005",
     "This converted copy is a RECONSTRUCTION: the articles were cut anew by the published rule, which gives the same "
@@ -139,7 +143,7 @@ BBCSPORT = _home(
     "bbcsport",
     "bbcsport",
     2,
-    Facts(544, (62, 104, 193, 124, 61), {"seg1": 3183, "seg2": 3203}),
+    ExpectedSizes(544, (62, 104, 193, 124, 61), {"seg1": 3183, "seg2": 3203}),
     "bbcsport_2view",
     "Sports articles of the BBC of 2004 and 2005",
 )

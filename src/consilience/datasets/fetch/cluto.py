@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from ...data.coerce import Block
 from ..dataset import Dataset
-from .fetched import fetched
-from .home import Facts, Home, Parsed, whole
+from .fetched import load_remote
+from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
 
 COLLECTIONS = {
     "re0": ("news of Reuters", 2886, (16, 608, 319, 42, 60, 219, 80, 20, 37, 39, 11, 38, 15)),
@@ -49,10 +49,10 @@ def fetch_cluto(name: str) -> Dataset:
     """
     if name not in CLUTO:
         raise ValueError(f"there is no collection {name!r} here: choose from {', '.join(map(repr, CLUTO))}")
-    return fetched(CLUTO[name])
+    return load_remote(CLUTO[name])
 
 
-def parse_cluto(files: Mapping[str, bytes], name: str) -> Parsed:
+def parse_cluto(files: Mapping[str, bytes], name: str) -> ParsedData:
     """A matrix (its numbers of rows, columns and entries; then a line a row: column, value, ...), classes, words."""
     first, *lines = files[f"{name}.mat"].decode("ascii").splitlines()
     n, d, entries = (int(word) for word in first.split())
@@ -62,7 +62,7 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> Parsed:
     values = np.array([float(cell) for row in cells for cell in row[1::2]])
     if len(cells) != n or len(values) != entries:
         raise ValueError(f"{len(cells)} rows with {len(values)} entries, not {n} with {entries}")
-    counts = sp.csr_array((whole("counts", values), columns, indptr), shape=(n, d))
+    counts = sp.csr_array((to_whole_numbers("counts", values), columns, indptr), shape=(n, d))
     counts.check_format(full_check=True)
     counts.eliminate_zeros()
     used, columns = np.unique(counts.indices, return_inverse=True)
@@ -75,23 +75,23 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> Parsed:
         sp.csr_array((counts.data, columns, counts.indptr), shape=(n, len(used))),
         columns=words[used] if len(words) == d else None,
     )
-    return Parsed({"text": block}, target, tuple(names.tolist()))
+    return ParsedData({"text": block}, target, tuple(names.tolist()))
 
 
-def _home(name: str, what: str, width: int, sizes: tuple[int, ...]) -> Home:
-    return Home(
+def _home(name: str, what: str, width: int, sizes: tuple[int, ...]) -> RemoteDataset:
+    return RemoteDataset(
         name=f"cluto-{name}",
         file="datasets.tar.gz",
         url="https://karypis.github.io/glaros/files/sw/cluto/datasets.tar.gz",
         members=(f"{name}.mat", f"{name}.mat.rclass", f"{name}.mat.clabel"),
         parse=partial(parse_cluto, name=name),
-        facts=Facts(sum(sizes), sizes, {"text": width}),
+        facts=ExpectedSizes(sum(sizes), sizes, {"text": width}),
         description=f"CLUTO's collection {name} ({what}): counts of words, one view.",
         citation=(
             "Y. Zhao, G. Karypis: Empirical and theoretical comparisons of selected criterion functions for document "
             "clustering. Machine Learning 55, 2004."
         ),
-        licence="no licence is stated",
+        license="no licence is stated",
         copy=f"cluto_{name}",
         of_copy="The classes have no names in this converted copy.",
     )

@@ -17,14 +17,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...data.coerce import Block
-from .archive import ALL, LARGEST
-from .home import Parsed, whole
+from .archive import MAX_ARCHIVE_BYTES, MAX_MEMBER_BYTES
+from .home import ParsedData, to_whole_numbers
 
 SIMPLE = re.compile(r"[\w-][\w.-]*")  # a name that files can have
 WIDEST = 2**31 - 1  # for 32 bits
 
 
-def read_copy(path: Path, called: Mapping[str, str] | None = None) -> Parsed:
+def read_copy(path: Path, called: Mapping[str, str] | None = None) -> ParsedData:
     """Read one; `called` gives views another name than they have there, and then only those are taken."""
     try:
         _check_size(path)
@@ -43,21 +43,23 @@ def read_copy(path: Path, called: Mapping[str, str] | None = None) -> Parsed:
 def _check_size(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         sizes = [info.file_size for info in archive.infolist()]
-    if max(sizes, default=0) > LARGEST or sum(sizes) > ALL:
+    if max(sizes, default=0) > MAX_MEMBER_BYTES or sum(sizes) > MAX_ARCHIVE_BYTES:
         raise ValueError(f"it says it holds {sum(sizes):,} bytes, more than a data set does")
 
 
-def _parsed(held: Any, called: Mapping[str, str] | None) -> Parsed:
-    ids = distinct(_lines(held["sample_ids"])) if "sample_ids" in held else None
+def _parsed(held: Any, called: Mapping[str, str] | None) -> ParsedData:
+    ids = make_unique(_lines(held["sample_ids"])) if "sample_ids" in held else None
     names = dict(called or {str(name): str(name) for name in held["view_names"]})
     for name in names.values():
         if not SIMPLE.fullmatch(name):
             raise ValueError(f"a view is called {name!r}: names have letters, digits, '_', '-', and '.' not first")
     blocks = {name: Block(_values(held, own), ids, _columns(held, own)) for own, name in names.items()}
-    return Parsed(blocks, whole("labels", held["labels"]), tuple(str(name) for name in held["class_names"]))
+    return ParsedData(
+        blocks, to_whole_numbers("labels", held["labels"]), tuple(str(name) for name in held["class_names"])
+    )
 
 
-def distinct(ids: list[str]) -> np.ndarray:
+def make_unique(ids: list[str]) -> np.ndarray:
     """Names of rows, told apart where one comes twice."""
     taken, seen = set(ids), dict.fromkeys(ids, 0)
     for i, name in enumerate(ids):
@@ -76,7 +78,7 @@ def _values(held: Any, name: str) -> np.ndarray | sp.csr_array:
     data, indices, indptr, shape = (held[f"{name}__{part}"] for part in ("data", "indices", "indptr", "shape"))
     data = _numbers(data).astype(np.float64 if data.dtype.kind == "f" else np.int64)
     indices, indptr, shape = (
-        whole(f"{name}__{part}", own, WIDEST)
+        to_whole_numbers(f"{name}__{part}", own, WIDEST)
         for part, own in (("indices", indices), ("indptr", indptr), ("shape", shape))
     )
     made = sp.csr_array((data, indices.astype(np.int32), indptr.astype(np.int32)), shape=tuple(shape.tolist()))

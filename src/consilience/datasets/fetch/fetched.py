@@ -7,11 +7,11 @@ import hashlib
 from ..dataset import Dataset
 from .archive import read_members
 from .copies import read_copy
-from .home import Home, Parsed
-from .place import Place, download, find
+from .home import ParsedData, RemoteDataset
+from .place import LocalFiles, download, find
 
 
-def fetched(home: Home) -> Dataset:
+def load_remote(home: RemoteDataset) -> Dataset:
     """Read it where it is nearest: the folder that is named, the cache, its home."""
     place = find(home) or download(home)
     is_copy = place.kind == "copy"
@@ -26,12 +26,12 @@ def fetched(home: Home) -> Dataset:
         target_names=parsed.names,
         description=" ".join(filter(None, [home.description, home.of_copy if is_copy else ""])),
         citation=home.citation,
-        licence=home.licence,
+        license=home.license,
         source=f"{home.url} (converted copy {home.copy}.npz)" if is_copy else home.url,
     )
 
 
-def read_original(home: Home, place: Place) -> Parsed:
+def read_original(home: RemoteDataset, place: LocalFiles) -> ParsedData:
     """Read the files as their home has them, and see that they are the known ones."""
     if place.kind == "loose":
         files = {path.name: path.read_bytes() for path in place.paths}
@@ -50,7 +50,7 @@ def read_original(home: Home, place: Place) -> Parsed:
     return parsed
 
 
-def _check_sum(home: Home, place: Place) -> None:
+def _check_sum(home: RemoteDataset, place: LocalFiles) -> None:
     """Refuse an archive that is damaged, or another one, wherever it was found."""
     if home.sha256 is None:
         return
@@ -63,7 +63,7 @@ def _check_sum(home: Home, place: Place) -> None:
         )
 
 
-def _called(place: Place) -> str:
+def _called(place: LocalFiles) -> str:
     """The file; or all of them, for a reader does not tell which is broken."""
     first, *others = place.paths
     return f"{', '.join(path.name for path in place.paths)} in {first.parent}" if others else str(first)

@@ -13,7 +13,7 @@ from ...data import Views
 from ...data.coerce import Block
 
 
-class Parsed(NamedTuple):
+class ParsedData(NamedTuple):
     """What a reader makes of files: blocks by view, the class of each row, the names of the classes."""
 
     blocks: dict[str, Block]
@@ -64,7 +64,7 @@ def _check_values(name: str, block: Any) -> None:
         raise ValueError(f"view {name!r} counts less than 0 times")
 
 
-def whole(what: str, values: Any, most: int = 2**53) -> np.ndarray:
+def to_whole_numbers(what: str, values: Any, most: int = 2**53) -> np.ndarray:
     """As whole numbers from 0 to `most`, if that is what they are."""
     values = np.asarray(values)
     if values.dtype.kind not in "biuf":
@@ -80,7 +80,7 @@ def _says(block: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ExpectedSizes:
     """What is known of the original, by which a home that has changed is noticed.
 
     `sizes` are those of the classes, in any order. `columns` are given for the views whose columns the home fixes: a
@@ -91,7 +91,7 @@ class Facts:
     sizes: tuple[int, ...] = ()
     columns: Mapping[str, int] = field(default_factory=dict)
 
-    def check(self, name: str, source: str, file: str, parsed: Parsed) -> None:
+    def check(self, name: str, source: str, file: str, parsed: ParsedData) -> None:
         """Refuse what differs."""
         sizes = sorted(np.bincount(parsed.target, minlength=len(parsed.names)).tolist())
         pairs: list[tuple[str, Any, Any]] = [("entities", len(parsed.target), self.n)]
@@ -108,7 +108,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Home:
+class RemoteDataset:
     """A data set and its home.
 
     Parameters
@@ -143,11 +143,11 @@ class Home:
     file: str
     url: str
     members: tuple[str, ...]
-    parse: Callable[[Mapping[str, bytes]], Parsed]
-    facts: Facts
+    parse: Callable[[Mapping[str, bytes]], ParsedData]
+    facts: ExpectedSizes
     description: str
     citation: str
-    licence: str
+    license: str
     copy: str = ""
     copy_views: Mapping[str, str] = field(default_factory=dict)
     of_copy: str = ""

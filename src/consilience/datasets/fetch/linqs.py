@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from ...data.coerce import Block
 from ..dataset import Dataset
-from .copies import distinct
-from .fetched import fetched
-from .home import Facts, Home, Parsed, whole
+from .copies import make_unique
+from .fetched import load_remote
+from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
 
 PUBLIC = "https://linqs-data.soe.ucsc.edu/public/lbc"
 SEN = (
@@ -30,7 +30,7 @@ def fetch_cora() -> Dataset:
     Dataset
         Views ``text`` (1,433 words, 0 or 1), ``inbound`` (the papers that cite it) and ``outbound`` (those it cites).
     """
-    return fetched(CORA)
+    return load_remote(CORA)
 
 
 def fetch_citeseer() -> Dataset:
@@ -42,7 +42,7 @@ def fetch_citeseer() -> Dataset:
         Views ``text`` (3,703 words, 0 or 1), ``inbound`` (the papers that cite it) and ``outbound`` (those it cites).
         124 papers cite themselves, which is kept; 17 citations of papers that are not there are left out.
     """
-    return fetched(CITESEER)
+    return load_remote(CITESEER)
 
 
 def fetch_webkb_linqs() -> Dataset:
@@ -53,10 +53,10 @@ def fetch_webkb_linqs() -> Dataset:
     Dataset
         Views ``text`` (1,703 words, 0 or 1), ``inbound`` (the pages that link to it) and ``outbound``.
     """
-    return fetched(WEBKB_LINQS)
+    return load_remote(WEBKB_LINQS)
 
 
-def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> Parsed:
+def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> ParsedData:
     """Of each part the contents (id, words as 0 and 1, class) and the links (id of the target, id of the source)."""
     rows = [line.split() for part in parts for line in _lines(files[f"{part}.content"])]
     names, target = np.unique([row[-1] for row in rows], return_inverse=True)
@@ -66,14 +66,14 @@ def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> Parsed:
     i, j = np.array(known, dtype=np.int64).reshape(-1, 2).T
     inbound = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(len(rows), len(rows)))
     inbound.data[:] = 1  # a link that is named twice is one
-    ids = distinct([row[0] for row in rows])
-    words = sp.csr_array(whole("words", np.array([row[1:-1] for row in rows], dtype=np.int64), most=1))
+    ids = make_unique([row[0] for row in rows])
+    words = sp.csr_array(to_whole_numbers("words", np.array([row[1:-1] for row in rows], dtype=np.int64), most=1))
     blocks = {
         "text": Block(words, ids),
         "inbound": Block(inbound, ids, ids),
         "outbound": Block(inbound.T.tocsr(), ids, ids),
     }
-    return Parsed(blocks, target, tuple(name.removeprefix("class_") for name in names.tolist()))
+    return ParsedData(blocks, target, tuple(name.removeprefix("class_") for name in names.tolist()))
 
 
 def _lines(content: bytes) -> list[str]:
@@ -84,44 +84,44 @@ def _files(*parts: str) -> tuple[str, ...]:
     return tuple(f"{part}.{end}" for part in parts for end in ("content", "cites"))
 
 
-CORA = Home(
+CORA = RemoteDataset(
     name="cora",
     file="cora.tgz",
     url=f"{PUBLIC}/cora.tgz",
     members=_files("cora"),
     parse=partial(parse_linqs, parts=("cora",)),
-    facts=Facts(2708, (298, 418, 818, 426, 217, 180, 351), {"text": 1433, "inbound": 2708, "outbound": 2708}),
+    facts=ExpectedSizes(2708, (298, 418, 818, 426, 217, 180, 351), {"text": 1433, "inbound": 2708, "outbound": 2708}),
     description="Cora: papers on machine learning with the words of their texts and the citations among them.",
     citation=(
         f"{SEN} A. McCallum, K. Nigam, J. Rennie, K. Seymore: Automating the construction of Internet portals with "
         "machine learning. Information Retrieval 3, 2000."
     ),
-    licence="free for research; no licence is stated",
+    license="free for research; no licence is stated",
     copy="cora",
     sha256="0d4ed463d1627bb7f3e8420effe8f5545fd492ae8f88dab44ce86cee7b26d7e8",
 )
-CITESEER = Home(
+CITESEER = RemoteDataset(
     name="citeseer",
     file="citeseer.tgz",
     url=f"{PUBLIC}/citeseer.tgz",
     members=_files("citeseer"),
     parse=partial(parse_linqs, parts=("citeseer",)),
-    facts=Facts(3312, (249, 596, 701, 508, 668, 590), {"text": 3703, "inbound": 3312, "outbound": 3312}),
+    facts=ExpectedSizes(3312, (249, 596, 701, 508, 668, 590), {"text": 3703, "inbound": 3312, "outbound": 3312}),
     description="Citeseer: papers on computer science with the words of their texts and the citations among them.",
     citation=f"{SEN} C.L. Giles, K. Bollacker, S. Lawrence: CiteSeer: an automatic citation indexing system. 1998.",
-    licence="no licence is stated",
+    license="no licence is stated",
     copy="citeseer",
     sha256="b02ee7b5d83130f8fd45b59017a76fdae3e998629a1904c2c5e07343a9664685",
 )
-WEBKB_LINQS = Home(
+WEBKB_LINQS = RemoteDataset(
     name="webkb-linqs",
     file="WebKB.tgz",
     url=f"{PUBLIC}/WebKB.tgz",
     members=_files(*UNIVERSITIES),
     parse=partial(parse_linqs, parts=UNIVERSITIES),
-    facts=Facts(877, (218, 125, 80, 39, 415), {"text": 1703, "inbound": 877, "outbound": 877}),
+    facts=ExpectedSizes(877, (218, 125, 80, 39, 415), {"text": 1703, "inbound": 877, "outbound": 877}),
     description="WebKB of LINQS: pages of computer science departments of four universities, their words and links.",
     citation=f"{SEN} Q. Lu, L. Getoor: Link-based classification. ICML 2003.",
-    licence="no licence is stated",
+    license="no licence is stated",
     copy="webkb_linqs",
 )

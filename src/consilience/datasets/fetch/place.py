@@ -10,13 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .home import Home
+from .home import RemoteDataset
 
 FOLDER = "CONSILIENCE_DATA"
 SECONDS = 10  # without an answer, after which there is no connection
 
 
-class Place(NamedTuple):
+class LocalFiles(NamedTuple):
     """Files that were found: a converted copy, an archive, or the archive's members one by one."""
 
     kind: str
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     said: str
 
 
-def find(home: Home) -> Place | None:
+def find(home: RemoteDataset) -> LocalFiles | None:
     """Look into the folder and the cache."""
     for said, folder, copies in ((f"in {FOLDER}", _given(), True), ("in the cache", _cache(), False)):
         if folder is None:
@@ -32,16 +32,16 @@ def find(home: Home) -> Place | None:
         if os.path.isdir(folder) and not os.access(folder, os.X_OK):
             raise PermissionError(f"the files {said} cannot be read: change the permissions of {folder}")
         if copies and home.copy and os.path.isfile(path := folder / f"{home.copy}.npz"):
-            return Place("copy", (path,), said)
+            return LocalFiles("copy", (path,), said)
         if home.file and os.path.isfile(path := folder / home.file):
-            return Place("archive", (path,), said)
+            return LocalFiles("archive", (path,), said)
         loose = tuple(folder / name for name in home.members)
         if loose and all(map(os.path.isfile, loose)):
-            return Place("loose", loose, said)
+            return LocalFiles("loose", loose, said)
     return None
 
 
-def where(home: Home) -> str:
+def where(home: RemoteDataset) -> str:
     """Where it is, without reading it."""
     found = find(home)
     if found is not None:
@@ -49,7 +49,7 @@ def where(home: Home) -> str:
     return f"to be downloaded ({home.url})" if home.file else f"to be downloaded by hand ({home.url})"
 
 
-def download(home: Home) -> Place:
+def download(home: RemoteDataset) -> LocalFiles:
     """Get the file from its home into the cache."""
     remedy = f"put {home.wanted} into a folder and set {FOLDER} to it"
     if not home.file:
@@ -85,7 +85,7 @@ def download(home: Home) -> Place:
     mask = os.umask(0)
     os.umask(mask)
     Path(path).chmod(0o644 & ~mask)  # pooch's is for its owner alone
-    return Place("archive", (Path(path),), "in the cache")
+    return LocalFiles("archive", (Path(path),), "in the cache")
 
 
 def _given() -> Path | None:

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from ...arrays import generator
 from ...data.coerce import Block
 from ..dataset import Dataset
-from .fetched import fetched
-from .home import Facts, Home, Parsed
+from .fetched import load_remote
+from .home import ExpectedSizes, ParsedData, RemoteDataset
 
 LANGUAGES = {"EN": 21531, "FR": 24893, "GR": 34279, "IT": 15506, "SP": 11547}  # with the size of their vocabulary
 DOCUMENTS = 18758  # of English origin
@@ -43,8 +43,8 @@ def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
         raise ValueError(f"n_samples={n_samples} must be a multiple of 6, for the six classes")
     home = REUTERS.get(n_samples, replace(REUTERS[1200], copy="", of_copy=""))
     parse = partial(parse_reuters, n_samples=n_samples, random_state=random_state)
-    facts = Facts(n_samples, (n_samples // 6,) * 6, LANGUAGES)
-    return fetched(replace(home, parse=parse, facts=facts))
+    facts = ExpectedSizes(n_samples, (n_samples // 6,) * 6, LANGUAGES)
+    return load_remote(replace(home, parse=parse, facts=facts))
 
 
 def parse_reuters(
@@ -53,7 +53,7 @@ def parse_reuters(
     random_state: Any = 0,
     n_documents: int = DOCUMENTS,
     widths: Mapping[str, int] = LANGUAGES,
-) -> Parsed:
+) -> ParsedData:
     """A document a line: its class, and ``column:weight`` for each of its words, columns from 1.
 
     Line i is the same document in all languages.
@@ -67,7 +67,7 @@ def parse_reuters(
     drawn = [rng.permutation(np.flatnonzero(target == j))[: n_samples // len(names)] for j in range(len(names))]
     rows = np.sort(np.concatenate(drawn))
     blocks = {name: Block(_weights([own[i] for i in rows], widths[name])) for name, own in lines.items()}
-    return Parsed(blocks, target[rows], tuple(names.tolist()))
+    return ParsedData(blocks, target[rows], tuple(names.tolist()))
 
 
 def _weights(lines: list[str], width: int) -> sp.csr_array:
@@ -82,7 +82,7 @@ def _weights(lines: list[str], width: int) -> sp.csr_array:
     return made
 
 
-REUTERS_1200 = Home(
+REUTERS_1200 = RemoteDataset(
     name="reuters",
     file="reuters+rcv1+rcv2+multilingual+multiview+text+categorization+test+collection.zip",
     url=(
@@ -92,13 +92,13 @@ REUTERS_1200 = Home(
     inner="rcv1rcv2aminigoutte.tar.bz2",
     members=tuple(f"Index_EN-{name}" for name in LANGUAGES),
     parse=partial(parse_reuters, n_samples=1200),
-    facts=Facts(1200, (200,) * 6, LANGUAGES),
+    facts=ExpectedSizes(1200, (200,) * 6, LANGUAGES),
     description="Reuters RCV1/RCV2 multilingual: English news and their translations by machine, weighted words.",
     citation=(
         "M.-R. Amini, N. Usunier, C. Goutte: Learning from multiple partially observed views: an application to "
         "multilingual text categorization. NIPS 2009."
     ),
-    licence="CC BY 4.0 (UCI Machine Learning Repository)",
+    license="CC BY 4.0 (UCI Machine Learning Repository)",
     copy="reuters_1200",
     copy_views={"view1": "EN", "view2": "FR", "view3": "GR", "view4": "view4", "view5": "view5"},
     of_copy=(
@@ -110,7 +110,7 @@ REUTERS_600 = replace(
     REUTERS_1200,
     name="reuters-600",
     parse=partial(parse_reuters, n_samples=600),
-    facts=Facts(600, (100,) * 6, LANGUAGES),
+    facts=ExpectedSizes(600, (100,) * 6, LANGUAGES),
     copy="reuters_600",
     copy_views={},
     of_copy="This converted copy is the sample of M. Brbić and I. Kopriva (2018); its classes have no names there.",

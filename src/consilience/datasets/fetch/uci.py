@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from ...data.coerce import Block
 from ..dataset import Dataset
-from .fetched import fetched
-from .home import Facts, Home, Parsed, whole
+from .fetched import load_remote
+from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
 
 STATIC = "https://archive.ics.uci.edu/static/public"
 DIGITS_VIEWS = {"fou": 76, "fac": 216, "kar": 64, "pix": 240, "zer": 47, "mor": 6}
@@ -36,17 +36,17 @@ def fetch_digits_views() -> Dataset:
     Dataset
         Views ``fou``, ``fac``, ``kar``, ``pix``, ``zer`` and ``mor``; 200 of each digit.
     """
-    return fetched(DIGITS)
+    return load_remote(DIGITS)
 
 
-def parse_digits(files: Mapping[str, bytes]) -> Parsed:
+def parse_digits(files: Mapping[str, bytes]) -> ParsedData:
     """Six tables of numbers with blanks between, the digits in order."""
     blocks = {name: Block(np.loadtxt(io.BytesIO(files[f"mfeat-{name}"]), ndmin=2)) for name in DIGITS_VIEWS}
     for name, block in blocks.items():
         if np.isnan(block.values).any():
             raise ValueError(f"mfeat-{name} holds numbers that are not finite")
     n = len(blocks["fou"].values)
-    return Parsed(blocks, np.repeat(np.arange(10), n // 10), tuple("0123456789"))
+    return ParsedData(blocks, np.repeat(np.arange(10), n // 10), tuple("0123456789"))
 
 
 def fetch_letters() -> Dataset:
@@ -57,15 +57,15 @@ def fetch_letters() -> Dataset:
     Dataset
         One view, ``features``; the classes are the 26 capital letters.
     """
-    return fetched(LETTERS)
+    return load_remote(LETTERS)
 
 
-def parse_letters(files: Mapping[str, bytes]) -> Parsed:
+def parse_letters(files: Mapping[str, bytes]) -> ParsedData:
     """A letter and sixteen numbers a line, with commas between."""
     rows = [line.split(",") for line in files["letter-recognition.data"].decode("ascii").split()]
-    values = whole("features", np.array([row[1:] for row in rows], dtype=np.float64)).astype(np.float64)
+    values = to_whole_numbers("features", np.array([row[1:] for row in rows], dtype=np.float64)).astype(np.float64)
     target = np.array([ascii_uppercase.index(row[0]) for row in rows])
-    return Parsed({"features": Block(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
+    return ParsedData({"features": Block(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
 
 
 def fetch_internet_ads(version: str = "full") -> Dataset:
@@ -88,10 +88,10 @@ def fetch_internet_ads(version: str = "full") -> Dataset:
     """
     if version not in ADS:
         raise ValueError(f"version={version!r} must be one of {', '.join(map(repr, ADS))}")
-    return fetched(ADS[version])
+    return load_remote(ADS[version])
 
 
-def parse_ads(files: Mapping[str, bytes]) -> Parsed:
+def parse_ads(files: Mapping[str, bytes]) -> ParsedData:
     """All columns in a line with commas between, a question mark where unknown, ``ad.`` or ``nonad.`` at its end."""
     (content,) = files.values()
     rows = [[cell.strip() for cell in line.split(",")] for line in content.decode("latin-1").splitlines() if line]
@@ -102,50 +102,50 @@ def parse_ads(files: Mapping[str, bytes]) -> Parsed:
     geometry, *terms = np.split(table, np.cumsum(list(ADS_VIEWS.values()))[:-1], axis=1)
     blocks = {"geometry": Block(geometry, columns=np.array(["height", "width", "aratio", "local"]))}
     for name, block in zip(list(ADS_VIEWS)[1:], terms, strict=True):
-        blocks[name] = Block(sp.csr_array(whole(f"terms of {name}", block, most=1)))
-    return Parsed(blocks, target, ("nonad", "ad"))
+        blocks[name] = Block(sp.csr_array(to_whole_numbers(f"terms of {name}", block, most=1)))
+    return ParsedData(blocks, target, ("nonad", "ad"))
 
 
-DIGITS = Home(
+DIGITS = RemoteDataset(
     name="digits",
     file="multiple+features.zip",
     url=f"{STATIC}/72/multiple+features.zip",
     members=tuple(f"mfeat-{name}" for name in DIGITS_VIEWS),
     parse=parse_digits,
-    facts=Facts(2000, (200,) * 10, DIGITS_VIEWS),
+    facts=ExpectedSizes(2000, (200,) * 10, DIGITS_VIEWS),
     description="UCI multiple features: handwritten numerals from Dutch utility maps, 200 of each digit, six views.",
     citation=(
         "M. van Breukelen, R.P.W. Duin, D.M.J. Tax, J.E. den Hartog: Handwritten digit recognition by combined "
         "classifiers. Kybernetika 34(4), 1998. R. Duin: Multiple Features, UCI Machine Learning Repository."
     ),
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     copy="mfeat",
 )
-LETTERS = Home(
+LETTERS = RemoteDataset(
     name="letters",
     file="letter+recognition.zip",
     url=f"{STATIC}/59/letter+recognition.zip",
     members=("letter-recognition.data",),
     parse=parse_letters,
-    facts=Facts(20_000, LETTER_SIZES, {"features": 16}),
+    facts=ExpectedSizes(20_000, LETTER_SIZES, {"features": 16}),
     description="UCI letter recognition: capital letters in twenty fonts, distorted, sixteen measurements of each.",
     citation=(
         "P.W. Frey, D.J. Slate: Letter recognition using Holland-style adaptive classifiers. Machine Learning 6, 1991."
     ),
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     copy="letter",
     sha256="3b5f07a334697b6cace4fbae22940393a18fee596e73f68d97ce5973d52dc60f",
 )
-ADS_FULL = Home(
+ADS_FULL = RemoteDataset(
     name="internet-ads",
     file="internet+advertisements.zip",
     url=f"{STATIC}/51/internet+advertisements.zip",
     members=("ad.data",),
     parse=parse_ads,
-    facts=Facts(3279, (2820, 459), ADS_VIEWS),
+    facts=ExpectedSizes(3279, (2820, 459), ADS_VIEWS),
     description="UCI internet advertisements: images on web pages, 459 of them advertisements.",
     citation="N. Kushmerick: Learning to remove Internet advertisements. Autonomous Agents, 1999.",
-    licence="CC BY 4.0",
+    license="CC BY 4.0",
     copy="ads_3view",
     copy_views={"url457": "url", "ancurl472": "ancurl", "alt111": "alt"},
     of_copy="This converted copy has three of the six views: geometry, origurl and caption are not in it.",
@@ -156,7 +156,7 @@ ADS_998 = replace(
     file="",
     url="https://github.com/smenon8/AdNonAdDataClassifier, whose data/ad.data is to be called ad_998.data",
     members=("ad_998.data",),
-    facts=Facts(998, (539, 459), ADS_VIEWS),
+    facts=ExpectedSizes(998, (539, 459), ADS_VIEWS),
     description=(
         "UCI internet advertisements, 998 of the 3,279 images: all 459 advertisements and 539 others, all six views. "
         "How the others were chosen is not known."

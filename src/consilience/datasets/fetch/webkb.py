@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from ...data.coerce import Block
 from ..dataset import Dataset
-from .copies import distinct
-from .fetched import fetched
-from .home import Facts, Home, Parsed
-from .words import counted_words
+from .copies import make_unique
+from .fetched import load_remote
+from .home import ExpectedSizes, ParsedData, RemoteDataset
+from .words import count_words
 
 CLASSES = ("course", "department", "faculty", "project", "staff", "student")  # "other" only links
 HEADER = re.compile(r"\A(?:HTTP/[^\n]*\n)?(?:[\w-]+:[^\n]*\n)+\r?\n")
@@ -34,7 +34,7 @@ def fetch_webkb() -> Dataset:
         any of the 8,282 pages that were collected), ``inbound`` (pages that link to it) and ``outbound`` (pages that it
         links to). Many pages have no link to them: keep those with the views you need by ``views.present``.
     """
-    return fetched(WEBKB)
+    return load_remote(WEBKB)
 
 
 class Page(NamedTuple):
@@ -46,7 +46,7 @@ class Page(NamedTuple):
     links: list[tuple[str, str]]
 
 
-class Reader(HTMLParser):
+class PageParser(HTMLParser):
     """Collects the text of a page, and its links with theirs."""
 
     def __init__(self) -> None:
@@ -80,29 +80,29 @@ class Reader(HTMLParser):
             self.links[-1][1].append(data)
 
 
-def parse_webkb(files: Mapping[str, bytes], min_df: int = 3) -> Parsed:
+def parse_webkb(files: Mapping[str, bytes], min_df: int = 3) -> ParsedData:
     """A page a file, ``CLASS/UNIVERSITY/ADDRESS`` with ``^`` for the address's slashes."""
     places = sorted((*path.split("/")[-3:-1], path.split("/")[-1].replace("^", "/"), path) for path in files)
     pages = [read_page(kind, url, files[path]) for kind, _, url, path in places if url]
     kept = [i for i, page in enumerate(pages) if page.kind in CLASSES]
-    ids = distinct([pages[i].url for i in kept])
+    ids = make_unique([pages[i].url for i in kept])
     words, sources, targets = _links(pages)
     linked = sp.csr_array((np.ones(len(sources), dtype=np.int64), (sources, targets)), shape=(len(pages),) * 2)
     linked.data[:] = 1  # however often
     urls = np.array([page.url for page in pages])
     blocks = {
-        "text": counted_words([pages[i].text for i in kept], min_df),
-        "anchor": counted_words([" ".join(words[i]) for i in kept]),
+        "text": count_words([pages[i].text for i in kept], min_df),
+        "anchor": count_words([" ".join(words[i]) for i in kept]),
         "inbound": _used(linked.T.tocsr()[kept], urls),
         "outbound": _used(linked[kept], urls),
     }
     target = np.array([CLASSES.index(pages[i].kind) for i in kept])
-    return Parsed({name: Block(b.values, ids, b.columns) for name, b in blocks.items()}, target, CLASSES)
+    return ParsedData({name: Block(b.values, ids, b.columns) for name, b in blocks.items()}, target, CLASSES)
 
 
 def read_page(kind: str, url: str, content: bytes) -> Page:
     """The page without the header that the server sent before it; links lead to whole addresses."""
-    reader = Reader()
+    reader = PageParser()
     with suppress(AssertionError):  # the parser gives up on some broken declarations: what came before counts
         reader.feed(HEADER.sub("", content[:LARGEST].decode("latin-1")))
         reader.close()
@@ -140,13 +140,13 @@ def _used(links: sp.csr_array, urls: np.ndarray) -> Block:
     return Block(links[:, used], columns=urls[used])
 
 
-WEBKB = Home(
+WEBKB = RemoteDataset(
     name="webkb",
     file="webkb-data.gtar.gz",
     url="http://www.cs.cmu.edu/afs/cs.cmu.edu/project/theo-20/www/data/webkb-data.gtar.gz",
     members=(),
     parse=parse_webkb,
-    facts=Facts(4518, (930, 182, 1124, 504, 137, 1641)),
+    facts=ExpectedSizes(4518, (930, 182, 1124, 504, 137, 1641)),
     description=(
         "WebKB: pages of computer science departments in 1997, of six kinds, without those of the kind other; words of "
         "their texts, words of the links to them, links."
@@ -155,6 +155,6 @@ WEBKB = Home(
         "M. Craven, D. DiPasquo, D. Freitag, A. McCallum, T. Mitchell, K. Nigam, S. Slattery: Learning to extract "
         "symbolic knowledge from the World Wide Web. AAAI 1998."
     ),
-    licence="no licence is stated",
+    license="no licence is stated",
     copy="webkb",
 )

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from ...data.coerce import Block
 
 
-def counted_words(texts: Sequence[str], min_df: int = 1) -> Block:
+def count_words(texts: Sequence[str], min_df: int = 1) -> Block:
     """Words of two letters or more, without case; those that at least `min_df` texts have."""
     vectorizer = CountVectorizer(token_pattern="[a-z]{2,}", min_df=min_df)
     counts = sp.csr_array(vectorizer.fit_transform(texts))

@@ -6,7 +6,7 @@ from .links import LinksEncoder
 from .numbers import NumbersEncoder
 from .similarities import SimilaritiesEncoder
 from .text import TextEncoder
-from .weighting import Weighting
+from .weighting import TermWeighting
 
 __all__ = [
     "CategoriesEncoder",
@@ -14,6 +14,6 @@ __all__ = [
     "LinksEncoder",
     "NumbersEncoder",
     "SimilaritiesEncoder",
+    "TermWeighting",
     "TextEncoder",
-    "Weighting",
 ]

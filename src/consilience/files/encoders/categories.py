@@ -8,7 +8,7 @@ from ..._saving import save_as
 from ..amounts import convert_amounts
 from ..formats import is_number
 from .numbers import NumbersEncoder
-from .presence import measured
+from .presence import find_measured_rows
 
 MOST_LEVELS = 1000  # of a column
 
@@ -18,7 +18,7 @@ class CategoriesEncoder:
     """One column a category of each column; numbers among them are standardised."""
 
     kind = "categories"
-    present = staticmethod(measured)
+    present = staticmethod(find_measured_rows)
 
     def fit(self, columns: dict[str, np.ndarray]) -> CategoriesEncoder:
         """Learn which categories there are."""

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._saving import save_as
-from .numbers import check_width, in_order
-from .presence import not_empty
-from .weighting import Weighting
+from .numbers import check_width, order_columns
+from .presence import find_nonzero_rows
+from .weighting import TermWeighting
 
 
 @save_as("encoder-counts")
@@ -24,10 +24,10 @@ class CountsEncoder:
     """
 
     kind = "counts"
-    present = staticmethod(not_empty)
+    present = staticmethod(find_nonzero_rows)
 
     def __init__(self, rare: bool) -> None:
-        self.weighting = Weighting(rare)
+        self.weighting = TermWeighting(rare)
 
     def fit(self, data: Any) -> CountsEncoder:
         """Learn the terms and how rare they are."""
@@ -44,7 +44,7 @@ class CountsEncoder:
     def _matrix(self, data: Any) -> Any:
         if isinstance(data, np.ndarray):
             return bags_to_counts(data, self.features)
-        return _without_nan(in_order(data, self.features))
+        return _without_nan(order_columns(data, self.features))
 
 
 def terms_of(bags: np.ndarray) -> np.ndarray:

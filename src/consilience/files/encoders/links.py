@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._saving import save_as
-from .presence import not_empty
-from .weighting import Weighting
+from .presence import find_nonzero_rows
+from .weighting import TermWeighting
 
 
 @save_as("encoder-links")
@@ -25,11 +25,11 @@ class LinksEncoder:
     """
 
     kind = "links"
-    present = staticmethod(not_empty)
+    present = staticmethod(find_nonzero_rows)
 
     def __init__(self, direction: str, rare: bool) -> None:
         self.direction = direction
-        self.weighting = Weighting(rare)
+        self.weighting = TermWeighting(rare)
 
     def fit(self, data: Any) -> LinksEncoder:
         """Learn who is at the other ends."""

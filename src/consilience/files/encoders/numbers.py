@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._saving import save_as
-from .presence import measured
+from .presence import find_measured_rows
 
 
 @save_as("encoder-numbers")
@@ -19,7 +19,7 @@ class NumbersEncoder:
     """
 
     kind = "numbers"
-    present = staticmethod(measured)
+    present = staticmethod(find_measured_rows)
     fill: Any  # per column, as mean and scale; None for a sparse matrix
     mean: Any
     scale: Any
@@ -51,7 +51,7 @@ class NumbersEncoder:
 
     def transform(self, data: Any) -> Any:
         """Standardised rows; NaN for those that are empty altogether."""
-        X = in_order(data, self.features)
+        X = order_columns(data, self.features)
         check_width(X, self.n_columns)
         if self.fill is None:
             return sp.csr_array(X)
@@ -62,7 +62,7 @@ class NumbersEncoder:
         return np.where(missing[:, None], np.nan, standardised)
 
 
-def in_order(data: Any, features: np.ndarray | None) -> Any:
+def order_columns(data: Any, features: np.ndarray | None) -> Any:
     """The columns in the order of the fit, where both have names; by their place where one has none."""
     X, names = data
     if names is None or features is None:

@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def not_empty(values: Any) -> np.ndarray:
+def find_nonzero_rows(values: Any) -> np.ndarray:
     """Rows that are not all zeros or NaN: an empty bag of words is a missing view."""
     if sp.issparse(values):
         return np.asarray((values != 0).sum(axis=1)).ravel() > 0
     return (np.nan_to_num(values) != 0).any(axis=1)
 
 
-def measured(values: Any) -> np.ndarray:
+def find_measured_rows(values: Any) -> np.ndarray:
     """Rows that are not all NaN: a row of zero measurements is none that is missing. Sparse, zeros are not stored."""
-    return not_empty(values) if sp.issparse(values) else np.logical_not(np.isnan(values).all(axis=1))
+    return find_nonzero_rows(values) if sp.issparse(values) else np.logical_not(np.isnan(values).all(axis=1))

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from ..._saving import save_as
-from .presence import not_empty
-from .weighting import Weighting
+from .presence import find_nonzero_rows
+from .weighting import TermWeighting
 
 ANALYZERS: dict[str, dict[str, Any]] = {
     "text": {"analyzer": "word"},
@@ -40,11 +40,11 @@ class TextEncoder:
         Whether terms are weighed by their rarity.
     """
 
-    present = staticmethod(not_empty)
+    present = staticmethod(find_nonzero_rows)
 
     def __init__(self, kind: str, rare: bool) -> None:
         self.kind = kind
-        self.weighting = Weighting(rare)
+        self.weighting = TermWeighting(rare)
 
     def fit(self, texts: np.ndarray) -> TextEncoder:
         """Learn the terms: in two texts or more, in not more than half of them, and no English stop words."""

@@ -12,7 +12,7 @@ from ..._saving import save_as
 
 
 @save_as("encoder-weighting")
-class Weighting:
+class TermWeighting:
     """Raw counts, or tf-idf: logarithmic counts times the rarity of the term, rows of unit length.
 
     Parameters
@@ -24,7 +24,7 @@ class Weighting:
     def __init__(self, rare: bool) -> None:
         self.rare = rare
 
-    def fit(self, counts: Any) -> Weighting:
+    def fit(self, counts: Any) -> TermWeighting:
         """Learn how rare each term is."""
         there = np.asarray((counts != 0).sum(axis=0)).ravel()
         self.idf = np.log((1 + counts.shape[0]) / (1 + there)) + 1

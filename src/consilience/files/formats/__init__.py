@@ -8,15 +8,15 @@ from typing import Any
 
 from .annotated import read_h5ad, read_h5mu
 from .arrays import read_npy, read_npz
-from .cells import is_missing, is_number, spoken
+from .cells import format_cell, is_missing, is_number
 from .delimited import read_delimited
-from .inputs import InputFile, InputFiles, path_of
+from .inputs import InputFile, InputFiles, parse_path
 from .jsonl import read_jsonl
 from .market import read_market, read_svmlight
 from .parquet import read_parquet
-from .source import Collection, Frame, Matrix, Source
+from .source import FileCollection, FileContent, FileMatrix, FileTable
 
-TABLES: dict[str, Callable[..., Frame]] = {
+TABLES: dict[str, Callable[..., FileTable]] = {
     ".csv": read_delimited,
     ".tsv": read_delimited,
     ".txt": read_delimited,
@@ -37,13 +37,13 @@ MATRICES: dict[str, Callable[[InputFile], Any]] = {
 }
 
 
-def read_source(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Source:
+def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
     """Read a file; columns named in `as_text` are never taken for numbers."""
     with InputFiles() as inputs:
         return read_input(inputs.locate(path), as_text, delimiter)
 
 
-def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Source:
+def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
     """Read a file that `InputFiles` has located, such as a pipe that is read more than once."""
     suffix = _find_format(file)
     if suffix in TABLES:
@@ -67,17 +67,17 @@ def _find_format(file: InputFile) -> str:
 
 
 __all__ = [
-    "Collection",
-    "Frame",
+    "FileCollection",
+    "FileContent",
+    "FileMatrix",
+    "FileTable",
     "InputFile",
     "InputFiles",
-    "Matrix",
-    "Source",
+    "format_cell",
     "is_missing",
     "is_number",
     "is_table",
-    "path_of",
+    "parse_path",
+    "read_file",
     "read_input",
-    "read_source",
-    "spoken",
 ]

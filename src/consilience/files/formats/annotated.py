@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .inputs import InputFile
-from .source import Collection, Matrix
+from .source import FileCollection, FileMatrix
 
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
@@ -27,7 +27,7 @@ START_SECONDS = 30  # processor time that reading a file of any length may take
 BYTES_PER_SECOND = 10**6  # slowest reading that is allowed; undamaged files are read at 50 times this speed or more
 
 
-def read_h5mu(path: InputFile) -> Collection:
+def read_h5mu(path: InputFile) -> FileCollection:
     """Read each modality as a block; the columns of `obs` describe all cells."""
     collection = _read(path, "mudata")
     if not collection.blocks:
@@ -35,7 +35,7 @@ def read_h5mu(path: InputFile) -> Collection:
     return collection
 
 
-def read_h5ad(path: InputFile) -> Collection:
+def read_h5ad(path: InputFile) -> FileCollection:
     """Read X and each entry of obsm as a block."""
     collection = _read(path, "anndata")
     if not collection.blocks:
@@ -43,7 +43,7 @@ def read_h5ad(path: InputFile) -> Collection:
     return collection
 
 
-def _read(path: InputFile, package: str) -> Collection:
+def _read(path: InputFile, package: str) -> FileCollection:
     """Let a child process read the file, and take over the arrays that it sends through a pipe."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
     job = {
@@ -99,7 +99,7 @@ def _explain_end(code: int, seconds: int) -> str:
     return f"the reader crashed ({name}): it is probably damaged"
 
 
-def _build_collection(path: InputFile, header: dict[str, Any], stream: IO[bytes]) -> Collection:
+def _build_collection(path: InputFile, header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
     ids = _as_objects(header["ids"])
     blocks = {}
     for name, block in header["blocks"].items():
@@ -110,8 +110,8 @@ def _build_collection(path: InputFile, header: dict[str, Any], stream: IO[bytes]
             values = sp.csr_array(tuple(parts), shape=tuple(block["sparse_shape"]))
         block_ids = _as_objects(block["ids"]) if "ids" in block else ids
         features = _as_objects(block["features"]) if "features" in block else None
-        blocks[name] = Matrix(path, values, block_ids, features)
-    return Collection(path, blocks, {name: _as_objects(column) for name, column in header["columns"].items()}, ids)
+        blocks[name] = FileMatrix(path, values, block_ids, features)
+    return FileCollection(path, blocks, {name: _as_objects(column) for name, column in header["columns"].items()}, ids)
 
 
 def _receive_array(stream: IO[bytes], dtype: str, shape: tuple[int, ...]) -> np.ndarray:

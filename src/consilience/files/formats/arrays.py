@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .cells import spoken
+from .cells import format_cell
 from .inputs import InputFile
 from .plausible import check_sparse_shape
-from .source import Matrix
+from .source import FileMatrix
 
 NAMES = ("ids", "features")
 
 
-def read_npy(path: InputFile) -> Matrix:
+def read_npy(path: InputFile) -> FileMatrix:
     """One array; never one of Python objects, which could run code."""
     held = _loaded(path)
     if isinstance(held, dict):
         raise ValueError(f"{path} holds several arrays: let its name end in .npz")
-    return Matrix(path, held)
+    return FileMatrix(path, held)
 
 
-def read_npz(path: InputFile) -> Matrix:
+def read_npz(path: InputFile) -> FileMatrix:
     """A scipy sparse matrix, or one array; `ids` and `features` beside it name the rows and columns."""
     arrays = _loaded(path)
     if not isinstance(arrays, dict):
@@ -38,7 +38,7 @@ def read_npz(path: InputFile) -> Matrix:
             f"{path} holds {len(arrays)} arrays ({', '.join(arrays)}): save one matrix a file, with 'ids' and "
             "'features' beside it if you like, or a sparse one by scipy.sparse.save_npz"
         )
-    return Matrix(path, values, _texts(ids), _texts(features))
+    return FileMatrix(path, values, _texts(ids), _texts(features))
 
 
 def _loaded(path: InputFile) -> Any:
@@ -69,7 +69,7 @@ def _sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_array:
     """Build the matrix that scipy.sparse.save_npz has written."""
     n_bytes = sum(array.nbytes for array in arrays.values())
     try:
-        kind = spoken(np.asarray(arrays.get("format", "csr")).item())
+        kind = format_cell(np.asarray(arrays.get("format", "csr")).item())
         shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
         if len(shape) == 2:
             check_sparse_shape(path, *shape, n_bytes)
@@ -88,4 +88,4 @@ def _sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_array:
 
 
 def _texts(names: np.ndarray | None) -> np.ndarray | None:
-    return None if names is None else np.array([spoken(name) for name in names.ravel().tolist()], dtype=object)
+    return None if names is None else np.array([format_cell(name) for name in names.ravel().tolist()], dtype=object)

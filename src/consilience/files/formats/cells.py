@@ -21,7 +21,7 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def spoken(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """A value as the text that it would be in a table: 1.0 is 1, and no digit is lost."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

@@ -12,29 +12,29 @@ import numpy as np
 
 from .cells import is_missing, is_number
 from .inputs import InputFile
-from .source import Frame
-from .text import LONGEST, lines, opened
+from .source import FileTable
+from .text import MAX_LINE_LENGTH, open_text, read_lines
 
 DELIMITERS = (",", "\t", ";", "|")
 ROWS_AT_A_TIME = 5000
 
 
-def read_delimited(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:
+def read_delimited(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileTable:
     """A table with a header; columns that hold numbers alone become numbers, but those named in `as_text` do not."""
     words = set(as_text)
     while True:
         columns, failed = _pass(path, words, delimiter)
         if not failed:
-            return Frame(path, columns)
+            return FileTable(path, columns)
         words |= failed  # looked like numbers in the first rows: read the file again, these as text
 
 
 def _pass(path: InputFile, words: set[str], delimiter: str | None) -> tuple[dict[str, np.ndarray], set[str]]:
     """Read the whole file once; also the columns that turned out not to be numbers after all."""
     failed: set[str] = set()
-    before = csv.field_size_limit(LONGEST)
+    before = csv.field_size_limit(MAX_LINE_LENGTH)
     try:
-        with opened(path) as text:
+        with open_text(path) as text:
             rows = _rows(path, text, delimiter)
             header = _header(path, next(rows))
             parts: dict[str, list[np.ndarray]] = {name: [] for name in header}
@@ -57,7 +57,7 @@ def _pass(path: InputFile, words: set[str], delimiter: str | None) -> tuple[dict
 
 def _rows(path: InputFile, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:
     """Rows of cells, all as long as the header."""
-    source = lines(path, text)
+    source = read_lines(path, text)
     first = next((line for line in source if line.strip()), None)
     if first is None:
         raise ValueError(f"{path} is empty: it must start with a line that names the columns")

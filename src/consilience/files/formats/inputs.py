@@ -141,6 +141,6 @@ def detect_suffix(start: bytes) -> str:
     return ".svm" if lines and SVMLIGHT_LINE.match(lines[0]) else ".csv"
 
 
-def path_of(text: str) -> Path:
+def parse_path(text: str) -> Path:
     """Path that an argument names; - is standard input, as for other commands."""
     return Path(STANDARD_INPUT if text == "-" else text)

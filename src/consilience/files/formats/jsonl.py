@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 
 from .inputs import InputFile
-from .source import Frame
-from .text import lines, opened
-from .values import column_of
+from .source import FileTable
+from .text import open_text, read_lines
+from .values import build_column
 
 
-def read_jsonl(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
+def read_jsonl(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileTable:  # noqa: ARG001
     """Fields become columns: numbers, texts, lists of numbers (vectors), lists of words and counts by word (bags)."""
     records = []
-    with opened(path) as text:
-        for number, line in enumerate(lines(path, text), 1):
+    with open_text(path) as text:
+        for number, line in enumerate(read_lines(path, text), 1):
             if not line.strip():
                 continue
             try:
@@ -27,4 +27,6 @@ def read_jsonl(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter
     if not records:
         raise ValueError(f"{path} is empty: it must hold one JSON object a line")
     names = list(dict.fromkeys(name for record in records for name in record))
-    return Frame(path, {name: column_of([record.get(name) for record in records], name in as_text) for name in names})
+    return FileTable(
+        path, {name: build_column([record.get(name) for record in records], name in as_text) for name in names}
+    )

@@ -11,18 +11,18 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from .inputs import InputFile
-from .plausible import check_n_values, check_sparse_shape, longest_content
-from .source import Matrix
-from .text import BROKEN, lines, opened
+from .plausible import check_n_values, check_sparse_shape, max_content_bytes
+from .source import FileMatrix
+from .text import READ_ERRORS, open_text, read_lines
 
 SHAPES, FIELDS = ("coordinate", "array"), ("real", "integer", "pattern", "double", "unsigned-integer")
 SYMMETRIES = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
 
 
-def read_market(path: InputFile) -> Matrix:
+def read_market(path: InputFile) -> FileMatrix:
     """Read a Matrix Market file with numpy, because scipy's reader ends the whole program on truncated files."""
-    with opened(path) as text:
-        source = (line for line in lines(path, text))
+    with open_text(path) as text:
+        source = (line for line in read_lines(path, text))
         words = next(source, "").lower().split()
         has_header = len(words) == 5 and words[0] == "%%matrixmarket" and words[1] == "matrix"
         if not (has_header and words[2] in SHAPES and words[3] in FIELDS and words[4] in SYMMETRIES):
@@ -31,7 +31,7 @@ def read_market(path: InputFile) -> Matrix:
         read = _read_coordinates if words[2] == "coordinate" else _read_dense
         try:
             sizes = [int(word) for word in next(body, "").split()]
-            return Matrix(path, read(path, sizes, body, words[3] == "pattern", SYMMETRIES[words[4]]))
+            return FileMatrix(path, read(path, sizes, body, words[3] == "pattern", SYMMETRIES[words[4]]))
         except (ValueError, IndexError, OverflowError, UserWarning) as error:
             raise ValueError(f"{path} cannot be read as a Matrix Market file: {error}") from error
 
@@ -40,7 +40,7 @@ def _read_coordinates(
     path: InputFile, sizes: list[int], body: Iterator[str], pattern: bool, symmetry: int
 ) -> sp.csr_array:
     n_rows, n_columns, n_entries = sizes
-    check_sparse_shape(path, n_rows, n_columns, longest_content(path))
+    check_sparse_shape(path, n_rows, n_columns, max_content_bytes(path))
     check_n_values(path, n_entries, 4 if pattern else 6, "entries")
     cells = _read_numbers(body) if n_entries else np.zeros((0, 3))
     if len(cells) != n_entries or (n_entries and cells.shape[1] != (2 if pattern else 3)):
@@ -72,12 +72,12 @@ def _read_numbers(body: Iterator[str]) -> np.ndarray:
         return np.loadtxt(body, ndmin=2)
 
 
-def read_svmlight(path: InputFile) -> Matrix:
+def read_svmlight(path: InputFile) -> FileMatrix:
     """Read the numbers of an SVMlight file; the labels that its lines start with are ignored."""
     try:
         values, _ = load_svmlight_file(os.fspath(path), zero_based="auto")
         n_rows, n_columns = values.shape
-        check_sparse_shape(path, n_rows, n_columns, longest_content(path))
-    except (ValueError, OverflowError, *BROKEN) as error:
+        check_sparse_shape(path, n_rows, n_columns, max_content_bytes(path))
+    except (ValueError, OverflowError, *READ_ERRORS) as error:
         raise ValueError(f"{path} cannot be read as an SVMlight file: {error}") from error
-    return Matrix(path, sp.csr_array(values))
+    return FileMatrix(path, sp.csr_array(values))

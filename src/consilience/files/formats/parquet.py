@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .cells import spoken
+from .cells import format_cell
 from .inputs import InputFile
-from .source import Frame
-from .values import column_of
+from .source import FileTable
+from .values import build_column
 
 
-def read_parquet(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> Frame:  # noqa: ARG001
+def read_parquet(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileTable:  # noqa: ARG001
     """Columns as they are typed in the file."""
     try:
         import polars as pl
@@ -27,12 +27,14 @@ def read_parquet(path: InputFile, as_text: frozenset[str] = frozenset(), delimit
         raise ValueError(f"{path} cannot be read as a Parquet file: {what}") from error
     if not frame.height:
         raise ValueError(f"{path} holds no rows: no entities")
-    return Frame(path, {name: _column(frame[name], name in as_text) for name in frame.columns})
+    return FileTable(path, {name: _column(frame[name], name in as_text) for name in frame.columns})
 
 
 def _column(series: Any, as_text: bool) -> np.ndarray:
     kind = series.dtype
     if (kind.is_numeric() or str(kind) == "Boolean") and not as_text:
         return series.cast(float, strict=False).fill_null(float("nan")).to_numpy()
-    values = [value if value is None or isinstance(value, list | dict) else spoken(value) for value in series.to_list()]
-    return column_of(values, as_text)
+    values = [
+        value if value is None or isinstance(value, list | dict) else format_cell(value) for value in series.to_list()
+    ]
+    return build_column(values, as_text)

@@ -13,7 +13,7 @@ DROP_EMPTY = {
 DEFLATE_RATIO = 1032  # the most that gzip and zip can compress by
 
 
-def longest_content(path: InputFile) -> int:
+def max_content_bytes(path: InputFile) -> int:
     """Largest number of bytes that a file can hold, decompressed if its name ends in .gz."""
     return path.n_bytes * (DEFLATE_RATIO if path.is_gzip else 1)
 
@@ -33,5 +33,5 @@ def check_sparse_shape(path: InputFile, n_rows: int, n_columns: int, n_bytes: in
 
 def check_n_values(path: InputFile, n_values: int, bytes_per_value: int, what: str) -> None:
     """Refuse a text file that is too short for the values that it announces; the last one may lack its line end."""
-    if n_values * bytes_per_value - 1 > longest_content(path):
+    if n_values * bytes_per_value - 1 > max_content_bytes(path):
         raise ValueError(f"{n_values:,} {what} are announced, which is too many for a file of {path.n_bytes:,} bytes")

@@ -11,7 +11,7 @@ from .inputs import InputFile
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class FileTable:
     """Named columns of one length: numbers (NaN where empty), texts (None where empty), bags of terms, or vectors."""
 
     path: InputFile
@@ -19,7 +19,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class FileMatrix:
     """One block of numbers, dense or sparse, and names of its rows and columns where the file had any."""
 
     path: InputFile
@@ -29,13 +29,13 @@ class Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class FileCollection:
     """Several blocks in one file, over entities with ids; `about` holds columns that describe the entities."""
 
     path: InputFile
-    blocks: dict[str, Matrix]
+    blocks: dict[str, FileMatrix]
     about: dict[str, np.ndarray] = field(default_factory=dict)
     ids: np.ndarray | None = None
 
 
-Source = Frame | Matrix | Collection
+FileContent = FileTable | FileMatrix | FileCollection

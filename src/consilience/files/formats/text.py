@@ -11,9 +11,9 @@ from typing import IO
 
 from .inputs import InputFile
 
-LONGEST = 64 * 2**20  # characters in a line; more is a file without line ends
-BROKEN = (EOFError, OSError, zlib.error)  # what a compressed file that is cut or damaged raises
-SIGNATURES = {
+MAX_LINE_LENGTH = 64 * 2**20  # characters in a line; more is a file without line ends
+READ_ERRORS = (EOFError, OSError, zlib.error)  # what a compressed file that is cut or damaged raises
+FOREIGN_SIGNATURES = {
     b"PK\x03\x04": "a zip archive (an .xlsx or .npz file?)",
     b"\x1f\x8b": "compressed by gzip: let its name end in .gz",
     b"\x93NUMPY": "a numpy array: let its name end in .npy",
@@ -26,14 +26,14 @@ SIGNATURES = {
 
 
 @contextmanager
-def opened(path: InputFile) -> Iterator[IO[str]]:
+def open_text(path: InputFile) -> Iterator[IO[str]]:
     """Open a file as text, decompressed if its name ends in .gz."""
     with gzip.open(path, "rb") if path.is_gzip else path.open() as raw:
         try:
             start = raw.peek(4096)[:4096]
         except gzip.BadGzipFile as error:
             raise ValueError(f"{path} ends in .gz but is not compressed by gzip: rename it") from error
-        except BROKEN as error:
+        except READ_ERRORS as error:
             raise ValueError(f"{path} breaks off or is damaged: {error}") from error
         _check_text(path, start)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
@@ -41,26 +41,26 @@ def opened(path: InputFile) -> Iterator[IO[str]]:
 
 
 def _check_text(path: InputFile, start: bytes) -> None:
-    known = next((what for signature, what in SIGNATURES.items() if start.startswith(signature)), None)
+    known = next((what for signature, what in FOREIGN_SIGNATURES.items() if start.startswith(signature)), None)
     if known is not None or b"\x00" in start:
         raise ValueError(f"{path} is not text but {known or 'binary'}")
 
 
-def lines(path: InputFile, text: IO[str]) -> Iterator[str]:
+def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
     """One line after the other, never more than a line can be; bytes that are no UTF-8 are told of by their line."""
     number = 0
     while True:
         number += 1
         try:
-            line = text.readline(LONGEST)
+            line = text.readline(MAX_LINE_LENGTH)
         except UnicodeDecodeError as error:  # text is decoded some way ahead
             line_of_it = number + error.object[: error.start].count(b"\n")
             raise ValueError(f"{path} is not UTF-8 near line {line_of_it}: save it as UTF-8") from error
-        except BROKEN as error:
+        except READ_ERRORS as error:
             raise ValueError(f"{path} breaks off or is damaged near line {number}: {error}") from error
         if not line:
             return
-        if len(line) == LONGEST and not line.endswith("\n"):
+        if len(line) == MAX_LINE_LENGTH and not line.endswith("\n"):
             raise ValueError(f"{path}: line {number} is longer than 64 MiB: is this a text file with line ends?")
         if "\x00" in line:
             raise ValueError(f"{path} is not text: line {number} holds a zero byte")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .cells import is_missing, spoken
+from .cells import format_cell, is_missing
 
 
-def column_of(values: list[Any], as_text: bool) -> np.ndarray:
+def build_column(values: list[Any], as_text: bool) -> np.ndarray:
     """What all of them are: a string that says nothing is nothing, as in other tables."""
     values = [None if isinstance(value, str) and not value.strip() else value for value in values]
     there = [value for value in values if value is not None]
@@ -43,7 +43,7 @@ def _number(value: Any) -> float:
 def _as_text(value: Any) -> str:
     if isinstance(value, list | dict | bool):
         return json.dumps(value, ensure_ascii=False)
-    return spoken(value)
+    return format_cell(value)
 
 
 def _is_bag(value: Any) -> bool:
