@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import HasMethods, Interval, validate_params
 from sklearn.utils.validation import check_is_fitted
 
 from ..affinities import Precomputed
@@ -36,8 +35,9 @@ from ..methods.common.halves import (
     restrict_constraints,
     try_divisions,
 )
-from ..methods.common.input_checks import RANDOM_STATE, holds_views
+from ..methods.common.input_checks import holds_views
 from ..methods.common.progress import announce
+from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, validate_params
 from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
 from .checkpoint import Checkpoint, Steps, compute_fingerprint, describe_parameters
 from .halves import find_repeated, measure_disagreement

@@ -9,17 +9,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..arrays import generator, threads
 from ..data import Views
-from ..methods.common.input_checks import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement
+from ..methods.common.input_checks import check_n_clusters, check_views, remember, store_agreement
 from ..methods.common.similarities import by_name, columns_of, crosses_of, restricted, similarities_of
 from ..methods.common.starts import STRATEGIES
+from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
 from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
 from ._side_by_side import plain_blocks
 from .kernel_addition import KernelAddition
@@ -161,7 +161,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> CCASpectral:  # noqa: ARG002
         """Cluster the entities.
 

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._saving import save_as
 from ..affinities import Cross, Operator
@@ -17,6 +16,7 @@ from ..data import Table, per_view
 from ..methods.common.input_checks import warn_of_rounds
 from ..methods.common.progress import progress
 from ..methods.common.run import run
+from ..methods.common.validation import Interval, StrOptions
 from ..methods.spectral.algorithm import First, embed, inverse_root
 from ..methods.spectral.base import BaseSpectral, chosen_views, warn_of_embedding
 from ._co_regularization import Normalised, Vectors, centroid, pairwise

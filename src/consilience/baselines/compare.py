@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, validate_params
 
 from ..arrays import generator
 from ..assessment import assess as assess_model
 from ..data import Table, Views
-from ..methods.common.input_checks import RANDOM_STATE, holds_views
+from ..methods.common.input_checks import holds_views
+from ..methods.common.validation import RANDOM_STATE, Interval, validate_params
 from ..metrics import adjusted_rand_score, evaluate
 from ._averages import mean_of
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..data import Views
 from ..methods.common.input_checks import check_views, remember, store_agreement
+from ..methods.common.validation import HasMethods, check_all_parameters
 from ._labels import nearest_mean_labels
 from ._side_by_side import Filler, joined, plain_blocks
 from ._wrapped import can_predict
@@ -72,7 +72,7 @@ class ConcatenatedViews(ClusterMixin, BaseEstimator):
         self.estimator = estimator
         self.views = views
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> ConcatenatedViews:  # noqa: ARG002
         """Cluster the entities.
 

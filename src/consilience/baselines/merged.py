@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context, clone
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..data import Views
 from ..methods.common.input_checks import check_views, remember, store_agreement
+from ..methods.common.validation import HasMethods, StrOptions, check_all_parameters
 from ._side_by_side import Filler, Held, Matrix, joined, plain_blocks
 from ._wrapped import can_predict
 
@@ -94,7 +94,7 @@ class MergedViews(ClusterMixin, BaseEstimator):
         self.join = join
         self.views = views
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> MergedViews:  # noqa: ARG002
         """Merge the views and cluster the entities.
 

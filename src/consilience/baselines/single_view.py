@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..data import Table
 from ..methods.common.input_checks import check_views, remember, store_agreement
+from ..methods.common.validation import HasMethods, check_all_parameters
 from ._averages import mean_of, over_shared
 from ._labels import NOWHERE, nearest_mean_labels
 from ._side_by_side import Held, Matrix, plain_blocks
@@ -79,7 +79,7 @@ class SingleView(ClusterMixin, BaseEstimator):
         self.view = view
         self.views = views
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> SingleView:  # noqa: ARG002
         """Cluster the entities that have the view.
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
 
 from ..arrays import generator, threads
 from ..assessment.assess import find_precomputed
@@ -17,8 +16,9 @@ from ..assessment.left_out import find_copies
 from ..data import Table, Views
 from ..methods import Consilience
 from ..methods.common.halves import Data, HalfFit, group_identical, last_step
-from ..methods.common.input_checks import RANDOM_STATE, holds_views
+from ..methods.common.input_checks import holds_views
 from ..methods.common.progress import announce
+from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, validate_params
 from .candidates import find_peaks, limit_clusters, propose_coarse, propose_fine
 from .clusterings import AgreementClusterings, Clusterings, EstimatorClusterings
 from .predictors import LEAST_SHARED, SharedPredictors, measure_agreement, measure_modularity

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
@@ -16,6 +15,7 @@ from ...arrays import CSR, available_memory, like, threads, to_numpy
 from ...data import Table, Views, per_view
 from ..common.input_checks import check_n_clusters, check_views, ready_blocks, remember, store_agreement, warn_of_lost
 from ..common.progress import progress
+from ..common.validation import Interval, StrOptions, check_parameters
 from .algorithm import (
     LINKAGES,
     METRICS,
@@ -133,7 +133,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None) -> MultiViewAgglomerative:  # noqa: ARG002
         """Build the dendrogram.
 

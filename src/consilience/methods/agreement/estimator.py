@@ -11,8 +11,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
@@ -20,7 +19,6 @@ from ...arrays import Array, generator, is_sparse, on_device, squared_norms, thr
 from ...data import Constraints, Table, Views
 from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
 from ..common.input_checks import (
-    RANDOM_STATE,
     check_n_clusters,
     check_views,
     known_views,
@@ -44,6 +42,7 @@ from ..common.membership import (
 from ..common.progress import progress
 from ..common.run import Attempt, Run, best_of, run
 from ..common.similarities import by_name, columns_of, only, restricted
+from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from . import (
     Ensemble,
     Round,
@@ -258,7 +257,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Consilience:  # noqa: ARG002
         """Cluster the entities.
 

@@ -9,9 +9,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import ClassifierTags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
@@ -20,7 +19,6 @@ from ...data import Table, Views, per_view
 from ...families import Family, Multinomial
 from ...rows.shards import Shards, gathered
 from ..common.input_checks import (
-    RANDOM_STATE,
     check_n_clusters,
     check_out,
     check_views,
@@ -36,6 +34,7 @@ from ..common.run import Attempt, best_of, run
 from ..common.shards import TOO_LARGE, concluded, mixture_shards
 from ..common.starts import STRATEGIES, sampled
 from ..common.stepwise import batch_history, brought, check_same_clusters, co_em_memories, co_em_step, joined_labels
+from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .algorithm import Model, co_em
 from .assign import ASSIGNMENTS, log_likelihoods, probabilities, total_likelihood
 from .priors import PRIORS
@@ -229,7 +228,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         }
         return cls(n_clusters, **{**settings, **options})
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None) -> CoEM:  # noqa: ARG002
         """Estimate the model.
 
@@ -265,7 +264,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         self._warn()
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def partial_fit(self, X: Any, y: Any = None) -> CoEM:  # noqa: ARG002
         """Go on with a batch of a stream: one round on its entities, averaged with what was seen before.
 

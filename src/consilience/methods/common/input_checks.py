@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from numbers import Integral
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...arrays import (
@@ -34,8 +32,6 @@ from ...data import Views, is_frame, to_block
 from ...divergences import Divergence, Rows
 from ...metrics import agreement_matrix
 from ...rows import in_memory, is_stored, lazily
-
-RANDOM_STATE = [Interval(Integral, 0, None, closed="left"), np.random.RandomState, np.random.Generator, None]
 
 
 def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 from sklearn.utils import ClassifierTags
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import generator
 from ...data import Views
 from .halves import Data, check_size, clone_quietly, match_clusters, reset_start, try_divisions
-from .input_checks import RANDOM_STATE, known_views
+from .input_checks import known_views
+from .validation import RANDOM_STATE, Interval, StrOptions, validate_params
 
 OUTLIERS = [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None]  # what the parameter takes
 TEMPERATURE_RANGE = 100.0  # a calibrated temperature is at most this many times the reference, or smaller

@@ -14,9 +14,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import CSR, add_label_sums, chunks, generator, map_chunks, take_rows, threads, to_numpy
@@ -24,7 +22,6 @@ from ...data import Constraints, Table, Views
 from ...divergences import Rows, SquaredEuclidean
 from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
 from ..common.input_checks import (
-    RANDOM_STATE,
     check_n_clusters,
     check_views,
     ready_blocks,
@@ -35,6 +32,7 @@ from ..common.input_checks import (
 from ..common.progress import progress
 from ..common.run import Attempt, best_of
 from ..common.starts import check_labels
+from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .cluster_metrics import Metric
 from .linked import Linked, Order
 from .neighbourhoods import CHOICES, first_centres
@@ -76,7 +74,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     def _measured(self) -> bool:
         """Whether a constraint's price depends on how far its ends are apart."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Any:  # noqa: ARG002
         """Cluster the entities.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from ..._saving import save_as
 from ...arrays import CSR
+from ..common.validation import StrOptions
 from .base import BaseConstrainedKMeans
 from .cluster_metrics import METRICS, Metric
 from .linked import Linked

@@ -15,20 +15,19 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...arrays import CSR, generator, take_rows, threads
 from ...data import Constraints, Table, Views, per_view
 from ..common.constraint_checks import by_view, entity_ids, positions_of, warn_of_conflicts
-from ..common.input_checks import RANDOM_STATE, check_n_clusters, check_views, remember, store_agreement, warn_of_empty
+from ..common.input_checks import check_n_clusters, check_views, remember, store_agreement, warn_of_empty
 from ..common.progress import announce, progress
 from ..common.run import Lowest, Run, run
 from ..common.starts import view_by_view
+from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .base import costs_of, given_start, present_rows, ready_rows, warn_of_farthest
 from .cluster_metrics import METRICS, Identity, Metric
 from .co_constrained import Base, Closed, CoConstrainedState, Instances, Mapped, cluster_alone, co_constrained
@@ -227,7 +226,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> MultiViewConstrainedKMeans:  # noqa: ARG002
         """Cluster the entities.
 

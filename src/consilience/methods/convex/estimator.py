@@ -9,10 +9,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +23,7 @@ from ..common.input_checks import check_n_clusters, check_views, name_of, rememb
 from ..common.progress import progress
 from ..common.run import Run, run
 from ..common.similarities import columns_of, restricted
+from ..common.validation import HasMethods, Interval, StrOptions, check_parameters
 from .algorithm import ConvexState, Problem, learned, uniform
 from .exemplars import (
     Combination,
@@ -243,7 +243,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None) -> ConvexMixture:  # noqa: ARG002
         """Find exemplars, and give every entity to one.
 

@@ -14,16 +14,13 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ...arrays import generator, like, on_device, threads, to_numpy
 from ...data import Table, Views
 from ...divergences import Cosine, Divergence
 from ...rows.shards import Shards, started
 from ..common.input_checks import (
-    RANDOM_STATE,
     check_n_clusters,
     check_out,
     check_views,
@@ -60,6 +57,7 @@ from ..common.stepwise import (
     remembered_centres,
     unlabelled,
 )
+from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .algorithm import multi_view_kmeans, view_labels
 from .combine import consensus, consensus_centres, distances_from_cluster, distances_to, relative_distances, vote
 
@@ -123,7 +121,7 @@ class BaseMultiViewKMeans(
     def _divergence(self) -> Divergence:
         """How far a row is from a centre."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Cluster the entities.
 
@@ -213,7 +211,7 @@ class BaseMultiViewKMeans(
                     result[rows, view] = leave_out(distances[rows, view], weight)
         return result
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Go on with a batch of a stream: one round on its entities, averaged with what was seen before.
 

@@ -10,15 +10,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._saving import save_as
 from ...affinities import AFFINITIES, Cross, Operator, degrees
 from ...arrays import Array, generator, namespace, on_device, threads, to_numpy
 from ...data import Views
 from ..common.input_checks import (
-    RANDOM_STATE,
     check_n_clusters,
     check_views,
     known_views,
@@ -38,6 +36,7 @@ from ..common.similarities import (
     warn_of_strangers,
 )
 from ..common.starts import STRATEGIES
+from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
 from ..kmeans.estimator import MultiViewKMeans
 from .algorithm import Embedding, leading, unit_rows
 from .ending import cluster_qr, nearest_mean
@@ -111,7 +110,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
     def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Map:
         """Embed the entities."""
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @check_all_parameters
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Cluster the entities.
 

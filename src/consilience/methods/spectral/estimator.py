@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..._saving import save_as
 from ...affinities import Cross, Operator
@@ -17,6 +16,7 @@ from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, OUTLIERS, Misfit, OutlierLabelsMixin
 from ..common.progress import progress
+from ..common.validation import Interval, StrOptions
 from .algorithm import Embedding, alignment, co_trained_spectral, leading, place
 from .base import REMEDY, BaseSpectral, chosen_views, warn_of_embedding
 

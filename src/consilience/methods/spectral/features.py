@@ -7,15 +7,15 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...affinities import AFFINITIES
 from ...arrays import generator, threads
-from ..common.input_checks import RANDOM_STATE, check_views, remember
+from ..common.input_checks import check_views, remember
 from ..common.similarities import by_name, crosses_of, similarities_of
+from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_parameters
 from .algorithm import embed
 
 
@@ -82,7 +82,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @check_parameters
     def fit(self, X: Any, y: Any = None) -> SpectralFeatures:  # noqa: ARG002
         """Find the eigenvectors.
 

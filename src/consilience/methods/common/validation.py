@@ -1,0 +1,58 @@
+"""Validation of parameters: the only module that imports scikit-learn's private `_param_validation`.
+
+An estimator declares what its parameters may be in `_parameter_constraints`, as scikit-learn's estimators do, and
+decorates `fit` with `check_parameters`. `share_constraints` returns the constraints of parameters that many estimators
+have; functions are decorated with `validate_params`::
+
+    _parameter_constraints = {
+        **share_constraints("n_clusters", "views", "random_state"),
+        "eta": [Interval(Real, 0, 1, closed="both")],
+    }
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+
+__all__ = [
+    "NON_NEGATIVE",
+    "POSITIVE_INTEGER",
+    "RANDOM_STATE",
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "check_all_parameters",
+    "check_parameters",
+    "share_constraints",
+    "validate_params",
+]
+
+POSITIVE_INTEGER = Interval(Integral, 1, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+RANDOM_STATE = [Interval(Integral, 0, None, closed="left"), np.random.RandomState, np.random.Generator, None]
+CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [POSITIVE_INTEGER],
+    "views": [dict, None],
+    "n_init": [POSITIVE_INTEGER],
+    "max_iter": [POSITIVE_INTEGER],
+    "tol": [NON_NEGATIVE],
+    "patience": [POSITIVE_INTEGER],
+    "outliers": [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None],
+    "random_state": RANDOM_STATE,
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+# Decorators of `fit` that check the estimator's parameters; the second also checks those of estimators fitted within.
+check_parameters = _fit_context(prefer_skip_nested_validation=True)
+check_all_parameters = _fit_context(prefer_skip_nested_validation=False)
+
+
+def share_constraints(*names: str) -> dict[str, list[Any]]:
+    """Return the constraints of some of the parameters that many estimators have."""
+    return {name: CONSTRAINTS[name] for name in names}
