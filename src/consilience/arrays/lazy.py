@@ -174,8 +174,8 @@ class LazyRows:
             whose = f"view {self.name!r}: " if self.name else ""
             what = (str(error).splitlines() or [type(error).__name__])[0]
             raise OSError(
-                f"{whose}rows {start} to {stop} of {self.reader.source} cannot be read ({what}): the file must stay as "
-                "it is, and open if you opened it, for as long as it is worked on"
+                f"{whose}rows {start} to {stop} of {self.reader.source} cannot be read ({what}): the file must "
+                "stay as it is, and open if you opened it, until the work is done"
             ) from error
         return block
 
