@@ -21,9 +21,9 @@ from consilience.affinities import Gaussian
 from consilience.arrays import threads, to_numpy
 from consilience.methods.coem.algorithm import co_em
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import fixed
-from consilience.methods.coem.start import given_start
-from consilience.methods.common.shards import mixture_shards
+from consilience.methods.coem.schedules import constant_eta
+from consilience.methods.coem.start import start_from_init
+from consilience.methods.common.shards import prepare_mixture
 from consilience.methods.convex.inputs import by_name, components, measured
 from consilience.methods.spectral.algorithm import others, project
 
@@ -130,10 +130,10 @@ def co_em_rounds(n: int = 10_000_000) -> Table:
     for name, to_kind in ((device(), lambda X: X), ("numpy", to_numpy)):
         views = Views([to_kind(X) for X in blocks], present=np.ones((n, 2), bool))
         with threads(None):
-            shards, _ = mixture_shards(views, dict.fromkeys(views.names, "gaussian-full"), k)
-            families = {own: part.family for own, part in shards.parts.items()}
-            start = given_start(to_numpy(y), shards, k, PRIORS["global"])
-            rounds = co_em(shards, families, start, fixed(1.0), PRIORS["global"])
+            shards, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian-full"), k)
+            families = {own: part.family for own, part in shards.views.items()}
+            start = start_from_init(to_numpy(y), shards, k, PRIORS["global"])
+            rounds = co_em(shards, families, start, constant_eta(1.0), PRIORS["global"])
             likelihoods[name] = sum(next(rounds).log_likelihoods.values())
             waits[name] = waits_in(partial(next, rounds)) if name == "cuda" else 0
             times[name] = median_seconds(partial(next, rounds), REPEATS if name == "cuda" or n < 100_000 else 2)

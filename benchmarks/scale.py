@@ -48,7 +48,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from consilience import CoEM, CoTrainedSpectral, MultiViewKMeans, Table, Views
 from consilience.methods.coem import algorithm as coem
-from consilience.rows import in_memory, lazily
+from consilience.rows import as_source, read_whole
 
 from . import make_big
 from .harness import clock
@@ -67,7 +67,7 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         folder = Path(name)
         make_big.make(folder, gb=0.02 if small else 1.0)
         mapped, y = make_big.load(folder)
-        held = Views({name: in_memory(name, lazily(block), None) for name, block in mapped.items()})
+        held = Views({name: read_whole(name, as_source(block), None) for name, block in mapped.items()})
         size = f"{sum((folder / file).stat().st_size for file in READ) / 1e9:.2f} GB in two views"
         with workers() as client:
             settled = partial(on_workers, client, folder, held, y)
@@ -286,7 +286,7 @@ def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float
     plain = n_bytes, seconds
     views, y = make_big.load(folder)
     passes: list[tuple[float, float]] = []
-    expected = coem.expected
+    expected = coem.run_e_step
 
     def watched(*arguments: Any, **options: Any) -> Any:
         n_bytes, seconds, found = cold(folder, partial(expected, *arguments, **options))

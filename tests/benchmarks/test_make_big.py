@@ -6,8 +6,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.naive_bayes import MultinomialNB
 
-from consilience.arrays.lazy import LazyRows
-from consilience.rows import lazily
+from consilience.arrays.lazy import Source
+from consilience.rows import as_source
 
 make_big = pytest.importorskip("benchmarks.make_big")
 
@@ -28,8 +28,8 @@ def test_both_views_stay_on_disk(folder):
     views, y = make_big.load(folder)
     assert views.names == ("counts", "dense")
     assert views.present.all()
-    assert isinstance(views["counts"], LazyRows)
-    assert isinstance(lazily(views["dense"]), LazyRows)
+    assert isinstance(views["counts"], Source)
+    assert isinstance(as_source(views["dense"]), Source)
     assert len(views) == len(y)
     assert np.bincount(y, minlength=10).min() > 0.09 * len(y)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.rows import in_memory, lazily
+from consilience.rows import as_source, read_whole
 from waiting import wait_until
 
 pytest.importorskip("distributed")
@@ -29,7 +29,7 @@ def mapped(folder):
 
 @pytest.mark.parametrize("name", ["counts", "dense"])
 def test_chunks_from_files_and_from_memory_are_the_rows(name, folder, mapped):
-    block = in_memory(name, lazily(mapped[0][name]), None)
+    block = read_whole(name, as_source(mapped[0][name]), None)
     for chunked in (scale.from_files(folder, name, block), scale.chunks_of(block)):
         assert chunked.shape == block.shape
         assert chunked.numblocks == (scale.N_CHUNKS, 1)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from consilience.arrays import CSR, nearest, scorer, to_numpy
 from consilience.divergences import Cosine, SquaredEuclidean
-from consilience.methods.kmeans.algorithm import divergences_to
+from consilience.methods.kmeans.algorithm import compute_divergences
 
 
 def squared_euclidean(X, C):
@@ -32,7 +32,7 @@ def test_equals_its_formula(divergence, formula, to_kind):
     X, C = data()
     view = divergence.prepare(to_kind(X), to_kind(np.ones(40, bool)))
     centres = divergence.centres(to_kind(C), to_kind(np.ones(6)))
-    np.testing.assert_allclose(to_numpy(divergences_to(view, divergence, centres)), formula(X, C), atol=1e-12)
+    np.testing.assert_allclose(to_numpy(compute_divergences(view, divergence, centres)), formula(X, C), atol=1e-12)
 
 
 @every_divergence
@@ -41,7 +41,7 @@ def test_equals_its_formula_on_sparse_rows(divergence, formula):
     X[X < 3] = 0
     view = divergence.prepare(CSR.from_scipy(sp.csr_array(X)), np.ones(40, bool))
     centres = divergence.centres(C, np.ones(6))
-    np.testing.assert_allclose(divergences_to(view, divergence, centres), formula(X, C), atol=1e-12)
+    np.testing.assert_allclose(compute_divergences(view, divergence, centres), formula(X, C), atol=1e-12)
 
 
 @every_divergence

@@ -24,7 +24,7 @@ from consilience.families import (
     choose,
 )
 from consilience.families.von_mises_fisher import concentration
-from consilience.methods.coem.algorithm import plus
+from consilience.methods.coem.algorithm import add_statistics
 
 K, N, D = 3, 60, 4
 
@@ -120,8 +120,9 @@ def test_log_prob_is_that_of_scipy(name):
 def test_statistics_add_up_over_blocks_of_rows(name):
     family, X, R, _ = case(name)
     whole = family.statistics(X, R)
-    parts = plus(
-        plus(family.statistics(X[:7], R[:7]), family.statistics(X[7:40], R[7:40])), family.statistics(X[40:], R[40:])
+    parts = add_statistics(
+        add_statistics(family.statistics(X[:7], R[:7]), family.statistics(X[7:40], R[7:40])),
+        family.statistics(X[40:], R[40:]),
     )
     for key, value in whole.items():
         np.testing.assert_allclose(parts[key], value, rtol=1e-10, atol=1e-10)

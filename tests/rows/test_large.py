@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.arrays import LazyRows
+from consilience.arrays import Source
 from consilience.arrays.parallel import _crew
 from consilience.datasets import make_gaussian_views
 from consilience.families import Gaussian
 from consilience.methods.coem.algorithm import Part, rows_at_a_time
 from consilience.methods.common import starts as start
-from consilience.rows.shards import Shard, load_rows
+from consilience.rows.shards import Shard, plan_loads
 
 
 def wide_reader(n, d):
@@ -25,9 +25,9 @@ def wide_reader(n, d):
 
 @pytest.mark.parametrize(("n", "d", "k"), [(62_500, 5000, 3), (125_000, 1000, 2), (625_000, 256, 4), (625_000, 8, 10)])
 def test_a_load_is_small_however_wide_the_rows(n, d, k):
-    X = LazyRows.over(wide_reader(n, d))
+    X = Source.over(wide_reader(n, d))
     shard = Shard({"a": Part(X, np.ones(n, bool), Gaussian(), None)})
-    loads = load_rows({"a": X}, n, rows_at_a_time(shard, k))
+    loads = plan_loads({"a": X}, n, rows_at_a_time(shard, k))
     assert max(load.stop - load.start for load in loads) * d * 4 <= 40 * 2**20
     assert [loads[0].start, loads[-1].stop] == [0, n]
 

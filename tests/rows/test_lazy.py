@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from consilience.arrays import as_plain, as_rows, threads, verbs
 from consilience.arrays import lazy as lazy_module
-from consilience.arrays.lazy import LazyRows, ahead, lazy_blocks
+from consilience.arrays.lazy import Source, plan_reads, read_ahead
 from waiting import HANG_LIMIT
 
 rng = np.random.default_rng(0)
@@ -64,7 +64,7 @@ def negated(block):
 
 
 def test_rows_are_read_by_slice(values):
-    X = LazyRows.over(Counting(values))
+    X = Source.over(Counting(values))
     for rows in (slice(0, 5), slice(50, 103), slice(None), slice(-3, None), slice(4, 4), slice(9, 2)):
         np.testing.assert_array_equal(plain(X[rows]), numbers(values[rows]))
         np.testing.assert_array_equal(plain(X[rows, ...]), numbers(values[rows]))
@@ -73,19 +73,19 @@ def test_rows_are_read_by_slice(values):
 
 def test_other_numbers_are_read_as_float64():
     for dtype in (np.int8, np.uint64, np.float16, bool, ">f4"):
-        X = LazyRows.over(Counting(DENSE.astype(dtype)))
+        X = Source.over(Counting(DENSE.astype(dtype)))
         assert X.dtype == X[:3].dtype == np.float64
         np.testing.assert_array_equal(X[:3], DENSE[:3].astype(dtype).astype(np.float64))
 
 
 def test_no_rows_are_not_read(values):
     reader = Counting(values)
-    assert LazyRows.over(reader)[:0, ...].shape == (0, values.shape[1])
+    assert Source.over(reader)[:0, ...].shape == (0, values.shape[1])
     assert reader.asked == []
 
 
 def test_rows_are_not_read_backwards_or_by_position():
-    X = LazyRows.over(Counting(DENSE))
+    X = Source.over(Counting(DENSE))
     with pytest.raises(ValueError, match=r"read in their order, got slice\(None, None, 2\): use take"):
         X[::2]
     with pytest.raises(TypeError, match="read by slice, got 3: use take"):
@@ -94,12 +94,12 @@ def test_rows_are_not_read_backwards_or_by_position():
 
 def test_rows_do_not_become_an_array_unasked():
     with pytest.raises(TypeError, match=r"rows of view 'a' are not in memory \(somewhere.bin\): read some with"):
-        np.asarray(LazyRows.over(Counting(DENSE), "a"))
+        np.asarray(Source.over(Counting(DENSE), "a"))
 
 
 def test_a_range_stays_unread(values):
     reader = Counting(values)
-    part = LazyRows.over(reader).between(20, 60)
+    part = Source.over(reader).slice_rows(20, 60)
     assert part.shape == (40, values.shape[1])
     assert reader.asked == []
     np.testing.assert_array_equal(plain(part[10:15]), numbers(values[30:35]))
@@ -112,7 +112,7 @@ def test_a_reader_that_fails_is_named_with_the_view():
             raise RuntimeError("bad sector")
 
     with pytest.raises(OSError, match=r"view 'text': rows 3 to 9 of somewhere.bin cannot be read \(bad sector\)"):
-        LazyRows.over(Broken(DENSE), "text")[3:9]
+        Source.over(Broken(DENSE), "text")[3:9]
 
 
 def test_a_reader_that_gives_too_little_is_refused():
@@ -121,11 +121,11 @@ def test_a_reader_that_gives_too_little_is_refused():
             return super().read(start, stop - 1)
 
     with pytest.raises(OSError, match=r"view 'text'.*somewhere.bin.*wanted \(6, 7\) numbers, got \(5, 7\)"):
-        LazyRows.over(Short(DENSE), "text")[3:9]
+        Source.over(Short(DENSE), "text")[3:9]
 
 
 def test_it_can_be_pickled(values):
-    X = pickle.loads(pickle.dumps(LazyRows.over(Counting(values), "a").mapped(negated).between(3, 90)))
+    X = pickle.loads(pickle.dumps(Source.over(Counting(values), "a").mapped(negated).slice_rows(3, 90)))
     np.testing.assert_array_equal(plain(X[:]), -numbers(values[3:90]))
 
 
@@ -135,31 +135,31 @@ def test_it_can_be_pickled(values):
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("edges", [None, np.array([0, 30, 60, 90, 103])], ids=["none", "thirty"])
 def test_rows_are_taken_in_the_order_asked_for(values, edges):
-    X = LazyRows.over(Counting(values, edges))
+    X = Source.over(Counting(values, edges))
     for rows in ([5], [], [90, 3, 3, 50, 102], rng.permutation(103)):
         rows = np.array(rows, int)
         np.testing.assert_array_equal(plain(X.take(rows)), numbers(values)[rows])
         np.testing.assert_array_equal(
-            plain(X.between(1, 103).take(np.sort(rows[rows > 0]) - 1)), numbers(values)[np.sort(rows[rows > 0])]
+            plain(X.slice_rows(1, 103).take(np.sort(rows[rows > 0]) - 1)), numbers(values)[np.sort(rows[rows > 0])]
         )
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_only_what_lies_near_is_read_for_a_few_rows():
     reader = Counting(DENSE)
-    LazyRows.over(reader).take(np.array([80, 10, 12]))
+    Source.over(reader).take(np.array([80, 10, 12]))
     assert reader.asked == [(10, 13), (80, 81)]
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_a_unit_of_storage_is_read_once_for_a_few_rows():
     reader = Counting(DENSE, np.array([0, 50, 103]))
-    LazyRows.over(reader).take(np.array([1, 49, 60, 102]))
+    Source.over(reader).take(np.array([1, 49, 60, 102]))
     assert reader.asked == [(1, 50), (60, 103)]
 
 
 def test_a_row_that_is_not_there_is_not_taken():
-    X = LazyRows.over(Counting(DENSE))
+    X = Source.over(Counting(DENSE))
     with pytest.raises(IndexError, match="row 103 is out of range: there are 103"):
         X.take(np.array([0, 103]))
     with pytest.raises(IndexError, match="row -1 is out of range"):
@@ -171,8 +171,8 @@ def test_a_row_that_is_not_there_is_not_taken():
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_blocks_cover_the_rows(values):
-    for X in (LazyRows.over(Counting(values)), LazyRows.over(Counting(values)).between(7, 40)):
-        blocks = lazy_blocks(X)
+    for X in (Source.over(Counting(values)), Source.over(Counting(values)).slice_rows(7, 40)):
+        blocks = plan_reads(X)
         assert len(blocks) > 3
         np.testing.assert_array_equal(np.concatenate([np.arange(X.shape[0])[b] for b in blocks]), np.arange(X.shape[0]))
 
@@ -180,22 +180,22 @@ def test_blocks_cover_the_rows(values):
 @pytest.mark.usefixtures("_small_blocks")
 def test_blocks_end_where_units_of_storage_do():
     edges = np.append(np.arange(0, 103, 8), 103)
-    blocks = lazy_blocks(LazyRows.over(Counting(DENSE, edges)))
+    blocks = plan_reads(Source.over(Counting(DENSE, edges)))
     assert len(blocks) > 3
     assert {block.stop for block in blocks} <= set(edges)
-    part = LazyRows.over(Counting(DENSE, edges)).between(5, 50)
+    part = Source.over(Counting(DENSE, edges)).slice_rows(5, 50)
     assert part.edges.tolist() == [0, 3, 11, 19, 27, 35, 43, 45]
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_a_huge_unit_of_storage_is_cut(monkeypatch):
     monkeypatch.setattr(lazy_module, "LARGEST_UNIT", 28 * 60)
-    blocks = lazy_blocks(LazyRows.over(Counting(DENSE, np.array([0, 30, 103]))))
+    blocks = plan_reads(Source.over(Counting(DENSE, np.array([0, 30, 103]))))
     assert [b.stop for b in blocks] == [30, 66, 103]
 
 
 def test_no_rows_are_one_empty_block():
-    assert lazy_blocks(LazyRows.over(Counting(DENSE[:0]))) == [slice(0, 0)]
+    assert plan_reads(Source.over(Counting(DENSE[:0]))) == [slice(0, 0)]
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
@@ -203,14 +203,14 @@ def test_no_rows_are_one_empty_block():
 
 def test_steps_see_the_entries_of_their_rows(values):
     factors = rng.uniform(1, 2, 103)
-    X = verbs.scale_rows(LazyRows.over(Counting(values)).mapped(negated), factors).between(10, 60)
+    X = verbs.scale_rows(Source.over(Counting(values)).mapped(negated), factors).slice_rows(10, 60)
     wanted = plain(verbs.scale_rows(as_rows(-values), factors))
     np.testing.assert_array_equal(plain(X[5:20]), wanted[15:30])
     np.testing.assert_array_equal(plain(X.take(np.array([40, 2]))), wanted[[50, 12]])
 
 
 def test_a_step_that_changes_the_shape_is_refused():
-    X = LazyRows.over(Counting(DENSE)).mapped(lambda block: block[:, :2])
+    X = Source.over(Counting(DENSE)).mapped(lambda block: block[:, :2])
     with pytest.raises(ValueError, match=r"a block of \(4, 7\) float32 became one of \(4, 2\) float32"):
         X[:4]
 
@@ -224,7 +224,7 @@ def test_a_step_that_changes_the_shape_is_refused():
 def test_a_verb_gives_what_it_gives_in_memory(values, verb, n_jobs):
     reader = Counting(values)
     with threads(n_jobs):
-        found = getattr(verbs, verb)(LazyRows.over(reader))
+        found = getattr(verbs, verb)(Source.over(reader))
     np.testing.assert_array_equal(found, getattr(verbs, verb)(as_rows(values)))
     assert reader.rows_read <= values.shape[0] + 1
 
@@ -235,38 +235,38 @@ def test_rows_that_are_the_same_within_blocks_only_are_not_the_same(values):
     same = sp.vstack([first] * 60, format="csr") if sp.issparse(values) else np.repeat(first, 60, axis=0)
     other = same.copy()
     other[30:] = 2 * other[30:]
-    assert verbs.rows_are_same(LazyRows.over(Counting(same)))
-    assert not verbs.rows_are_same(LazyRows.over(Counting(other)))
+    assert verbs.rows_are_same(Source.over(Counting(same)))
+    assert not verbs.rows_are_same(Source.over(Counting(other)))
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_the_largest_of_blocks_with_nan_is_nan():
     values = DENSE.copy()
     values[50, 3] = np.nan
-    assert np.isnan(verbs.largest(LazyRows.over(Counting(values))))
+    assert np.isnan(verbs.largest(Source.over(Counting(values))))
 
 
 def test_rows_taken_by_verbs(values):
-    X, rows = LazyRows.over(Counting(values)), np.array([7, 99, 7])
+    X, rows = Source.over(Counting(values)), np.array([7, 99, 7])
     np.testing.assert_array_equal(verbs.dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
     np.testing.assert_array_equal(plain(verbs.take_rows(X, rows)), numbers(values)[rows])
 
 
 def test_missing_rows_become_zeros_when_read(values):
     kept = rng.random(103) < 0.5
-    X = verbs.only_rows(LazyRows.over(Counting(values)), kept)
+    X = verbs.only_rows(Source.over(Counting(values)), kept)
     np.testing.assert_array_equal(plain(X[:]), numbers(values) * kept[:, None])
 
 
 def test_values_are_mapped_when_read(values):
-    X = verbs.map_values(LazyRows.over(Counting(values)), np.abs)
+    X = verbs.map_values(Source.over(Counting(values)), np.abs)
     np.testing.assert_array_equal(plain(X[10:20]), np.abs(numbers(values[10:20])))
 
 
 def test_a_scorer_is_the_one_for_its_blocks(values):
     reader = Counting(values)
     weights = rng.normal(size=(3, values.shape[1]))
-    found = verbs.scorer(LazyRows.over(reader), weights)
+    found = verbs.scorer(Source.over(reader), weights)
     np.testing.assert_array_equal(found.weights, verbs.scorer(as_rows(values), weights).weights)
     assert reader.asked == []
 
@@ -277,9 +277,9 @@ def test_a_scorer_is_the_one_for_its_blocks(values):
 @pytest.mark.usefixtures("_small_blocks")
 @pytest.mark.parametrize("n", [1, 3])
 def test_blocks_come_in_order(values, n):
-    X = LazyRows.over(Counting(values))
-    blocks = lazy_blocks(X)
-    found = list(ahead([X, DENSE], blocks, n))
+    X = Source.over(Counting(values))
+    blocks = plan_reads(X)
+    found = list(read_ahead([X, DENSE], blocks, n))
     assert len(found) == len(blocks)
     np.testing.assert_array_equal(np.concatenate([plain(own) for own, _ in found]), numbers(values))
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), DENSE)
@@ -295,7 +295,7 @@ def test_one_block_is_read_while_another_is_worked_on():
             return super().read(start, stop)
 
     reader = Telling(DENSE)
-    reading = ahead([LazyRows.over(reader)], [slice(i, i + 10) for i in range(0, 50, 10)])
+    reading = read_ahead([Source.over(reader)], [slice(i, i + 10) for i in range(0, 50, 10)])
     next(reading)
     assert second.wait(HANG_LIMIT)
     reading.close()
@@ -311,7 +311,7 @@ def test_an_error_comes_out_where_its_block_would_have():
             return super().read(start, stop)
 
     before = threading.active_count()
-    reading = ahead([LazyRows.over(Broken(DENSE), "text")], [slice(i, i + 10) for i in range(0, 50, 10)])
+    reading = read_ahead([Source.over(Broken(DENSE), "text")], [slice(i, i + 10) for i in range(0, 50, 10)])
     assert len([next(reading), next(reading)]) == 2
     with pytest.raises(OSError, match=r"view 'text': rows 20 to 30 of somewhere.bin cannot be read"):
         next(reading)
@@ -320,7 +320,7 @@ def test_an_error_comes_out_where_its_block_would_have():
 
 def test_its_thread_ends_when_nobody_wants_more():
     before = threading.active_count()
-    reading = ahead([LazyRows.over(Counting(DENSE))], [slice(i, i + 10) for i in range(0, 50, 10)])
+    reading = read_ahead([Source.over(Counting(DENSE))], [slice(i, i + 10) for i in range(0, 50, 10)])
     next(reading)
     reading.close()
     assert threading.active_count() == before
@@ -328,7 +328,7 @@ def test_its_thread_ends_when_nobody_wants_more():
 
 def test_what_is_in_memory_needs_no_thread():
     before = threading.active_count()
-    reading = ahead([DENSE, as_rows(SPARSE)], [slice(0, 10), slice(10, 103)])
+    reading = read_ahead([DENSE, as_rows(SPARSE)], [slice(0, 10), slice(10, 103)])
     dense, sparse = next(reading)
     assert threading.active_count() == before
     assert dense.base is DENSE

@@ -16,19 +16,19 @@ import pytest
 from sklearn import config_context
 
 import consilience as cs
-from consilience.arrays import LazyRows, lazy
+from consilience.arrays import Source, lazy
 from consilience.arrays.scratch import in_scratch
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.coem.algorithm import co_em, e_step
-from consilience.methods.coem.assign import probabilities
+from consilience.methods.coem.assign import compute_probabilities
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import fixed
-from consilience.methods.coem.start import given_start
-from consilience.methods.common.shards import kmeans_shards, mixture_shards
+from consilience.methods.coem.schedules import constant_eta
+from consilience.methods.coem.start import start_from_init
+from consilience.methods.common.shards import prepare_kmeans, prepare_mixture
 from consilience.methods.kmeans import algorithm as kmeans
-from consilience.methods.kmeans.algorithm import Centres, multi_view_kmeans, view_labels
-from consilience.rows.shards import load_rows, reading, started
+from consilience.methods.kmeans.algorithm import Centers, label_views, multi_view_kmeans
+from consilience.rows.shards import iterate_rows, plan_loads, started
 from stores import ESTIMATORS, K, every_estimator, fitted, made, many_pieces, on_disk
 from waiting import HANG_LIMIT
 
@@ -65,14 +65,14 @@ def counted(case="complete", unit=None, n_views=2):
     blocks, y = made(case)
     blocks["more"] = blocks["numbers"][:, :2] + 1
     readers = {name: Counted(X, unit) for name, X in list(blocks.items())[:n_views]}
-    return cs.Views({name: LazyRows.over(reader, name) for name, reader in readers.items()}), readers, y
+    return cs.Views({name: Source.over(reader, name) for name, reader in readers.items()}), readers, y
 
 
 def mixture(views, y):
-    shards, _ = mixture_shards(views, dict.fromkeys(views.names, "gaussian"), K)
-    model = given_start(y, shards, K, PRIORS["global"])
-    families = {name: part.family for name, part in shards.parts.items()}
-    return shards, model, co_em(shards, families, model, fixed(1.0), PRIORS["global"])
+    shards, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian"), K)
+    model = start_from_init(y, shards, K, PRIORS["global"])
+    families = {name: part.family for name, part in shards.views.items()}
+    return shards, model, co_em(shards, families, model, constant_eta(1.0), PRIORS["global"])
 
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
@@ -91,7 +91,7 @@ def test_a_round_of_co_em_makes_a_pass_a_view_over_two_of_them(n_views):
 def test_a_round_of_k_means_makes_a_pass_a_view_over_two_of_them(n_views):
     with many_pieces():
         views, readers, y = counted(n_views=n_views)
-        shards = started(kmeans_shards(views, SquaredEuclidean()), y)
+        shards = started(prepare_kmeans(views, SquaredEuclidean()), y)
         states = multi_view_kmeans(shards, list(views.names), SquaredEuclidean(), K)
         next(states)
         for reader in readers.values():
@@ -131,9 +131,9 @@ def test_shards_and_loads_end_where_units_of_the_storage_do(unit):
 
 def test_a_small_view_in_units_does_not_make_large_loads_of_another(monkeypatch):
     monkeypatch.setattr(lazy, "BLOCK_BYTES", 1 << 12)
-    small = LazyRows.over(Counted(np.zeros((1000, 1), np.float32), unit=1000))
-    large = LazyRows.over(Counted(np.zeros((1000, 50), np.float32)))
-    loads = load_rows({"small": small, "large": large}, 1000, 10)
+    small = Source.over(Counted(np.zeros((1000, 1), np.float32), unit=1000))
+    large = Source.over(Counted(np.zeros((1000, 50), np.float32)))
+    loads = plan_loads({"small": small, "large": large}, 1000, 10)
     assert max((rows.stop - rows.start) * 50 * 4 for rows in loads) <= 2 << 12
     assert loads[0].start == 0
     assert loads[-1].stop == 1000
@@ -142,8 +142,8 @@ def test_a_small_view_in_units_does_not_make_large_loads_of_another(monkeypatch)
 def test_reading_gives_every_row_once_and_in_order():
     values = np.arange(480.0).reshape(240, 2)
     with many_pieces():
-        lazy_rows = LazyRows.over(Counted(values, unit=50))
-        found = list(reading({"a": lazy_rows, "b": values}, 240, 13))
+        lazy_rows = Source.over(Counted(values, unit=50))
+        found = list(iterate_rows({"a": lazy_rows, "b": values}, 240, 13))
     assert np.array_equal(np.concatenate([X["a"] for _, X in found]), values)
     assert np.array_equal(np.concatenate([X["b"] for _, X in found]), values)
     assert [rows.start for rows, _ in found] == [0, *(rows.stop for rows, _ in found[:-1])]
@@ -155,7 +155,7 @@ def test_what_is_kept_is_used_for_no_other_parameters():
     for shard in shards.shards:
         for _ in e_step(shard, model):
             pass
-    other = given_start((y + 1) % K, shards, K, PRIORS["global"])
+    other = start_from_init((y + 1) % K, shards, K, PRIORS["global"])
     fresh, *_ = mixture(cs.Views(blocks), y)
     for kept, new in zip(shards.shards, fresh.shards, strict=True):
         for (_, _, a), (_, _, b) in zip(e_step(kept, other), e_step(new, other), strict=True):
@@ -173,7 +173,7 @@ def test_a_pass_that_was_broken_off_leaves_nothing_to_be_mistaken_for_the_last_o
     with many_pieces():
         views = cs.Views(blocks if kind == "memory" else on_disk(tmp_path, blocks))
         shards, old, _ = mixture(views, y)
-        new = given_start((y + 1) % K, shards, K, PRIORS["global"])
+        new = start_from_init((y + 1) % K, shards, K, PRIORS["global"])
         shard = shards.shards[0]
         before = [beliefs for _, _, beliefs in e_step(shard, old)]
         before = [{n: belief.posterior.copy() for n, belief in own.items()} for own in before]
@@ -190,17 +190,17 @@ def test_labels_of_k_means_are_not_mistaken_either():
     blocks, y = made("complete")
     divergence = SquaredEuclidean()
     with many_pieces():
-        shards = started(kmeans_shards(cs.Views(blocks), divergence), y)
+        shards = started(prepare_kmeans(cs.Views(blocks), divergence), y)
         centres = {name: np.stack([X[y == j].mean(axis=0) for j in range(K)]) for name, X in blocks.items()}
-        old, new = (Centres() for _ in range(2))
+        old, new = (Centers() for _ in range(2))
         for name, own in centres.items():
             old, new = old.moved(name, own), new.moved(name, own[::-1].copy())
         shard, names = shards.shards[0], list(blocks)
-        before = view_labels(shard, divergence, old, names)
+        before = label_views(shard, divergence, old, names)
         broken = kmeans.e_step(shard, divergence, new, names)
         next(broken)
         broken.close()
-        after = view_labels(shard, divergence, old, names)
+        after = label_views(shard, divergence, old, names)
     assert all(np.array_equal(before[name], after[name]) for name in names)
 
 
@@ -236,7 +236,7 @@ def test_a_pickled_shard_works_from_scratch():
         assert all(not shard.kept for shard in copies.shards)
         assert all(shard.kept for shard in shards.shards)
         one, other = (
-            list(each.map(probabilities, model, model.weights["counts"], "joint")) for each in (shards, copies)
+            list(each.map(compute_probabilities, model, model.weights["counts"], "joint")) for each in (shards, copies)
         )
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
@@ -251,7 +251,7 @@ def test_what_goes_to_a_scratch_file_changes_nothing_and_leaves_none(case, tmp_p
     with many_pieces():
         one = fitted(ESTIMATORS["co-em"](), views)
         with config_context(working_memory=0):
-            spilled, _ = mixture_shards(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
+            spilled, _ = prepare_mixture(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
             assert all(shard.spills for shard in spilled.shards)
             other = fitted(ESTIMATORS["co-em"](), views)
     assert np.array_equal(one.labels_, other.labels_)
@@ -275,9 +275,9 @@ def test_posteriors_in_a_scratch_file_can_be_handed_to_other_processes(tmp_path)
 def test_the_thread_that_reads_ahead_ends_when_the_work_breaks_off(error):
     before = set(threading.enumerate())
     with many_pieces():
-        rows = LazyRows.over(Counted(np.zeros((240, 40)), unit=20))
+        rows = Source.over(Counted(np.zeros((240, 40)), unit=20))
         with pytest.raises(type(error), match="in the middle"):  # noqa: PT012
-            for _ in reading({"a": rows}, 240, 10):
+            for _ in iterate_rows({"a": rows}, 240, 10):
                 raise error
     assert set(threading.enumerate()) <= before
 

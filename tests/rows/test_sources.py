@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 from consilience import Views
 from consilience.arrays import as_plain, lazy, squared_norms
-from consilience.arrays.lazy import LazyRows, lazy_blocks
+from consilience.arrays.lazy import Source, plan_reads
 from consilience.data import to_block
-from consilience.rows import in_memory, lazily, open_sparse, whole
+from consilience.rows import as_source, open_sparse, read_whole, whole
 
 rng = np.random.default_rng(0)
 DENSE = rng.normal(size=(203, 5)).astype(np.float32)
@@ -113,19 +113,19 @@ def numbers(block):
 
 
 def lazy_rows(data, name="a"):
-    return lazily(to_block(name, data).values, name)
+    return as_source(to_block(name, data).values, name)
 
 
 def count_reads(monkeypatch, X):
     """A list that grows by the rows of each read."""
     asked = []
-    read = type(X.reader).read
+    read = type(X.storage).read
 
     def counted(self, start, stop):
         asked.append(stop - start)
         return read(self, start, stop)
 
-    monkeypatch.setattr(type(X.reader), "read", counted)
+    monkeypatch.setattr(type(X.storage), "read", counted)
     return asked
 
 
@@ -136,10 +136,10 @@ def count_reads(monkeypatch, X):
 def test_blocks_are_those_of_the_whole(stored):
     data, values = stored
     X = lazy_rows(data)
-    assert isinstance(X, LazyRows)
+    assert isinstance(X, Source)
     assert (X.shape, X.dtype, X.sparse) == (values.shape, np.float32, sp.issparse(values))
     assert X.size == (values.nnz if X.sparse else values.size)
-    blocks = lazy_blocks(X)
+    blocks = plan_reads(X)
     assert len(blocks) > 3
     np.testing.assert_array_equal(np.concatenate([numbers(X[rows, ...]) for rows in blocks]), numbers(values))
     np.testing.assert_array_equal(numbers(X[:]), numbers(values))
@@ -150,7 +150,7 @@ def test_blocks_are_those_of_the_whole(stored):
 @pytest.mark.usefixtures("_small_blocks")
 def test_pickled_rows_are_read_from_the_same_file(stored):
     data, values = stored
-    X = pickle.loads(pickle.dumps(lazy_rows(data).between(2, 190)))
+    X = pickle.loads(pickle.dumps(lazy_rows(data).slice_rows(2, 190)))
     np.testing.assert_array_equal(numbers(X[30:60]), numbers(values[32:62]))
     again = pickle.loads(pickle.dumps(X))
     np.testing.assert_array_equal(numbers(again[30:60]), numbers(values[32:62]))
@@ -203,7 +203,7 @@ def test_views_over_rows_on_disk(stored):
 
 def test_a_range_of_views_stays_on_disk(tmp_path):
     views = Views({"a": hdf5(tmp_path), "b": zarr_array(tmp_path)})[10:60]
-    assert isinstance(views["a"], LazyRows)
+    assert isinstance(views["a"], Source)
     assert len(views) == 50
     np.testing.assert_array_equal(views["b"][:5], DENSE[10:15])
     np.testing.assert_array_equal(views[5:10]["a"][:], DENSE[15:20])
@@ -212,31 +212,31 @@ def test_a_range_of_views_stays_on_disk(tmp_path):
 def test_a_mapped_array_stays_the_array_it_is(tmp_path):
     views = Views({"a": mapped(tmp_path), "b": mapped_sparse(tmp_path)})
     assert isinstance(views["a"], np.ndarray)
-    assert isinstance(lazily(views["a"]), LazyRows)
+    assert isinstance(as_source(views["a"]), Source)
     assert sp.issparse(views["b"])
-    assert isinstance(lazily(views["b"]), LazyRows)
+    assert isinstance(as_source(views["b"]), Source)
 
 
 def test_indices_of_64_bits_are_not_copied_into_memory(tmp_path):
     wide = sp.csr_array(
         (SPARSE.data, SPARSE.indices.astype(np.int64), SPARSE.indptr.astype(np.int64)), shape=SPARSE.shape
     )
-    X = lazily(Views({"b": mapped_sparse(tmp_path, wide)})["b"])
-    assert isinstance(X, LazyRows)
+    X = as_source(Views({"b": mapped_sparse(tmp_path, wide)})["b"])
+    assert isinstance(X, Source)
     assert X[:].to_scipy().indices.dtype == np.int32
     np.testing.assert_array_equal(numbers(X[:]), numbers(SPARSE))
 
 
 def test_what_is_in_memory_is_left_there():
     for block in (DENSE, SPARSE, np.asarray(DENSE)[:, :2]):
-        assert lazily(block) is block
+        assert as_source(block) is block
 
 
 def test_a_result_of_a_mapped_array_is_in_memory(tmp_path):
     result = mapped(tmp_path) + 1
-    assert lazily(result) is result
+    assert as_source(result) is result
     chosen = mapped(tmp_path)[[1, 2]]
-    assert lazily(chosen) is chosen
+    assert as_source(chosen) is chosen
 
 
 def test_views_are_described_without_reading_all(tmp_path, monkeypatch):
@@ -275,7 +275,7 @@ def test_a_row_of_nan_is_missing_and_one_with_some_is_not(tmp_path, make):
 
 def test_columns_of_rows_on_disk_may_be_views(tmp_path):
     views = Views.from_columns(hdf5(tmp_path), {"a": slice(0, 2), "b": [4, 2]})
-    assert isinstance(views["a"], LazyRows)
+    assert isinstance(views["a"], Source)
     np.testing.assert_array_equal(views["a"][3:9], DENSE[3:9, :2])
     np.testing.assert_array_equal(views["b"][3:9], DENSE[3:9, [4, 2]])
     sparse = Views.from_columns(backed_sparse(tmp_path), {"c": slice(10, 30)})
@@ -300,7 +300,7 @@ def test_rows_on_disk_are_joined_in_the_same_order_only(tmp_path):
     ids = [f"c{i}" for i in range(203)]
     stored = hdf5(tmp_path)
     same = Views({"a": stored, "b": DENSE}, ids={"a": ids, "b": ids})
-    assert isinstance(same["a"], LazyRows)
+    assert isinstance(same["a"], Source)
     with pytest.raises(ValueError, match=r"view 'a' stays on disk.*give all views the same entities in the same order"):
         Views({"b": DENSE, "a": stored}, ids={"a": ids[::-1], "b": ids})
     with pytest.raises(ValueError, match=r"view 'a' stays on disk"):
@@ -310,7 +310,7 @@ def test_rows_on_disk_are_joined_in_the_same_order_only(tmp_path):
 def test_a_longer_view_may_stay_on_disk_beside_a_shorter_one(tmp_path):
     ids = [f"c{i}" for i in range(203)]
     views = Views({"a": hdf5(tmp_path), "b": DENSE[:100]}, ids={"a": ids, "b": ids[:100]})
-    assert isinstance(views["a"], LazyRows)
+    assert isinstance(views["a"], Source)
     assert views.present.sum(axis=0).tolist() == [203, 100]
 
 
@@ -322,7 +322,7 @@ def test_what_fits_is_read_whole(stored):
     data, values = stored
     X = lazy_rows(data)
     for available in (None, 2 * X.nbytes):
-        block = in_memory("a", X, available)
+        block = read_whole("a", X, available)
         assert type(block) is type(values)
         np.testing.assert_array_equal(numbers(block), numbers(values))
 
@@ -332,8 +332,8 @@ def test_what_does_not_fit_is_refused_with_its_size(tmp_path):
     with pytest.raises(
         MemoryError, match=r"view 'a' takes 0.1 GiB, more than half of the 0.1 GiB.*take fewer entities"
     ):
-        in_memory("a", X, X.nbytes)
-    assert in_memory("a", DENSE, 1) is DENSE
+        read_whole("a", X, X.nbytes)
+    assert read_whole("a", DENSE, 1) is DENSE
 
 
 def test_more_rows_than_fit_are_refused_with_their_size(tmp_path, monkeypatch):
@@ -353,7 +353,7 @@ def test_a_slice_of_a_mapped_array_is_found_again_in_its_file(tmp_path):
     raw.write_bytes(b"x" * 5000 + DENSE.tobytes())
     whole_file = np.memmap(raw, np.float32, mode="r", offset=5000, shape=DENSE.shape)
     for part in (whole_file[20:70], whole_file[:, 1:3], whole_file[5::3, ::2], whole_file[::-1]):
-        X = pickle.loads(pickle.dumps(lazily(part)))
+        X = pickle.loads(pickle.dumps(as_source(part)))
         np.testing.assert_array_equal(X[:], np.asarray(part))
         np.testing.assert_array_equal(X[7:9], np.asarray(part)[7:9])
 
@@ -362,7 +362,7 @@ def test_changes_in_memory_are_neither_lost_nor_pickled(tmp_path):
     mapped(tmp_path)
     copied = np.load(tmp_path / "dense.npy", mmap_mode="c")
     copied[3] = 7
-    X = lazily(copied)
+    X = as_source(copied)
     X[:]
     np.testing.assert_array_equal(X[3:4], np.full((1, 5), 7))
     with pytest.raises(TypeError, match=r"rows of .*dense.npy cannot be pickled.*changes of its own \(mode 'c'\)"):
@@ -372,7 +372,7 @@ def test_changes_in_memory_are_neither_lost_nor_pickled(tmp_path):
 def test_changes_in_the_file_are_seen(tmp_path):
     mapped(tmp_path)
     written = np.load(tmp_path / "dense.npy", mmap_mode="r+")
-    X = lazily(written)
+    X = as_source(written)
     X[:]
     written[3] = 7
     np.testing.assert_array_equal(X[3:4], np.full((1, 5), 7))
@@ -390,9 +390,9 @@ def test_the_file_does_not_count_as_memory_once_read(tmp_path):
     del made
     values = np.load(path, mmap_mode="r")
     before = resident()
-    X = lazily(values)
+    X = as_source(values)
     total, most = 0.0, 0.0
-    for rows in lazy_blocks(X):
+    for rows in plan_reads(X):
         total += float(X[rows].sum())
         most = max(most, resident())
     assert total == values.shape[0] * 2016
@@ -504,8 +504,8 @@ def two_modalities(folder, other):
 
 def test_backed_modalities_stay_on_disk(tmp_path):
     views = Views.from_mudata(two_modalities(tmp_path, lambda cells: cells))
-    assert isinstance(views["rna"], LazyRows)
-    assert isinstance(views["adt"], LazyRows)
+    assert isinstance(views["rna"], Source)
+    assert isinstance(views["adt"], Source)
     assert views.ids[:2].tolist() == ["c0", "c1"]
     np.testing.assert_array_equal(numbers(views["rna"][:]), numbers(SPARSE))
     np.testing.assert_array_equal(views["adt"][7:9], DENSE[7:9])

@@ -6,7 +6,7 @@ from .csr_verbs import shared_sums
 from .cuts import cut
 from .device_csr import DeviceCSR, is_device_sparse
 from .host import could_be, on_host
-from .lazy import LazyRows, ahead, lazy_blocks
+from .lazy import Source, plan_reads, read_ahead
 from .memory import available_memory, device_memory, on_device
 from .middle import measured_from, middle, origin_of, some_rows
 from .namespace import Array, is_array, like, namespace, to_numpy, where, zeros
@@ -45,11 +45,10 @@ __all__ = [
     "DeviceCSR",
     "Kernel",
     "KernelMatrix",
-    "LazyRows",
     "Points",
     "Scorer",
+    "Source",
     "add_label_sums",
-    "ahead",
     "as_kind",
     "as_plain",
     "as_rows",
@@ -70,7 +69,6 @@ __all__ = [
     "is_sparse",
     "itemsize",
     "largest",
-    "lazy_blocks",
     "like",
     "log_bessel",
     "log_sphere_integral",
@@ -84,7 +82,9 @@ __all__ = [
     "on_host",
     "only_rows",
     "origin_of",
+    "plan_reads",
     "products",
+    "read_ahead",
     "rounding",
     "row_is_finite",
     "row_sums",

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .csr import CSR
-from .lazy import LazyRows
+from .lazy import Source
 from .namespace import Array
 
 
 def on_host(array: Array) -> bool:
     """Whether an array is, or is read, into the memory of this process, in numpy's hands; others are on a device."""
-    return isinstance(array, np.ndarray | np.generic | CSR | LazyRows)
+    return isinstance(array, np.ndarray | np.generic | CSR | Source)
 
 
 def could_be(condition: Any) -> bool:

@@ -59,28 +59,28 @@ class Step:
             raise ValueError(f"a block of {block.shape} {block.dtype} became one of {done.shape} {done.dtype}")
         return done
 
-    def between(self, start: int, stop: int) -> Step:
+    def slice_rows(self, start: int, stop: int) -> Step:
         return replace(self, per_row=tuple(own[start:stop] for own in self.per_row))
 
 
 @dataclass(frozen=True, eq=False)
-class LazyRows:
+class Source:
     """Rows ``start:stop`` of a reader: ``X[rows, ...]`` reads them into a numpy array or CSR of float32 or float64."""
 
-    reader: Reader
+    storage: Reader
     start: int
     stop: int
     name: str = ""  # of the view, for messages
     steps: tuple[Step, ...] = ()
 
     @classmethod
-    def over(cls, reader: Reader, name: str = "") -> LazyRows:
+    def over(cls, reader: Reader, name: str = "") -> Source:
         """All rows of a reader."""
         return cls(reader, 0, reader.n_rows, name)
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.stop - self.start, self.reader.n_columns
+        return self.stop - self.start, self.storage.n_columns
 
     @property
     def ndim(self) -> int:
@@ -89,16 +89,16 @@ class LazyRows:
     @property
     def dtype(self) -> np.dtype:
         """What the rows are once read: float32 stays, other numbers become float64, as in `as_rows`."""
-        return np.dtype(np.float32 if self.reader.dtype == np.float32 else np.float64)
+        return np.dtype(np.float32 if self.storage.dtype == np.float32 else np.float64)
 
     @property
     def sparse(self) -> bool:
-        return self.reader.sparse
+        return self.storage.sparse
 
     @property
     def size(self) -> int:
         """Stored numbers; of some rows of a sparse reader their share of it."""
-        return self.reader.size * self.shape[0] // max(1, self.reader.n_rows)
+        return self.storage.size * self.shape[0] // max(1, self.storage.n_rows)
 
     @property
     def nbytes(self) -> int:
@@ -109,9 +109,9 @@ class LazyRows:
     @property
     def edges(self) -> np.ndarray | None:
         """Rows where units of the storage begin, from 0 to the number of rows; None where it has no units."""
-        if self.reader.edges is None:
+        if self.storage.edges is None:
             return None
-        own = self.reader.edges - self.start
+        own = self.storage.edges - self.start
         return np.concatenate([[0], own[(own > 0) & (own < self.shape[0])], [self.shape[0]]])
 
     @property
@@ -132,24 +132,24 @@ class LazyRows:
         start, stop, step = rows.indices(self.shape[0])
         if step != 1:
             raise ValueError(f"rows that are not in memory are read in their order, got {rows}: use take for positions")
-        return self._changed(slice(start, max(start, stop)), self.reader.read)
+        return self._changed(slice(start, max(start, stop)), self.storage.read)
 
     @property
     def lends(self) -> bool:
         """Whether rows can be had without a copy."""
-        return getattr(self.reader, "lends", False)
+        return getattr(self.storage, "lends", False)
 
     def lend(self, rows: slice) -> Array:
         """Rows without a copy, not to be used any more once they are released."""
-        return self._changed(rows, self.reader.lend)  # type: ignore[attr-defined]
+        return self._changed(rows, self.storage.lend)  # type: ignore[attr-defined]
 
-    def hasten(self, rows: slice) -> None:
+    def prefetch(self, rows: slice) -> None:
         """Have rows read that will be wanted soon."""
-        self.reader.hasten(self.start + rows.start, self.start + rows.stop)  # type: ignore[attr-defined]
+        self.storage.prefetch(self.start + rows.start, self.start + rows.stop)  # type: ignore[attr-defined]
 
     def release(self, rows: slice) -> None:
         """Let go of rows that were lent."""
-        self.reader.release(self.start + rows.start, self.start + rows.stop)  # type: ignore[attr-defined]
+        self.storage.release(self.start + rows.start, self.start + rows.stop)  # type: ignore[attr-defined]
 
     def _changed(self, rows: slice, read: Callable[[int, int], Any]) -> Array:
         block = self._read(rows.start, rows.stop, read) if rows.stop > rows.start else self._nothing()
@@ -160,12 +160,12 @@ class LazyRows:
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         whose = f" of view {self.name!r}" if self.name else ""
         raise TypeError(
-            f"the rows{whose} are not in memory ({self.reader.source}): read some with X[start:stop], or X.take(rows)"
+            f"the rows{whose} are not in memory ({self.storage.source}): read some with X[start:stop], or X.take(rows)"
         )
 
     def _read(self, start: int, stop: int, read: Callable[[int, int], Any]) -> Array:
         start, stop = self.start + start, self.start + stop
-        wanted = stop - start, self.reader.n_columns
+        wanted = stop - start, self.storage.n_columns
         try:
             block = as_rows(self._sound(read(start, stop), slice(start, stop)))
             if block.shape != wanted:
@@ -174,33 +174,33 @@ class LazyRows:
             whose = f"view {self.name!r}: " if self.name else ""
             what = (str(error).splitlines() or [type(error).__name__])[0]
             raise OSError(
-                f"{whose}rows {start} to {stop} of {self.reader.source} cannot be read ({what}): the file must "
+                f"{whose}rows {start} to {stop} of {self.storage.source} cannot be read ({what}): the file must "
                 "stay as it is, and open if you opened it, until the work is done"
             ) from error
         return block
 
     def _sound(self, found: Any, rows: slice) -> Any:
         """Sparse rows are checked when they come for the first time; what was sound then is taken to be so still."""
-        known = getattr(self.reader, "sound", None)
+        known = getattr(self.storage, "sound", None)
         if not self.sparse or known is None:
             return found
         if known[rows].all():
-            return CSR(found.indptr, found.indices, found.data, self.reader.n_columns)
+            return CSR(found.indptr, found.indices, found.data, self.storage.n_columns)
         checked = CSR.from_scipy(found)
         known[rows] = checked.data is found.data  # or duplicates had to be added up
         return checked
 
     def _nothing(self) -> Array:
         """No rows, of the right kind."""
-        shape = 0, self.reader.n_columns
+        shape = 0, self.storage.n_columns
         return as_rows(sp.csr_array(shape, dtype=self.dtype) if self.sparse else np.zeros(shape, self.dtype))
 
-    def between(self, start: int, stop: int) -> LazyRows:
+    def slice_rows(self, start: int, stop: int) -> Source:
         """Some of the rows, not read yet."""
-        steps = tuple(step.between(start, stop) for step in self.steps)
+        steps = tuple(step.slice_rows(start, stop) for step in self.steps)
         return replace(self, start=self.start + start, stop=self.start + stop, steps=steps)
 
-    def mapped(self, function: Callable[..., Array], *per_row: np.ndarray) -> LazyRows:
+    def mapped(self, function: Callable[..., Array], *per_row: np.ndarray) -> Source:
         """The same rows with ``function(block, *own)`` applied to each block once read; `own` are entries of `per_row`.
 
         It must keep shape and type, and give each row what it would give it in any other block.
@@ -220,7 +220,7 @@ class LazyRows:
 
     def _runs(self, chosen: np.ndarray) -> list[np.ndarray]:
         """Ascending rows in groups to be read at once: in one block, and near each other or in one unit of storage."""
-        starts = np.array([block.start for block in lazy_blocks(self)])
+        starts = np.array([block.start for block in plan_reads(self)])
         apart = np.diff(np.searchsorted(starts, chosen, side="right")) > 0
         far = np.diff(chosen) > GAP_BYTES * self.shape[0] / max(1, self.size * self.dtype.itemsize)
         if self.edges is not None:
@@ -233,7 +233,7 @@ def _rows_of(block: Array, rows: np.ndarray) -> Any:
     return as_plain(block)[rows]
 
 
-def lazy_blocks(X: LazyRows) -> list[slice]:
+def plan_reads(X: Source) -> list[slice]:
     """Cut rows into blocks to be read one at a time, where the storage has units at their edges."""
     whole, edges = slice(0, X.shape[0]), X.edges
     parts = _cut_to(X, whole, BLOCK_BYTES)
@@ -244,7 +244,7 @@ def lazy_blocks(X: LazyRows) -> list[slice]:
     return [part for unit in units for part in _cut_to(X, unit, LARGEST_UNIT)]
 
 
-def _cut_to(X: LazyRows, rows: slice, most: int) -> list[slice]:
+def _cut_to(X: Source, rows: slice, most: int) -> list[slice]:
     """Neighbouring slices of about `most` bytes of stored values or fewer."""
     n = rows.stop - rows.start
     n_bytes = X.size * X.dtype.itemsize * n // max(1, X.shape[0])
@@ -253,16 +253,16 @@ def _cut_to(X: LazyRows, rows: slice, most: int) -> list[slice]:
 
 def _lent(rows: Sequence[Array], blocks: Sequence[slice]) -> Iterator[list[Array]]:
     """Blocks of rows that are in memory, or lent: the system reads the next meanwhile."""
-    lazy = [X for X in rows if isinstance(X, LazyRows)]
+    lazy = [X for X in rows if isinstance(X, Source)]
     for block, following in zip(blocks, [*blocks[1:], slice(0, 0)], strict=True):
         for X in lazy:
-            X.hasten(following)
-        yield [X.lend(block) if isinstance(X, LazyRows) else X[block, ...] for X in rows]
+            X.prefetch(following)
+        yield [X.lend(block) if isinstance(X, Source) else X[block, ...] for X in rows]
         for X in lazy:
             X.release(block)
 
 
-def ahead(rows: Sequence[Array], blocks: Sequence[slice], n: int = 1) -> Iterator[list[Array]]:
+def read_ahead(rows: Sequence[Array], blocks: Sequence[slice], n: int = 1) -> Iterator[list[Array]]:
     """``[X[block, ...] for X in rows]`` of each block; a thread reads the next `n` while the caller works on one.
 
     What a block holds may be lent: it is not to be used any more when the next is asked for.
@@ -271,7 +271,7 @@ def ahead(rows: Sequence[Array], blocks: Sequence[slice], n: int = 1) -> Iterato
     def read(block: slice) -> list[Array]:
         return [X[block, ...] for X in rows]
 
-    if all(X.lends for X in rows if isinstance(X, LazyRows)):
+    if all(X.lends for X in rows if isinstance(X, Source)):
         yield from _lent(rows, blocks)
         return
     rest, pool = iter(blocks), ThreadPoolExecutor(1)

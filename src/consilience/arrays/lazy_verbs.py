@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from .lazy import LazyRows, lazy_blocks
+from .lazy import Source, plan_reads
 from .namespace import Array
 from .parallel import map_chunks
 from .verbs import (
@@ -30,32 +30,32 @@ from .verbs import (
 T = TypeVar("T")
 
 
-def _over_blocks(X: LazyRows, verb: Callable[[Array], T]) -> Iterator[T]:
-    return map_chunks(lambda rows: verb(X[rows, ...]), lazy_blocks(X))
+def _over_blocks(X: Source, verb: Callable[[Array], T]) -> Iterator[T]:
+    return map_chunks(lambda rows: verb(X[rows, ...]), plan_reads(X))
 
 
 @squared_norms.register
-def _(X: LazyRows) -> np.ndarray:
+def _(X: Source) -> np.ndarray:
     return np.concatenate(list(_over_blocks(X, squared_norms)))
 
 
 @row_sums.register
-def _(X: LazyRows) -> np.ndarray:
+def _(X: Source) -> np.ndarray:
     return np.concatenate(list(_over_blocks(X, row_sums)))
 
 
 @row_is_finite.register
-def _(X: LazyRows) -> np.ndarray:
+def _(X: Source) -> np.ndarray:
     return np.concatenate(list(_over_blocks(X, row_is_finite)))
 
 
 @largest.register
-def _(X: LazyRows) -> float:
+def _(X: Source) -> float:
     return float(np.max(list(_over_blocks(X, largest))))  # unlike Python's, numpy's maximum keeps NaN
 
 
 @rows_are_same.register
-def _(X: LazyRows) -> bool:
+def _(X: Source) -> bool:
     first = X[:1, ...]
 
     def same(block: Array) -> bool:
@@ -71,35 +71,35 @@ def _equal(one: Array, other: Array) -> bool:
 
 
 @dense_rows.register
-def _(X: LazyRows, rows: np.ndarray) -> np.ndarray:
+def _(X: Source, rows: np.ndarray) -> np.ndarray:
     return dense_rows(X.take(rows), np.arange(len(rows)))
 
 
 @take_rows.register
-def _(X: LazyRows, rows: np.ndarray) -> Array:
+def _(X: Source, rows: np.ndarray) -> Array:
     return X.take(rows)
 
 
 @only_rows.register
-def _(X: LazyRows, kept: np.ndarray) -> LazyRows:
+def _(X: Source, kept: np.ndarray) -> Source:
     return X.mapped(only_rows, kept)
 
 
 @scale_rows.register
-def _(X: LazyRows, factors: np.ndarray) -> LazyRows:
+def _(X: Source, factors: np.ndarray) -> Source:
     return X.mapped(scale_rows, factors)
 
 
 @shifted.register
-def _(X: LazyRows, origin: np.ndarray) -> LazyRows:
+def _(X: Source, origin: np.ndarray) -> Source:
     return X.mapped(partial(shifted, origin=origin))
 
 
 @map_values.register
-def _(X: LazyRows, function: Callable[[Array], Array]) -> LazyRows:
+def _(X: Source, function: Callable[[Array], Array]) -> Source:
     return X.mapped(partial(map_values, function=function))
 
 
 @scorer.register
-def _(X: LazyRows, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
+def _(X: Source, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
     return scorer(X[:0, ...], weights, bias, origin)

@@ -19,7 +19,7 @@ from array_api_compat import device
 from .._saving import refer_as, save_as
 from .cuts import cut
 from .host import on_host
-from .lazy import LazyRows, ahead, lazy_blocks
+from .lazy import Source, plan_reads, read_ahead
 from .memory import device_memory
 from .namespace import Array, like, namespace, to_numpy, where
 from .parallel import map_chunks, workspace
@@ -84,7 +84,7 @@ class KernelMatrix:
 
     @property
     def blocks(self) -> list[slice]:
-        loads = lazy_blocks(self.left.X) if isinstance(self.left.X, LazyRows) else [slice(0, self.shape[0])]
+        loads = plan_reads(self.left.X) if isinstance(self.left.X, Source) else [slice(0, self.shape[0])]
         return [block for load in loads for block in self._tiled(load)]
 
     def _tiled(self, rows: slice) -> list[slice]:
@@ -95,7 +95,7 @@ class KernelMatrix:
     @cached_property
     def _table(self) -> list[Array]:
         """The blocks; on a device they are parts of one array."""
-        if isinstance(self.left.X, LazyRows):
+        if isinstance(self.left.X, Source):
             return list(replace(self, held=False).over_tiles(lambda _, tile: tile))
         if on_host(self.left.X):
             return list(self._map(self._compute, self.blocks))
@@ -122,7 +122,7 @@ class KernelMatrix:
 
         With `whole` a table that a device holds is one block: for functions that take no memory of that size.
         """
-        if isinstance(self.left.X, LazyRows) and not self.held:
+        if isinstance(self.left.X, Source) and not self.held:
             yield from self._over_loads(function)
             return
         if whole and self.held and not on_host(self.left.X):
@@ -137,8 +137,8 @@ class KernelMatrix:
     def _over_loads(self, function: Callable[[slice, Array], T]) -> Iterator[T]:
         """The same of rows that are on a disk, as many at a time as are read at once."""
         X, own, scale = self.left
-        loads = lazy_blocks(X)
-        for load, (block,) in zip(loads, ahead([X], loads), strict=True):
+        loads = plan_reads(X)
+        for load, (block,) in zip(loads, read_ahead([X], loads), strict=True):
             numbers = (None if values is None else values[load] for values in (own, scale))
             here = replace(self, left=Points(block, *numbers))
             yield from here.over_tiles(partial(_further_down, function, load.start))

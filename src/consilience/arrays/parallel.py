@@ -23,7 +23,7 @@ from .csr import CSR
 from .cuts import cut
 from .device_csr import DeviceCSR
 from .host import on_host
-from .lazy import LazyRows
+from .lazy import Source
 from .namespace import Array
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def single_openmp_thread() -> Iterator[None]:
 
 def stored(X: Array) -> int:
     """How many values a pass over these rows reads."""
-    return X.size if isinstance(X, CSR | DeviceCSR | LazyRows) else X.shape[0] * X.shape[1]
+    return X.size if isinstance(X, CSR | DeviceCSR | Source) else X.shape[0] * X.shape[1]
 
 
 def chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:

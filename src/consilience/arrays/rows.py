@@ -47,9 +47,9 @@ def as_sparse(X: Array) -> CSR:
 
 def as_kind(X: Array, known: Array) -> Array:
     """Rows of any kind as rows of the kind of `known`: sparse or not, of its library, device and type."""
-    from .lazy import LazyRows  # which is made of rows
+    from .lazy import Source  # which is made of rows
 
-    if isinstance(X, LazyRows) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
+    if isinstance(X, Source) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
         return X
     if isinstance(known, CSR):
         X = as_sparse(X)

@@ -1,6 +1,6 @@
 """The data: views of the same entities, what is known of pairs of them, and the small table results come in."""
 
-from ..rows import in_memory, open_sparse
+from ..rows import open_sparse, read_whole
 from .align import align
 from .blocks import index_columns, take_rows
 from .coerce import is_frame, to_block
@@ -20,12 +20,12 @@ __all__ = [
     "both_ways",
     "check_pairs_fit",
     "components",
-    "in_memory",
     "index_columns",
     "is_frame",
     "numbered",
     "open_sparse",
     "per_view",
+    "read_whole",
     "take_rows",
     "to_block",
 ]

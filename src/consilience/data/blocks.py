@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, LazyRows, is_sparse, lazy_blocks, like, map_chunks, namespace, to_numpy
+from ..arrays import Array, DeviceCSR, Source, is_sparse, like, map_chunks, namespace, plan_reads, to_numpy
 from ..arrays import take_rows as take_sparse_rows
-from ..rows import ColumnsReader, DaskReader, lazily, some_in_memory
+from ..rows import DaskStorage, StorageColumns, as_source, read_some
 
 GAPS = (
     "a sparse matrix on a device cannot have gaps: give it rows of zeros where entities lack it, and say which with "
@@ -24,8 +24,8 @@ NOT_IN_ORDER = (
 
 def all_nan(block: Array) -> np.ndarray:
     """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
-    block = lazily(block)
-    if isinstance(block, LazyRows):
+    block = as_source(block)
+    if isinstance(block, Source):
         return _all_nan_on_disk(block)
     if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
         return np.zeros(block.shape[0], bool)
@@ -39,20 +39,20 @@ def all_nan(block: Array) -> np.ndarray:
     return suspects
 
 
-def _all_nan_on_disk(X: LazyRows) -> np.ndarray:
+def _all_nan_on_disk(X: Source) -> np.ndarray:
     """The same, a block after the other; rows that can hold no NaN are not read."""
-    if X.sparse or X.reader.dtype.kind != "f":
+    if X.sparse or X.storage.dtype.kind != "f":
         return np.zeros(X.shape[0], bool)
-    if isinstance(X.reader, DaskReader):
-        return X.reader.all_nan()[X.start : X.stop]
-    return np.concatenate(list(map_chunks(lambda rows: all_nan(X[rows, ...]), lazy_blocks(X))))
+    if isinstance(X.storage, DaskStorage):
+        return X.storage.all_nan()[X.start : X.stop]
+    return np.concatenate(list(map_chunks(lambda rows: all_nan(X[rows, ...]), plan_reads(X))))
 
 
 def take_rows(block: Array, rows: np.ndarray) -> Array:
     """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
     if np.array_equal(rows, np.arange(block.shape[0])):
         return block
-    if isinstance(block, LazyRows):
+    if isinstance(block, Source):
         raise ValueError(NOT_IN_ORDER.format(name=block.name))
     there = rows >= 0
     if there.all():
@@ -70,11 +70,11 @@ def take_rows(block: Array, rows: np.ndarray) -> Array:
 
 def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
     """Rows by slice or by position; of rows on disk a range stays there."""
-    if isinstance(block, LazyRows):
+    if isinstance(block, Source):
         start, stop, step = rows.indices(block.shape[0]) if isinstance(rows, slice) else (0, 0, 0)
         if step == 1:
-            return block.between(start, max(start, stop))
-        return some_in_memory(block, np.arange(block.shape[0])[rows])
+            return block.slice_rows(start, max(start, stop))
+        return read_some(block, np.arange(block.shape[0])[rows])
     if sp.issparse(block) or isinstance(block, np.ndarray):
         return block[rows]
     if isinstance(block, DeviceCSR):
@@ -87,12 +87,12 @@ def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
 
 def index_columns(block: Array, columns: slice | list[int]) -> Array:
     """Columns by slice or by position."""
-    if isinstance(block, LazyRows):
+    if isinstance(block, Source):
         if block.steps:
             raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
-        if isinstance(block.reader, DaskReader):  # the columns too are of dask, so that a cluster can have them
-            return replace(block, reader=DaskReader(block.reader.array[:, columns]))
-        return replace(block, reader=ColumnsReader(block.reader, columns))
+        if isinstance(block.storage, DaskStorage):  # the columns too are of dask, so that a cluster can have them
+            return replace(block, storage=DaskStorage(block.storage.array[:, columns]))
+        return replace(block, storage=StorageColumns(block.storage, columns))
     if isinstance(block, DeviceCSR):
         raise ValueError("columns of a sparse matrix on a device cannot be chosen: give each group of them as a view")
     if isinstance(columns, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
@@ -111,9 +111,9 @@ def frozen(values: Any) -> Any:
 
 def kind_of(block: Array) -> str:
     """What a person would call it: dense or sparse or of which library, and the type of its numbers."""
-    if isinstance(block, LazyRows):
-        place = "of dask" if isinstance(block.reader, DaskReader) else "on disk"
-        return f"{'sparse' if block.sparse else 'dense'} {block.reader.dtype} {place}"
+    if isinstance(block, Source):
+        place = "of dask" if isinstance(block.storage, DaskStorage) else "on disk"
+        return f"{'sparse' if block.sparse else 'dense'} {block.storage.dtype} {place}"
     if sp.issparse(block):
         return f"sparse {block.dtype}"
     if isinstance(block, DeviceCSR):
@@ -131,8 +131,8 @@ def density_of(block: Array) -> float:
         return block.nnz / cells
     if isinstance(block, DeviceCSR):
         return block.size / cells
-    block = lazily(block)
-    if isinstance(block, LazyRows):
+    block = as_source(block)
+    if isinstance(block, Source):
         if block.sparse:
             return block.size / cells
         block = block.take(_few_runs(block.shape[0]))

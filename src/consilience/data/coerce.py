@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, LazyRows, as_rows, is_array, is_device_sparse, namespace
-from ..rows import DaskReader, dask_array, is_stored, mapped_array, reader_of
+from ..arrays import Array, DeviceCSR, Source, as_rows, is_array, is_device_sparse, namespace
+from ..rows import DaskStorage, as_dask_array, find_mapping, is_stored_array, open_storage
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ def to_block(name: str, data: Any) -> Block:
         raise TypeError(f"view {name!r} is None: give a two-dimensional block of numbers, or leave the view out")
     if hasattr(data, "collect_schema") and not hasattr(data, "to_numpy"):
         raise TypeError(f"view {name!r} is a lazy frame: call .collect() on it first")
-    if isinstance(data, LazyRows):
+    if isinstance(data, Source):
         return Block(replace(data, name=name))
-    if is_stored(data):
+    if is_stored_array(data):
         return Block(_stored(name, data))
     if hasattr(data, "__dask_graph__"):
         return _of_dask(name, data)
@@ -64,23 +64,23 @@ def some_columns(frame: Any, columns: slice | list[int]) -> Any:
     return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, columns]
 
 
-def _stored(name: str, data: Any) -> LazyRows:
+def _stored(name: str, data: Any) -> Source:
     shape = tuple(data.shape or ())
     if len(shape) != 2:
         raise ValueError(_wants_two_dimensions(name, shape))
     if data.dtype.kind not in "biuf":
         raise TypeError(_wants_numbers(name, data.dtype))
-    return LazyRows.over(reader_of(name, data), name)
+    return Source.over(open_storage(name, data), name)
 
 
 def _of_dask(name: str, data: Any) -> Block:
     columns = np.asarray([str(label) for label in data.columns], dtype=str) if hasattr(data, "columns") else None
-    array = dask_array(name, data)
+    array = as_dask_array(name, data)
     if array.ndim != 2:
         raise ValueError(_wants_two_dimensions(name, array.shape))
     if array.dtype.kind not in "biuf":
         raise TypeError(_wants_numbers(name, array.dtype))
-    return Block(LazyRows.over(DaskReader(array), name), columns=columns)
+    return Block(Source.over(DaskStorage(array), name), columns=columns)
 
 
 def _sparse_on_device(name: str, data: Any) -> DeviceCSR:
@@ -97,7 +97,7 @@ def _sparse(name: str, data: Any) -> sp.csr_array:
     if data.dtype.kind not in "biuf":
         raise TypeError(_wants_numbers(name, data.dtype))
     data = sp.csr_array(data)
-    return data if mapped_array(data.indices) is not None else _narrow(data)  # mapped ones would be read and copied
+    return data if find_mapping(data.indices) is not None else _narrow(data)  # mapped ones would be read and copied
 
 
 def _narrow(X: sp.csr_array) -> sp.csr_array:

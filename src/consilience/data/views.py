@@ -10,8 +10,8 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, available_memory
-from ..arrays.lazy import LazyRows
-from ..rows import ParquetFile, in_memory, parquet_reader
+from ..arrays.lazy import Source
+from ..rows import ParquetFile, open_parquet, read_whole
 from .blocks import all_nan, density_of, frozen, index_columns, index_rows, kind_of, take_rows
 from .coerce import Block, column_labels, is_frame, some_columns, to_block
 from .join import check_ids, check_present, check_rows_exist, check_same_length, join, with_ids
@@ -174,8 +174,8 @@ class Views:
         blocks = {}
         for name, group in _named(groups):
             columns = np.array(labels, dtype=str)[_column_positions(name, group, labels, len(labels))]
-            reader = parquet_reader(name, files, columns.tolist())
-            blocks[name] = Block(LazyRows.over(reader, name), columns=columns)
+            reader = open_parquet(name, files, columns.tolist())
+            blocks[name] = Block(Source.over(reader, name), columns=columns)
         return cls._of(blocks)
 
     @classmethod
@@ -260,7 +260,7 @@ class Views:
         [-1.0, nan, 1.0]
         """
         rows = np.where(self._present, np.arange(len(self))[:, None], -1)
-        whole = {name: in_memory(name, block, available_memory()) for name, block in self.items()}
+        whole = {name: read_whole(name, block, available_memory()) for name, block in self.items()}
         seen = {name: take_rows(block, own) for (name, block), own in zip(whole.items(), rows.T, strict=True)}
         blocks = {name: to_block(name, function(block)).values for name, block in seen.items()}
         for name, block in blocks.items():

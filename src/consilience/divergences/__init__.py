@@ -1,6 +1,6 @@
 """Dissimilarities of rows and centres, and of rows and rows, one a file."""
 
-from .base import Divergence, Rows
+from .base import Divergence, ViewRows
 from .bernoulli import Bernoulli
 from .cosine import Cosine
 from .itakura_saito import ItakuraSaito
@@ -36,6 +36,6 @@ __all__ = [
     "NoDivergenceError",
     "PairDivergence",
     "Precomputed",
-    "Rows",
     "SquaredEuclidean",
+    "ViewRows",
 ]

@@ -11,11 +11,11 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ..arrays import Array, LazyRows, like, namespace, take_rows
+from ..arrays import Array, Source, like, namespace, take_rows
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ViewRows:
     """A view's rows made ready for a divergence."""
 
     X: Array
@@ -24,17 +24,17 @@ class Rows:
     origin: Array | None = None  # (columns,) the point that rows and centres are measured from, if not zero
     complete: bool = False  # whether all rows are known to count
 
-    def at(self, rows: slice) -> Rows:
+    def at(self, rows: slice) -> ViewRows:
         """Some of the rows."""
-        X = self.X.between(rows.start, rows.stop) if isinstance(self.X, LazyRows) else self.X[rows, ...]
+        X = self.X.slice_rows(rows.start, rows.stop) if isinstance(self.X, Source) else self.X[rows, ...]
         present = self.present[rows]
-        return Rows(X, present, self.own[rows], self.origin, complete=bool(namespace(present).all(present)))
+        return ViewRows(X, present, self.own[rows], self.origin, complete=bool(namespace(present).all(present)))
 
-    def some(self, rows: np.ndarray) -> Rows:
+    def some(self, rows: np.ndarray) -> ViewRows:
         """A few of the rows by position, in memory."""
         at = like(rows, self.own)
         present, own = (namespace(x).take(x, at) for x in (self.present, self.own))
-        return Rows(take_rows(self.X, like(rows, self.X)), present, own, self.origin)
+        return ViewRows(take_rows(self.X, like(rows, self.X)), present, own, self.origin)
 
 
 class Divergence(Protocol):
@@ -42,7 +42,7 @@ class Divergence(Protocol):
 
     scale: ClassVar[float]
 
-    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
+    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:
         """Lay out the rows once: before the first round, or to be measured against centres that are known."""
 
     def centres(self, sums: Array, counts: Array) -> Array:

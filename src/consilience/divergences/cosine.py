@@ -9,7 +9,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, Points, log_sphere_integral, namespace, scale_rows, squared_norms
-from .base import Rows
+from .base import ViewRows
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
 
 
@@ -24,14 +24,14 @@ class Cosine(BasePairs):
     scale: ClassVar[float] = 1.0
     has_kernel: ClassVar[bool] = True
 
-    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:  # noqa: ARG002
+    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:  # noqa: ARG002
         xp = namespace(X)
         lengths = xp.sqrt(squared_norms(X))
         present = xp.logical_and(present, lengths > 0)
         already_unit = xp.abs(lengths - 1) <= 4 * xp.finfo(X.dtype).eps
         if not bool(xp.all(xp.logical_or(already_unit, ~present))):
             X = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
-        return Rows(X, present, xp.ones_like(lengths))
+        return ViewRows(X, present, xp.ones_like(lengths))
 
     def centres(self, sums: Array, counts: Array) -> Array:  # noqa: ARG002
         xp = namespace(sums)

@@ -10,20 +10,20 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import (
     Array,
-    LazyRows,
     Points,
+    Source,
     blocks,
     is_sparse,
-    lazy_blocks,
     map_chunks,
     measured_from,
     middle,
     namespace,
     origin_of,
+    plan_reads,
     some_rows,
     squared_norms,
 )
-from .base import Rows
+from .base import ViewRows
 from .pairs import BasePairs, ProductMeasure, constant
 
 
@@ -35,17 +35,17 @@ class SquaredEuclidean(BasePairs):
     scale: ClassVar[float] = 2.0
     has_kernel: ClassVar[bool] = True
 
-    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> Rows:
+    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:
         if is_sparse(X):
-            return Rows(X, present, squared_norms(X))
+            return ViewRows(X, present, squared_norms(X))
         xp = namespace(X)
         origin = middle(some_rows(X, present) if centres is None else centres, X.dtype)
 
         def own(rows: slice) -> Array:
             return squared_norms(X[rows, ...] if origin is None else X[rows, ...] - origin[None, :])
 
-        parts = lazy_blocks(X) if isinstance(X, LazyRows) else blocks(X, slice(0, X.shape[0]))
-        return Rows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
+        parts = plan_reads(X) if isinstance(X, Source) else blocks(X, slice(0, X.shape[0]))
+        return ViewRows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
 
     def centres(self, sums: Array, counts: Array) -> Array:
         xp = namespace(sums)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import available_memory, to_numpy
-from ..data import Views, in_memory
+from ..data import Views, read_whole
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
     n_clusters = int(labels.max(initial=-1)) + 1
     return {
         name: _marks(
-            in_memory(name, block, available_memory()), present, labels, n_clusters, n_top, views.feature_names(name)
+            read_whole(name, block, available_memory()), present, labels, n_clusters, n_top, views.feature_names(name)
         )
         for (name, block), present in zip(views.items(), views.present.T, strict=True)
     }

@@ -1,25 +1,25 @@
 """Rows that stay on disk: one file a kind of storage, none of which imports its library before it is used."""
 
-from .dask import DaskReader, current_client, dask_array
-from .memmap import mapped_array
-from .parquet import ParquetFile, parquet_reader
-from .recognise import is_stored, lazily, reader_of
+from .dask import DaskStorage, as_dask_array, current_client
+from .memmap import find_mapping
+from .parquet import ParquetFile, open_parquet
+from .recognise import as_source, is_stored_array, open_storage
 from .sparse import open_sparse
-from .stored import ColumnsReader
-from .whole import in_memory, some_in_memory
+from .stored import StorageColumns
+from .whole import read_some, read_whole
 
 __all__ = [
-    "ColumnsReader",
-    "DaskReader",
+    "DaskStorage",
     "ParquetFile",
+    "StorageColumns",
+    "as_dask_array",
+    "as_source",
     "current_client",
-    "dask_array",
-    "in_memory",
-    "is_stored",
-    "lazily",
-    "mapped_array",
+    "find_mapping",
+    "is_stored_array",
+    "open_parquet",
     "open_sparse",
-    "parquet_reader",
-    "reader_of",
-    "some_in_memory",
+    "open_storage",
+    "read_some",
+    "read_whole",
 ]

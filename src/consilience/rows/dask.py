@@ -31,7 +31,7 @@ def _asks_cluster() -> bool:
     return dask.config.get("scheduler", None) in (None, "distributed", "dask.distributed")
 
 
-class DaskReader:
+class DaskStorage:
     """Rows of a dask array of two dimensions, in chunks of whole rows; it can be pickled where the array can."""
 
     source = "a dask array"
@@ -90,7 +90,7 @@ def _n_stored(chunk: Any) -> int:
     return int(chunk.nnz)
 
 
-def dask_array(name: str, data: Any) -> Any:
+def as_dask_array(name: str, data: Any) -> Any:
     """A dask array whose chunks have known numbers of rows, from an array or a frame."""
     if hasattr(data, "to_dask_array"):
         return _of_frame(name, data)

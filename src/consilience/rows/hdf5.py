@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class HDF5Array:
+class HDF5Storage:
     """An ``h5py.Dataset``; one that was pickled is opened again when it is read."""
 
     def __init__(self, dataset: Any) -> None:

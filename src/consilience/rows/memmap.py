@@ -12,7 +12,7 @@ from numpy.lib.array_utils import byte_bounds
 SURROUNDINGS = 1 << 21  # bytes that Linux may map at once, around one that is looked at
 
 
-class MappedArray:
+class MappedStorage:
     """An array whose numbers lie in a mapped file: rows are copied out, or lent, and the file's pages let go of.
 
     Pages that were looked at otherwise count as this process's memory until the system wants them back.
@@ -38,7 +38,7 @@ class MappedArray:
             raise OSError("the file has become shorter")  # to look at what is not there any more would end the process
         return values[start:stop]
 
-    def hasten(self, start: int, stop: int) -> None:
+    def prefetch(self, start: int, stop: int) -> None:
         """Have the system read rows that will be wanted soon."""
         pages = _pages(self._open()[1])
         if hasattr(mmap, "MADV_WILLNEED") and stop > start:
@@ -94,12 +94,12 @@ class Place:
         return np.ndarray(self.shape, self.dtype, whole, self.offset, self.strides), whole
 
 
-def mapped_array(values: np.ndarray) -> MappedArray | None:
+def find_mapping(values: np.ndarray) -> MappedStorage | None:
     """The array as one in a file, if its numbers lie in one."""
     owner: Any = values
     while isinstance(owner, np.ndarray):
         if isinstance(owner, np.memmap) and isinstance(_pages(owner), mmap.mmap):  # of a result, it is None
-            return MappedArray(np.asarray(values), owner)
+            return MappedStorage(np.asarray(values), owner)
         owner = owner.base
     return None
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-class ParquetReader:
+class ParquetStorage:
     """Some columns of one or several Parquet files, one after the other; row groups are read whole."""
 
     sparse = False
@@ -75,7 +75,7 @@ class ParquetFile:
         return table
 
 
-def parquet_reader(name: str, files: Sequence[ParquetFile], columns: Sequence[str]) -> ParquetReader:
+def open_parquet(name: str, files: Sequence[ParquetFile], columns: Sequence[str]) -> ParquetStorage:
     """Columns of a view, which all files must have, as numbers."""
     for file in files:
         for column in columns:
@@ -87,7 +87,7 @@ def parquet_reader(name: str, files: Sequence[ParquetFile], columns: Sequence[st
                     "it first, or leave it out"
                 )
     single = all(str(file.types[column]) == "float" for file in files for column in columns)
-    return ParquetReader(files, columns, np.dtype(np.float32 if single and columns else np.float64))
+    return ParquetStorage(files, columns, np.dtype(np.float32 if single and columns else np.float64))
 
 
 def _is_number(kind: Any) -> bool:

@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays.lazy import LazyRows, Reader
-from .hdf5 import HDF5Array
-from .memmap import mapped_array
-from .sparse import SparseReader
+from ..arrays.lazy import Reader, Source
+from .hdf5 import HDF5Storage
+from .memmap import find_mapping
+from .sparse import SparseStorage
 from .stored import DenseReader, StoredArray
-from .zarr import ZarrArray
+from .zarr import ZarrStorage
 
 ARRAYS: dict[tuple[str, str], Callable[[Any], StoredArray]] = {
-    ("h5py", "Dataset"): HDF5Array,
-    ("zarr", "Array"): ZarrArray,
+    ("h5py", "Dataset"): HDF5Storage,
+    ("zarr", "Array"): ZarrStorage,
 }
 BY_ROWS, BY_COLUMNS = ("anndata", "CSRDataset"), ("anndata", "CSCDataset")
 
 
-def is_stored(data: Any) -> bool:
+def is_stored_array(data: Any) -> bool:
     """Whether this is an array in a file that a library reads when asked: of h5py or zarr, or of a backed AnnData."""
     return _kind(data) in (*ARRAYS, BY_ROWS, BY_COLUMNS)
 
 
-def reader_of(name: str, data: Any) -> Reader:
+def open_storage(name: str, data: Any) -> Reader:
     """Its rows."""
     if _kind(data) == BY_COLUMNS:
         raise TypeError(
@@ -36,19 +36,19 @@ def reader_of(name: str, data: Any) -> Reader:
         )
     if _kind(data) == BY_ROWS:
         values, indices = (_array(data.group[key]) for key in ("data", "indices"))
-        return SparseReader(values, indices, data.group["indptr"][:], data.shape)
+        return SparseStorage(values, indices, data.group["indptr"][:], data.shape)
     return DenseReader(_array(data))
 
 
-def lazily(block: Any, name: str = "") -> Any:
+def as_source(block: Any, name: str = "") -> Any:
     """Rows mapped from a file, dense or sparse, as rows that are read when asked for; anything else as it is."""
     if isinstance(block, np.ndarray):
-        array = mapped_array(block)
-        return block if array is None else LazyRows.over(DenseReader(array), name)
+        array = find_mapping(block)
+        return block if array is None else Source.over(DenseReader(array), name)
     if sp.issparse(block) and block.format == "csr":
-        data, indices = mapped_array(block.data), mapped_array(block.indices)
+        data, indices = find_mapping(block.data), find_mapping(block.indices)
         if data is not None and indices is not None:
-            return LazyRows.over(SparseReader(data, indices, block.indptr, block.shape), name)
+            return Source.over(SparseStorage(data, indices, block.indptr, block.shape), name)
     return block
 
 

@@ -32,7 +32,7 @@ class Remote:
     """Shards on workers."""
 
     client: Any
-    parts: Mapping[str, Any]  # of each view what is known here: who has it, the shape and kind of its rows
+    views: Mapping[str, Any]  # of each view what is known here: who has it, the shape and kind of its rows
     futures: Sequence[Any]  # of Shard
     sizes: Sequence[int]
 
@@ -63,7 +63,7 @@ class Remote:
         back = np.empty(len(rows), np.intp)
         back[order] = np.arange(len(rows))
         found = list(self.map(taken, each=own))
-        return {name: joined([parts[name] for parts in found]).some(back) for name in self.parts}
+        return {name: joined([parts[name] for parts in found]).some(back) for name in self.views}
 
     def changed(self, function: Callable[..., Shard], *common: Any) -> Remote:
         """The same entities, each shard changed where it is."""
@@ -115,7 +115,7 @@ def total(parts: Sequence[Any]) -> Any:
 
 def taken(shard: Shard, rows: np.ndarray) -> dict[str, Any]:
     """Some of a shard's entities."""
-    return {name: part.some(rows) for name, part in shard.parts.items()}
+    return {name: part.some(rows) for name, part in shard.views.items()}
 
 
 def joined(parts: Sequence[Any]) -> Any:

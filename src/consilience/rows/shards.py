@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, LazyRows, ahead, cut, lazy_blocks, like, map_chunks, namespace, scratch, shard_rows
+from ..arrays import Array, Source, cut, like, map_chunks, namespace, plan_reads, read_ahead, scratch, shard_rows
 from ..arrays.scratch import in_scratch
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _ages = count(1)
 
 
-def new_age() -> int:
+def new_version() -> int:
     """A number that no parameters had before."""
     return next(_ages)
 
@@ -52,7 +52,7 @@ class Rows(Protocol):
 class Shard:
     """Some entities: their rows in each view, and what was worked out of them."""
 
-    parts: Mapping[str, Any]
+    views: Mapping[str, Any]
     start: Array | None = None  # (n,) the label that each starts with, if it has one
     spills: bool = False  # whether what is kept goes to a file
     kept: dict[str, tuple[int, Array]] = field(default_factory=dict)  # by view: the age of the parameters, the result
@@ -60,7 +60,7 @@ class Shard:
 
     @property
     def n(self) -> int:
-        return int(next(iter(self.parts.values())).present.shape[0])
+        return int(next(iter(self.views.values())).present.shape[0])
 
     def age(self, name: str) -> int:
         """Of the parameters that what is kept of a view belongs to; 0: there is nothing."""
@@ -73,7 +73,7 @@ class Shard:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels: what can be worked out again does not."""
-        return {"parts": self.parts, "start": self.start, "spills": self.spills}
+        return {"parts": self.views, "start": self.start, "spills": self.spills}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -83,7 +83,7 @@ class Shards(Protocol):
     """All entities."""
 
     @property
-    def parts(self) -> Mapping[str, Any]:
+    def views(self) -> Mapping[str, Any]:
         """What is known of each view as a whole: who has it (`present`), the shape of its rows ``X``."""
 
     @property
@@ -107,7 +107,7 @@ class Shards(Protocol):
 class Here:
     """Shards in this process, on the threads allowed."""
 
-    parts: Mapping[str, Rows]
+    views: Mapping[str, Rows]
     shards: Sequence[Shard]
 
     @property
@@ -122,13 +122,13 @@ class Here:
         return reduce(add, self.map(task, *common))
 
     def starting(self, labels: Sequence[np.ndarray]) -> Here:
-        return Here(self.parts, list(map(starting, self.shards, labels)))
+        return Here(self.views, list(map(starting, self.shards, labels)))
 
     def some(self, rows: np.ndarray | None) -> dict[str, Any]:
-        if rows is None and not any(isinstance(part.X, LazyRows) for part in self.parts.values()):
-            return dict(self.parts)
+        if rows is None and not any(isinstance(part.X, Source) for part in self.views.values()):
+            return dict(self.views)
         rows = np.arange(sum(self.sizes)) if rows is None else rows
-        return {name: part.some(rows) for name, part in self.parts.items()}
+        return {name: part.some(rows) for name, part in self.views.items()}
 
 
 def in_shards(parts: Mapping[str, Rows], work: Mapping[str, int] | None = None, *, spills: bool = False) -> Here:
@@ -141,7 +141,7 @@ def in_shards(parts: Mapping[str, Rows], work: Mapping[str, int] | None = None, 
 
 def at_units(cuts: Sequence[slice], blocks: Sequence[Array]) -> list[slice]:
     """Cuts moved to where units of the storage begin, so that none is read for two shards."""
-    known = [(X.nbytes, X.edges) for X in blocks if isinstance(X, LazyRows) and X.edges is not None]
+    known = [(X.nbytes, X.edges) for X in blocks if isinstance(X, Source) and X.edges is not None]
     if not known:
         return list(cuts)
     _, edges = max(known, key=lambda own: own[0])
@@ -149,9 +149,11 @@ def at_units(cuts: Sequence[slice], blocks: Sequence[Array]) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in pairwise([0, *np.unique(ends)])]  # no rows are one shard
 
 
-def reading(blocks: Mapping[str, Array], n: int, n_rows: int) -> Iterator[tuple[slice, dict[str, Array]]]:
+def iterate_rows(blocks: Mapping[str, Array], n: int, n_rows: int) -> Iterator[tuple[slice, dict[str, Array]]]:
     """So many of n rows after the other, in each of the views; those on a disk come in loads, the next read ahead."""
-    for load, found in zip(loads := load_rows(blocks, n, n_rows), ahead(list(blocks.values()), loads), strict=True):
+    for load, found in zip(
+        loads := plan_loads(blocks, n, n_rows), read_ahead(list(blocks.values()), loads), strict=True
+    ):
         for rows in spans(slice(0, load.stop - load.start), n_rows):
             here = {name: X[rows, ...] for name, X in zip(blocks, found, strict=True)}
             yield slice(load.start + rows.start, load.start + rows.stop), here
@@ -163,15 +165,15 @@ def spans(rows: slice, n_rows: int) -> list[slice]:
     return cut(rows, max(1, min(n, n // max(1, n_rows))))
 
 
-def load_rows(blocks: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
+def plan_loads(blocks: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
     """What is read at a time: all that is in memory; from a disk whole units of the storage, or a few spans."""
-    lazy = [X for X in blocks.values() if isinstance(X, LazyRows)]
+    lazy = [X for X in blocks.values() if isinstance(X, Source)]
     if not lazy:
         return [slice(0, n)]
-    loads = max((lazy_blocks(X) for X in lazy), key=len)
-    finest = [X for X in lazy if X.edges is not None and len(lazy_blocks(X)) == len(loads)]
+    loads = max((plan_reads(X) for X in lazy), key=len)
+    finest = [X for X in lazy if X.edges is not None and len(plan_reads(X)) == len(loads)]
     if finest:
-        return lazy_blocks(finest[0])
+        return plan_reads(finest[0])
     every = spans(slice(0, n), n_rows)
     groups = cut(slice(0, len(every)), min(len(loads), len(every)))
     return [slice(every[group.start].start, every[group.stop - 1].stop) for group in groups]
@@ -184,10 +186,10 @@ def started(shards: Shards, labels: np.ndarray) -> Shards:
 
 def starting(shard: Shard, labels: np.ndarray) -> Shard:
     """The same of one shard."""
-    return Shard(shard.parts, like(labels, next(iter(shard.parts.values())).present), shard.spills)
+    return Shard(shard.views, like(labels, next(iter(shard.views.values())).present), shard.spills)
 
 
-def gathered(parts: Sequence[Array]) -> Array:
+def join_blocks(parts: Sequence[Array]) -> Array:
     """What the shards gave, one after the other; what lies in files goes to a file."""
     if len(parts) == 1:
         return parts[0]

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays.lazy import LazyRows
-from .memmap import mapped_array
+from ..arrays.lazy import Source
+from .memmap import find_mapping
 from .stored import StoredArray
 
 
-class SparseReader:
+class SparseStorage:
     """Rows ``indptr[i]:indptr[i + 1]`` of stored `indices` and `data`; where each row begins is kept in memory."""
 
     sparse = True
@@ -56,9 +56,9 @@ class SparseReader:
         cells = self._cells(start, stop)
         return self._rows(start, stop, self.data.lend(*cells), self.indices.lend(*cells))
 
-    def hasten(self, start: int, stop: int) -> None:
+    def prefetch(self, start: int, stop: int) -> None:
         for array in (self.data, self.indices):
-            array.hasten(*self._cells(start, stop))
+            array.prefetch(*self._cells(start, stop))
 
     def release(self, start: int, stop: int) -> None:
         for array in (self.data, self.indices):
@@ -78,7 +78,7 @@ class SparseReader:
         return sp.csr_array(parts, shape=(stop - start, self.n_columns))
 
 
-def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> LazyRows:
+def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Source:
     """Open sparse rows in three ``.npy`` files, which stay on disk, as a view.
 
     Up to two thousand million values ``scipy.sparse.csr_array((data, indices, indptr), shape=shape)`` of mapped arrays
@@ -113,10 +113,10 @@ def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) ->
     ...     cs.Views({"words": words})["words"].shape
     (500, 40)
     """
-    arrays = [mapped_array(_open_array(part, mmap_mode="r")) for part in (data, indices)]
+    arrays = [find_mapping(_open_array(part, mmap_mode="r")) for part in (data, indices)]
     if arrays[0] is None or arrays[1] is None:
         raise TypeError("data and indices must be .npy files, or arrays mapped from them: np.load(path, mmap_mode='r')")
-    return LazyRows.over(SparseReader(arrays[0], arrays[1], _open_array(indptr), shape))
+    return Source.over(SparseStorage(arrays[0], arrays[1], _open_array(indptr), shape))
 
 
 def _open_array(part: Any, mmap_mode: Literal["r"] | None = None) -> Any:

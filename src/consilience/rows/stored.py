@@ -21,17 +21,17 @@ class StoredArray(Protocol):
         """A copy of these rows, in memory."""
 
 
-class ColumnsReader:
+class StorageColumns:
     """Some columns of what another reader reads whole."""
 
     def __init__(self, reader: Reader, columns: slice | list[int]) -> None:
-        self.reader, self.columns = reader, columns
+        self.storage, self.columns = reader, columns
         self.n_rows, self.n_columns = reader.n_rows, len(np.arange(reader.n_columns)[columns])
         self.dtype, self.sparse, self.edges, self.source = reader.dtype, reader.sparse, reader.edges, reader.source
         self.size = reader.size if reader.sparse else self.n_rows * self.n_columns
 
     def read(self, start: int, stop: int) -> Any:
-        return self.reader.read(start, stop)[:, self.columns]
+        return self.storage.read(start, stop)[:, self.columns]
 
 
 class DenseReader:
@@ -59,8 +59,8 @@ class DenseReader:
     def lend(self, start: int, stop: int) -> np.ndarray:
         return self.array.lend(start, stop)
 
-    def hasten(self, start: int, stop: int) -> None:
-        self.array.hasten(start, stop)
+    def prefetch(self, start: int, stop: int) -> None:
+        self.array.prefetch(start, stop)
 
     def release(self, start: int, stop: int) -> None:
         self.array.release(start, stop)

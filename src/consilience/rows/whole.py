@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import as_plain, available_memory
-from ..arrays.lazy import LazyRows, lazy_blocks
+from ..arrays.lazy import Source, plan_reads
 
 
-def in_memory(name: str, block: Any, available: int | None) -> Any:
+def read_whole(name: str, block: Any, available: int | None) -> Any:
     """A block for those who need all of it at once: read whole where it takes less than half of the memory there is."""
-    if not isinstance(block, LazyRows):
+    if not isinstance(block, Source):
         return block
     if available is not None and block.nbytes > available / 2:
         raise MemoryError(
@@ -22,14 +22,14 @@ def in_memory(name: str, block: Any, available: int | None) -> Any:
             "a method that works on rows on disk"
         )
     if block.sparse:
-        return sp.vstack([as_plain(block[rows]) for rows in lazy_blocks(block)], format="csr")
+        return sp.vstack([as_plain(block[rows]) for rows in plan_reads(block)], format="csr")
     out = np.empty(block.shape, block.dtype)
-    for rows in lazy_blocks(block):
+    for rows in plan_reads(block):
         out[rows] = block[rows]
     return out
 
 
-def some_in_memory(block: LazyRows, rows: np.ndarray) -> Any:
+def read_some(block: Source, rows: np.ndarray) -> Any:
     """Rows by position, read where they fit."""
     wanted, available = block.nbytes * len(rows) // max(1, block.shape[0]), available_memory()
     if available is not None and wanted > available:

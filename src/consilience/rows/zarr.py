@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class ZarrArray:
+class ZarrStorage:
     """A ``zarr.Array``; it can be pickled where its store can."""
 
     def __init__(self, array: Any) -> None:

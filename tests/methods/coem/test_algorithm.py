@@ -14,7 +14,7 @@ import consilience as cs
 import literal
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
-from consilience.methods.coem.algorithm import Belief, Part, blended, posteriors
+from consilience.methods.coem.algorithm import Part, ViewPosterior, blend_posteriors, compute_posteriors
 from consilience.methods.coem.schedules import SCHEDULES
 from consilience.rows.shards import Shard
 
@@ -352,7 +352,7 @@ def test_after_annealing_each_likelihood_rises():
 def test_blending_leaves_out_what_is_not_there():
     def thinks(posterior, known):
         known = np.array(known)
-        return Belief(None, np.array([posterior] * 4, float) * known[:, None], None, known, complete=False)
+        return ViewPosterior(None, np.array([posterior] * 4, float) * known[:, None], None, known, complete=False)
 
     def has(present):
         return Part(np.zeros((4, 1)), np.array(present), Gaussian(), None)
@@ -363,12 +363,12 @@ def test_blending_leaves_out_what_is_not_there():
         "c": thinks([0.5, 0.5], [True, False, False, True]),
     }
     parts = {name: has(belief.known) for name, belief in beliefs.items()}
-    found = blended(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
+    found = blend_posteriors(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
     expected = [[0.5 + 0.5 * 0.25, 0.5 * 0.75], [1, 0], [0.5, 0.5], [0, 0]]
     np.testing.assert_allclose(found, expected)
     parts["a"] = has([True] * 4)
     del beliefs["a"]  # it has no parameters yet: the others speak for it
-    found = blended(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
+    found = blend_posteriors(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
     np.testing.assert_allclose(found, [[0.25, 0.75], [0, 0], [0, 1], [0.25, 0.75]])
 
 
@@ -388,7 +388,7 @@ def test_patience_counts_rounds_without_a_higher_likelihood_in_any_view():
 @pytest.mark.parametrize(("dtype", "apart"), [(np.float64, 712.0), (np.float32, 90.0)])
 def test_posteriors_too_small_to_be_normal_are_zero(dtype, apart):
     log_prob = np.array([[0.0, -apart], [0.0, -1.0]], dtype)
-    posterior, evidence = posteriors(log_prob, np.log([0.5, 0.5]))
+    posterior, evidence = compute_posteriors(log_prob, np.log([0.5, 0.5]))
     assert np.exp(dtype(-apart)) > 0  # it would not have vanished by itself
     assert posterior[0].tolist() == [1.0, 0.0]
     np.testing.assert_allclose(posterior[1], np.exp([0, -1]) / np.exp([0, -1]).sum(), rtol=1e-6)

@@ -14,7 +14,7 @@ import consilience as cs
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.start import given_start
+from consilience.methods.coem.start import start_from_init
 
 
 def mixed_views(n=400, missing=0.0, seed=0):
@@ -266,7 +266,7 @@ def test_given_weights_count_by_the_entities_that_have_the_view():
         for name, weights in (("view0", [0.9, 0.1]), ("view1", [0.1, 0.9]))
     }
     parts = cs.CoEM(2, init=init)._prepare(views)
-    start = given_start(init, parts, 2, PRIORS["global"])
+    start = start_from_init(init, parts, 2, PRIORS["global"])
     np.testing.assert_allclose(start.weights["view0"], [(40 * 0.9 + 10 * 0.1) / 50, (40 * 0.1 + 10 * 0.9) / 50])
 
 

@@ -14,8 +14,8 @@ from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.families import Gaussian, Multinomial
 from consilience.methods.coem.algorithm import Model, co_em
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import fixed
-from consilience.methods.common.shards import kmeans_shards, mixture_shards
+from consilience.methods.coem.schedules import constant_eta
+from consilience.methods.common.shards import prepare_kmeans, prepare_mixture
 from consilience.methods.common.stepwise import (
     averaged,
     co_em_memories,
@@ -27,7 +27,7 @@ from consilience.methods.common.stepwise import (
     unlabelled,
 )
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
-from consilience.methods.kmeans.combine import consensus
+from consilience.methods.kmeans.combine import collect_consensus
 from consilience.rows.shards import started
 
 K = 3
@@ -67,10 +67,10 @@ def test_a_step_that_remembers_nothing_is_a_round_of_co_em(family, missing, prio
     before = fitted(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
     params = {n: {key: own for key, own in p.items() if key != "weights"} for n, p in before.params_.items()}
     model = Model.of(params, {n: own["weights"] for n, own in before.params_.items()})
-    shards, _ = mixture_shards(views, before.families_, K, fitting=False)
+    shards, _ = prepare_mixture(views, before.families_, K, fitting=False)
     memories = forgotten(co_em_memories(shards, model, 0.4))
     state, after = co_em_step(shards, before.families_, model, memories, 0.4, PRIORS[priors])
-    whole = next(co_em(shards, before.families_, model, fixed(0.4), PRIORS[priors]))
+    whole = next(co_em(shards, before.families_, model, constant_eta(0.4), PRIORS[priors]))
     assert state.record == pytest.approx(whole.record, rel=1e-9)
     for name in views.names:
         np.testing.assert_allclose(state.weights[name], whole.weights[name], rtol=1e-9)
@@ -83,10 +83,10 @@ def test_a_step_that_remembers_nothing_is_a_round_of_co_em(family, missing, prio
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()])
 def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing):
     views = numbers(missing)
-    shards = kmeans_shards(views, divergence)
+    shards = prepare_kmeans(views, divergence)
     y = np.random.default_rng(0).integers(0, K, len(views))
     first, second = islice(multi_view_kmeans(started(shards, y), views.names, divergence, K), 2)
-    agreed = shards.total(consensus, divergence, first.centres, views.names)
+    agreed = shards.total(collect_consensus, divergence, first.centres, views.names)
     memories = forgotten(kmeans_memories(shards, divergence, first.centres, agreed, views.names))
     state, _ = kmeans_step(unlabelled(shards), divergence, first.centres.values, memories)
     assert state.record == pytest.approx(second.record, rel=1e-9)

@@ -17,8 +17,8 @@ from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.common.starts import divergences_from, given_partition, nearest_seed, seeding
 from consilience.methods.common.statistics import Collector, Statistics
-from consilience.methods.kmeans.algorithm import Centres, multi_view_kmeans, view_labels
-from consilience.methods.kmeans.combine import consensus, consensus_centres, unanimous, vote
+from consilience.methods.kmeans.algorithm import Centers, label_views, multi_view_kmeans
+from consilience.methods.kmeans.combine import collect_consensus, compute_consensus_centers, find_unanimous, vote
 from consilience.rows.shards import in_shards, started
 
 ESTIMATORS = [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans]
@@ -32,7 +32,7 @@ def states_of(rows, divergence, partition, k):
 
 def labels_of(rows, divergence, state):
     """Each view's labels by its centres."""
-    return next(in_shards(rows).map(view_labels, divergence, state.centres, list(rows)))
+    return next(in_shards(rows).map(label_views, divergence, state.centres, list(rows)))
 
 
 def fit_rounds(estimator, views, init, k, n_rounds):
@@ -208,9 +208,11 @@ def test_consensus_falls_back_to_the_views_own_centre():
     views = {name: SquaredEuclidean().prepare(X, np.ones(4, bool)) for name in "ab"}
 
     shards = in_shards(views)
-    own = Centres().moved("a", np.array([[0.05], [5.05]])).moved("b", np.array([[2.55], [9.0]]))
-    centres = consensus_centres(shards.total(consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own)
-    assert unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
+    own = Centers().moved("a", np.array([[0.05], [5.05]])).moved("b", np.array([[2.55], [9.0]]))
+    centres = compute_consensus_centers(
+        shards.total(collect_consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
+    )
+    assert find_unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
     np.testing.assert_allclose(centres["a"], [[0.05], [5.05]])
     np.testing.assert_allclose(centres["b"], [[0.05], [9.0]])
     labels, cost = vote(shards.shards[0], SquaredEuclidean(), centres)
@@ -299,10 +301,10 @@ def test_a_consensus_of_one_entity_counts():
     views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
 
     own = (
-        Centres().moved("a", np.array([[0.0], [1.5]])).moved("b", np.array([[0.5], [5.0]]))
+        Centers().moved("a", np.array([[0.0], [1.5]])).moved("b", np.array([[0.5], [5.0]]))
     )  # they differ on the second
-    centres = consensus_centres(
-        in_shards(views).total(consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
+    centres = compute_consensus_centers(
+        in_shards(views).total(collect_consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
     )
     np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
 

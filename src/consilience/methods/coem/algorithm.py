@@ -15,7 +15,7 @@ from array_api_compat import device
 
 from ...arrays import (
     Array,
-    LazyRows,
+    Source,
     could_be,
     cut,
     like,
@@ -30,7 +30,7 @@ from ...arrays import (
 )
 from ...families import Family
 from ...families.base import Density, Params, Statistics, never, possible, safe_log
-from ...rows.shards import Shard, Shards, new_age, reading
+from ...rows.shards import Shard, Shards, iterate_rows, new_version
 from ..common.statistics import NOWHERE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Part:
 
     def at(self, rows: slice) -> Part:
         """Some of the rows."""
-        X = self.X.between(rows.start, rows.stop) if isinstance(self.X, LazyRows) else self.X[rows, ...]
+        X = self.X.slice_rows(rows.start, rows.stop) if isinstance(self.X, Source) else self.X[rows, ...]
         present = self.present[rows]
         complete = bool(namespace(present).all(present))
         return Part(X, present, self.family, None if self.own is None else self.own[rows], complete)
@@ -89,11 +89,11 @@ class Model:
     @classmethod
     def of(cls, params: Mapping[str, Params], weights: Weights) -> Model:
         """New parameters."""
-        return cls(dict(params), dict(weights), {name: new_age() for name in params})
+        return cls(dict(params), dict(weights), {name: new_version() for name in params})
 
     def learned(self, name: str, params: Params, weights: Weights) -> Model:
         """The same but for a view's parameters, and the priors."""
-        return Model({**self.params, name: params}, weights, {**self.ages, name: new_age()})
+        return Model({**self.params, name: params}, weights, {**self.ages, name: new_version()})
 
     def density(self, part: Part, name: str) -> Density:
         """A view's log-densities as a function of rows like those of the part, laid out once."""
@@ -107,7 +107,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class ViewPosterior:
     """What a view that has parameters thinks of some of its entities."""
 
     log_prob: Array  # (n, k), less the rows' own terms
@@ -127,10 +127,10 @@ class Sums:
     quality: dict[str, Array]  # log-likelihoods and the other terms of the criterion, agreement; or nothing
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(*(plus(getattr(self, own.name), getattr(other, own.name)) for own in fields(self)))
+        return Sums(*(add_statistics(getattr(self, own.name), getattr(other, own.name)) for own in fields(self)))
 
 
-def plus(a: Any, b: Any) -> Any:
+def add_statistics(a: Any, b: Any) -> Any:
     """Numbers, or mappings of numbers, key by key."""
     return {name: value + b[name] for name, value in a.items()} if isinstance(a, dict) else a + b
 
@@ -181,27 +181,27 @@ def co_em(
     names = list(families)
     sums = None
     for (eta, stays), (next_eta, _) in pairwise(etas):
-        sums = sums or expected(shards, model, names[0], eta)  # E-step, Eqs 13 and 14
+        sums = sums or run_e_step(shards, model, names[0], eta)  # E-step, Eqs 13 and 14
         for name, following in zip(names, [*names[1:], None], strict=True):
             params = families[name].maximise(sums.statistics)  # M-step, Eq 12
             model = model.learned(name, params, prior.learned(model.weights, name, sums))  # Eqs 12 and 17
             if following is not None:
-                sums = expected(shards, model, following, eta)
-        sums = expected(shards, model, names[0], next_eta, judged=True)  # and how good the round was
+                sums = run_e_step(shards, model, following, eta)
+        sums = run_e_step(shards, model, names[0], next_eta, judged=True)  # and how good the round was
         yield state_of(model, sums.quality, eta, stays)
 
 
-def expected(shards: Shards, model: Model, target: str, eta: float, *, judged: bool = False) -> Sums:
+def run_e_step(shards: Shards, model: Model, target: str, eta: float, *, judged: bool = False) -> Sums:
     """E-step in all views, and what the M-step of one needs: one pass over the rows."""
     return shards.total(expect, model, target, eta, judged)
 
 
 def expect(shard: Shard, model: Model, target: str, eta: float, judged: bool) -> Sums:
     """The same for the entities of a shard."""
-    part = shard.parts[target]
+    part = shard.views[target]
 
-    def some(rows: slice, X: Mapping[str, Array], beliefs: Mapping[str, Belief]) -> Sums:
-        blend = blended(shard, beliefs, target, eta, rows)  # Eq 13
+    def some(rows: slice, X: Mapping[str, Array], beliefs: Mapping[str, ViewPosterior]) -> Sums:
+        blend = blend_posteriors(shard, beliefs, target, eta, rows)  # Eq 13
         return Sums(
             collect(part, X[target], blend),
             summed(blend),
@@ -218,17 +218,19 @@ def summed(posteriors: Array) -> Array:
     return xp.astype(xp.sum(posteriors, axis=0), xp.float64)
 
 
-def e_step(shard: Shard, model: Model, *read: str) -> Iterator[tuple[slice, Mapping[str, Array], Mapping[str, Belief]]]:
+def e_step(
+    shard: Shard, model: Model, *read: str
+) -> Iterator[tuple[slice, Mapping[str, Array], Mapping[str, ViewPosterior]]]:
     """Some entities after the other, their rows in the views that are to be read, and what each view thinks of them."""
-    stale = [name for name in model.params if shard.age(name) != model.ages[name] and name in shard.parts]
-    known = [name for name in shard.parts if name in model.params]
+    stale = [name for name in model.params if shard.age(name) != model.ages[name] and name in shard.views]
+    known = [name for name in shard.views if name in model.params]
     n_clusters = next(iter(model.weights.values())).shape[0]
-    asked = {name: shard.parts[name].X for name in (*stale, *read)}
+    asked = {name: shard.views[name].X for name in (*stale, *read)}
     for name in stale:
         shard.outdate(name)
-    for rows, X in reading(asked, shard.n, rows_at_a_time(shard, n_clusters)):
+    for rows, X in iterate_rows(asked, shard.n, rows_at_a_time(shard, n_clusters)):
         for name in stale:
-            part, kept = shard.parts[name], room(shard, name, n_clusters)
+            part, kept = shard.views[name], room(shard, name, n_clusters)
             measure(part, X[name], model.density(part, name), kept[rows, :])
         yield rows, X, {name: believe(shard, model, name, rows) for name in known}
     for name in stale:
@@ -238,7 +240,7 @@ def e_step(shard: Shard, model: Model, *read: str) -> Iterator[tuple[slice, Mapp
 def rows_at_a_time(shard: Shard, n_clusters: int) -> int:
     """So many that their posteriors stay in the cache and they are soon read, but sums of their own are worth it."""
     wanted, worth = roomier(PIECE, shard.n * n_clusters) // n_clusters, 1
-    for part in shard.parts.values():
+    for part in shard.views.values():
         if not on_host(part.X):
             return shard.n
         per_row = max(1, stored(part.X) // max(1, shard.n))
@@ -258,7 +260,7 @@ def room(shard: Shard, name: str, n_clusters: int) -> Array:
     So sums over the clusters run along the rows.
     """
     if name not in shard.kept:
-        part, shape = shard.parts[name], (n_clusters, shard.n)
+        part, shape = shard.views[name], (n_clusters, shard.n)
         if shard.spills:
             wide = scratch(shape, part.X.dtype)
         else:
@@ -278,18 +280,18 @@ def measure(part: Part, X: Array, density: Density, log_prob: Array) -> None:
         log_prob[...] = where(possible(log_prob), log_prob, never(log_prob.dtype))
 
 
-def believe(shard: Shard, model: Model, name: str, rows: slice) -> Belief:
+def believe(shard: Shard, model: Model, name: str, rows: slice) -> ViewPosterior:
     """What a view thinks of some of its entities, by the log-densities that are kept."""
-    part, log_prob = shard.parts[name], shard.kept[name][1][rows, :]
-    posterior, evidence = posteriors(log_prob, safe_log(model.weights[name], log_prob.dtype))
+    part, log_prob = shard.views[name], shard.kept[name][1][rows, :]
+    posterior, evidence = compute_posteriors(log_prob, safe_log(model.weights[name], log_prob.dtype))
     known = part.present[rows]
     if not part.complete:
         posterior *= namespace(known).astype(known, posterior.dtype)[:, None]
         evidence = where(known, evidence, 0.0)
-    return Belief(log_prob, posterior, evidence, known, part.complete)
+    return ViewPosterior(log_prob, posterior, evidence, known, part.complete)
 
 
-def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
+def compute_posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
     """Eq 14 for some rows, and the logarithm of its denominator.
 
     A row that no cluster can have made is evidence of nothing: its posterior is the prior. Numbers too small to be
@@ -315,14 +317,14 @@ def posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]:
     return posterior, where(~impossible, evidence, -inf) if any_impossible else evidence
 
 
-def blended(shard: Shard, beliefs: Mapping[str, Belief], target: str, eta: float, rows: slice) -> Array:
+def blend_posteriors(shard: Shard, beliefs: Mapping[str, ViewPosterior], target: str, eta: float, rows: slice) -> Array:
     """Eq 13: the posteriors of a view blended with those of the others.
 
     Only the views that an entity has take part; the entity's only view speaks for itself.
     """
-    part = shard.parts[target]
+    part = shard.views[target]
     terms = []
-    for name, share in shares(shard.parts, beliefs, target, eta, rows).items():
+    for name, share in shares(shard.views, beliefs, target, eta, rows).items():
         posterior = namespace(part.present).astype(beliefs[name].posterior, part.X.dtype, copy=False)
         if not isinstance(share, float):
             terms.append(posterior * share[:, None])
@@ -332,7 +334,7 @@ def blended(shard: Shard, beliefs: Mapping[str, Belief], target: str, eta: float
 
 
 def shares(
-    parts: Mapping[str, Part], beliefs: Mapping[str, Belief], target: str, eta: float, rows: slice
+    parts: Mapping[str, Part], beliefs: Mapping[str, ViewPosterior], target: str, eta: float, rows: slice
 ) -> dict[str, Share]:
     """How much of each view's posterior counts in one of them: numbers if nobody lacks anything."""
     others = [name for name in beliefs if name != target]
@@ -356,21 +358,21 @@ def collect(part: Part, X: Array, responsibilities: Array) -> Statistics:
     """The statistics of some rows of a view."""
     parts = part.blocks(X, responsibilities.shape[1], with_sums=True)
     found = (part.family.statistics(X[block, ...], responsibilities[block, :]) for block in parts)
-    return reduce(plus, found)
+    return reduce(add_statistics, found)
 
 
-def quality(shard: Shard, beliefs: Mapping[str, Belief], weights: Weights, rows: slice) -> dict[str, Array]:
+def quality(shard: Shard, beliefs: Mapping[str, ViewPosterior], weights: Weights, rows: slice) -> dict[str, Array]:
     """The views' log-likelihoods, the other terms of Q^MV (Eq 7, at the current parameters), and agreement."""
     found = {}
     for name, belief in beliefs.items():
-        xp, own = namespace(belief.evidence), shard.parts[name].own
+        xp, own = namespace(belief.evidence), shard.views[name].own
         found[f"log_likelihood_{name}"] = xp.sum(belief.evidence)
         if own is not None:
             found[f"log_likelihood_{name}"] += xp.sum(where(belief.known, own[rows], 0.0))
     return found | certainty_and_disagreement(beliefs, weights) | agreement(list(beliefs.values()))
 
 
-def certainty_and_disagreement(beliefs: Mapping[str, Belief], weights: Weights) -> dict[str, Array]:
+def certainty_and_disagreement(beliefs: Mapping[str, ViewPosterior], weights: Weights) -> dict[str, Array]:
     """What Q^MV has beyond likelihoods: minus the entropy of all posteriors, and Delta (Eq 10).
 
     With P the posteriors and L their logarithms, the first is the sum over entities and views v of ``<P_v, L_v>``. The
@@ -395,7 +397,7 @@ def certainty_and_disagreement(beliefs: Mapping[str, Belief], weights: Weights) 
     return {"certainty": xp.sum(own), "delta": xp.sum(several * (n_known * own - crossed)) + contradiction}
 
 
-def log_posteriors(belief: Belief, log_prior: Array) -> Array:
+def log_posteriors(belief: ViewPosterior, log_prior: Array) -> Array:
     """Logarithms of some posteriors, which may be too small to be told from zero themselves; 0 in missing rows."""
     log_prob, evidence = belief.log_prob, belief.evidence
     xp = namespace(log_prob)
@@ -411,7 +413,7 @@ def log_posteriors(belief: Belief, log_prior: Array) -> Array:
     return logs
 
 
-def agreement(beliefs: Sequence[Belief]) -> dict[str, Array]:
+def agreement(beliefs: Sequence[ViewPosterior]) -> dict[str, Array]:
     """How many entities have two views or more, and of how many all views find the same cluster most likely."""
     xp = namespace(beliefs[0].posterior)
     most = beliefs[0].posterior.shape[1]

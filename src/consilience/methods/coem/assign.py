@@ -8,11 +8,11 @@ from operator import add
 
 from ...arrays import Array, namespace, where
 from ...families.base import never, safe_log
-from ...rows.shards import Shard, gathered
+from ...rows.shards import Shard, join_blocks
 from ..common.statistics import NOWHERE
-from .algorithm import Belief, Model, e_step, most_likely, posteriors
+from .algorithm import Model, ViewPosterior, compute_posteriors, e_step, most_likely
 
-Beliefs = Mapping[str, Belief]
+Beliefs = Mapping[str, ViewPosterior]
 
 
 def joint(beliefs: Beliefs, prior: Array) -> Array:
@@ -40,12 +40,12 @@ def joint_posterior(beliefs: Beliefs, prior: Array) -> tuple[Array, Array]:
         known = xp.astype(belief.known, belief.log_prob.dtype)
         total = total + belief.log_prob * known[:, None]
     total = xp.where(total < never(total.dtype) / 2, xp.full_like(total, never(total.dtype)), total)
-    return posteriors(total, safe_log(prior, total.dtype))
+    return compute_posteriors(total, safe_log(prior, total.dtype))
 
 
-def probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
+def compute_probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
     """A shard's entities: the probability of each cluster (n, k). What the shard keeps is of no more use."""
-    found = gathered([ASSIGNMENTS[assignment](beliefs, prior) for _, _, beliefs in e_step(shard, model)])
+    found = join_blocks([ASSIGNMENTS[assignment](beliefs, prior) for _, _, beliefs in e_step(shard, model)])
     shard.kept.clear()
     return found
 
@@ -56,11 +56,11 @@ def log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Ar
     for rows, _, beliefs in e_step(shard, model):
         _, evidence = joint_posterior(beliefs, prior)
         for name, belief in beliefs.items():
-            own = shard.parts[name].own
+            own = shard.views[name].own
             evidence = evidence if own is None else evidence + where(belief.known, own[rows], 0.0)
         found.append(evidence)
         known.append(reduce(namespace(evidence).logical_or, (belief.known for belief in beliefs.values())))
-    return gathered(found), gathered(known)
+    return join_blocks(found), join_blocks(known)
 
 
 def total_likelihood(shard: Shard, model: Model, prior: Array) -> Array:
@@ -80,7 +80,7 @@ def conclusion(shard: Shard, model: Model, prior: Array, assignment: str) -> dic
             by_view.setdefault(name, []).append(where(belief.known, most_likely(belief.posterior), NOWHERE))
             found.setdefault(name, []).append(belief.posterior)
     return {
-        "labels": gathered(labels),
-        "view_labels": {name: gathered(own) for name, own in by_view.items()},
-        "posteriors": {name: gathered(own) for name, own in found.items()},
+        "labels": join_blocks(labels),
+        "view_labels": {name: join_blocks(own) for name, own in by_view.items()},
+        "posteriors": {name: join_blocks(own) for name, own in found.items()},
     }

@@ -17,7 +17,7 @@ from ..._saving import save_as
 from ...arrays import Array, generator, like, namespace, on_device, threads, to_numpy
 from ...data import Table, Views, per_view
 from ...families import Family, Multinomial
-from ...rows.shards import Shards, gathered
+from ...rows.shards import Shards, join_blocks
 from ..common.input_checks import (
     check_n_clusters,
     check_out,
@@ -31,15 +31,15 @@ from ..common.input_checks import (
 )
 from ..common.progress import announce, progress
 from ..common.run import Attempt, best_of, run
-from ..common.shards import TOO_LARGE, concluded, mixture_shards
+from ..common.shards import TOO_LARGE, concluded, prepare_mixture
 from ..common.starts import STRATEGIES, sampled
 from ..common.stepwise import batch_history, brought, check_same_clusters, co_em_memories, co_em_step, joined_labels
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .algorithm import Model, co_em
-from .assign import ASSIGNMENTS, log_likelihoods, probabilities, total_likelihood
+from .assign import ASSIGNMENTS, compute_probabilities, log_likelihoods, total_likelihood
 from .priors import PRIORS
-from .schedules import SCHEDULES, annealed, fixed
-from .start import chosen_starts, given_start
+from .schedules import SCHEDULES, anneal_eta, constant_eta
+from .start import start_from_init, start_from_seeds
 
 T = TypeVar("T")
 
@@ -254,7 +254,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             found = concluded(shards, state.model, mean_prior(state.weights), self.assignment)
             memories = co_em_memories(shards, state.model, state.eta)
         remember(self, X, views)
-        self.families_ = {name: part.family for name, part in shards.parts.items()}
+        self.families_ = {name: part.family for name, part in shards.views.items()}
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
         self._store(state.params, state.weights, best.cost, found)
@@ -304,16 +304,16 @@ class CoEM(ClusterMixin, BaseEstimator):
         check_same_clusters(self.n_clusters, self.weights_.shape[0])
         eta = self._etas()[-1]
         with threads(self.n_jobs), on_device(*TOO_LARGE):
-            self._step(mixture_shards(views, self.families_, self.n_clusters, fitting=False)[0], eta)
+            self._step(prepare_mixture(views, self.families_, self.n_clusters, fitting=False)[0], eta)
         return self
 
     def _step(self, shards: Shards, eta: float) -> None:
         """One round on a batch; nothing is stored before all is done."""
-        kind = next(iter(shards.parts.values())).present
+        kind = next(iter(shards.views.values())).present
         known = brought(self.params_, kind)
         weights = {name: own["weights"] for name, own in known.items()}
         params = {name: without_weights(own) for name, own in known.items()}
-        model = Model.of({name: params[name] for name in shards.parts}, weights)
+        model = Model.of({name: params[name] for name in shards.views}, weights)
         memories = brought(self.statistics_, kind)
         state, memories = co_em_step(shards, self.families_, model, memories, eta, PRIORS[self.priors])
         prior = mean_prior(state.weights)
@@ -328,7 +328,7 @@ class CoEM(ClusterMixin, BaseEstimator):
     def _schedule(self) -> Any:
         """A function that gives eta round by round, from the start."""
         etas = self._etas()
-        return partial(fixed, etas[0]) if self.anneal is None else partial(annealed, etas)
+        return partial(constant_eta, etas[0]) if self.anneal is None else partial(anneal_eta, etas)
 
     def _etas(self) -> list[float]:
         """The weight of the consensus round by round; the last one stays."""
@@ -345,9 +345,9 @@ class CoEM(ClusterMixin, BaseEstimator):
         """Each view's rows with the family that explains them, which has seen them."""
         chosen = per_view("families", self.families, views.names, some=True)
         wanted = {name: chosen.get(name, "auto") for name in views.names}
-        shards, reasons = mixture_shards(views, wanted, self.n_clusters)
+        shards, reasons = prepare_mixture(views, wanted, self.n_clusters)
         for name, reason in reasons.items():
-            family = shards.parts[name].family
+            family = shards.views[name].family
             announce(f"CoEM: view {name!r}: family {family.name!r}{reason}", bool(self.verbose))
         return shards
 
@@ -365,21 +365,21 @@ class CoEM(ClusterMixin, BaseEstimator):
             One a view, which may be given as `families`, to samples of the data for instance.
         """
         shards = self._prepare(check_views(clone(self), X, reset=True))
-        return {name: part.family for name, part in shards.parts.items()}
+        return {name: part.family for name, part in shards.views.items()}
 
     def _starts(self, shards: Shards) -> tuple[int, Iterator[Model]]:
         """How many restarts, and what each starts from."""
         prior = PRIORS[self.priors]
         if not isinstance(self.init, str):
-            return 1, iter([given_start(self.init, shards, self.n_clusters, prior)])
+            return 1, iter([start_from_init(self.init, shards, self.n_clusters, prior)])
         rng = generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
         parts, _ = sampled(shards, self.n_clusters, own)
-        return self.n_init, chosen_starts(parts, self.n_clusters, self.init, prior, children)
+        return self.n_init, start_from_seeds(parts, self.n_clusters, self.init, prior, children)
 
     def _attempts(self, shards: Shards, schedule: Any) -> Iterator[Attempt]:
         """One restart after the other."""
-        families = {name: part.family for name, part in shards.parts.items()}
+        families = {name: part.family for name, part in shards.views.items()}
         n_runs, starts = self._starts(shards)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, start in enumerate(starts):
@@ -398,7 +398,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         """The model, and what it says of the entities that it was given."""
         self.params_ = {name: {"weights": weights[name], **own} for name, own in params.items()}
         self.weights_ = mean_prior(weights)
-        posteriors = {name: gathered([own["posteriors"][name] for own in found]) for name in found[0]["posteriors"]}
+        posteriors = {name: join_blocks([own["posteriors"][name] for own in found]) for name in found[0]["posteriors"]}
         some = next(iter(posteriors.values()))
         self.responsibilities_ = {n: posteriors[n] if n in posteriors else some * 0 for n in self.families_}
         self.labels_ = np.concatenate([to_numpy(own["labels"]) for own in found])
@@ -432,7 +432,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = known_views(self, X)
         check_out(out, (len(views),), self.weights_.shape[0] - 1)
         with threads(self.n_jobs), on_device(*TOO_LARGE):
-            found = self._over(views, probabilities, self.assignment)
+            found = self._over(views, compute_probabilities, self.assignment)
             return collected((namespace(own).argmax(own, axis=1) for own in found), out)
 
     def predict_proba(self, X: Any, *, out: Any = None) -> np.ndarray:
@@ -453,7 +453,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = known_views(self, X)
         check_out(out, (len(views), self.weights_.shape[0]), 0.5)
         with threads(self.n_jobs), on_device(*TOO_LARGE):
-            return collected(self._over(views, probabilities, self.assignment), out)
+            return collected(self._over(views, compute_probabilities, self.assignment), out)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of each entity under the joint model, over the views that it has.
@@ -559,9 +559,9 @@ class CoEM(ClusterMixin, BaseEstimator):
     def _over(self, X: Any, task: Callable[..., T], *more: Any) -> Iterator[T]:
         """A task of new entities, the model and the prior, shard by shard."""
         views = known_views(self, X)
-        shards, _ = mixture_shards(views, self.families_, self.n_clusters, fitting=False)
-        kind = next(iter(shards.parts.values())).present
-        known = brought({name: self.params_[name] for name in shards.parts}, kind)
+        shards, _ = prepare_mixture(views, self.families_, self.n_clusters, fitting=False)
+        kind = next(iter(shards.views.values())).present
+        known = brought({name: self.params_[name] for name in shards.views}, kind)
         weights = {name: own["weights"] for name, own in known.items()}
         model = Model.of({name: without_weights(own) for name, own in known.items()}, weights)
         return shards.map(task, model, like(to_numpy(self.weights_), kind), *more)

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 N_ANNEALED = 25  # rounds from the first eta to zero
 
 
-def fixed(eta: float) -> Iterator[tuple[float, bool]]:
+def constant_eta(eta: float) -> Iterator[tuple[float, bool]]:
     """The same weight of the consensus in all rounds."""
     while True:
         yield eta, True
 
 
-def annealed(etas: Iterable[float]) -> Iterator[tuple[float, bool]]:
+def anneal_eta(etas: Iterable[float]) -> Iterator[tuple[float, bool]]:
     """One weight a round; the last one stays."""
     etas = list(etas)
     yield from ((eta, False) for eta in etas[:-1])
-    yield from fixed(etas[-1])
+    yield from constant_eta(etas[-1])
 
 
 def linear(eta: float) -> list[float]:

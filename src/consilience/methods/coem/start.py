@@ -11,15 +11,15 @@ import numpy as np
 from ...arrays import Array, like, namespace, to_numpy
 from ...divergences import Cosine, Divergence, SquaredEuclidean
 from ...families.base import Params, Statistics
-from ...rows.shards import Shard, Shards, in_shards, reading
+from ...rows.shards import Shard, Shards, in_shards, iterate_rows
 from ..common.starts import are_centres, nearest_centres, no_start, seeding, view_by_view
-from .algorithm import Model, Part, collect, plus, rows_at_a_time
+from .algorithm import Model, Part, add_statistics, collect, rows_at_a_time
 from .priors import Prior
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
 
 
-def chosen_starts(
+def start_from_seeds(
     parts: Mapping[str, Part], n_clusters: int, strategy: str, prior: Prior, generators: list[np.random.Generator]
 ) -> Iterator[Model]:
     """One start a generator, each from one partition for all views, so that cluster j means the same in each.
@@ -49,35 +49,35 @@ def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 def from_labels(shards: Shards, labels: np.ndarray, n_clusters: int, prior: Prior) -> Model:
     """One M-step a view."""
     params, totals = {}, {}
-    for name, part in shards.parts.items():
+    for name, part in shards.views.items():
         if bool(namespace(part.present).any(part.present)):  # others speak for a view that nobody of a sample has
             params[name], totals[name] = _m_step(shards, name, labels, n_clusters)
-    return Model.of(params, prior.first(list(shards.parts), totals))
+    return Model.of(params, prior.first(list(shards.views), totals))
 
 
 def _m_step(shards: Shards, name: str, given: np.ndarray, n_clusters: int) -> tuple[Params, Array]:
     """From responsibilities, or from labels, which take less to move."""
     ends = np.cumsum(shards.sizes)[:-1]
     found = shards.map(weighed, name, n_clusters, each=np.split(given, ends))
-    statistics, totals = reduce(lambda a, b: (plus(a[0], b[0]), a[1] + b[1]), found)
-    return shards.parts[name].family.maximise(statistics), totals
+    statistics, totals = reduce(lambda a, b: (add_statistics(a[0], b[0]), a[1] + b[1]), found)
+    return shards.views[name].family.maximise(statistics), totals
 
 
 def weighed(shard: Shard, name: str, n_clusters: int, given: np.ndarray) -> tuple[Statistics, Array]:
     """The statistics of a shard's rows under given responsibilities, and the sums of these."""
-    part = shard.parts[name]
+    part = shard.views[name]
     responsibilities = one_hot(given, n_clusters) if given.ndim == 1 else given
     counted = like(np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.present)
     xp = namespace(counted)
     counted = xp.astype(counted, part.X.dtype)
-    blocks = reading({name: part.X}, shard.n, rows_at_a_time(shard, n_clusters))
-    statistics = reduce(plus, (collect(part, X[name], counted[rows, :]) for rows, X in blocks))
+    blocks = iterate_rows({name: part.X}, shard.n, rows_at_a_time(shard, n_clusters))
+    statistics = reduce(add_statistics, (collect(part, X[name], counted[rows, :]) for rows, X in blocks))
     return statistics, xp.sum(xp.astype(counted, xp.float64), axis=0)
 
 
-def given_start(init: Any, shards: Shards, n_clusters: int, prior: Prior) -> Model:
+def start_from_init(init: Any, shards: Shards, n_clusters: int, prior: Prior) -> Model:
     """What a given `init` stands for: labels, responsibilities or parameters, for all views or view by view."""
-    parts, n = shards.parts, sum(shards.sizes)
+    parts, n = shards.views, sum(shards.sizes)
     params: dict[str, Params] = {}
     totals: dict[str, Array] = {}
     for name, values in view_by_view(init, list(parts), n, n_clusters).items():
@@ -108,7 +108,7 @@ def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> 
 
 def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) -> np.ndarray | dict[str, np.ndarray]:
     """The labels, responsibilities or parameters that labels, centres or responsibilities stand for."""
-    part = shards.parts[name]
+    part = shards.views[name]
     if values.ndim == 1:
         return values
     if are_centres(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
@@ -126,7 +126,7 @@ def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) 
 
 def nearest_to(shard: Shard, name: str, centres: np.ndarray) -> np.ndarray:
     """The nearest of given centres for each of a shard's rows."""
-    part = shard.parts[name]
+    part = shard.views[name]
     divergence = DIVERGENCES[part.family.divergence]
     return nearest_centres(divergence.prepare(part.X, part.present), divergence, centres)
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from ..._saving import save_as
 from ...arrays import Array, as_plain, is_sparse, to_numpy
 from ...data import Views
-from .input_checks import in_blocks, ready_blocks
+from .input_checks import plan_blocks, ready_blocks
 from .membership import LEAST_RATIO, measure_spreads
 
 ROWS_AT_A_TIME = 4_096  # of dense rows that are compared with means
@@ -95,7 +95,7 @@ def leave_out(distances: np.ndarray, labels: np.ndarray, has_view: np.ndarray) -
 
 def read_rows(X: Array) -> Iterator[tuple[slice, Any]]:
     """Yield some rows at a time, sparse ones scaled to unit length."""
-    for large in in_blocks(X):
+    for large in plan_blocks(X):
         block = as_plain(X[large, ...])
         if is_sparse(X):
             yield large, sp.csr_array(normalize(block))

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from ...arrays import as_plain, as_rows, available_memory
 from ...data import Constraints, Views
-from ...rows import in_memory
+from ...rows import read_whole
 
 LEAST_PER_CLUSTER = 4  # entities per cluster without which halves cannot be clustered
 ATTEMPTS = 3  # divisions that are tried if a half cannot be clustered
@@ -163,7 +163,7 @@ def group_identical(views: Views) -> np.ndarray:
 
 def digest_rows(views: Views, name: str) -> list[bytes]:
     """Return a digest of each entity's row of a view, empty if the entity lacks the view."""
-    rows = as_plain(as_rows(in_memory(name, views[name], available_memory())))
+    rows = as_plain(as_rows(read_whole(name, views[name], available_memory())))
     present = views.present[:, views.names.index(name)].tolist()
     if sp.issparse(rows):
         rows = rows.tocsr(copy=True)

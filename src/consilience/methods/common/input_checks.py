@@ -16,22 +16,22 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...arrays import (
     Array,
     DeviceCSR,
-    LazyRows,
+    Source,
     as_rows,
     available_memory,
     largest,
-    lazy_blocks,
     like,
     map_chunks,
     namespace,
     only_rows,
+    plan_reads,
     row_is_finite,
     to_numpy,
 )
 from ...data import Views, is_frame, to_block
-from ...divergences import Divergence, Rows
+from ...divergences import Divergence, ViewRows
 from ...metrics import agreement_matrix
-from ...rows import in_memory, is_stored, lazily
+from ...rows import as_source, is_stored_array, read_whole
 
 
 def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
@@ -71,7 +71,7 @@ def holds_views(X: Any) -> bool:
 
 def is_elsewhere(X: Any) -> bool:
     """Whether an array is one that scikit-learn's validation would bring into memory."""
-    return is_stored(X) or hasattr(X, "__dask_graph__")
+    return is_stored_array(X) or hasattr(X, "__dask_graph__")
 
 
 def known_views(estimator: Any, X: Any) -> Views:
@@ -165,7 +165,7 @@ def ready_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> 
     stay = stored if isinstance(stored, Mapping) else dict.fromkeys(views.names, stored)
     blocks = {}
     for name, block in views.items():
-        there = lazily(block, name) if stay[name] else in_memory(name, block, available_memory())
+        there = as_source(block, name) if stay[name] else read_whole(name, block, available_memory())
         blocks[name] = as_rows(there)
     if stored is not True:
         refuse_device_sparse(blocks)
@@ -188,14 +188,16 @@ def ready_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> 
     return ready
 
 
-def prepare(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> dict[str, Rows]:
+def prepare_rows(
+    views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None
+) -> dict[str, ViewRows]:
     """Each view's rows made ready for a divergence; with `centres`, to be measured against those."""
     ready = prepared(views, divergence, centres)
     check_directions(views, {name: rows.present for name, rows in ready.items()}, fitting=centres is None)
     return ready
 
 
-def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, Rows]:
+def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, ViewRows]:
     """Lay out the rows of each view for a divergence, without checking that every view has usable rows."""
     rows = {}
     for name, (X, present) in ready_blocks(views, stored=True).items():
@@ -263,7 +265,7 @@ def _check_one_library(blocks: Mapping[str, Array]) -> None:
 
 def examined(X: Array) -> tuple[np.ndarray, float]:
     """Which rows hold neither NaN nor infinity, and the largest absolute value of these: one pass over the rows."""
-    parts = list(map_chunks(lambda rows: _examined_block(X[rows, ...]), in_blocks(X)))
+    parts = list(map_chunks(lambda rows: _examined_block(X[rows, ...]), plan_blocks(X)))
     finite, most = zip(*parts, strict=True)
     return np.concatenate(finite), max(most)
 
@@ -274,9 +276,9 @@ def _examined_block(X: Array) -> tuple[np.ndarray, float]:
     return there, largest(X if there.all() else only_rows(X, finite))
 
 
-def in_blocks(X: Array) -> list[slice]:
+def plan_blocks(X: Array) -> list[slice]:
     """Rows to be looked at at a time: all, but for those that are on a disk."""
-    return lazy_blocks(X) if isinstance(X, LazyRows) else [slice(0, X.shape[0])]
+    return plan_reads(X) if isinstance(X, Source) else [slice(0, X.shape[0])]
 
 
 def _check_range(name: str, most: float, X: Array) -> None:

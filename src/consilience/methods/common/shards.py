@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from ...arrays import Array, LazyRows, map_chunks, namespace, scratch, to_numpy
+from ...arrays import Array, Source, map_chunks, namespace, scratch, to_numpy
 from ...data import Views
-from ...divergences import Divergence, Rows
+from ...divergences import Divergence, ViewRows
 from ...families import FAMILIES, Family, choose
-from ...rows import DaskReader, current_client
+from ...rows import DaskStorage, current_client
 from ...rows.remote import Remote, given_up, vertical
-from ...rows.shards import Shard, Shards, gathered, in_shards
+from ...rows.shards import Shard, Shards, in_shards, join_blocks
 from ..coem.algorithm import Model, Part
 from ..coem.assign import conclusion
-from .input_checks import check_directions, in_blocks, prepared, ready_blocks, warn_of_lost
+from .input_checks import check_directions, plan_blocks, prepared, ready_blocks, warn_of_lost
 
 FATE = "takes no part in the estimates and gets the cluster of the largest prior"  # of an entity without a word
 TOO_LARGE = (
@@ -29,7 +29,7 @@ GENERAL = ("bernoulli", "multinomial", "gaussian")  # what `choose` takes, each 
 LOOKED_AT = 1000  # rows that a family sees before the first round
 
 
-def kmeans_shards(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> Shards:
+def prepare_kmeans(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None) -> Shards:
     """Entities made ready for k-means; with `centres`, to be measured against those."""
     cluster = Cluster.of(views)
     if cluster is None:
@@ -37,7 +37,7 @@ def kmeans_shards(views: Views, divergence: Divergence, centres: Mapping[str, Ar
         shards: Shards = in_shards(rows)
     else:
         shards = remote_rows(cluster, divergence, centres)
-    check_directions(views, {name: part.present for name, part in shards.parts.items()}, fitting=centres is None)
+    check_directions(views, {name: part.present for name, part in shards.views.items()}, fitting=centres is None)
     return shards
 
 
@@ -45,22 +45,22 @@ def remote_rows(cluster: Cluster, divergence: Divergence, centres: Mapping[str, 
     """The same on a cluster, where all shards must measure from the same point."""
     views = cluster.views
     there = dict(zip(views.names, views.present.T, strict=True))
-    ready = replace(cluster.shards(ready_shard), parts={n: Rows(views[n], own, own) for n, own in there.items()})
+    ready = replace(cluster.shards(ready_shard), views={n: ViewRows(views[n], own, own) for n, own in there.items()})
     if centres is None:
         dense = [name for name in views.names if not views[name].sparse]  # sparse rows are measured from zero
         centres = {name: ready.some(looked_at(there[name]))[name].X for name in dense}
     shards = ready.changed(measured_shard, divergence, centres)
-    return replace(shards, parts={n: Rows(views[n], own, own) for n, own in presence(shards, views.names).items()})
+    return replace(shards, views={n: ViewRows(views[n], own, own) for n, own in presence(shards, views.names).items()})
 
 
 def ready_shard(chunk: Views) -> Shard:
     """Some entities, on a worker."""
-    return Shard({name: Rows(X, there, there) for name, (X, there) in ready_blocks(chunk).items()})
+    return Shard({name: ViewRows(X, there, there) for name, (X, there) in ready_blocks(chunk).items()})
 
 
 def measured_shard(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Shard:
     """Lay out the rows of a shard for a divergence; `centres` says where the rows of each view lie."""
-    parts = shard.parts.items()
+    parts = shard.views.items()
     return whole({n: divergence.prepare(part.X, part.present, in_double(centres.get(n))) for n, part in parts})
 
 
@@ -75,7 +75,7 @@ def whole(parts: Mapping[str, Any]) -> Shard:
     return Shard({name: part.at(slice(0, n)) for name, part in parts.items()})
 
 
-def mixture_shards(
+def prepare_mixture(
     views: Views, wanted: Mapping[str, Any], n_clusters: int, *, fitting: bool = True
 ) -> tuple[Shards, dict[str, str]]:
     """Entities made ready for mixture models, and for each view why its family was taken, if the user did not say."""
@@ -100,12 +100,12 @@ def mixture_there(
     found = remote_families(cluster, wanted, views.names)
     shards = cluster.shards(mixture_shard, {name: family for name, (family, _) in found.items()})
     there = presence(shards, views.names)
-    shards = replace(shards, parts={n: Part(views[n], own, found[n][0], None) for n, own in there.items()})
-    check_words(views, shards.parts, fitting=fitting)
+    shards = replace(shards, views={n: Part(views[n], own, found[n][0], None) for n, own in there.items()})
+    check_words(views, shards.views, fitting=fitting)
     if fitting:
-        families = {name: remotely_bound(shards, name) for name in shards.parts}
-        known = {name: replace(part, family=families[name]) for name, part in shards.parts.items()}
-        shards = replace(shards.changed(with_families, families), parts=known)
+        families = {name: remotely_bound(shards, name) for name in shards.views}
+        known = {name: replace(part, family=families[name]) for name, part in shards.views.items()}
+        shards = replace(shards.changed(with_families, families), views=known)
     return shards, {name: reason for name, (_, reason) in found.items()}
 
 
@@ -117,7 +117,7 @@ def too_large(parts: Mapping[str, Part], n_clusters: int) -> bool:
 
 def concluded(shards: Shards, model: Model, prior: Array, assignment: str) -> list[dict[str, Any]]:
     """What is known of each shard's entities in the end; posteriors that would take too much memory lie in files."""
-    large, found = too_large(shards.parts, prior.shape[0]), []
+    large, found = too_large(shards.views, prior.shape[0]), []
     for own in shards.map(conclusion, model, prior, assignment):
         if large:
             own["posteriors"] = {name: parked(posterior) for name, posterior in own["posteriors"].items()}
@@ -139,7 +139,7 @@ def budget() -> int:
 
 def is_lazy(X: Array) -> bool:
     """Whether rows are not in memory."""
-    return isinstance(X, LazyRows)
+    return isinstance(X, Source)
 
 
 def find_family(name: str, wanted: Any, X: Array) -> tuple[Family, str]:
@@ -169,7 +169,7 @@ def most_general(choices: Iterator[tuple[Family, str]]) -> tuple[Family, str]:
 
 def over_blocks(function: Callable[[Array], Any], X: Array) -> Iterator[Any]:
     """A function of all rows, or of some at a time where they are not in memory."""
-    return map_chunks(lambda rows: function(X[rows, ...]), in_blocks(X))
+    return map_chunks(lambda rows: function(X[rows, ...]), plan_blocks(X))
 
 
 def make_part(name: str, X: Array, present: Array, family: Family) -> Part:
@@ -178,8 +178,8 @@ def make_part(name: str, X: Array, present: Array, family: Family) -> Part:
     if any(complaints):
         raise ValueError(f"view {name!r}: family {family.name!r} {next(filter(None, complaints))}")
     if informative[0] is not None:
-        present = namespace(present).logical_and(present, gathered(informative))
-    return Part(X, present, family, None if own[0] is None else gathered(own))
+        present = namespace(present).logical_and(present, join_blocks(informative))
+    return Part(X, present, family, None if own[0] is None else join_blocks(own))
 
 
 def seen_by(family: Family, X: Array) -> tuple[str | None, Array | None, Array | None]:
@@ -208,7 +208,7 @@ def bound(part: Part) -> Family:
 
 def remotely_bound(shards: Remote, name: str) -> Family:
     """The same for rows on workers."""
-    part = shards.parts[name]
+    part = shards.views[name]
     return of_some(part.family, shards.some(looked_at(part.present))[name].X, shards.map(extremes_of, name))
 
 
@@ -219,7 +219,7 @@ def has_extremes(family: Family) -> bool:
 
 def extremes_of(shard: Shard, name: str) -> Array | None:
     """What a family has to see of a shard's rows."""
-    part = shard.parts[name]
+    part = shard.views[name]
     return part.family.extremes(part.X)
 
 
@@ -237,7 +237,7 @@ def of_some(family: Family, some: Array, extremes: Iterator[Array | None]) -> Fa
 
 def with_families(shard: Shard, families: Mapping[str, Family]) -> Shard:
     """A shard whose families have seen what they must."""
-    return Shard({name: replace(part, family=families[name]) for name, part in shard.parts.items()})
+    return Shard({name: replace(part, family=families[name]) for name, part in shard.views.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +252,7 @@ class Cluster:
     def of(cls, views: Views) -> Cluster | None:
         """None where the rows are in the memory of this process, or come there."""
         blocks = dict(views.items())
-        if not all(isinstance(getattr(block, "reader", None), DaskReader) for block in blocks.values()):
+        if not all(isinstance(getattr(block, "reader", None), DaskStorage) for block in blocks.values()):
             return None
         client = current_client()
         return None if client is None else cls(client, views, aligned(blocks))
@@ -284,7 +284,7 @@ class Cluster:
 
 def aligned(blocks: Mapping[str, Any]) -> dict[str, Any]:
     """Arrays of dask in chunks at the same rows: those of the one that has most to move."""
-    arrays = {name: block.reader.array[block.start : block.stop] for name, block in blocks.items()}
+    arrays = {name: block.storage.array[block.start : block.stop] for name, block in blocks.items()}
     largest = max(blocks, key=lambda name: blocks[name].nbytes)
     lengths = tuple(length for length in arrays[largest].chunks[0] if length) or (0,)
     return {name: array.rechunk({0: lengths}) for name, array in arrays.items()}
@@ -305,7 +305,7 @@ def presence(shards: Shards, names: tuple[str, ...]) -> dict[str, np.ndarray]:
 
 def present_in(shard: Shard) -> dict[str, np.ndarray]:
     """The same of a shard."""
-    return {name: to_numpy(part.present) for name, part in shard.parts.items()}
+    return {name: to_numpy(part.present) for name, part in shard.views.items()}
 
 
 def remote_families(

@@ -22,7 +22,7 @@ from ...affinities import (
 )
 from ...arrays import (
     Array,
-    LazyRows,
+    Source,
     as_rows,
     available_memory,
     device_memory,
@@ -34,7 +34,7 @@ from ...arrays import (
 )
 from ...data import Views, index_columns, per_view
 from ...divergences import NoDivergenceError
-from ...rows import some_in_memory
+from ...rows import read_some
 from ..spectral.missing import Similarities
 from .input_checks import name_of, ready_blocks, users_line, warn_of_lost
 
@@ -174,8 +174,8 @@ def only(X: Array, chosen: np.ndarray) -> Array:
     """The rows that are chosen; of rows on a disk they are read, where they fit."""
     if chosen.all():
         return X
-    if isinstance(X, LazyRows):
-        return as_rows(some_in_memory(X, np.flatnonzero(chosen)))
+    if isinstance(X, Source):
+        return as_rows(read_some(X, np.flatnonzero(chosen)))
     return take_rows(X, like(np.flatnonzero(chosen), X))
 
 

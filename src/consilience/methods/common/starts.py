@@ -11,9 +11,9 @@ import numpy as np
 
 from ...arrays import Array, dense_rows, like, namespace, stored, to_numpy, where, zeros
 from ...data import per_view
-from ...divergences import Divergence, Rows
+from ...divergences import Divergence, ViewRows
 from ...rows.shards import Shard, Shards
-from ..kmeans.algorithm import divergences_to
+from ..kmeans.algorithm import compute_divergences
 from .statistics import NOWHERE, Collector
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and k passes over all would be slow
@@ -23,7 +23,7 @@ Measure = Callable[[np.ndarray], Array]  # positions of some entities -> diverge
 
 
 def seeding(
-    views: Mapping[str, Rows], divergences: Mapping[str, Divergence], n_clusters: int, strategy: str
+    views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], n_clusters: int, strategy: str
 ) -> Callable[[np.random.Generator], Array]:
     """A function that chooses k entities and gives every other to the nearest of them, all views considered."""
     scales = {name: spread(view, divergences[name]) for name, view in views.items()}
@@ -49,16 +49,16 @@ def nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
     return partition
 
 
-def spread(view: Rows, divergence: Divergence) -> float:
+def spread(view: ViewRows, divergence: Divergence) -> float:
     """Mean divergence of a view's rows from their common centre: what makes views of different units comparable."""
     xp = namespace(view.own)
     everyone = Collector(view, 1).collect(xp.astype(view.own * 0, xp.int64))
-    away = divergences_to(view, divergence, divergence.centres(everyone.sums, everyone.counts))[:, 0]
+    away = compute_divergences(view, divergence, divergence.centres(everyone.sums, everyone.counts))[:, 0]
     return float(xp.sum(where(view.present, away, 0.0))) / max(1.0, float(everyone.counts[0]))
 
 
 def divergences_from(
-    views: Mapping[str, Rows],
+    views: Mapping[str, ViewRows],
     divergences: Mapping[str, Divergence],
     scales: Mapping[str, float],
     seeds: np.ndarray,
@@ -75,7 +75,7 @@ def divergences_from(
             continue
         xp = namespace(view.own)
         at = like(seeds, view.own)
-        away = divergences_to(view, divergences[name], dense_rows(view.X, at)) / scales[name]
+        away = compute_divergences(view, divergences[name], dense_rows(view.X, at)) / scales[name]
         both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
         total = total + where(both, away, 0.0)
         shared = shared + xp.astype(both, xp.float64)
@@ -84,7 +84,7 @@ def divergences_from(
     return where(shared > 0, total / where(shared > 0, shared, 1.0), 1.0)
 
 
-def candidates(views: Mapping[str, Rows], n_clusters: int) -> np.ndarray:
+def candidates(views: Mapping[str, ViewRows], n_clusters: int) -> np.ndarray:
     """Entities that can be seeds: those with some view, unless these are too few."""
     seen = np.any([to_numpy(view.present) for view in views.values()], axis=0)
     return np.flatnonzero(seen) if seen.sum() >= n_clusters else np.arange(len(seen))
@@ -139,7 +139,7 @@ def sampled(shards: Shards, n_clusters: int, rng: np.random.Generator) -> tuple[
 
     How many depends on the data's shape alone.
     """
-    n, n_values = sum(shards.sizes), sum(stored(part.X) for part in shards.parts.values())
+    n, n_values = sum(shards.sizes), sum(stored(part.X) for part in shards.views.values())
     wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
     if n <= wanted:
         return shards.some(None), None
@@ -167,11 +167,11 @@ def given_partition(init: Any, shards: Shards, divergence: Divergence, n_cluster
     """
     n = sum(shards.sizes)
     partition = np.full(n, NOWHERE)
-    for name, values in view_by_view(init, list(shards.parts), n, n_clusters).items():
+    for name, values in view_by_view(init, list(shards.views), n, n_clusters).items():
         labels = _labels_from(name, values, shards, divergence, n_clusters)
-        partition = np.where(to_numpy(shards.parts[name].present), labels, partition)
+        partition = np.where(to_numpy(shards.views[name].present), labels, partition)
     if (partition == NOWHERE).all():
-        raise no_start(shards.parts)
+        raise no_start(shards.views)
     return partition
 
 
@@ -214,14 +214,14 @@ def _labels_from(name: str, values: Any, shards: Shards, divergence: Divergence,
     values = np.asarray(values)
     if values.ndim == 1:
         return values
-    if are_centres(name, values, shards.parts[name].X.shape, n_clusters):
+    if are_centres(name, values, shards.views[name].X.shape, n_clusters):
         return np.concatenate(list(shards.map(nearest_rows, name, divergence, values)))
     return values.argmax(axis=1)
 
 
 def nearest_rows(shard: Shard, name: str, divergence: Divergence, values: np.ndarray) -> np.ndarray:
     """The nearest of some given centres for each row of a shard."""
-    return nearest_centres(shard.parts[name], divergence, values)
+    return nearest_centres(shard.views[name], divergence, values)
 
 
 def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_clusters: int, more: str = "") -> bool:
@@ -237,8 +237,8 @@ def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_cluster
     return values.shape == (n_clusters, d)
 
 
-def nearest_centres(view: Rows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
+def nearest_centres(view: ViewRows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
     """The nearest of some given centres for each row."""
     counts = zeros(values.shape[:1], view.own) + 1
     centres = divergence.centres(like(values.astype(np.float64), view.own), counts)
-    return to_numpy(divergences_to(view, divergence, centres)).argmin(axis=1)
+    return to_numpy(compute_divergences(view, divergence, centres)).argmin(axis=1)

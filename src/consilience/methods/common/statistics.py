@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...arrays import Array, add_label_sums, chunks, count_labels, map_chunks, namespace, where, zeros
-from ...divergences import Rows
+from ...divergences import ViewRows
 
 NOWHERE = -1  # label of an entity in a view that it does not have, or that nobody has labelled yet
 
@@ -18,7 +18,7 @@ class Statistics:
     counts: Array  # (k,)
 
     @classmethod
-    def none(cls, view: Rows, n_clusters: int) -> Statistics:
+    def none(cls, view: ViewRows, n_clusters: int) -> Statistics:
         shape = n_clusters, view.X.shape[1]
         return cls(zeros(shape, view.own), zeros(shape[:1], view.own))
 
@@ -51,7 +51,7 @@ class Collector:
     Memory is kept and used again: fresh memory every round would cost as much as the sums.
     """
 
-    def __init__(self, view: Rows, n_clusters: int) -> None:
+    def __init__(self, view: ViewRows, n_clusters: int) -> None:
         self.view, self.n_clusters = view, n_clusters
         self.chunks = chunks(view.X, with_sums=True)
         self.total = Statistics.none(view, n_clusters)

@@ -16,11 +16,11 @@ from ...arrays import Array, is_array, like, namespace, to_numpy, where
 from ...data import Table
 from ...divergences import Divergence
 from ...families import Family
-from ...rows.shards import Shard, Shards, new_age, started
-from ..coem.algorithm import CoEMState, Model, Sums, expected, state_of
+from ...rows.shards import Shard, Shards, new_version, started
+from ..coem.algorithm import CoEMState, Model, Sums, run_e_step, state_of
 from ..coem.priors import Prior
-from ..kmeans.algorithm import Centres, KMeansState, e_step, fetched, maximise, sweep
-from ..kmeans.combine import Agreed, consensus
+from ..kmeans.algorithm import Centers, KMeansState, e_step, fetch_numbers, maximise, sweep
+from ..kmeans.combine import Agreed, collect_consensus
 from .statistics import NOWHERE, Statistics
 
 # Above 1/2 and at most 1, where all batches count the same. Liang & Klein recommend 0.7. Streams of 20 batches hardly
@@ -46,10 +46,10 @@ def counted(shards: Shards) -> dict[str, int]:
     """How many entities have each view, of the views that somebody has."""
     if not sum(shards.sizes):
         raise ValueError("this batch has no entities: leave it out")
-    present = [part.present for part in shards.parts.values()]
+    present = [part.present for part in shards.views.values()]
     xp = namespace(present[0])
-    numbers = fetched([xp.sum(xp.astype(own, xp.float64)) for own in present])
-    found = {name: int(n) for name, n in zip(shards.parts, numbers, strict=True) if n}
+    numbers = fetch_numbers([xp.sum(xp.astype(own, xp.float64)) for own in present])
+    found = {name: int(n) for name, n in zip(shards.views, numbers, strict=True) if n}
     if not found:
         raise ValueError("no row of this batch says anything, for all are zeros: leave the batch out")
     return found
@@ -78,7 +78,7 @@ def totals(memory: Memory, key: str) -> Any:
 
 def co_em_memories(shards: Shards, model: Model, eta: float) -> dict[str, Memory]:
     """What is to be remembered of entities that a model was fitted on."""
-    found = {name: expected(shards, model, name, eta) for name in shards.parts}
+    found = {name: run_e_step(shards, model, name, eta) for name in shards.views}
     return {name: first_memory(n, sums_of(found[name], name)) for name, n in counted(shards).items()}
 
 
@@ -101,14 +101,14 @@ def co_em_step(
     """
     n_with, after = counted(shards), dict(memories)
     for name in n_with:
-        sums = expected(shards, model, name, eta)  # E-step, Eqs 13 and 14
+        sums = run_e_step(shards, model, name, eta)  # E-step, Eqs 13 and 14
         for other, n in n_with.items():
             own = sums_of(sums, name) if other == name else {"posteriors": sums.totals[other]}
             after[other] = {**after[other], **averaged(memories[other], n, own)}
         sums = remembered_sums(after, name)
         params = families[name].maximise(sums.statistics)  # M-step, Eq 12
         model = model.learned(name, params, prior.learned(model.weights, name, sums))  # Eqs 12 and 17
-    found = expected(shards, model, next(iter(n_with)), eta, judged=True)
+    found = run_e_step(shards, model, next(iter(n_with)), eta, judged=True)
     state = state_of(model, found.quality, eta, stays=True)
     everyone = {name: state.log_likelihoods.get(name, 0.0) for name in memories}
     return replace(state, log_likelihoods=everyone), after
@@ -122,7 +122,7 @@ def remembered_sums(memories: Memories, name: str) -> Sums:
 
 
 def kmeans_memories(
-    shards: Shards, divergence: Divergence, centres: Centres, agreed: Agreed, names: Sequence[str]
+    shards: Shards, divergence: Divergence, centres: Centers, agreed: Agreed, names: Sequence[str]
 ) -> dict[str, Memory]:
     """Collect what `partial_fit` needs to know of the entities that k-means was fitted on."""
     handed_over = shards.total(handed, divergence, centres, names).by_view
@@ -137,16 +137,16 @@ def unlabelled(shards: Shards) -> Shards:
     return started(shards, np.full(sum(shards.sizes), NOWHERE))
 
 
-def handed(shard: Shard, divergence: Divergence, centres: Centres, names: Sequence[str]) -> Agreed:
+def handed(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
     """A shard's statistics of each view under the labels that the views before it hand over."""
-    found = {name: Statistics.none(shard.parts[name], centres.values[name].shape[0]) for name in names}
+    found = {name: Statistics.none(shard.views[name], centres.values[name].shape[0]) for name in names}
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
         for i, name in enumerate(names):
             labels = shard.kept[name][1][rows]
             for other in (*names[i + 1 :], *names[:i]):  # the last to speak is the one just before
                 own = shard.kept[other][1][rows]
                 labels = namespace(own).where(own == NOWHERE, labels, own)
-            found[name].include(X[name], where(shard.parts[name].present[rows], labels, NOWHERE))
+            found[name].include(X[name], where(shard.views[name].present[rows], labels, NOWHERE))
     return Agreed(found)
 
 
@@ -158,7 +158,7 @@ def kmeans_step(
     It starts from the views' own centres.
     """
     n_with, after = counted(shards), dict(memories)
-    centres = Centres(dict(own), {name: new_age() for name in own})
+    centres = Centers(dict(own), {name: new_version() for name in own})
     names, costs = list(n_with), {}
     turns, n_clusters = names[::-1], centres.values[names[0]].shape[0]
     found = shards.total(sweep, divergence, centres, turns, names[0], n_clusters, False)
@@ -171,9 +171,9 @@ def kmeans_step(
         ends = name == names[-1]
         found = shards.total(sweep, divergence, centres, turns, following, n_clusters, ends)  # E-step, Eqs 8 and 10
         costs[name] = found.cost
-    for name, agreed in shards.total(consensus, divergence, centres, names).by_view.items():
+    for name, agreed in shards.total(collect_consensus, divergence, centres, names).by_view.items():
         after[name] = {**after[name], **averaged_clusters(memories[name], n_with[name], "agreed", agreed)}
-    *per_view, n_several, n_agreed = fetched([*costs.values(), found.counted, found.agreed])
+    *per_view, n_several, n_agreed = fetch_numbers([*costs.values(), found.counted, found.agreed])
     everyone = dict.fromkeys(memories, 0.0) | dict(zip(names, per_view, strict=True))
     return KMeansState(centres, everyone, n_agreed / n_several if n_several else 1.0, settled=False), after
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import CSR, add_label_sums, chunks, generator, map_chunks, take_rows, threads, to_numpy
 from ...data import Constraints, Table, Views
-from ...divergences import Rows, SquaredEuclidean
+from ...divergences import SquaredEuclidean, ViewRows
 from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
 from ..common.input_checks import (
     check_n_clusters,
@@ -202,7 +202,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         return tags
 
 
-def only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -> Rows:
+def only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -> ViewRows:
     """The rows of the one view there may be, made ready; with centres, to be measured against those."""
     if views.n_views > 1:
         raise ValueError(
@@ -222,12 +222,12 @@ def present_rows(views: Views) -> dict[str, Any]:
     return found
 
 
-def ready_rows(X: Any, centres: np.ndarray | None = None) -> Rows:
+def ready_rows(X: Any, centres: np.ndarray | None = None) -> ViewRows:
     """Rows made ready to be measured; all of them are there."""
     return SquaredEuclidean().prepare(X, np.ones(X.shape[0], bool), centres)
 
 
-def costs_of(rows: Rows, metric: Metric, centres: np.ndarray) -> np.ndarray:
+def costs_of(rows: ViewRows, metric: Metric, centres: np.ndarray) -> np.ndarray:
     """What each row costs in each cluster: (n, k)."""
     return np.concatenate(list(map_chunks(metric.measure(rows, centres), chunks(rows.X))))
 
@@ -237,7 +237,7 @@ def visiting(order: str, rng: np.random.Generator) -> Order:
     return rng.permutation if order == "random" else np.arange
 
 
-def given_start(init: Any, view: Rows, n_clusters: int, name: str = "X") -> tuple[np.ndarray, np.ndarray | None]:
+def given_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> tuple[np.ndarray, np.ndarray | None]:
     """Centres that a user gave, or labels with their means; responsibilities stand for labels."""
     values, shape = to_numpy(init), view.X.shape
     if values.dtype.kind not in "iuf":
@@ -257,7 +257,7 @@ def given_start(init: Any, view: Rows, n_clusters: int, name: str = "X") -> tupl
     return values.astype(np.float64), None
 
 
-def label_means(view: Rows, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def label_means(view: ViewRows, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """The mean of each cluster; one of no rows gets the mean of all."""
     sums = add_label_sums(view.X, labels, np.zeros((n_clusters, view.X.shape[1])))
     counts = np.bincount(labels, minlength=n_clusters)

@@ -23,10 +23,10 @@ import scipy.sparse as sp
 
 from ..._saving import save_as
 from ...arrays import CSR, add_label_sums, blocks, chunks, map_chunks, map_values, nearest, scorer
-from ...divergences import Rows, SquaredEuclidean
+from ...divergences import SquaredEuclidean, ViewRows
 from ...families import Gaussian, GaussianFull, GaussianTied
 from ..common.starts import spread
-from ..kmeans.algorithm import measuring
+from ..kmeans.algorithm import make_divergence
 from .farthest import Farthest, farthest_pair
 
 Pairs = Sequence[tuple[int, int]]  # of rows
@@ -52,10 +52,10 @@ class Metric(ABC):
     """The metrics of all clusters. A value: learning gives another."""
 
     @abstractmethod
-    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
         """Squared distance of rows from each centre under its metric, less the log-determinant."""
 
-    def nearest(self, view: Rows, centres: np.ndarray) -> Nearest:
+    def nearest(self, view: ViewRows, centres: np.ndarray) -> Nearest:
         """The cheapest cluster of rows, and what they cost there."""
         measure = self.measure(view, centres)
 
@@ -115,10 +115,10 @@ class Identity(Metric):
     n_clusters: int
     n_columns: int
 
-    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
-        return measuring(view, SquaredEuclidean(), centres)
+    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
+        return make_divergence(view, SquaredEuclidean(), centres)
 
-    def nearest(self, view: Rows, centres: np.ndarray) -> Nearest:
+    def nearest(self, view: ViewRows, centres: np.ndarray) -> Nearest:
         score = scorer(view.X, *SquaredEuclidean().affine(centres, view.origin))
 
         def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -201,7 +201,7 @@ class Diagonal(LearnedMetric):
         """Return the identity in units in which `variance` is 1."""
         return cls(np.full((n_clusters, n_columns), 1 / variance), shared)
 
-    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
         density = Gaussian().density(precise(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights})
         return partial(minus_twice, density, view)
 
@@ -252,7 +252,7 @@ class Full(LearnedMetric):
         """Return the identity in units in which `variance` is 1."""
         return cls(np.broadcast_to(np.eye(n_columns) / variance, (n_clusters, n_columns, n_columns)), shared)
 
-    def measure(self, view: Rows, centres: np.ndarray) -> Measure:
+    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
         covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
         family, own = (GaussianTied(), covariances[0]) if self.shared else (GaussianFull(), covariances)
         density = family.density(precise(view.X[:1, ...]), {"means": centres, "covariances": own})
@@ -308,13 +308,13 @@ METRICS: dict[str, Callable[..., Metric]] = {
 }
 
 
-def mean_variance(view: Rows) -> float:
+def mean_variance(view: ViewRows) -> float:
     """Mean variance of a view's columns; 1 for rows that are all equal."""
     variance = spread(view, SquaredEuclidean()) / view.X.shape[1]
     return variance if variance > 0 else 1.0
 
 
-def minus_twice(density: Callable[[Any], np.ndarray], view: Rows, rows: slice) -> np.ndarray:
+def minus_twice(density: Callable[[Any], np.ndarray], view: ViewRows, rows: slice) -> np.ndarray:
     """Minus twice the log-densities, less the constant that all Gaussians have."""
     X = precise(view.X[rows, ...])
     return -2 * density(X) - X.shape[1] * log(2 * pi)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...data import Constraints, Links, components
 from ...data.links import closure
-from ...divergences import Rows
+from ...divergences import ViewRows
 from .cluster_metrics import Metric
 from .linked import Linked, Order
 from .neighbourhoods import first_centres
@@ -31,7 +31,7 @@ MOST_ROUNDS = 300  # of the constrained k-means of a view
 class Instances:
     """The rows of one view, and which of them each entity is."""
 
-    view: Rows
+    view: ViewRows
     row: np.ndarray  # (entities,) -1: the entity lacks the view
 
     @property
@@ -168,7 +168,7 @@ class Base:
     seed: int  # seed of the start, the same in every view and round, so that views may come in any order
     centres: Mapping[str, np.ndarray]  # given starts
 
-    def cluster(self, name: str, view: Rows, given: Constraints, links: Constraints) -> ConstrainedState:
+    def cluster(self, name: str, view: ViewRows, given: Constraints, links: Constraints) -> ConstrainedState:
         """Cluster one view under its own constraints and those from others; the start tells them apart."""
         problem = Linked(view, links.must, links.cannot, self.measured)
         centres = self.centres.get(name)

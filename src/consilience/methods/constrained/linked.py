@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import CSR, take_rows
 from ...data import Links, both_ways, numbered
-from ...divergences import Rows
+from ...divergences import ViewRows
 from .cluster_metrics import Metric, mean_variance
 from .farthest import Farthest
 
@@ -32,7 +32,7 @@ class Neighbours(NamedTuple):
 class Linked:
     """A view and the links between its rows; must-links are numbered before cannot-links."""
 
-    view: Rows
+    view: ViewRows
     must: Links
     cannot: Links
     measured: bool  # whether the price of a link depends on its length (MPCK-Means) or is its weight (PCK-Means)
@@ -62,10 +62,10 @@ class Linked:
         return mask
 
     @cached_property
-    def own(self) -> Rows:
+    def own(self) -> ViewRows:
         """The rows that have links, by themselves."""
         view = self.view
-        return Rows(take_rows(view.X, self.rows), view.present[self.rows], view.own[self.rows], view.origin)
+        return ViewRows(take_rows(view.X, self.rows), view.present[self.rows], view.own[self.rows], view.origin)
 
     @property
     def pairs(self) -> np.ndarray:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...arrays import Array, add_label_sums, dense_rows, take_rows
 from ...data import Constraints, Links, both_ways, numbered
-from ...divergences import Rows, SquaredEuclidean
+from ...divergences import SquaredEuclidean, ViewRows
 from ..common.starts import further_seeds, plus_plus_seeds
-from ..kmeans.algorithm import divergences_to
+from ..kmeans.algorithm import compute_divergences
 
 
 def neighbourhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:
@@ -40,7 +40,7 @@ def is_among(pairs: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def first_centres(
-    view: Rows,
+    view: ViewRows,
     given: Constraints,
     everything: Constraints,
     n_clusters: int,
@@ -65,12 +65,12 @@ def first_centres(
     if alone is not None:
         centres = np.vstack([centres, dense_rows(view.X, np.array([alone]))])
         taken.add(alone)
-    closest = divergences_to(view, SquaredEuclidean(), centres).min(axis=1)
+    closest = compute_divergences(view, SquaredEuclidean(), centres).min(axis=1)
     more = further_seeds(partial(away_from, view), everyone, n_clusters, rng, closest, taken)
     return np.vstack([centres, dense_rows(view.X, np.array(more, int))])
 
 
-def means_of(view: Rows, groups: list[np.ndarray]) -> np.ndarray:
+def means_of(view: ViewRows, groups: list[np.ndarray]) -> np.ndarray:
     """The mean of each group of rows."""
     rows = np.concatenate(groups)
     sizes = np.array([len(own) for own in groups])
@@ -79,9 +79,9 @@ def means_of(view: Rows, groups: list[np.ndarray]) -> np.ndarray:
     return sums / sizes[:, None]
 
 
-def away_from(view: Rows, seeds: np.ndarray) -> Array:
+def away_from(view: ViewRows, seeds: np.ndarray) -> Array:
     """Squared distance of all rows from some."""
-    return divergences_to(view, SquaredEuclidean(), dense_rows(view.X, seeds))
+    return compute_divergences(view, SquaredEuclidean(), dense_rows(view.X, seeds))
 
 
 def kept_apart(cannot: Links, groups: list[np.ndarray]) -> int | None:

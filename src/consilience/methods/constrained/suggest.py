@@ -15,7 +15,7 @@ from ...arrays import to_numpy
 from ...data import Constraints, Views, components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
-from ..common.input_checks import check_views, prepare
+from ..common.input_checks import check_views, prepare_rows
 from ..common.starts import divergences_from, spread
 
 Distances = Callable[[np.ndarray], np.ndarray]  # some entities -> distance of all from each: (n, some)
@@ -91,7 +91,7 @@ def costs_by(model: Any, X: Any) -> np.ndarray:
 def distances(views: Views) -> Distances:
     """How far entities are from some, over all views that they share, each in units of its spread."""
     divergence = SquaredEuclidean()
-    ready = prepare(views, divergence)
+    ready = prepare_rows(views, divergence)
     scales = {name: spread(rows, divergence) for name, rows in ready.items()}
     measure = partial(divergences_from, ready, dict.fromkeys(ready, divergence), scales)
     return lambda entities: to_numpy(measure(entities))

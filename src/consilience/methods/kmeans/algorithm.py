@@ -31,24 +31,24 @@ from ...arrays import (
     workspace,
 )
 from ...arrays.parallel import BLOCK
-from ...divergences import Divergence, Rows
-from ...rows.shards import Shard, Shards, gathered, new_age, reading
+from ...divergences import Divergence, ViewRows
+from ...rows.shards import Shard, Shards, iterate_rows, join_blocks, new_version
 from ..common.statistics import NOWHERE, Statistics
 
 
 @dataclass(frozen=True, eq=False)
-class Centres:
+class Centers:
     """The views' centres at some time; a view may have none yet."""
 
     values: dict[str, Array] = field(default_factory=dict)
     ages: dict[str, int] = field(default_factory=dict)  # labels by other centres are of no use
     _scorers: dict[tuple[str, int], Scorer] = field(default_factory=dict)
 
-    def moved(self, name: str, values: Array) -> Centres:
+    def moved(self, name: str, values: Array) -> Centers:
         """The same but for one view."""
-        return Centres({**self.values, name: values}, {**self.ages, name: new_age()})
+        return Centers({**self.values, name: values}, {**self.ages, name: new_version()})
 
-    def scorer(self, name: str, view: Rows, divergence: Divergence) -> Scorer:
+    def scorer(self, name: str, view: ViewRows, divergence: Divergence) -> Scorer:
         """A view's centres laid out for its rows, once."""
         key = name, id(view.origin)
         if key not in self._scorers:
@@ -64,7 +64,7 @@ class Centres:
 class KMeansState:
     """After a round: each view's centres, what they cost, and how far the views agree."""
 
-    centres: Centres
+    centres: Centers
     costs: dict[str, float]
     agreement: float
     settled: bool
@@ -84,9 +84,9 @@ def multi_view_kmeans(
     An entity that a view lacks keeps its label meanwhile: a view trains on the newest label each of its entities has
     from another view, or on its own where it is the entity's only view.
     """
-    centres, costs = Centres(), {}
+    centres, costs = Centers(), {}
     turns: list[str] = []  # the views in the order of their turns, the last one first
-    complete = all(is_complete(part) for part in shards.parts.values())
+    complete = all(is_complete(part) for part in shards.views.values())
     used: dict[str, Statistics] = {}  # in each view's last M-step
     found = swept(shards, divergence, centres, turns, names[0], n_clusters)
     while True:
@@ -102,7 +102,7 @@ def multi_view_kmeans(
         moved = [found.statistics.differs(used[names[0]])]
         if not complete and before:  # or somebody's label has been waiting in a view
             moved += [used[name].differs(before[name]) for name in names[1:]]
-        *per_view, counted, agreed, changed = fetched(
+        *per_view, counted, agreed, changed = fetch_numbers(
             [*costs.values(), found.counted, found.agreed, reduce(add, moved)]
         )
         settled = changed == 0 and (complete or bool(before))
@@ -110,12 +110,12 @@ def multi_view_kmeans(
         yield KMeansState(centres, dict(zip(costs, per_view, strict=True)), agreement, settled)
 
 
-def is_complete(view: Rows) -> bool:
+def is_complete(view: ViewRows) -> bool:
     """Whether no entity lacks the view."""
     return bool(namespace(view.present).all(view.present))
 
 
-def fetched(numbers: Sequence[Array]) -> list[float]:
+def fetch_numbers(numbers: Sequence[Array]) -> list[float]:
     """Numbers from wherever they are, in one go."""
     return to_numpy(namespace(numbers[0]).stack(list(numbers))).tolist()
 
@@ -136,27 +136,27 @@ class Sweep:
 def swept(
     shards: Shards,
     divergence: Divergence,
-    centres: Centres,
+    centres: Centers,
     turns: Sequence[str],
     following: str,
     n_clusters: int,
 ) -> Sweep:
     """E-step in the view that had its turn last, its labels handed to the next view's M-step: one pass."""
-    ends = bool(turns) and following == next(iter(shards.parts))
+    ends = bool(turns) and following == next(iter(shards.views))
     return shards.total(sweep, divergence, centres, turns, following, n_clusters, ends)
 
 
 def sweep(
     shard: Shard,
     divergence: Divergence,
-    centres: Centres,
+    centres: Centers,
     turns: Sequence[str],
     following: str,
     n_clusters: int,
     judged: bool,
 ) -> Sweep:
     """The same for the entities of a shard."""
-    view = shard.parts[following]
+    view = shard.views[following]
     statistics, xp = Statistics.none(view, n_clusters), namespace(view.own)
     nothing = xp.sum(view.own[:0])
     found = Sweep(statistics, nothing, nothing, nothing)
@@ -171,20 +171,20 @@ def sweep(
 
 
 def e_step(
-    shard: Shard, divergence: Divergence, centres: Centres, turns: Sequence[str], *read: str
+    shard: Shard, divergence: Divergence, centres: Centers, turns: Sequence[str], *read: str
 ) -> Iterator[tuple[slice, dict[str, Array], Array]]:
     """Some entities after the other, their rows in the views to be read, and what the view whose turn it is costs.
 
     The shard keeps each view's labels.
     """
     stale = [name for name in turns if shard.age(name) != centres.ages[name]]
-    asked = {name: shard.parts[name].X for name in (*stale, *read)}
+    asked = {name: shard.views[name].X for name in (*stale, *read)}
     for name in stale:
         shard.outdate(name)
-    for rows, X in reading(asked, shard.n, rows_at_a_time(asked, shard.n)):
+    for rows, X in iterate_rows(asked, shard.n, rows_at_a_time(asked, shard.n)):
         total = 0.0
         for name in stale:
-            view = shard.parts[name]
+            view = shard.views[name]
             winner, value = nearest(X[name], centres.scorer(name, view, divergence))
             present = view.present[rows]
             room(shard, name, winner)[rows] = winner if view.complete else where(present, winner, NOWHERE)
@@ -211,18 +211,18 @@ def room(shard: Shard, name: str, labels: Array) -> Array:
 
 def newest(shard: Shard, turns: Sequence[str], rows: slice) -> Array:
     """The label that each entity has from the last of its views that had a turn; the one of the start before."""
-    if turns and shard.parts[turns[0]].complete:
+    if turns and shard.views[turns[0]].complete:
         return shard.kept[turns[0]][1][rows]
     assert shard.start is not None, "whoever starts k-means gives labels"
     labels = shard.start[rows]
     for name in reversed(turns):
-        labels = namespace(labels).where(shard.parts[name].present[rows], shard.kept[name][1][rows], labels)
+        labels = namespace(labels).where(shard.views[name].present[rows], shard.kept[name][1][rows], labels)
     return labels
 
 
 def agreement(shard: Shard, names: Sequence[str], rows: slice) -> tuple[Array, Array]:
     """How many entities have two views or more, and of how many all views say the same."""
-    views = [shard.parts[name] for name in names]
+    views = [shard.views[name] for name in names]
     lowest, highest, n_known = extremes(shard, names, rows)
     xp = namespace(lowest)
     agreed = lowest == highest
@@ -238,7 +238,7 @@ def extremes(shard: Shard, names: Sequence[str], rows: slice) -> tuple[Array, Ar
     xp = namespace(first)
     lowest, highest, n_known = xp.full_like(first, xp.iinfo(first.dtype).max), xp.full_like(first, NOWHERE), first * 0
     for name in names:
-        present, own = shard.parts[name].present[rows], shard.kept[name][1][rows]
+        present, own = shard.views[name].present[rows], shard.kept[name][1][rows]
         lowest = xp.where(present, xp.minimum(lowest, own), lowest)
         highest = xp.where(present, xp.maximum(highest, own), highest)
         n_known = n_known + xp.astype(present, n_known.dtype)
@@ -248,7 +248,7 @@ def extremes(shard: Shard, names: Sequence[str], rows: slice) -> tuple[Array, Ar
 def maximise(
     shards: Shards,
     divergence: Divergence,
-    centres: Centres,
+    centres: Centers,
     turns: Sequence[str],
     name: str,
     statistics: Statistics,
@@ -267,34 +267,34 @@ def maximise(
 
 
 def farthest(
-    shard: Shard, divergence: Divergence, centres: Centres, turns: Sequence[str], name: str, values: Array, n: int
+    shard: Shard, divergence: Divergence, centres: Centers, turns: Sequence[str], name: str, values: Array, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of a shard the rows that lie farthest from the centres of their labels, and how far: (n,), (n, columns)."""
     for _ in e_step(shard, divergence, centres, turns):
         pass
-    view = shard.parts[name]
+    view = shard.views[name]
     labels = to_numpy(newest(shard, turns, slice(0, shard.n)))
     candidates = np.flatnonzero(to_numpy(view.present))
-    own = to_numpy(divergences_to(view, divergence, values))[np.arange(len(labels)), np.maximum(labels, 0)]
+    own = to_numpy(compute_divergences(view, divergence, values))[np.arange(len(labels)), np.maximum(labels, 0)]
     costs = np.where(labels[candidates] >= 0, own[candidates], -1.0)
     chosen = np.argsort(-costs, kind="stable")[:n]
     return costs[chosen], to_numpy(dense_rows(view.X, like(candidates[chosen], view.own)))
 
 
-def view_labels(shard: Shard, divergence: Divergence, centres: Centres, names: Sequence[str]) -> dict[str, Array]:
+def label_views(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> dict[str, Array]:
     """Each view's own labels of a shard's entities."""
     for _ in e_step(shard, divergence, centres, names):
         pass
     return {name: shard.kept[name][1] + 0 for name in names}
 
 
-def divergences_to(view: Rows, divergence: Divergence, centres: Array) -> Array:
+def compute_divergences(view: ViewRows, divergence: Divergence, centres: Array) -> Array:
     """Divergence of each row from each centre, in float64: (n, k)."""
-    measure = measuring(view, divergence, centres)
-    return gathered(list(map_chunks(measure, chunks(view.X))))
+    measure = make_divergence(view, divergence, centres)
+    return join_blocks(list(map_chunks(measure, chunks(view.X))))
 
 
-def measuring(view: Rows, divergence: Divergence, centres: Array) -> Callable[..., Array]:
+def make_divergence(view: ViewRows, divergence: Divergence, centres: Array) -> Callable[..., Array]:
     """A function that gives the divergences of some of the rows, which may have been read, from each centre."""
     xp = namespace(centres)
     score = scorer(view.X, *divergence.affine(centres, view.origin))

@@ -44,7 +44,7 @@ from ..common.membership import (
 )
 from ..common.progress import progress
 from ..common.run import Attempt, best_of, run
-from ..common.shards import TOO_LARGE, kmeans_shards
+from ..common.shards import TOO_LARGE, prepare_kmeans
 from ..common.starts import STRATEGIES, given_partition, sampled, seeding, spread_out
 from ..common.stepwise import (
     POWER,
@@ -58,8 +58,15 @@ from ..common.stepwise import (
     unlabelled,
 )
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
-from .algorithm import multi_view_kmeans, view_labels
-from .combine import consensus, consensus_centres, distances_from_cluster, distances_to, relative_distances, vote
+from .algorithm import label_views, multi_view_kmeans
+from .combine import (
+    collect_consensus,
+    compute_consensus_centers,
+    distances_from_cluster,
+    distances_to,
+    relative_distances,
+    vote,
+)
 
 T = TypeVar("T")
 
@@ -140,11 +147,11 @@ class BaseMultiViewKMeans(
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         with threads(self.n_jobs), on_device(*TOO_LARGE):
-            shards = kmeans_shards(views, self._divergence)
+            shards = prepare_kmeans(views, self._divergence)
             best, interrupted = best_of(self._attempts(shards))
             view_centres = best.run.state.centres
             labels, centres, agreed = best.result
-            by_view = list(shards.map(view_labels, self._divergence, view_centres, views.names))
+            by_view = list(shards.map(label_views, self._divergence, view_centres, views.names))
             memories = kmeans_memories(shards, self._divergence, view_centres, agreed, views.names)
             misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
         remember(self, X, views)
@@ -255,16 +262,16 @@ class BaseMultiViewKMeans(
         views = views[[name for name in self.view_columns_ if name in views]]
         check_same_clusters(self.n_clusters, next(iter(self.view_centers_.values())).shape[0])
         with threads(self.n_jobs), on_device(*TOO_LARGE):
-            self._step(unlabelled(kmeans_shards(views, self._divergence, self.cluster_centers_)))
+            self._step(unlabelled(prepare_kmeans(views, self._divergence, self.cluster_centers_)))
         return self
 
     def _step(self, shards: Shards) -> None:
         """One round on a batch; nothing is stored before all is done."""
-        kind = next(iter(shards.parts.values())).present
+        kind = next(iter(shards.views.values())).present
         own, memories = brought(self.view_centers_, kind), brought(self.statistics_, kind)
         state, memories = kmeans_step(shards, self._divergence, own, memories)
         centres = remembered_centres(memories, self._divergence, state.centres.values)
-        by_view = list(shards.map(view_labels, self._divergence, state.centres, list(shards.parts)))
+        by_view = list(shards.map(label_views, self._divergence, state.centres, list(shards.views)))
         voted = list(shards.map(vote, self._divergence, centres))
         misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
         self.labels_ = np.concatenate([to_numpy(labels) for labels, _ in voted])
@@ -274,7 +281,7 @@ class BaseMultiViewKMeans(
         self.n_steps_ += 1
         self.n_iter_, self.converged_ = 1, False
         store_agreement(self, joined_labels(by_view, self.view_columns_, len(self.labels_)))
-        self._store_misfit(misfit, list(shards.parts), self.n_steps_**-POWER)
+        self._store_misfit(misfit, list(shards.views), self.n_steps_**-POWER)
 
     def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
         """How many restarts, and the labels of each, from a child generator of its own."""
@@ -290,7 +297,7 @@ class BaseMultiViewKMeans(
     def _attempts(self, shards: Shards) -> Iterator[Attempt]:
         """One restart after the other."""
         n_runs, starts = self._starts(shards)
-        names = list(shards.parts)
+        names = list(shards.views)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, labels in enumerate(starts):
                 done = run(
@@ -300,8 +307,8 @@ class BaseMultiViewKMeans(
                     patience=self.patience,
                     report=partial(show, i),
                 )
-                agreed = shards.total(consensus, self._divergence, done.state.centres, names)
-                centres = consensus_centres(agreed, self._divergence, done.state.centres)
+                agreed = shards.total(collect_consensus, self._divergence, done.state.centres, names)
+                centres = compute_consensus_centers(agreed, self._divergence, done.state.centres)
                 votes = list(shards.map(vote, self._divergence, centres))
                 labels = np.concatenate([to_numpy(shard_labels) for shard_labels, _ in votes])
                 yield Attempt(done, (labels, centres, agreed), float(sum(cost for _, cost in votes)))
@@ -390,8 +397,8 @@ class BaseMultiViewKMeans(
     def _over(self, X: Any, task: Callable[..., T], *common: Any) -> Iterator[T]:
         """A task of new entities and the centres that they are measured against, shard by shard."""
         views = known_views(self, X)
-        shards = kmeans_shards(views, self._divergence, self.cluster_centers_)
-        known = {name: like(to_numpy(self.cluster_centers_[name]), part.present) for name, part in shards.parts.items()}
+        shards = prepare_kmeans(views, self._divergence, self.cluster_centers_)
+        known = {name: like(to_numpy(self.cluster_centers_[name]), part.present) for name, part in shards.views.items()}
         return shards.map(task, self._divergence, known, *common)
 
     @property

@@ -11,18 +11,18 @@ import numpy as np
 
 from ...arrays import Array, namespace, to_numpy, where
 from ...divergences import Divergence
-from ...rows.shards import Shard, gathered, reading
+from ...rows.shards import Shard, iterate_rows, join_blocks
 from ..common.statistics import NOWHERE, Statistics
-from .algorithm import Centres, e_step, extremes, measuring, rows_at_a_time
+from .algorithm import Centers, e_step, extremes, make_divergence, rows_at_a_time
 
 
-def unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
+def find_unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
     """The label that all views of an entity agree on; NOWHERE where they do not."""
     lowest, highest, _ = extremes(shard, names, rows)
     return where(lowest == highest, highest, NOWHERE)
 
 
-def consensus_centres(agreed: Agreed, divergence: Divergence, centres: Centres) -> dict[str, Array]:
+def compute_consensus_centers(agreed: Agreed, divergence: Divergence, centres: Centers) -> dict[str, Array]:
     """Compute the centres of the entities on which all their views agree (Eq 11).
 
     Where the views agree on no entity of a cluster that has the view, the view keeps its centre.
@@ -45,13 +45,13 @@ class Agreed:
         return Agreed({name: own + other.by_view[name] for name, own in self.by_view.items()})
 
 
-def consensus(shard: Shard, divergence: Divergence, centres: Centres, names: Sequence[str]) -> Agreed:
+def collect_consensus(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
     """The same for the entities of a shard."""
-    found = {name: Statistics.none(shard.parts[name], centres.values[name].shape[0]) for name in names}
+    found = {name: Statistics.none(shard.views[name], centres.values[name].shape[0]) for name in names}
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
-        agreed = unanimous(shard, names, rows)
+        agreed = find_unanimous(shard, names, rows)
         for name, own in found.items():
-            own.include(X[name], where(shard.parts[name].present[rows], agreed, NOWHERE))
+            own.include(X[name], where(shard.views[name].present[rows], agreed, NOWHERE))
     return Agreed(found)
 
 
@@ -66,13 +66,13 @@ def vote(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> 
         xp = namespace(distance)
         labels.append(xp.argmin(distance, axis=1))
         costs.append(xp.sum(xp.take_along_axis(reduce(add, away), labels[-1][:, None], axis=1)))
-    return gathered(labels), reduce(add, costs)
+    return join_blocks(labels), reduce(add, costs)
 
 
 def distances_to(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Array:
     """What `vote` compares: the distance of each entity to each cluster, summed over the views it has (n, k)."""
     found = divergences_by_view(shard, divergence, centres)
-    return gathered([reduce(add, (divergence.distance(own) for own in away)) for away in found])
+    return join_blocks([reduce(add, (divergence.distance(own) for own in away)) for away in found])
 
 
 def relative_distances(
@@ -84,7 +84,7 @@ def relative_distances(
     """
     distance = distances_to(shard, divergence, centres)
     xp = namespace(distance)
-    weighted = (xp.astype(part.present, distance.dtype) * units[name] for name, part in shard.parts.items())
+    weighted = (xp.astype(part.present, distance.dtype) * units[name] for name, part in shard.views.items())
     unit = reduce(add, weighted)
     return distance / where(unit > 0, unit, np.nan)[:, None]
 
@@ -103,14 +103,14 @@ def distances_from_cluster(
         xp = namespace(total)
         labels = xp.argmin(total, axis=1)[:, None]
         chosen.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
-    present = [to_numpy(part.present) for part in shard.parts.values()]
-    return to_numpy(gathered(chosen)), np.stack(present, axis=1)
+    present = [to_numpy(part.present) for part in shard.views.values()]
+    return to_numpy(join_blocks(chosen)), np.stack(present, axis=1)
 
 
 def divergences_by_view(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Iterator[list[Array]]:
     """Some entities after the other: for each view their divergence from each centre, 0 where they lack the view."""
-    measures = {name: measuring(view, divergence, centres[name]) for name, view in shard.parts.items()}
-    blocks = {name: view.X for name, view in shard.parts.items()}
-    for rows, X in reading(blocks, shard.n, rows_at_a_time(blocks, shard.n)):
-        there = {name: view.present[rows][:, None] for name, view in shard.parts.items()}
+    measures = {name: make_divergence(view, divergence, centres[name]) for name, view in shard.views.items()}
+    blocks = {name: view.X for name, view in shard.views.items()}
+    for rows, X in iterate_rows(blocks, shard.n, rows_at_a_time(blocks, shard.n)):
+        there = {name: view.present[rows][:, None] for name, view in shard.views.items()}
         yield [where(there[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]
