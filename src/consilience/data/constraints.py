@@ -132,8 +132,8 @@ class Constraints:
         wrong = np.flatnonzero(((pairs < 0) | (pairs >= MOST_ROWS)).any(axis=1))
         if self._names is None and len(wrong):
             raise ValueError(
-                f"{kind} {_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to the number "
-                "of entities"
+                f"{kind} {_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to "
+                "the number of entities"
             )
         return Links.of(pairs[weights > 0], weights[weights > 0])
 
