@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
-from consilience.arrays import available_memory, on_device, threads
+from consilience.arrays import available_memory, explain_out_of_memory, use_threads
 from consilience.arrays.parallel import available_threads
 from consilience.cli import main
 from consilience.cli.command import EPILOG, add_common_options, positive_integer
@@ -114,7 +114,7 @@ def places(blocks: list[np.ndarray], folder: Path, say: Say) -> dict[str, Views]
         found["dask"] = Views([dask.from_array(X, chunks=("auto", -1), name=False) for X in blocks])
     if torch := optional("torch", say):
         if torch.cuda.is_available():
-            with on_device("the data", "take fewer --rows"):
+            with explain_out_of_memory("the data", "take fewer --rows"):
                 found["GPU"] = Views([torch.asarray(X, device="cuda") for X in blocks])
         else:
             say.note("The GPU is left out: torch finds none.")
@@ -169,7 +169,7 @@ def fit(kind: Any, k: int, settings: dict[str, Any], X: Any, rounds: int) -> Any
 
 def fit_alone(*arguments: Any) -> Any:
     """The same on one thread, which is faster where threads of a product wait for cores that others keep busy."""
-    with threads(1):
+    with use_threads(1):
         return fit(*arguments)
 
 

@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from consilience import Constraints, MPCKMeans, MultiViewConstrainedKMeans, PCKMeans, Table, align
-from consilience.arrays import threads
+from consilience.arrays import use_threads
 from consilience.methods.constrained.cluster_metrics import Identity
 from consilience.methods.constrained.propagate import cluster_shapes, propagate
 
@@ -99,7 +99,7 @@ def propagation(d: int, n: int) -> Callable[[], tuple]:
     everyone = np.arange(n)
 
     def work() -> tuple:
-        with threads(None):
+        with use_threads(None):
             shapes = cluster_shapes(X, y, centres, Identity(N_CLUSTERS, d))
             return propagate(X, y, shapes, constraints.must, constraints.cannot, everyone, 0.5)
 

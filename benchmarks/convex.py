@@ -38,7 +38,7 @@ import numpy as np
 from numba import njit
 
 from consilience import ConvexMixture, Table, Views
-from consilience.arrays import threads
+from consilience.arrays import use_threads
 from consilience.methods.convex.algorithm import AllViews
 from consilience.methods.convex.inputs import Measured, by_name, components, measured
 from consilience.methods.convex.proportions import mixture_proportions
@@ -57,7 +57,7 @@ A_SHARE = 1e-6
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     what = f"{N_COLUMNS} columns, {N_CLUSTERS} clusters, float32"
-    with threads(None):
+    with use_threads(None):
         for n in (500, 1_000) if small else (5_000, 10_000):
             yield f"to a gap of {GAP:g}: {n:,} entities, {what}, beta_0", race(entities(n), repeats)
         n = 500 if small else 2_000
@@ -82,7 +82,7 @@ def entities(n: int) -> Measured:
 def held(found: Measured, factor: float) -> AllViews:
     """The components of a mixture, as the estimator makes them, with their table computed."""
     A = components({"view": found}, {"view": factor * found.reference}, len(found.entities))
-    for _ in A.views["view"].matrix.over_tiles(lambda _, tile: tile.shape):
+    for _ in A.views["view"].matrix.map_tiles(lambda _, tile: tile.shape):
         pass
     return A
 
@@ -110,7 +110,7 @@ class Pass(NamedTuple):
 
 def pass_over(A: AllViews, q: np.ndarray) -> Pass:
     n, matrix = A.n_entities, A.views["view"].matrix
-    parts = matrix.over_tiles(lambda _, tile: both_products(tile, q, np.zeros(n)))
+    parts = matrix.map_tiles(lambda _, tile: both_products(tile, q, np.zeros(n)))
     gradient, objective = (sum(part) / n for part in zip(*parts, strict=True))
     return Pass(q * gradient, float(gradient.max()) - 1, float(objective))
 

@@ -18,7 +18,7 @@ from scipy.linalg import subspace_angles
 
 from consilience import Table, Views
 from consilience.affinities import Gaussian
-from consilience.arrays import threads, to_numpy
+from consilience.arrays import to_numpy, use_threads
 from consilience.methods.coem.algorithm import co_em
 from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.schedules import constant_eta
@@ -45,7 +45,7 @@ def convex_update(n: int = 100_000) -> Table:
     w = torch.full((n,), 1 / n, dtype=torch.float64, device=device())
     q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=device())
     matrix = A.views["rows"].matrix
-    tiles = [(rows, tile) for rows, tile in matrix.over_tiles(lambda rows, tile: (rows, tile))]
+    tiles = [(rows, tile) for rows, tile in matrix.map_tiles(lambda rows, tile: (rows, tile))]
     whole = torch.empty((n, n), dtype=torch.float32, device=device())
 
     def copy() -> None:
@@ -95,7 +95,7 @@ def co_training(n: int = 50_000) -> Table:
         def one_round(operators: Any = operators, start: Any = start) -> list[Any]:
             return [project(K, others(start, v), k, np.random.default_rng(0)).U for v, K in enumerate(operators)]
 
-        with threads(None):
+        with use_threads(None):
             found[name] = [to_numpy(own) for own in one_round()]
             times[name] = median_seconds(one_round, REPEATS if name == "cuda" or n < 10_000 else 1)
         held[name] = operators[0].held
@@ -129,7 +129,7 @@ def co_em_rounds(n: int = 10_000_000) -> Table:
     times, likelihoods, waits = {}, {}, {}
     for name, to_kind in ((device(), lambda X: X), ("numpy", to_numpy)):
         views = Views([to_kind(X) for X in blocks], present=np.ones((n, 2), bool))
-        with threads(None):
+        with use_threads(None):
             shards, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian-full"), k)
             families = {own: part.family for own, part in shards.views.items()}
             start = start_from_init(to_numpy(y), shards, k, PRIORS["global"])

@@ -22,7 +22,15 @@ from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from consilience import Table
-from consilience.arrays import CSR, chunks, map_chunks, scorer, scores_of, threads, weighted_sums
+from consilience.arrays import (
+    CSR,
+    build_scorer,
+    compute_scores,
+    cut_into_chunks,
+    map_chunks,
+    use_threads,
+    weighted_sums,
+)
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.common.starts import given_partition
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
@@ -88,7 +96,7 @@ def start_of(X: sp.csr_array, centres: np.ndarray) -> np.ndarray:
 def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
-    with threads(None):
+    with use_threads(None):
         shards = started(in_shards({"text": rows}), partition)
         states = multi_view_kmeans(shards, ["text"], divergence, N_CLUSTERS)
         return next(islice(states, n_rounds - 1, None)).costs["text"]
@@ -133,10 +141,10 @@ def size(values: np.ndarray) -> str:
 
 def consilience_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rows = CSR(X.indptr, X.indices, X.data, X.shape[1])
-    score = scorer(rows, centres, np.zeros(len(centres)))
-    with threads(None):
-        scores = np.concatenate(list(map_chunks(lambda part: scores_of(rows[part], score), chunks(rows))))
-        parts = chunks(rows, with_sums=True)
+    score = build_scorer(rows, centres, np.zeros(len(centres)))
+    with use_threads(None):
+        scores = np.concatenate(list(map_chunks(lambda part: compute_scores(rows[part], score), cut_into_chunks(rows))))
+        parts = cut_into_chunks(rows, with_sums=True)
         sums = reduce(add, map_chunks(lambda part: weighted_sums(rows[part], weights[part]), parts))
     return scores, sums
 

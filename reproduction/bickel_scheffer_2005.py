@@ -197,7 +197,7 @@ def rounds(
 
     def densities(name: str, blended: np.ndarray) -> np.ndarray:
         """Of a view's rows, after an M-step on what it heard (Eq 22)."""
-        params = family.maximise(family.statistics(views[name], blended * here[name]))
+        params = family.maximize(family.statistics(views[name], blended * here[name]))
         return family.log_prob(views[name], params)
 
     def posteriors() -> dict[str, np.ndarray]:

@@ -130,7 +130,7 @@ def test_the_page_on_families_gives_a_family_that_keeps_the_contract():
     exec(re.search(r"```python\n(.*?)```", page, flags=re.DOTALL).group(1), names)
     family, rng = names["Exponential"](), np.random.default_rng(0)
     X, R = rng.exponential(2.0, (40, 3)), rng.dirichlet(np.ones(2), 40)
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     expected = stats.expon.logpdf(X[:, None, :], scale=1 / params["rates"]).sum(axis=2)
     np.testing.assert_allclose(family.log_prob(X, params), expected)
     np.testing.assert_allclose(params["rates"], R.sum(axis=0)[:, None] / (R.T @ X))

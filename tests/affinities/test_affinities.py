@@ -23,7 +23,7 @@ from consilience.affinities import (
     Precomputed,
     degrees,
 )
-from consilience.arrays import CSR, as_rows, threads, to_numpy
+from consilience.arrays import CSR, as_rows, to_numpy, use_threads
 
 
 def rows(n=120, d=6, seed=0, dtype=np.float64):
@@ -156,8 +156,8 @@ def test_blocks_and_threads_give_the_bits_of_the_whole(affinity, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 2000)
     results = []
     for held, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
-        monkeypatch.setattr("consilience.arrays.pairwise.HELD", held)
-        with threads(n_jobs):
+        monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", held)
+        with use_threads(n_jobs):
             operator = affinity.over(X, rng())
             results.append((operator @ U, degrees(operator), operator.norm()))
     for other in results[1:]:
@@ -174,7 +174,7 @@ def test_memory_is_known_beforehand(monkeypatch):
     assert graph.data.nbytes + graph.indices.nbytes <= NearestNeighbors(5).nbytes(X)
     Z = Landmarks(50, 3, "euclidean").over(X, rng()).factor
     assert Z.data.nbytes + Z.indices.nbytes == Landmarks(50, 3).nbytes(X)
-    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 1000)
+    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1000)
     assert Gaussian().nbytes(X) == 0
 
 
@@ -183,7 +183,7 @@ def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
     operator = Gaussian(1.0).over(X, rng())
     before = operator @ X
     assert len(pickle.dumps(operator)) < 300 * 300
-    monkeypatch.setattr("consilience.affinities.gaussian.products", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("consilience.affinities.gaussian.inner_products", lambda *_: pytest.fail("computed again"))
     assert np.array_equal(operator @ X, before)
 
 

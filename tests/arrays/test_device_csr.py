@@ -6,23 +6,23 @@ import scipy.sparse as sp
 
 from consilience.arrays import (
     add_label_sums,
-    as_plain,
+    all_rows_equal,
+    argmax_scores,
     as_rows,
-    dense_rows,
-    largest,
+    build_scorer,
+    compute_scores,
     map_values,
+    mask_rows,
+    max_abs,
     namespace,
-    nearest,
-    only_rows,
     row_is_finite,
     row_sums,
-    rows_are_same,
     scale_rows,
-    scorer,
-    scores_of,
     squared_norms,
     stored_values,
+    take_dense_rows,
     take_rows,
+    to_host,
     to_numpy,
     weighted_sums,
 )
@@ -57,22 +57,22 @@ def test_the_verbs_that_give_numbers(matrix, rows):
     rng, n = np.random.default_rng(0), host.shape[0]
     weights, bias, soft = rng.normal(size=(K, D)), rng.normal(size=K), rng.random((n, K)).astype(matrix.dtype)
     labels = rng.integers(-1, K, n)
-    wanted, score = scorer(host, weights, bias), scorer(device, torch.asarray(weights), torch.asarray(bias))
+    wanted, score = build_scorer(host, weights, bias), build_scorer(device, torch.asarray(weights), torch.asarray(bias))
     tolerance = {"rtol": 1e-4, "atol": 1e-5} if matrix.dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
     pairs = [
-        (scores_of(device, score), scores_of(host, wanted)),
+        (compute_scores(device, score), compute_scores(host, wanted)),
         (weighted_sums(device, torch.asarray(soft)), weighted_sums(host, soft)),
         (row_sums(device), row_sums(host)),
         (squared_norms(device), squared_norms(host)),
         (row_is_finite(device), row_is_finite(host)),
         (stored_values(device), stored_values(host)),
-        *zip(nearest(device, score), nearest(host, wanted), strict=True),
+        *zip(argmax_scores(device, score), argmax_scores(host, wanted), strict=True),
     ]
     for found, expected in pairs:
         np.testing.assert_allclose(to_numpy(found), expected, **tolerance)
     sums = add_label_sums(device, torch.asarray(labels), torch.ones((K, D), dtype=torch.float64))
     np.testing.assert_allclose(to_numpy(sums), add_label_sums(host, labels, np.ones((K, D))), rtol=1e-12)
-    assert largest(device) == largest(host)
+    assert max_abs(device) == max_abs(host)
 
 
 @pytest.mark.parametrize("rows", SLICES[:-1])
@@ -83,15 +83,15 @@ def test_the_verbs_that_give_rows(matrix, rows):
     pairs = [
         (take_rows(device, torch.asarray(chosen)), dense[chosen]),
         (scale_rows(device, torch.asarray(factors)), dense * factors[:, None]),
-        (only_rows(device, torch.asarray(kept)), dense * kept[:, None]),
+        (mask_rows(device, torch.asarray(kept)), dense * kept[:, None]),
         (map_values(device, lambda values: values * values), dense * dense),
     ]
     for found, expected in pairs:
         assert found.dtype == device.dtype
-        np.testing.assert_allclose(as_plain(found).toarray(), expected, rtol=1e-6)
+        np.testing.assert_allclose(to_host(found).toarray(), expected, rtol=1e-6)
         soft = rng.random((len(expected), K))
         np.testing.assert_allclose(to_numpy(weighted_sums(found, torch.asarray(soft))), soft.T @ expected, rtol=1e-4)
-    few = dense_rows(device, torch.asarray(chosen))
+    few = take_dense_rows(device, torch.asarray(chosen))
     assert few.dtype == torch.float64
     np.testing.assert_array_equal(to_numpy(few), dense[chosen])
 
@@ -102,14 +102,14 @@ def test_rows_that_are_not_finite_are_found_and_can_be_left_out(matrix):
     device = on_torch(matrix)
     finite = row_is_finite(device)
     assert np.array_equal(np.flatnonzero(~to_numpy(finite)), filled)
-    assert bool(row_is_finite(only_rows(device, finite)).all())
+    assert bool(row_is_finite(mask_rows(device, finite)).all())
 
 
 def test_rows_that_are_the_same():
     equal = sp.csr_array(np.tile([[0.0, 2.0, 3.0]], (4, 1)))
-    assert rows_are_same(on_torch(equal))
+    assert all_rows_equal(on_torch(equal))
     for other in ([1.0, 2.0, 3.0], [2.0, 0.0, 3.0], [0.0, 2.0, 4.0]):
-        assert not rows_are_same(on_torch(sp.csr_array(np.vstack([equal.toarray(), other]))))
+        assert not all_rows_equal(on_torch(sp.csr_array(np.vstack([equal.toarray(), other]))))
 
 
 def test_a_slice_shares_memory_and_the_order_of_its_columns_is_kept(matrix):
@@ -131,7 +131,7 @@ def test_any_layout_and_type_is_taken(layout):
     assert isinstance(rows, DeviceCSR)
     assert rows.dtype == torch.float64
     assert namespace(rows).__name__ == "array_api_compat.torch"
-    np.testing.assert_array_equal(as_plain(rows).toarray(), dense)
+    np.testing.assert_array_equal(to_host(rows).toarray(), dense)
 
 
 def test_a_matrix_that_is_none_is_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from consilience.arrays import available_memory
-from consilience.arrays.memory import device_memory, on_device
+from consilience.arrays.memory import available_device_memory, explain_out_of_memory
 
 
 class OutOfMemoryError(RuntimeError):
@@ -19,7 +19,7 @@ class OfALibrary(OutOfMemoryError):
 def test_a_full_device_is_told_of(kind):
     with (
         pytest.raises(MemoryError, match="a table of 7 rows does not fit the device: lower n_landmarks") as error,
-        on_device("a table of 7 rows", "lower n_landmarks"),
+        explain_out_of_memory("a table of 7 rows", "lower n_landmarks"),
     ):
         raise kind("tried to allocate 40 GiB")
     assert isinstance(error.value.__cause__, kind)
@@ -27,12 +27,12 @@ def test_a_full_device_is_told_of(kind):
 
 @pytest.mark.parametrize("kind", [RuntimeError, MemoryError, KeyboardInterrupt])
 def test_other_errors_pass(kind):
-    with pytest.raises(kind, match="as it was"), on_device("a table"):
+    with pytest.raises(kind, match="as it was"), explain_out_of_memory("a table"):
         raise kind("as it was")
 
 
 def test_arrays_that_lie_here_are_on_no_device(to_kind):
-    assert device_memory(to_kind(np.ones(3))) is None
+    assert available_device_memory(to_kind(np.ones(3))) is None
 
 
 def test_there_is_memory():

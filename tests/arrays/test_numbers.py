@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from consilience.arrays import like, log_bessel, log_sphere_integral, to_numpy
-from consilience.arrays.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
+from consilience.arrays import asarray_like, log_bessel, log_sphere_integral, to_numpy
+from consilience.arrays.linalg import inverse_cholesky, is_positive_definite, sum_of_squares, weighted_cross_products
 from consilience.arrays.special import log_factorial
 from transfers import DEVICE, on_device, transfers
 
@@ -18,7 +18,7 @@ def covariances(shape=(3, 4, 4)):
 @pytest.mark.parametrize("shape", [(4, 4), (3, 4, 4)])
 def test_the_inverse_root_whitens_and_is_triangular(to_kind, shape):
     C = covariances(shape)
-    found = to_numpy(inverse_root(to_kind(C)))
+    found = to_numpy(inverse_cholesky(to_kind(C)))
     np.testing.assert_allclose(found @ C @ np.swapaxes(found, -1, -2), np.broadcast_to(np.eye(4), shape), atol=1e-12)
     np.testing.assert_array_equal(found, np.tril(found))
 
@@ -26,17 +26,17 @@ def test_the_inverse_root_whitens_and_is_triangular(to_kind, shape):
 def test_a_matrix_that_is_not_definite_is_never_called_so(to_kind):
     C = covariances()
     C[1] -= 1.01 * np.linalg.eigvalsh(C[1])[0] * np.eye(4)
-    assert not surely_definite(to_kind(C))
-    assert surely_definite(covariances())
+    assert not is_positive_definite(to_kind(C))
+    assert is_positive_definite(covariances())
 
 
 def test_torch_has_no_root_of_a_matrix_that_is_not_definite():
     torch = pytest.importorskip("torch")
     C = covariances()
     C[1] = -C[1]
-    found = to_numpy(inverse_root(torch.asarray(C)))
+    found = to_numpy(inverse_cholesky(torch.asarray(C)))
     assert np.isnan(found).any(axis=(1, 2)).tolist() == [False, True, False]
-    assert surely_definite(torch.asarray(covariances()))
+    assert is_positive_definite(torch.asarray(covariances()))
 
 
 def test_log_factorial(to_kind):
@@ -60,11 +60,11 @@ def test_the_bessel_function_is_that_of_numpy(to_kind, d):
 def test_like_copies_nothing_that_is_there_already():
     X, values = on_device(np.eye(3)), on_device(np.ones(3))
     with transfers() as fetched:
-        assert like(values, X) is values
-        moved = like(np.ones(3), X)
+        assert asarray_like(values, X) is values
+        moved = asarray_like(np.ones(3), X)
     assert (fetched.arrays, fetched.numbers) == ([], 0)
     assert moved.device == DEVICE
-    np.testing.assert_array_equal(like(values, np.eye(3)), np.ones(3))
+    np.testing.assert_array_equal(asarray_like(values, np.eye(3)), np.ones(3))
 
 
 def test_transfers_are_counted_and_the_library_is_left_as_it_was():
@@ -84,7 +84,7 @@ def test_transfers_are_counted_and_the_library_is_left_as_it_was():
 def test_weighted_products_and_sums_of_squares(to_kind, dtype):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(50, 4)).astype(dtype), rng.random((50, 3)).astype(dtype)
-    found = to_numpy(weighted_products(to_kind(X), to_kind(weights)))
+    found = to_numpy(weighted_cross_products(to_kind(X), to_kind(weights)))
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, np.einsum("ij,ic,ie->jce", weights, X, X), rtol=1e-4, atol=1e-4)
     np.testing.assert_array_equal(found, np.swapaxes(found, 1, 2))

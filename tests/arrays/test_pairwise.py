@@ -5,7 +5,7 @@ import pytest
 from array_api_compat import device
 from scipy.spatial.distance import cdist
 
-from consilience.arrays import KernelMatrix, fits_table, namespace, to_numpy
+from consilience.arrays import KernelMatrix, fits_in_memory, namespace, to_numpy
 from consilience.divergences import Likelihood, SquaredEuclidean
 from transfers import on_device, transfers
 
@@ -65,8 +65,8 @@ def test_a_device_keeps_products_and_gives_one_number(held):
 
 def test_a_table_on_a_device_is_held_as_far_as_its_memory_goes(monkeypatch):
     X = on_device(rows())
-    assert fits_table(1 << 30, X)
-    assert not fits_table((1 << 30) + 1, X)  # nothing is known of the memory
-    monkeypatch.setattr("consilience.arrays.pairwise.device_memory", lambda _: 100 << 30)
-    assert fits_table(80 << 30, X)
-    assert not fits_table(81 << 30, X)
+    assert fits_in_memory(1 << 30, X)
+    assert not fits_in_memory((1 << 30) + 1, X)  # nothing is known of the memory
+    monkeypatch.setattr("consilience.arrays.pairwise.available_device_memory", lambda _: 100 << 30)
+    assert fits_in_memory(80 << 30, X)
+    assert not fits_in_memory(81 << 30, X)

@@ -9,37 +9,40 @@ import threadpoolctl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consilience.arrays import CSR, blocks, chunks, map_chunks, threads
-from consilience.arrays.parallel import available_threads, cut
+from consilience.arrays import CSR, cut_into_blocks, cut_into_chunks, map_chunks, use_threads
+from consilience.arrays.parallel import available_threads, split_slice
 from waiting import HANG_LIMIT
 
 
 @given(st.integers(0, 1000), st.integers(1, 20), st.integers(0, 50))
 def test_parts_are_neighbours_that_cover_all_rows(n, n_parts, start):
-    parts = cut(slice(start, start + n), n_parts)
+    parts = split_slice(slice(start, start + n), n_parts)
     assert [i for part in parts for i in range(part.start, part.stop)] == list(range(start, start + n))
     lengths = [part.stop - part.start for part in parts]
     assert max(lengths) - min(lengths) <= 1
 
 
 def test_small_data_is_one_chunk_and_large_data_several(monkeypatch):
-    assert chunks(np.zeros((10_000, 100))) == [slice(0, 10_000)]
-    assert len(chunks(np.zeros((50_000, 100)))) == 4
+    assert cut_into_chunks(np.zeros((10_000, 100))) == [slice(0, 10_000)]
+    assert len(cut_into_chunks(np.zeros((50_000, 100)))) == 4
     monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 1000)
     wide = CSR.from_scipy(sp.random_array((400, 100), density=0.5, rng=np.random.default_rng(0)).tocsr())
-    assert (len(chunks(wide)), len(chunks(wide, with_sums=True))) == (16, 2)  # sums of each column are not free
+    assert (len(cut_into_chunks(wide)), len(cut_into_chunks(wide, with_sums=True))) == (
+        16,
+        2,
+    )  # sums of each column are not free
 
 
 def test_blocks_cut_a_chunk():
     X = np.zeros((1_000_000, 10))
-    parts = blocks(X, slice(100, 900_000))
+    parts = cut_into_blocks(X, slice(100, 900_000))
     assert parts[0].start == 100
     assert parts[-1].stop == 900_000
     assert len(parts) > 4
 
 
 def test_results_come_in_order_on_several_threads():
-    parts = cut(slice(0, 40), 40)
+    parts = split_slice(slice(0, 40), 40)
     seen = set()
     barrier = threading.Barrier(2, timeout=HANG_LIMIT)
 
@@ -49,21 +52,21 @@ def test_results_come_in_order_on_several_threads():
             barrier.wait()  # the first two must run at the same time
         return part.start
 
-    with threads(2):
+    with use_threads(2):
         assert list(map_chunks(work, parts)) == list(range(40))
     assert len(seen) == 2
 
 
 def test_one_thread_is_the_callers_own():
-    with threads(1):
-        assert set(map_chunks(lambda _: threading.get_ident(), cut(slice(0, 9), 3))) == {threading.get_ident()}
+    with use_threads(1):
+        assert set(map_chunks(lambda _: threading.get_ident(), split_slice(slice(0, 9), 3))) == {threading.get_ident()}
 
 
 def test_no_thread_runs_far_ahead():
     """A result may hold much memory: at most one more than there are threads is under way."""
     started = []
-    with threads(2):
-        for done, _ in enumerate(map_chunks(lambda part: started.append(part), cut(slice(0, 30), 30))):
+    with use_threads(2):
+        for done, _ in enumerate(map_chunks(lambda part: started.append(part), split_slice(slice(0, 30), 30))):
             assert len(started) <= done + 3
 
 
@@ -74,8 +77,8 @@ def test_errors_come_through(n):
             raise RuntimeError(f"chunk {part.start}")
         return part.start
 
-    with threads(n), pytest.raises(RuntimeError, match="chunk 3"):
-        list(map_chunks(work, cut(slice(0, 9), 9)))
+    with use_threads(n), pytest.raises(RuntimeError, match="chunk 3"):
+        list(map_chunks(work, split_slice(slice(0, 9), 9)))
 
 
 def test_blas_gets_its_threads_back():
@@ -83,14 +86,14 @@ def test_blas_gets_its_threads_back():
         return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
 
     before = blas()
-    with threads(None):
+    with use_threads(None):
         assert set(blas()) <= {1}
     assert blas() == before
 
 
 def test_number_of_threads_follows_jobs_and_environment(monkeypatch):
     def used(n_jobs):
-        with threads(n_jobs):
+        with use_threads(n_jobs):
             from consilience.arrays.parallel import _crew
 
             return _crew.get().n_threads

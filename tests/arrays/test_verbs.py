@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 from consilience.arrays import (
     CSR,
     add_label_sums,
+    argmax_scores,
+    build_scorer,
+    compute_scores,
     count_labels,
-    dense_rows,
-    largest,
-    nearest,
-    only_rows,
+    float64_zeros,
+    mask_rows,
+    max_abs,
     row_is_finite,
     scale_rows,
-    scorer,
-    scores_of,
     squared_norms,
+    take_dense_rows,
     to_numpy,
     weighted_sums,
-    zeros,
 )
 
 
@@ -53,23 +53,23 @@ def test_scores_and_nearest(rows, k):
     rng = np.random.default_rng(0)
     weights, bias = rng.standard_normal((k, 30)), rng.standard_normal(k)
     expected = dense @ weights.T - bias
-    score = scorer(X, to_kind(weights), to_kind(bias))
-    np.testing.assert_allclose(to_numpy(scores_of(X, score)), expected, atol=1e-12)
-    labels, best = nearest(X, score)
+    score = build_scorer(X, to_kind(weights), to_kind(bias))
+    np.testing.assert_allclose(to_numpy(compute_scores(X, score)), expected, atol=1e-12)
+    labels, best = argmax_scores(X, score)
     assert np.array_equal(to_numpy(labels), expected.argmax(axis=1))
     np.testing.assert_allclose(to_numpy(best), expected.max(axis=1), atol=1e-12)
 
 
 def test_nearest_takes_the_first_of_equals(rows):
     X, _, to_kind = rows
-    labels, _ = nearest(X, scorer(X, to_kind(np.ones((40, 30))), to_kind(np.zeros(40))))
+    labels, _ = argmax_scores(X, build_scorer(X, to_kind(np.ones((40, 30))), to_kind(np.zeros(40))))
     assert np.array_equal(to_numpy(labels), np.zeros(50))
 
 
 def test_label_sums_and_counts(rows):
     X, dense, to_kind = rows
     labels = np.random.default_rng(0).integers(-1, 4, size=50)
-    sums = add_label_sums(X, to_kind(labels), zeros((4, 30), to_kind(dense)))
+    sums = add_label_sums(X, to_kind(labels), float64_zeros((4, 30), to_kind(dense)))
     np.testing.assert_allclose(to_numpy(sums), [dense[labels == j].sum(axis=0) for j in range(4)], atol=1e-12)
     again = add_label_sums(X, to_kind(labels), sums)
     np.testing.assert_allclose(to_numpy(again), [2 * dense[labels == j].sum(axis=0) for j in range(4)], atol=1e-12)
@@ -90,7 +90,7 @@ def test_weighted_sums(rows, k, softness):
 def test_row_verbs(rows):
     X, dense, to_kind = rows
     np.testing.assert_allclose(to_numpy(squared_norms(X)), (dense**2).sum(axis=1))
-    np.testing.assert_allclose(to_numpy(dense_rows(X, to_kind(np.array([7, 3, 3])))), dense[[7, 3, 3]])
+    np.testing.assert_allclose(to_numpy(take_dense_rows(X, to_kind(np.array([7, 3, 3])))), dense[[7, 3, 3]])
     factors = np.arange(50.0)
     scaled = scale_rows(X, to_kind(factors))
     np.testing.assert_allclose(to_numpy(squared_norms(scaled)), ((dense * factors[:, None]) ** 2).sum(axis=1))
@@ -100,16 +100,16 @@ def test_row_verbs(rows):
 def test_only_rows_and_largest(rows):
     X, dense, to_kind = rows
     kept = np.arange(50) % 3 != 0
-    left = only_rows(X, to_kind(kept))
+    left = mask_rows(X, to_kind(kept))
     np.testing.assert_allclose(to_numpy(squared_norms(left)), np.where(kept, (dense**2).sum(axis=1), 0))
-    assert largest(X) == np.abs(dense).max()
+    assert max_abs(X) == np.abs(dense).max()
 
 
 def test_scores_are_measured_from_the_origin(to_kind):
     rng = np.random.default_rng(0)
     X, weights, bias, origin = (rng.random(shape) for shape in ((9, 3), (2, 3), (2,), (3,)))
-    score = scorer(to_kind(X), *(to_kind(values) for values in (weights, bias, origin)))
-    np.testing.assert_allclose(to_numpy(scores_of(to_kind(X), score)), (X - origin) @ weights.T - bias)
+    score = build_scorer(to_kind(X), *(to_kind(values) for values in (weights, bias, origin)))
+    np.testing.assert_allclose(to_numpy(compute_scores(to_kind(X), score)), (X - origin) @ weights.T - bias)
 
 
 def test_row_is_finite_finds_the_rows():
@@ -136,11 +136,11 @@ def test_kernels_for_any_number_of_clusters_and_type(k, dtype, index, density, s
     assert rows.dtype == dtype
     rng = np.random.default_rng(seed)
     weights, bias = rng.standard_normal((k, 11)), rng.standard_normal(k)
-    score = scorer(rows, weights, bias)
+    score = build_scorer(rows, weights, bias)
     expected = dense @ weights.T - bias
     tolerance = 1e-5 if dtype == np.float32 else 1e-12
-    np.testing.assert_allclose(scores_of(rows, score), expected, atol=tolerance)
-    labels, best = nearest(rows, score)
+    np.testing.assert_allclose(compute_scores(rows, score), expected, atol=tolerance)
+    labels, best = argmax_scores(rows, score)
     np.testing.assert_allclose(best, expected.max(axis=1), atol=tolerance)
     np.testing.assert_allclose(expected[np.arange(23), labels], expected.max(axis=1), atol=tolerance)
     soft = rng.dirichlet(np.ones(k), 23).astype(dtype)
@@ -164,7 +164,7 @@ def test_slices_of_rows_share_memory_and_have_the_right_rows():
     assert part.shape == (10, 30)
     assert part.size == X[10:20].nnz
     assert part.data is rows.data
-    np.testing.assert_allclose(dense_rows(part, np.arange(10)), X.toarray()[10:20])
+    np.testing.assert_allclose(take_dense_rows(part, np.arange(10)), X.toarray()[10:20])
     np.testing.assert_allclose(squared_norms(part), (X.toarray()[10:20] ** 2).sum(axis=1))
     assert rows[10:20, ...].shape == (10, 30)
 

@@ -110,7 +110,7 @@ def test_each_view_alone_has_a_place_in_the_embedding():
 @pytest.mark.parametrize("held", [True, False])
 def test_products_in_parts_equal_the_whole(held, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 70 * 16)
-    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 1 << 30 if held else 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1 << 30 if held else 0)
     views = some_views(2)
     rng = np.random.default_rng(0)
     operators = [Gaussian().over(block, rng) for _, block in views.items()]
@@ -128,7 +128,7 @@ def test_products_in_parts_equal_the_whole(held, monkeypatch):
 
 def test_product_takes_no_memory_of_all_pairs(monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1 << 16)
-    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     views = some_views(2, n=1500)
     tracemalloc.start()
     model = KernelProduct(3, bandwidth=3.0, n_init=1, random_state=0, n_jobs=1).fit(views)

@@ -53,7 +53,7 @@ def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_pat
     monkeypatch.setattr(where, stop)
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
-    assert ran.refusal == f"consilience: {done}"
+    assert ran.params_complaint == f"consilience: {done}"
     assert "Traceback" not in ran.err
     assert everything(tmp_path) == []
 
@@ -70,7 +70,7 @@ def test_ctrl_c_while_the_model_is_moved_into_the_staging_folder_names_no_remove
     monkeypatch.setattr(os, "link", link)
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
-    assert ran.refusal.endswith("fitted the model and judged the clusters: nothing was written")
+    assert ran.params_complaint.endswith("fitted the model and judged the clusters: nothing was written")
     assert everything(tmp_path) == []
 
 
@@ -108,7 +108,7 @@ def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clu
     monkeypatch.setattr(Say, "result", result)
     ran = run(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
-    assert ran.refusal.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
+    assert ran.params_complaint.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
     assert out.exists()
 
 

@@ -337,7 +337,7 @@ def bad_out(tmp_path, monkeypatch):
 def test_empty_out_is_refused_before_any_file_is_read(command, bad_out):
     ran = bad_out(command, "")
     assert ran.code == 2
-    assert ran.refusal.endswith("error: argument --out: the path is empty: name a file or a folder")
+    assert ran.params_complaint.endswith("error: argument --out: the path is empty: name a file or a folder")
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "y/" * 2100 + "x"])
@@ -456,7 +456,7 @@ def test_files_take_their_place_together_or_not_at_all(force, ab, tmp_path, monk
     if ran.code == 0:
         assert len(read_labels(out)) > 0
     else:
-        assert ran.refusal.endswith("nothing was written")
+        assert ran.params_complaint.endswith("nothing was written")
         assert now == before
 
 

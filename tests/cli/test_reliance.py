@@ -295,7 +295,7 @@ def test_ctrl_c_while_assessing(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.reliance.assess", stop)
     ran = run("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert ran.code == 130
-    assert ran.refusal.endswith("prepared the views and fitted the model: nothing was written")
+    assert ran.params_complaint.endswith("prepared the views and fitted the model: nothing was written")
 
 
 @pytest.fixture(scope="module")

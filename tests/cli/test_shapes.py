@@ -224,7 +224,7 @@ def test_methods_that_cannot_take_similarities_name_those_that_can(method, data,
     assert ran.code == 1
     wanted = f"view 'near' holds similarities, which --method {method} cannot take: use "
     takers = "consilience or spectral or kernel-addition or co-regularized or convex"
-    assert ran.refusal == f"consilience: {wanted}{takers}"
+    assert ran.params_complaint == f"consilience: {wanted}{takers}"
 
 
 @pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])
@@ -289,8 +289,8 @@ def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, 
 def test_compare_needs_groups(independent):
     ran = run("compare", *independent)
     assert "No evidence for groups" not in ran.out
-    assert ran.refusal.startswith("consilience: No evidence for groups: ")
-    assert ran.refusal.endswith("Give -k N to compare methods anyway")
+    assert ran.params_complaint.startswith("consilience: No evidence for groups: ")
+    assert ran.params_complaint.endswith("Give -k N to compare methods anyway")
     ran = run("compare", *independent, "-k", "small-groups")
     assert_refused(ran, "-k small-groups is for `consilience cluster`: methods cannot be compared by it", code=2)
 
@@ -327,7 +327,7 @@ def test_small_groups_need_the_default_method(duplicates, tmp_path):
 def test_auto_is_refused_with_too_few_entities(tmp_path):
     np.save(tmp_path / "few.npy", np.random.default_rng(0).normal(size=(5, 2)))
     ran = run("cluster", "--view", tmp_path / "few.npy", "--out", tmp_path / "out")
-    assert ran.refusal.endswith("5 entities are too few to find out how many clusters there are: give -k N")
+    assert ran.params_complaint.endswith("5 entities are too few to find out how many clusters there are: give -k N")
 
 
 @pytest.fixture(scope="module")
@@ -516,7 +516,7 @@ def test_classes_known_of_nobody_are_refused(data, tmp_path):
     file = write_csv(tmp_path / "known.csv", ["class", "other"], [("", i) for i in range(N)])
     ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out")
     assert ran.code == 1
-    assert "known.csv:class (--labels) has no label for any of the entities" in ran.refusal
+    assert "known.csv:class (--labels) has no label for any of the entities" in ran.params_complaint
 
 
 @pytest.fixture(scope="module")

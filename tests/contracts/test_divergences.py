@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.arrays import CSR, nearest, scorer, to_numpy
+from consilience.arrays import CSR, argmax_scores, build_scorer, to_numpy
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.kmeans.algorithm import compute_divergences
 
@@ -48,7 +48,9 @@ def test_equals_its_formula_on_sparse_rows(divergence, formula):
 def test_the_nearest_centre_has_the_smallest_divergence(divergence, formula):
     X, C = data()
     view = divergence.prepare(X, np.ones(40, bool))
-    labels, value = nearest(view.X, scorer(view.X, *divergence.affine(divergence.centres(C, np.ones(6)), view.origin)))
+    labels, value = argmax_scores(
+        view.X, build_scorer(view.X, *divergence.affine(divergence.centres(C, np.ones(6)), view.origin))
+    )
     assert np.array_equal(labels, formula(X, C).argmin(axis=1))
     np.testing.assert_allclose(view.own - divergence.scale * value, formula(X, C).min(axis=1), atol=1e-12)
 

@@ -487,7 +487,7 @@ def test_refuses_to_transfer_names():
 @given(some_links, some_links, st.lists(st.integers(0, 4), min_size=N, max_size=N))
 def test_other_numbers_for_the_same_entities(must, cannot, numbers):
     """Who gets the same number is one: a pair of both falls away."""
-    found = Constraints(must, cannot).renumbered(np.array(numbers))
+    found = Constraints(must, cannot).renumber(np.array(numbers))
     assert found == Constraints(must, cannot).transfer(list(enumerate(numbers)))
 
 

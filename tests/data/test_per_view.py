@@ -2,17 +2,17 @@
 
 import pytest
 
-from consilience.data import per_view
+from consilience.data import resolve_per_view
 
 
 @pytest.mark.parametrize("value", [{"b": 2, "a": 1}, [1, 2], (1, 2)])
 def test_by_name_and_by_place(value):
-    assert list(per_view("eta", value, ("a", "b")).items()) == [("a", 1), ("b", 2)]
+    assert list(resolve_per_view("eta", value, ("a", "b")).items()) == [("a", 1), ("b", 2)]
 
 
 def test_one_value_is_for_all_and_some_may_be_left_out():
-    assert per_view("eta", "x", ("a", "b")) == {"a": "x", "b": "x"}
-    assert per_view("eta", {"b": 2}, ("a", "b"), some=True) == {"b": 2}
+    assert resolve_per_view("eta", "x", ("a", "b")) == {"a": "x", "b": "x"}
+    assert resolve_per_view("eta", {"b": 2}, ("a", "b"), some=True) == {"b": 2}
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ def test_one_value_is_for_all_and_some_may_be_left_out():
 )
 def test_refuses(value, message):
     with pytest.raises(ValueError, match=message):
-        per_view("eta", value, ("a", "b"))
+        resolve_per_view("eta", value, ("a", "b"))

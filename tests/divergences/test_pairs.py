@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 from scipy.special import gammaln, kl_div, rel_entr
 
-from consilience.arrays import CSR, as_kind, as_rows, to_numpy
+from consilience.arrays import CSR, as_rows, as_rows_like, to_numpy
 from consilience.divergences import (
     DIVERGENCES,
     Bernoulli,
@@ -347,7 +347,7 @@ def test_where_clusters_have_means_divergences_are_squared_distances_of_a_space(
 def mass(divergence, X, grid, beta):
     """What C(x) exp(-beta d(x, y)) gives at each row of a grid, for each y of the fit."""
     measure = divergence.learn(X)
-    grid = as_kind(grid, X)
+    grid = as_rows_like(grid, X)
     d = -measure.tile(measure.others(grid), measure.exemplars(X))
     return np.exp(measure.log_normalizer(grid, beta)[:, None] - beta * d)
 

@@ -23,7 +23,7 @@ from consilience.families import (
     VonMisesFisher,
     choose,
 )
-from consilience.families.von_mises_fisher import concentration
+from consilience.families.von_mises_fisher import solve_concentration
 from consilience.methods.coem.algorithm import add_statistics
 
 K, N, D = 3, 60, 4
@@ -126,7 +126,7 @@ def test_statistics_add_up_over_blocks_of_rows(name):
     )
     for key, value in whole.items():
         np.testing.assert_allclose(parts[key], value, rtol=1e-10, atol=1e-10)
-    a, b = family.maximise(whole), family.maximise(parts)
+    a, b = family.maximize(whole), family.maximize(parts)
     for key, value in a.items():
         np.testing.assert_allclose(b[key], value, rtol=1e-8, atol=1e-10)
 
@@ -154,7 +154,7 @@ def moved(name, params, rng, size):
 @every_family
 def test_maximise_is_where_the_likelihood_is_largest(name):
     family, X, R, rng = case(name)
-    best = family.maximise(family.statistics(X, R))
+    best = family.maximize(family.statistics(X, R))
     reached = (R * family.log_prob(X, best)).sum()
     for size in (1e-4, 1e-2, 0.3):
         for _ in range(20):
@@ -164,7 +164,7 @@ def test_maximise_is_where_the_likelihood_is_largest(name):
 @every_family
 def test_shapes_are_those_of_the_parameters(name):
     family, X, R, _ = case(name)
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     for key, shape in family.shapes(K, D).items():
         assert params[key].shape == shape
 
@@ -172,11 +172,11 @@ def test_shapes_are_those_of_the_parameters(name):
 @every_family
 def test_kinds_of_arrays(name, to_kind):
     family, X, R, _ = case(name)
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     expected = family.log_prob(X, params)
     bound = FAMILIES[name](**({"smoothing": 0} if hasattr(family, "smoothing") else {}))
     bound = bound.bind(to_kind(X), to_kind(np.ones(N, bool)))
-    found = bound.maximise(bound.statistics(to_kind(X), to_kind(R)))
+    found = bound.maximize(bound.statistics(to_kind(X), to_kind(R)))
     for key, value in params.items():
         np.testing.assert_allclose(to_numpy(found[key]), value, rtol=1e-9, atol=1e-12)
     log_prob = bound.log_prob(to_kind(X), found)
@@ -195,7 +195,7 @@ def test_sparse_equals_dense(name, make):
     dense, sparse = (family.statistics(rows, R) for rows in (X, make(X)))
     for key, value in dense.items():
         np.testing.assert_allclose(sparse[key], value, rtol=1e-10)
-    params = family.maximise(dense)
+    params = family.maximize(dense)
     np.testing.assert_allclose(family.log_prob(make(X), params), family.log_prob(X, params), rtol=1e-8, atol=1e-9)
 
 
@@ -211,7 +211,7 @@ def test_float32_stays_and_is_near(name):
     family, X, R, _ = case(name)
     single = X.astype(np.float32)
     bound = FAMILIES[name](**({"smoothing": 0} if hasattr(family, "smoothing") else {})).bind(single, np.ones(N, bool))
-    params, near = (f.maximise(f.statistics(rows, R)) for f, rows in ((family, X), (bound, single)))
+    params, near = (f.maximize(f.statistics(rows, R)) for f, rows in ((family, X), (bound, single)))
     for key, value in params.items():
         np.testing.assert_allclose(near[key], value, rtol=2e-3, atol=1e-4)
     log_prob = bound.log_prob(single, params)
@@ -226,7 +226,7 @@ def test_gaussians_far_from_zero_in_float32(name):
     R = rng.dirichlet(np.ones(2), 500)
     family = FAMILIES[name]().bind(X, np.ones(500, bool))
     exact = FAMILIES[name]().bind(X.astype(np.float64), np.ones(500, bool))
-    found, expected = (f.maximise(f.statistics(rows, R)) for f, rows in ((family, X), (exact, X.astype(np.float64))))
+    found, expected = (f.maximize(f.statistics(rows, R)) for f, rows in ((family, X), (exact, X.astype(np.float64))))
     np.testing.assert_allclose(found["covariances"], expected["covariances"], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(family.log_prob(X, found), exact.log_prob(X.astype(np.float64), found), atol=1e-2)
 
@@ -237,7 +237,7 @@ def test_a_cluster_of_no_weight_is_finite(name):
     R = R.copy()
     R[:, 1] = 0
     R /= R.sum(axis=1, keepdims=True)
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     assert all(np.isfinite(value).all() for value in params.values())
     assert np.isfinite(family.log_prob(X, params)).all()
 
@@ -245,12 +245,12 @@ def test_a_cluster_of_no_weight_is_finite(name):
 @every_family
 def test_samples_look_like_what_they_are_drawn_from(name):
     family, X, R, _ = case(name)
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     labels = np.arange(6000) % K
     drawn = family.sample(params, labels, np.random.default_rng(1))
     assert drawn.shape == (6000, D)
     again = replace(family, **({"smoothing": 0} if hasattr(family, "smoothing") else {}))
-    found = again.maximise(again.statistics(drawn, np.eye(K)[labels]))
+    found = again.maximize(again.statistics(drawn, np.eye(K)[labels]))
     for key, value in params.items():
         scale = np.abs(value).max()
         np.testing.assert_allclose(found[key], value, atol=0.12 * scale)
@@ -259,7 +259,7 @@ def test_samples_look_like_what_they_are_drawn_from(name):
 @every_family
 def test_number_of_parameters(name):
     family, X, R, _ = case(name)
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     expected = {
         "multinomial": K * (D - 1),
         "bernoulli": K * D,
@@ -281,7 +281,7 @@ def test_no_gaussian_collapses_onto_a_row(family):
     R = np.zeros((50, 2))
     R[0, 0] = 1
     R[1:, 1] = 1
-    params = family.maximise(family.statistics(X, R))
+    params = family.maximize(family.statistics(X, R))
     log_prob = family.log_prob(X, params)
     assert np.isfinite(log_prob).all()
     assert log_prob.max() < 60
@@ -291,7 +291,7 @@ def test_the_floor_does_not_touch_variances_above_it():
     rng = np.random.default_rng(0)
     X, R = rng.normal(size=(50, 3)), rng.dirichlet(np.ones(2), 50)
     for family in (Gaussian, GaussianFull, GaussianTied, GaussianSpherical):
-        params = [family(floor=floor).maximise(family(floor=floor).statistics(X, R)) for floor in (1e-9, 1e-3)]
+        params = [family(floor=floor).maximize(family(floor=floor).statistics(X, R)) for floor in (1e-9, 1e-3)]
         np.testing.assert_array_equal(params[0]["covariances"], params[1]["covariances"])
 
 
@@ -299,7 +299,7 @@ def test_a_direction_below_the_floor_is_raised_to_it():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(100, 1))
     X = np.hstack([x, x + 1e-6 * rng.normal(size=(100, 1))])  # two columns that are nearly one
-    params = GaussianFull(floor=1e-3).maximise(GaussianFull().statistics(X, np.ones((100, 1))))
+    params = GaussianFull(floor=1e-3).maximize(GaussianFull().statistics(X, np.ones((100, 1))))
     values = np.linalg.eigvalsh(params["covariances"][0])
     assert values[0] == pytest.approx(1e-3 * X.var(axis=0).mean(), rel=0.05)
     assert values[1] == pytest.approx(2 * X.var(axis=0).mean(), rel=0.05)
@@ -397,7 +397,7 @@ def test_the_bessel_function_for_few_and_for_many_columns(d):
 @pytest.mark.parametrize("d", [2, 3, 10, 45, 60, 100, 101, 500, 30_000])
 def test_concentration_solves_its_equation(d):
     resultant = np.array([1e-10, 1e-4, 0.01, 0.3, 0.9, 0.99, 1 - 1e-6])
-    c = concentration(resultant, d)
+    c = solve_concentration(resultant, d)
     ratio = np.exp(log_bessel(d / 2, c, d) - log_bessel(d / 2 - 1, c, d))
     np.testing.assert_allclose(ratio, resultant, rtol=1e-6, atol=1e-10)
 
@@ -415,12 +415,12 @@ def test_smoothing_is_what_it_says():
     X, R = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]), np.ones((2, 1))
 
     def found(family):
-        return next(iter(family.maximise(family.statistics(X, R)).values()))
+        return next(iter(family.maximize(family.statistics(X, R)).values()))
 
     np.testing.assert_allclose(found(Multinomial(smoothing=2)), [[4 / 9, 2 / 9, 3 / 9]])
     np.testing.assert_allclose(found(Bernoulli(smoothing=2)), [[4 / 6, 2 / 6, 3 / 6]])
     two = np.array([[1.0, 0.0], [0.0, 1.0]])
-    rates = Poisson(smoothing=2).maximise(Poisson().statistics(np.array([[4.0], [0.0]]), two))["rates"]
+    rates = Poisson(smoothing=2).maximize(Poisson().statistics(np.array([[4.0], [0.0]]), two))["rates"]
     np.testing.assert_allclose(rates, [[(4 + 2 * 2) / 3], [2 * 2 / 3]])  # two rows of the average, 2, to each
     levels = Categorical(smoothing=2, n_levels=(2, 3, 2))
     np.testing.assert_allclose(found(levels)[0, :, :], [[2 / 6, 4 / 6, 0], [4 / 8, 2 / 8, 2 / 8], [3 / 6, 3 / 6, 0]])
@@ -444,11 +444,11 @@ def test_a_constant_column_far_from_zero_is_no_evidence(name, dtype):
     X = np.c_[rng.normal(size=(60, 2)), np.full(60, 1234.567)].astype(dtype)
     family = FAMILIES[name]().bind(X[:, :2], np.ones(60, bool))  # an origin that does not know the column
     family = replace(family, origin=None, spread=None)
-    params = family.maximise(family.statistics(X, rng.dirichlet(np.ones(2), 60)))
+    params = family.maximize(family.statistics(X, rng.dirichlet(np.ones(2), 60)))
     log_prob = family.log_prob(X, params)
     assert np.isfinite(log_prob).all()
     if name != "gaussian-spherical":  # there all columns share a variance
-        without = family.maximise(family.statistics(X[:, :2], rng.dirichlet(np.ones(2), 60)))
+        without = family.maximize(family.statistics(X[:, :2], rng.dirichlet(np.ones(2), 60)))
         assert np.isfinite(family.log_prob(X[:, :2], without)).all()
         assert np.ptp(log_prob[:, 0] - log_prob[:, 1]) < 50
 
@@ -473,7 +473,7 @@ def test_a_constant_column_far_from_zero_is_no_evidence(name, dtype):
     ],
 )
 def test_parameters_that_are_none(family, params, message):
-    assert family.refusal(params) == message
+    assert family.params_complaint(params) == message
 
 
 @pytest.mark.parametrize(

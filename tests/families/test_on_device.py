@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from consilience.arrays import as_rows, to_numpy
 from consilience.families import FAMILIES, Bernoulli, Categorical, GaussianFull, GaussianTied, Poisson, choose
-from consilience.families.base import negative_count
+from consilience.families.base import describe_negative_count
 from transfers import on_device, transfers
 
 N, K = 300, 3
@@ -33,8 +33,8 @@ def rows_for(name, rng, d):
 def one_round(family, X, R):
     """What co-EM asks of a family in a round, and the rows' own term."""
     statistics = family.statistics(X, R)
-    params = family.maximise(statistics)
-    return statistics, params, family.density(X, params)(X), family.own_term(X)
+    params = family.maximize(statistics)
+    return statistics, params, family.density(X, params)(X), family.row_term(X)
 
 
 def close(found, expected, tolerance):
@@ -115,7 +115,7 @@ def test_a_cluster_of_no_weight_on_the_device(name):
         (Categorical().complaint, [[0, 1], [1, 5e7]], r"needs codes 0, 1, 2, ..., got 5e+07 in 2 rows. Ordinal"),
         (Categorical(n_levels=(2, 2)).complaint, [[0, 1], [1, 3]], "knows codes 0 to 1 in column 1, got 3. Give"),
         (Poisson().complaint, [[0, 1], [1, -2]], "needs counts, none of them negative, got -2. Use"),
-        (negative_count, [[0, 1], [1, -0.5]], "needs counts, none of them negative, got -0.5. Use"),
+        (describe_negative_count, [[0, 1], [1, -0.5]], "needs counts, none of them negative, got -0.5. Use"),
     ],
 )
 def test_complaints_are_those_of_numpy(complaint, values, message, to_kind):

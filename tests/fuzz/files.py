@@ -55,7 +55,7 @@ def run_command(case: Case, command: list[str], name: str) -> str:
         except SystemExit as end:
             code = end.code
     out, err = streams
-    case.note(code=code, stdout=out[-500:], stderr=err[-1500:], refusal=last_line(err))
+    case.note(code=code, stdout=out[-500:], stderr=err[-1500:], params_complaint=last_line(err))
     require(code in (0, 1, 2), f"exit code {code}: {last_line(err)}")
     require("Traceback" not in err + out, f"a traceback: {last_line(err)}")
     require(not any(scratch.iterdir()), f"temporary files are left: {[path.name for path in scratch.iterdir()]}")

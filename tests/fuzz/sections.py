@@ -27,7 +27,7 @@ def run_case(case: Case) -> str:
     try:
         return check(case)
     except Refused as refusal:
-        case.note(refusal=str(refusal))
+        case.note(params_complaint=str(refusal))
         return REFUSED
     finally:
         case.close()

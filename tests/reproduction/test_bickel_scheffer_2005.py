@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from consilience import CoEM, Views
-from consilience.data.coerce import Block
+from consilience.data.coerce import ViewInput
 from consilience.datasets import make_text_views
 from consilience.metrics import average_entropy
 from literal import co_em
@@ -107,7 +107,10 @@ def test_linked_senses_point_one_way():
 
 def test_one_vocabulary_keeps_every_count_under_its_word():
     text, anchor = sp.csr_array([[1, 2, 0], [0, 0, 3]]), sp.csr_array([[4, 0], [0, 5]])
-    words = {"text": Block(text, None, np.array(["c", "a", "b"])), "anchor": Block(anchor, None, np.array(["b", "d"]))}
+    words = {
+        "text": ViewInput(text, None, np.array(["c", "a", "b"])),
+        "anchor": ViewInput(anchor, None, np.array(["b", "d"])),
+    }
     views = Views._of(words)
     joined, groups = paper.merging(views)
     assert groups == {"words": ["text", "anchor"]}

@@ -397,8 +397,8 @@ class Rounded(Family):
     def statistics(self, X, responsibilities):
         return Gaussian().statistics(np.round(X), responsibilities)
 
-    def maximise(self, statistics):
-        return Gaussian(floor=1e-3).maximise(statistics)
+    def maximize(self, statistics):
+        return Gaussian(floor=1e-3).maximize(statistics)
 
     def log_prob(self, X, params):
         return Gaussian().log_prob(np.round(X), params)

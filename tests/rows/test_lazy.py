@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.arrays import as_plain, as_rows, threads, verbs
+from consilience.arrays import as_rows, to_host, use_threads, verbs
 from consilience.arrays import lazy as lazy_module
 from consilience.arrays.lazy import Source, plan_reads, read_ahead
 from waiting import HANG_LIMIT
@@ -48,7 +48,7 @@ def _small_blocks(monkeypatch):
 
 
 def plain(X):
-    X = as_plain(X)
+    X = to_host(X)
     return X.toarray() if sp.issparse(X) else X
 
 
@@ -223,7 +223,7 @@ def test_a_step_that_changes_the_shape_is_refused():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_verb_gives_what_it_gives_in_memory(values, verb, n_jobs):
     reader = Counting(values)
-    with threads(n_jobs):
+    with use_threads(n_jobs):
         found = getattr(verbs, verb)(Source.over(reader))
     np.testing.assert_array_equal(found, getattr(verbs, verb)(as_rows(values)))
     assert reader.rows_read <= values.shape[0] + 1
@@ -235,26 +235,26 @@ def test_rows_that_are_the_same_within_blocks_only_are_not_the_same(values):
     same = sp.vstack([first] * 60, format="csr") if sp.issparse(values) else np.repeat(first, 60, axis=0)
     other = same.copy()
     other[30:] = 2 * other[30:]
-    assert verbs.rows_are_same(Source.over(Counting(same)))
-    assert not verbs.rows_are_same(Source.over(Counting(other)))
+    assert verbs.all_rows_equal(Source.over(Counting(same)))
+    assert not verbs.all_rows_equal(Source.over(Counting(other)))
 
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_the_largest_of_blocks_with_nan_is_nan():
     values = DENSE.copy()
     values[50, 3] = np.nan
-    assert np.isnan(verbs.largest(Source.over(Counting(values))))
+    assert np.isnan(verbs.max_abs(Source.over(Counting(values))))
 
 
 def test_rows_taken_by_verbs(values):
     X, rows = Source.over(Counting(values)), np.array([7, 99, 7])
-    np.testing.assert_array_equal(verbs.dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
+    np.testing.assert_array_equal(verbs.take_dense_rows(X, rows), numbers(values)[rows].astype(np.float64))
     np.testing.assert_array_equal(plain(verbs.take_rows(X, rows)), numbers(values)[rows])
 
 
 def test_missing_rows_become_zeros_when_read(values):
     kept = rng.random(103) < 0.5
-    X = verbs.only_rows(Source.over(Counting(values)), kept)
+    X = verbs.mask_rows(Source.over(Counting(values)), kept)
     np.testing.assert_array_equal(plain(X[:]), numbers(values) * kept[:, None])
 
 
@@ -266,8 +266,8 @@ def test_values_are_mapped_when_read(values):
 def test_a_scorer_is_the_one_for_its_blocks(values):
     reader = Counting(values)
     weights = rng.normal(size=(3, values.shape[1]))
-    found = verbs.scorer(Source.over(reader), weights)
-    np.testing.assert_array_equal(found.weights, verbs.scorer(as_rows(values), weights).weights)
+    found = verbs.build_scorer(Source.over(reader), weights)
+    np.testing.assert_array_equal(found.weights, verbs.build_scorer(as_rows(values), weights).weights)
     assert reader.asked == []
 
 

@@ -17,7 +17,7 @@ from sklearn import config_context
 
 import consilience as cs
 from consilience.arrays import Source, lazy
-from consilience.arrays.scratch import in_scratch
+from consilience.arrays.scratch import is_scratch_array
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.coem.algorithm import co_em, e_step
@@ -264,8 +264,8 @@ def test_posteriors_in_a_scratch_file_can_be_handed_to_other_processes(tmp_path)
     views = on_disk(tmp_path, blocks)
     with many_pieces(), config_context(working_memory=0):
         found = fitted(ESTIMATORS["co-em"](), views).responsibilities_
-    assert all(in_scratch(own) for own in found.values())
-    assert not any(in_scratch(own * 2) for own in found.values())
+    assert all(is_scratch_array(own) for own in found.values())
+    assert not any(is_scratch_array(own * 2) for own in found.values())
     for own in (found["numbers"], found["numbers"][3:90]):
         one, other = joblib.Parallel(2, max_nbytes=1)(joblib.delayed(np.sum)(own) for _ in range(2))
         assert one == other == own.sum()

@@ -14,9 +14,9 @@ import pytest
 import scipy.sparse as sp
 
 from consilience import Views
-from consilience.arrays import as_plain, lazy, squared_norms
+from consilience.arrays import lazy, squared_norms, to_host
 from consilience.arrays.lazy import Source, plan_reads
-from consilience.data import to_block
+from consilience.data import coerce_view
 from consilience.rows import as_source, open_sparse, read_whole, whole
 
 rng = np.random.default_rng(0)
@@ -108,12 +108,12 @@ def _small_blocks(monkeypatch):
 
 
 def numbers(block):
-    block = block if sp.issparse(block) else as_plain(block)
+    block = block if sp.issparse(block) else to_host(block)
     return block.toarray() if sp.issparse(block) else np.asarray(block)
 
 
 def lazy_rows(data, name="a"):
-    return as_source(to_block(name, data).values, name)
+    return as_source(coerce_view(name, data).values, name)
 
 
 def count_reads(monkeypatch, X):
@@ -431,7 +431,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path):
 
 
 def test_an_index_beyond_the_columns_is_refused_when_read(tmp_path):
-    X = to_block("words", open_sparse(*sparse_files(tmp_path), shape=(203, 10))).values
+    X = coerce_view("words", open_sparse(*sparse_files(tmp_path), shape=(203, 10))).values
     with pytest.raises(OSError, match=r"view 'words': rows 0 to 203 of .*data.npy.*beyond the 10 columns"):
         X[:]
 
@@ -519,7 +519,7 @@ def test_backed_modalities_in_another_order_are_refused(tmp_path):
 
 def test_storage_by_columns_is_refused(tmp_path):
     with pytest.raises(TypeError, match=r"view 'a' is stored by columns \(CSC\).*store it by rows"):
-        to_block("a", backed(tmp_path, sp.csc_matrix(SPARSE)).X)
+        coerce_view("a", backed(tmp_path, sp.csc_matrix(SPARSE)).X)
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
@@ -527,14 +527,14 @@ def test_storage_by_columns_is_refused(tmp_path):
 
 def test_other_dimensions_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"view 'a' must have two dimensions .* got shape \(10,\)"):
-        to_block("a", hdf5(tmp_path, np.ones(10)))
+        coerce_view("a", hdf5(tmp_path, np.ones(10)))
     with pytest.raises(ValueError, match=r"view 'a' must have two dimensions .* got shape \(4, 3, 2\)"):
-        to_block("a", zarr_array(tmp_path, np.ones((4, 3, 2)), (2, 2, 2)))
+        coerce_view("a", zarr_array(tmp_path, np.ones((4, 3, 2)), (2, 2, 2)))
 
 
 def test_text_is_refused(tmp_path):
     with pytest.raises(TypeError, match=r"view 'a' must hold real numbers, got \|?S1"):
-        to_block("a", hdf5(tmp_path, np.full((3, 2), b"x")))
+        coerce_view("a", hdf5(tmp_path, np.full((3, 2), b"x")))
 
 
 @pytest.mark.parametrize("make", [hdf5, zarr_array, parquet])

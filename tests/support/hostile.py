@@ -40,12 +40,12 @@ def hostile_report():
 
 
 def _named(words, numbers, ids):
-    from consilience.data.coerce import Block
+    from consilience.data.coerce import ViewInput
 
     columns = np.array(ALL, dtype=object)
     return cs.Views._of(
         {
-            SCRIPT + IMAGE: Block(words, np.array(ids, dtype=object), columns),
-            ENDING: Block(numbers, np.array(ids, dtype=object), columns[::-1]),
+            SCRIPT + IMAGE: ViewInput(words, np.array(ids, dtype=object), columns),
+            ENDING: ViewInput(numbers, np.array(ids, dtype=object), columns[::-1]),
         }
     )

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.arrays import cut, lazy, parallel
+from consilience.arrays import lazy, parallel, split_slice
 from consilience.datasets import make_gaussian_views
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.kmeans import algorithm as kmeans
@@ -140,7 +140,7 @@ def many_pieces():
         patch.setattr(kmeans, "BLOCK", 128)
         patch.setattr(coem, "PIECE", 20 * K)
         patch.setattr(coem, "WORKSPACE", 64)
-        patch.setattr(shards, "shard_rows", lambda views: cut(slice(0, views[0][0].shape[0]), 4))
+        patch.setattr(shards, "cut_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
         patch.setattr(lazy, "BLOCK_BYTES", 1 << 12)
         patch.setattr(lazy, "LARGEST_UNIT", 1 << 12)
         yield

@@ -1,6 +1,6 @@
 """How alike two entities are in one view, as operators that multiply thin matrices, one a file."""
 
-from ..arrays import Points
+from ..arrays import KernelRows
 from .base import (
     Affinity,
     Cross,
@@ -37,6 +37,7 @@ __all__ = [
     "Gaussian",
     "HistogramIntersection",
     "KernelAffinity",
+    "KernelRows",
     "Landmarks",
     "Linear",
     "NearestNeighbors",
@@ -44,7 +45,6 @@ __all__ = [
     "Nystroem",
     "OnHost",
     "Operator",
-    "Points",
     "Polynomial",
     "Precomputed",
     "ViewOperator",

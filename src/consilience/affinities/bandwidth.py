@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, namespace, to_numpy, where
+from ..arrays import Array, keep_where, namespace, to_numpy
 from .base import NoAffinityError, nth_smallest
 
 GATHERED = 1 << 22  # so many distances may be held and put in order at once
@@ -69,7 +69,7 @@ def gathered(over: OverTiles, first: float, last: float) -> np.ndarray:
 
 def smallest_from(over: OverTiles, first: float) -> float:
     """The smallest distance from one on."""
-    found = over(lambda tile: namespace(tile).min(where(tile >= float(first), tile, np.inf)))
+    found = over(lambda tile: namespace(tile).min(keep_where(tile >= float(first), tile, np.inf)))
     return float(reduce(lambda one, other: namespace(one).minimum(one, other), found))
 
 
@@ -93,7 +93,7 @@ def near_distance(tile: Array, neighbour: int) -> Array:
 def local_scales(distances: Array, neighbour: int) -> Array:
     """The rows' distances to a neighbour as widths (Zelnik-Manor & Perona 2004: the seventh); none is zero."""
     xp = namespace(distances)
-    least = xp.min(where(distances > 0, distances, np.inf))
+    least = xp.min(keep_where(distances > 0, distances, np.inf))
     if not bool(xp.isfinite(least)):
         raise NoAffinityError(
             f"the {neighbour} nearest rows of every row are its duplicates, which leaves no local bandwidth: give a "

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ..arrays import Array, namespace, on_host, to_numpy
+from ..arrays import Array, is_on_host, namespace, to_numpy
 
 
 class Cross(Protocol):
@@ -93,7 +93,7 @@ def as_type(array: Array, dtype: np.dtype) -> Array:
 
 def nth_smallest(tile: Array, n: int) -> Array:
     """The number of each row that n - 1 others come before."""
-    if on_host(tile):
+    if is_on_host(tile):
         return np.partition(tile, n - 1, axis=1)[:, n - 1]
     if is_torch_array(tile):
         return tile.topk(n, dim=1, largest=False).values[:, -1]  # a fraction of the time of a sort

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._saving import save_as
-from ..arrays import Array, Kernel, Points, decay, namespace, row_sums
+from ..arrays import Array, KernelRows, RowKernel, exp_nonpositive, namespace, row_sums
 from .base import check_setting
 from .histograms import HistogramAffinity, histograms, shared
 
@@ -26,7 +26,7 @@ class ChiSquared(HistogramAffinity):
     def __post_init__(self) -> None:
         check_setting("gamma", self.gamma)
 
-    def learn(self, X: Array) -> Kernel:
+    def learn(self, X: Array) -> RowKernel:
         self.check(X)
         return ExponentialChi(self.gamma)
 
@@ -38,14 +38,14 @@ class ExponentialChi:
 
     gamma: float
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         X = histograms(X)
-        return Points(X, namespace(X).astype(row_sums(X), X.dtype))
+        return KernelRows(X, namespace(X).astype(row_sums(X), X.dtype))
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         apart = shared(left.X, right.X, harmonic=True)
         apart *= 4
         apart -= left.own[:, None]
         apart -= right.own[None, :]
         apart *= self.gamma
-        return decay(apart)
+        return exp_nonpositive(apart)

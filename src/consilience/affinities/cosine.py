@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._saving import refer_as, save_as
-from ..arrays import Array, Kernel, namespace, scale_rows, squared_norms
+from ..arrays import Array, RowKernel, namespace, scale_rows, squared_norms
 from .kernel import KernelAffinity, has_negative
 from .linear import Product
 
@@ -18,7 +18,7 @@ class Cosine(KernelAffinity):
     Rows with negative numbers may have negative cosines: the smallest is taken off all, so that it becomes zero.
     """
 
-    def learn(self, X: Array) -> Kernel:  # noqa: ARG002
+    def learn(self, X: Array) -> RowKernel:  # noqa: ARG002
         return Product(unit_rows)
 
     def comparable(self, X: Array) -> Array:

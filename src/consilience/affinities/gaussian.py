@@ -12,22 +12,22 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import (
     Array,
-    Kernel,
     KernelMatrix,
-    Points,
-    decay,
+    KernelRows,
+    RowKernel,
+    asarray_like,
+    exp_nonpositive,
+    find_origin,
+    inner_products,
+    is_on_host,
     itemsize,
-    like,
+    keep_where,
     map_chunks,
-    measured_from,
     namespace,
-    on_host,
-    origin_of,
-    products,
     scale_rows,
+    shift_rows_and_norms,
     take_rows,
     to_numpy,
-    where,
 )
 from .bandwidth import local_scales, median_distance, near_distance
 from .base import NoAffinityError, check_setting
@@ -63,8 +63,8 @@ class Gaussian(KernelAffinity):
         else:
             check_setting("bandwidth", self.bandwidth)
 
-    def learn(self, X: Array) -> Kernel:
-        distances = SquaredDistances(origin_of(X))
+    def learn(self, X: Array) -> RowKernel:
+        distances = SquaredDistances(find_origin(X))
         if not isinstance(self.bandwidth, str):
             return Bell(distances, float(self.bandwidth))
         return BANDWIDTHS[self.bandwidth](distances, X)
@@ -77,15 +77,15 @@ class SquaredDistances:
 
     origin: Array | None
 
-    def points(self, X: Array) -> Points:
-        return Points(*measured_from(X, self.origin))
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(*shift_rows_and_norms(X, self.origin))
 
-    def tile(self, left: Points, right: Points) -> Array:
-        found = products(left.X, right.X)
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        found = inner_products(left.X, right.X)
         found *= -2.0
         found += left.own[:, None]
         found += right.own[None, :]
-        return where(found > 0, found, 0.0)
+        return keep_where(found > 0, found, 0.0)
 
     def between(self, X: Array, function: Callable[[Array], T]) -> Iterator[T]:
         """A function of the squared distances of all pairs of different rows, some at a time; inf stands for none."""
@@ -94,17 +94,17 @@ class SquaredDistances:
         def apart(rows: slice) -> T:
             tile = self.tile(points.at(rows), points.at(slice(rows.start, None)))
             square = slice(0, tile.shape[0])
-            pairs = like(np.triu(np.ones((tile.shape[0],) * 2, bool), 1), tile)
-            tile[:, square] = where(pairs, tile[:, square], np.inf)  # once each, and nobody with itself
+            pairs = asarray_like(np.triu(np.ones((tile.shape[0],) * 2, bool), 1), tile)
+            tile[:, square] = keep_where(pairs, tile[:, square], np.inf)  # once each, and nobody with itself
             return function(tile)
 
         blocks = KernelMatrix(self, points, points, held=False).blocks
-        yield from (map_chunks if on_host(points.X) else map)(apart, blocks)
+        yield from (map_chunks if is_on_host(points.X) else map)(apart, blocks)
 
     def sample(self, X: Array) -> np.ndarray:
         """The squared distances between some rows, evenly spread."""
         chosen = np.arange(0, X.shape[0], -(-X.shape[0] // SAMPLED))
-        points = self.points(take_rows(X, like(chosen, X)))
+        points = self.points(take_rows(X, asarray_like(chosen, X)))
         return to_numpy(self.tile(points, points))[np.triu_indices(len(chosen), 1)]
 
 
@@ -116,7 +116,7 @@ class Bell:
     distances: SquaredDistances
     bandwidth: float
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         """Rows, and their squared lengths, in units of the bandwidth."""
         X, norms, _ = self.distances.points(X)
         xp = namespace(norms)
@@ -127,13 +127,13 @@ class Bell:
                 f"raise bandwidth (now {self.bandwidth:.3g}), or rescale the view"
             )
         scale = xp.full_like(norms, 1 / self.bandwidth)
-        return Points(scale_rows(X, scale), norms * (-0.5 / self.bandwidth**2))
+        return KernelRows(scale_rows(X, scale), norms * (-0.5 / self.bandwidth**2))
 
-    def tile(self, left: Points, right: Points) -> Array:
-        exponents = products(left.X, right.X)
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        exponents = inner_products(left.X, right.X)
         exponents += left.own[:, None]
         exponents += right.own[None, :]
-        return decay(exponents)
+        return exp_nonpositive(exponents)
 
 
 @save_as("kernel-gaussian-local")
@@ -142,21 +142,21 @@ class LocalBell:
     """The kernel whose bandwidth differs from row to row."""
 
     distances: SquaredDistances
-    known: Points  # the rows whose neighbours count
+    known: KernelRows  # the rows whose neighbours count
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         X, norms, _ = self.distances.points(X)
-        points = Points(X, norms)
+        points = KernelRows(X, norms)
         matrix = KernelMatrix(self.distances, points, self.known, held=False)
-        near = list(matrix.over_tiles(lambda _, tile: near_distance(tile, NEIGHBOUR)))
-        return Points(X, norms, local_scales(namespace(norms).concat(near), NEIGHBOUR))
+        near = list(matrix.map_tiles(lambda _, tile: near_distance(tile, NEIGHBOUR)))
+        return KernelRows(X, norms, local_scales(namespace(norms).concat(near), NEIGHBOUR))
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         apart = self.distances.tile(left, right)
-        return decay(-apart / (left.scale[:, None] * right.scale[None, :]))
+        return exp_nonpositive(-apart / (left.scale[:, None] * right.scale[None, :]))
 
 
-def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
+def median_bell(distances: SquaredDistances, X: Array) -> RowKernel:
     """The kernel as wide as the median distance."""
     if X.shape[0] == 1:
         return Bell(distances, 1.0)  # alone, a row is like itself whatever the bandwidth
@@ -170,7 +170,7 @@ def median_bell(distances: SquaredDistances, X: Array) -> Kernel:
     return Bell(distances, bandwidth)
 
 
-def local_bell(distances: SquaredDistances, X: Array) -> Kernel:
+def local_bell(distances: SquaredDistances, X: Array) -> RowKernel:
     """The kernel that tunes itself."""
     return LocalBell(distances, distances.points(X))
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._saving import save_as
-from ..arrays import Array, itemsize, like, namespace, on_host, take_rows, to_numpy, zeros
+from ..arrays import Array, asarray_like, float64_zeros, is_on_host, itemsize, namespace, take_rows, to_numpy
 from .base import as_type, one_part
 
 Matrix = Any  # sparse, of scipy, or dense, of any library
@@ -40,16 +40,16 @@ class Stored:
     def __matmul__(self, U: Array) -> Array:
         if sp.issparse(self.matrix):
             return self._brought(self.matrix @ to_numpy(U))
-        U = like(U, self.matrix)
-        return self.matrix @ (U if on_host(U) else as_type(U, self.dtype))
+        U = asarray_like(U, self.matrix)
+        return self.matrix @ (U if is_on_host(U) else as_type(U, self.dtype))
 
     def columns(self, entities: np.ndarray) -> Array:
         if sp.issparse(self.matrix):
             return self._brought(self.matrix[:, entities].toarray())
-        return namespace(self.matrix).take(self.matrix, like(entities, self.matrix), axis=1)
+        return namespace(self.matrix).take(self.matrix, asarray_like(entities, self.matrix), axis=1)
 
     def _brought(self, found: np.ndarray) -> Array:
-        return found if self.home is None else like(found, self.home)
+        return found if self.home is None else asarray_like(found, self.home)
 
 
 @save_as("similarity-graph")
@@ -64,7 +64,7 @@ class Graph(Stored):
         # the matrix is symmetric, and its rows are at hand
         if sp.issparse(self.matrix):
             return self._brought(self.matrix[entities].toarray().T)
-        return take_rows(self.matrix, like(entities, self.matrix)).T
+        return take_rows(self.matrix, asarray_like(entities, self.matrix)).T
 
     def norm(self) -> float:
         squares = self.matrix * self.matrix
@@ -80,4 +80,4 @@ class Graph(Stored):
 
 def home_of(X: Array) -> Array:
     """Nothing, of the library and on the device of rows; None for rows in our memory."""
-    return None if on_host(X) else zeros((0,), X)
+    return None if is_on_host(X) else float64_zeros((0,), X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._saving import save_as
-from ..arrays import Array, Kernel, Points
+from ..arrays import Array, KernelRows, RowKernel
 from .histograms import HistogramAffinity, histograms, shared
 
 
@@ -14,7 +14,7 @@ from .histograms import HistogramAffinity, histograms, shared
 class HistogramIntersection(HistogramAffinity):
     """``sum_c min(x_c, y_c)``: what two histograms have in common; sparse rows stay sparse."""
 
-    def learn(self, X: Array) -> Kernel:
+    def learn(self, X: Array) -> RowKernel:
         self.check(X)
         return Intersection()
 
@@ -24,8 +24,8 @@ class HistogramIntersection(HistogramAffinity):
 class Intersection:
     """The kernel itself."""
 
-    def points(self, X: Array) -> Points:
-        return Points(histograms(X))
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(histograms(X))
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         return shared(left.X, right.X, harmonic=False)

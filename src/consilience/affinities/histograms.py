@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arrays import CSR, Array, as_sparse, namespace, on_host, shared_sums, squared_norms, where
+from ..arrays import CSR, Array, as_csr, is_on_host, keep_where, namespace, squared_norms, sum_shared_columns
 from .base import NoAffinityError
 from .kernel import KernelAffinity, has_negative
 
@@ -24,16 +24,16 @@ class HistogramAffinity(KernelAffinity):
 
 def histograms(X: Array) -> Array:
     """Rows as sums over shared columns want them: sparse, but on a device as they are."""
-    return as_sparse(X) if on_host(X) else X
+    return as_csr(X) if is_on_host(X) else X
 
 
 def shared(X: Array, Y: Array, *, harmonic: bool) -> Array:
     """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
     if isinstance(X, CSR):
-        return shared_sums(X, Y, harmonic=harmonic)
+        return sum_shared_columns(X, Y, harmonic=harmonic)
     xp = namespace(X)
     total = 0 * (X[:, :1] + Y[:, :1].T)
     for column in range(X.shape[1]):  # a device is busy with one, and has no room for all at once
         x, y = X[:, column][:, None], Y[:, column][None, :]
-        total += x * y / where(x + y > 0, x + y, 1.0) if harmonic else xp.minimum(x, y)
+        total += x * y / keep_where(x + y > 0, x + y, 1.0) if harmonic else xp.minimum(x, y)
     return total

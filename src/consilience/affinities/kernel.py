@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Kernel, KernelMatrix, fits_table, itemsize, namespace, squared_norms, stored_values
+from ..arrays import Array, KernelMatrix, RowKernel, fits_in_memory, itemsize, namespace, squared_norms, stored_values
 
 
 class KernelAffinity(ABC):
@@ -16,7 +16,7 @@ class KernelAffinity(ABC):
     columns_are_entities: ClassVar[bool] = False
 
     @abstractmethod
-    def learn(self, X: Array) -> Kernel:
+    def learn(self, X: Array) -> RowKernel:
         """The kernel with what it takes from these rows."""
 
     def settle(self, X: Array) -> KernelAffinity:  # noqa: ARG002
@@ -38,7 +38,7 @@ class KernelAffinity(ABC):
         kernel = self.learn(X if learned_from is None else learned_from)
         points = kernel.points(X)
         right = points if others is None else kernel.points(others)
-        held = fits_table(points.X.shape[0] * right.X.shape[0] * itemsize(X), points.X)
+        held = fits_in_memory(points.X.shape[0] * right.X.shape[0] * itemsize(X), points.X)
         found = KernelMatrix(kernel, points, right, held)
         if self.negative(X) and (shift := found.least()) < 0:
             found = KernelMatrix(kernel, points, right, held, shift)
@@ -49,7 +49,7 @@ class KernelAffinity(ABC):
 
     def nbytes(self, X: Array) -> int:
         table = X.shape[0] ** 2 * itemsize(X)
-        return table if fits_table(table, X) else 0
+        return table if fits_in_memory(table, X) else 0
 
 
 def has_negative(X: Array) -> bool:

@@ -15,17 +15,17 @@ from .._saving import refer_as, save_as
 from ..arrays import (
     Array,
     KernelMatrix,
-    Points,
-    as_kind,
-    device_memory,
-    fits_table,
+    KernelRows,
+    as_rows_like,
+    asarray_like,
+    available_device_memory,
+    fits_in_memory,
+    is_on_host,
     itemsize,
-    like,
+    keep_where,
     namespace,
-    on_host,
     take_rows,
     to_numpy,
-    where,
 )
 from .base import check_setting, nth_smallest
 from .graph import Stored, home_of
@@ -71,7 +71,7 @@ class Landmarks:
 
     def over(self, X: Array, rng: np.random.Generator) -> LowRank:
         space = Space.of(self.metric, X)
-        landmarks = space.points(take_rows(X, like(choose_landmarks(X.shape[0], self.n_landmarks, rng), X)))
+        landmarks = space.points(take_rows(X, asarray_like(choose_landmarks(X.shape[0], self.n_landmarks, rng), X)))
         number = min(self.n_neighbors, landmarks.X.shape[0])
         if table_bytes(X, landmarks.X.shape[0]):
             return through_table(NearestWeights(space, number), X, landmarks)
@@ -79,7 +79,7 @@ class Landmarks:
         Z = join(X)
         sizes = np.asarray(Z.sum(axis=0)).ravel()
         core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1)).astype(Z.dtype)
-        if on_host(X):
+        if is_on_host(X):
             return LowRank(Z, core, join, Z.dtype)
         home = home_of(X)
         return LowRank(Stored(Z, home=home), Stored(core, home=home), partial(brought, home, join), Z.dtype)
@@ -92,7 +92,7 @@ class Landmarks:
 def table_bytes(X: Array, n_landmarks: int) -> int:
     """Memory of a table of all rows with all landmarks, on a device that has room for it; 0: sparse weights serve."""
     needed = X.shape[0] * n_landmarks * itemsize(X)
-    return needed if device_memory(X) is not None and fits_table(needed, X) else 0
+    return needed if available_device_memory(X) is not None and fits_in_memory(needed, X) else 0
 
 
 def brought(home: Array, join: Callable[[Array], Any], X: Array) -> Stored:
@@ -101,9 +101,9 @@ def brought(home: Array, join: Callable[[Array], Any], X: Array) -> Stored:
 
 
 @refer_as("nearest-landmarks")
-def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) -> sp.csr_array:
+def nearest_landmarks(space: Space, landmarks: KernelRows, number: int, X: Array) -> sp.csr_array:
     """Each row's nearest landmarks, weighted by a Gaussian as wide as they are far; a row's weights add up to 1."""
-    points = space.points(as_kind(X, landmarks.X))
+    points = space.points(as_rows_like(X, landmarks.X))
     matrix = KernelMatrix(space, points, landmarks, held=False)
 
     def nearest(_: slice, tile: Array) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +114,7 @@ def nearest_landmarks(space: Space, landmarks: Points, number: int, X: Array) ->
         weights = np.exp(-near / np.where(width > 0, width, 1.0))
         return chosen.astype(np.int32), weights / np.sum(weights, axis=1, keepdims=True)
 
-    chosen, weights = (np.concatenate(parts) for parts in zip(*matrix.over_tiles(nearest), strict=True))
+    chosen, weights = (np.concatenate(parts) for parts in zip(*matrix.map_tiles(nearest), strict=True))
     starts = np.arange(0, chosen.size + 1, number, dtype=np.int32 if chosen.size < 2**31 else np.int64)
     return sp.csr_array((weights.ravel(), chosen.ravel(), starts), shape=matrix.shape)
 
@@ -126,25 +126,25 @@ class NearestWeights:
     space: Space
     number: int
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         return self.space.points(X)
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         apart = self.space.tile(left, right)
         xp = namespace(apart)
         last = nth_smallest(apart, self.number)[:, None]
         before, level = (xp.astype(own, xp.int32) for own in (apart < last, apart == last))
         room = self.number - xp.sum(before, axis=1, keepdims=True, dtype=xp.int32)  # of those as far as the last
         near = (apart < last) | ((apart == last) & (xp.cumulative_sum(level, axis=1, dtype=xp.int32) <= room))
-        width = xp.sum(where(near, apart, 0.0), axis=1, keepdims=True) / self.number
-        weights = where(near, xp.exp(-apart / where(width > 0, width, 1.0)), 0.0)
+        width = xp.sum(keep_where(near, apart, 0.0), axis=1, keepdims=True) / self.number
+        weights = keep_where(near, xp.exp(-apart / keep_where(width > 0, width, 1.0)), 0.0)
         return weights / xp.sum(weights, axis=1, keepdims=True)
 
 
-def through_table(kernel: NearestWeights, X: Array, landmarks: Points) -> LowRank:
+def through_table(kernel: NearestWeights, X: Array, landmarks: KernelRows) -> LowRank:
     """Similarities through landmarks by a table of all rows' weights."""
     Z = KernelMatrix(kernel, kernel.points(X), landmarks, held=True)
     sizes = Z.T @ np.ones((X.shape[0], 1))
     xp = namespace(sizes)
-    core = xp.eye(sizes.shape[0], dtype=sizes.dtype, device=device(sizes)) / where(sizes > 0, sizes, 1.0)
+    core = xp.eye(sizes.shape[0], dtype=sizes.dtype, device=device(sizes)) / keep_where(sizes > 0, sizes, 1.0)
     return LowRank(Z, core, Z.against, Z.dtype)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .._saving import save_as
-from ..arrays import Array, Kernel, Points, namespace, products, squared_norms
+from ..arrays import Array, KernelRows, RowKernel, inner_products, namespace, squared_norms
 from .base import NoAffinityError
 from .kernel import KernelAffinity, has_negative
 
@@ -16,7 +16,7 @@ from .kernel import KernelAffinity, has_negative
 class Linear(KernelAffinity):
     """Inner product of two rows. Where it is negative for some, the smallest is taken off all."""
 
-    def learn(self, X: Array) -> Kernel:
+    def learn(self, X: Array) -> RowKernel:
         xp = namespace(X)
         largest = float(xp.max(squared_norms(X)))
         if 4 * X.shape[0] * largest > float(xp.finfo(X.dtype).max):
@@ -37,8 +37,8 @@ class Product:
 
     change: Callable[[Array], Array] | None = None
 
-    def points(self, X: Array) -> Points:
-        return Points(X if self.change is None else self.change(X))
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X if self.change is None else self.change(X))
 
-    def tile(self, left: Points, right: Points) -> Array:
-        return products(left.X, right.X)
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        return inner_products(left.X, right.X)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._saving import refer_as, save_as
-from ..arrays import Array, KernelMatrix, Points, as_kind, to_numpy
+from ..arrays import Array, KernelMatrix, KernelRows, as_rows_like, to_numpy
 from .base import NoAffinityError, check_setting
 from .graph import Graph, home_of
 from .search import SEARCHES
@@ -83,9 +83,9 @@ class NearestNeighbors:
 
 
 @refer_as("join-neighbors")
-def join(space: Space, known: Points, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
+def join(space: Space, known: KernelRows, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
     """Other rows joined to known ones as those are joined to each other."""
-    points = space.points(as_kind(X, known.X))
+    points = space.points(as_rows_like(X, known.X))
     matrix = KernelMatrix(space, points, known, held=False)
     lengths, others = to_numpy(points.own), to_numpy(known.own)
     slack = ROUNDING * np.finfo(matrix.dtype).eps
@@ -97,4 +97,4 @@ def join(space: Space, known: Points, radii: np.ndarray, number: int, X: Array) 
         near += 0.5 * (apart <= radii**2 + slack * (lengths[rows, None] + others))
         return sp.csr_array(near)
 
-    return sp.vstack(list(matrix.over_tiles(edges)), format="csr")
+    return sp.vstack(list(matrix.map_tiles(edges)), format="csr")

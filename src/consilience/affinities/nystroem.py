@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from .._saving import save_as
-from ..arrays import Array, fits_table, itemsize, like, take_rows, to_numpy
+from ..arrays import Array, asarray_like, fits_in_memory, itemsize, take_rows, to_numpy
 from .base import NoAffinityError, check_setting
 from .gaussian import Gaussian
 from .kernel import KernelAffinity
@@ -54,15 +54,15 @@ class Nystroem:
         return self.kernel.comparable(X)
 
     def over(self, X: Array, rng: np.random.Generator) -> LowRank:
-        sample = take_rows(X, like(choose_landmarks(X.shape[0], LEARNED_FROM, rng), X))
-        landmarks = take_rows(sample, like(choose_landmarks(sample.shape[0], self.n_landmarks, rng), X))
+        sample = take_rows(X, asarray_like(choose_landmarks(X.shape[0], LEARNED_FROM, rng), X))
+        landmarks = take_rows(sample, asarray_like(choose_landmarks(sample.shape[0], self.n_landmarks, rng), X))
         C = self.kernel.matrix(X, landmarks, sample)
         W = to_numpy(C.kernel.tile(C.right, C.right)).astype(np.float64) - C.shift
         values, vectors = scipy.linalg.eigh((W + W.T) / 2)
         kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would blow rounding up
         core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-        return LowRank(C, like(core.astype(C.dtype), C.right.X), C.against, C.dtype)
+        return LowRank(C, asarray_like(core.astype(C.dtype), C.right.X), C.against, C.dtype)
 
     def nbytes(self, X: Array) -> int:
         table = X.shape[0] * min(X.shape[0], self.n_landmarks) * itemsize(X)
-        return table if fits_table(table, X) else 0
+        return table if fits_in_memory(table, X) else 0

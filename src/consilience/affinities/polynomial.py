@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log
 
 from .._saving import save_as
-from ..arrays import Array, Kernel, Points, namespace, products, squared_norms
+from ..arrays import Array, KernelRows, RowKernel, inner_products, namespace, squared_norms
 from .base import NoAffinityError, check_setting
 from .kernel import KernelAffinity, has_negative
 
@@ -35,7 +35,7 @@ class Polynomial(KernelAffinity):
         if self.gamma is not None:
             check_setting("gamma", self.gamma)
 
-    def learn(self, X: Array) -> Kernel:
+    def learn(self, X: Array) -> RowKernel:
         gamma = 1 / X.shape[1] if self.gamma is None else self.gamma
         most = gamma * float(namespace(X).max(squared_norms(X))) + abs(self.offset)
         if self.degree * log(max(most, 1.0)) > log(float(namespace(X).finfo(X.dtype).max)) / 2:
@@ -55,8 +55,8 @@ class Power:
     gamma: float
     offset: float
 
-    def points(self, X: Array) -> Points:
-        return Points(X)
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X)
 
-    def tile(self, left: Points, right: Points) -> Array:
-        return (products(left.X, right.X) * self.gamma + self.offset) ** self.degree
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
+        return (inner_products(left.X, right.X) * self.gamma + self.offset) ** self.degree

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._saving import refer_as, save_as
-from ..arrays import Array, as_plain, namespace, on_host, squared_norms
+from ..arrays import Array, is_on_host, namespace, squared_norms, to_host
 from .base import NoAffinityError
 from .graph import Graph
 
@@ -44,7 +44,7 @@ class Precomputed:
 @refer_as("check-similarities")
 def given(X: Array) -> Any:
     """The matrix itself: similarities of rows to the entities of the fit, none negative."""
-    matrix = as_plain(X) if on_host(X) else X
+    matrix = to_host(X) if is_on_host(X) else X
     least, largest = extremes(matrix)
     if least < -ROUNDING * largest:
         raise NoAffinityError(f"{NEEDED}, and one is {least:.3g}: {REMEDY}")

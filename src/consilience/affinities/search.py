@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sklearn.neighbors
 
-from ..arrays import Array, as_plain
+from ..arrays import Array, to_host
 
 
 def exact_neighbours(
@@ -14,7 +14,7 @@ def exact_neighbours(
     rng: np.random.Generator | None = None,  # noqa: ARG001
 ) -> tuple[np.ndarray, np.ndarray]:
     """The `number` nearest rows of each, itself included, by Euclidean distance, and the distance of the last."""
-    rows = as_plain(X)
+    rows = to_host(X)
     away, nearest = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(rows).kneighbors(rows)
     return nearest, away[:, -1].astype(np.float64)
 
@@ -25,7 +25,7 @@ def approximate_neighbours(X: Array, number: int, rng: np.random.Generator) -> t
         from pynndescent import NNDescent
     except ImportError as error:
         raise ImportError("approximate neighbours need pynndescent: pip install 'consilience[neighbors]'") from error
-    rows = as_plain(X)
+    rows = to_host(X)
     nearest, away = NNDescent(rows, n_neighbors=number, random_state=int(rng.integers(2**31))).neighbor_graph
     return nearest, away[:, -1].astype(np.float64)
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.stats
 
 from .._saving import save_as
-from ..arrays import Array, Points, is_sparse, like, origin_of, squared_norms, take_rows, to_numpy
+from ..arrays import Array, KernelRows, asarray_like, find_origin, is_sparse, squared_norms, take_rows, to_numpy
 from .base import NoAffinityError
 from .cosine import unit_rows
 from .gaussian import SquaredDistances
@@ -35,7 +35,7 @@ def settled_metric(metric: str | None, X: Array) -> str:
     if metric is not None:
         return metric
     nonzero = np.flatnonzero(to_numpy(squared_norms(X) > 0))
-    sample = take_rows(X, like(nonzero[:: max(1, -(-len(nonzero) // LOOKED_AT))], X))
+    sample = take_rows(X, asarray_like(nonzero[:: max(1, -(-len(nonzero) // LOOKED_AT))], X))
     if sample.shape[0] < 2:
         return "euclidean"
     return "cosine" if hubness(sample) > 2 * max(hubness(unit_rows(sample)), 1.0) else "euclidean"
@@ -74,10 +74,10 @@ class Space:
     def of(cls, metric: str | None, X: Array) -> Space:
         """The space that these rows lie in."""
         cosine = settled_metric(metric, X) == "cosine"
-        return cls(cosine, SquaredDistances(None if cosine else origin_of(X)))
+        return cls(cosine, SquaredDistances(None if cosine else find_origin(X)))
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         return self.distances.points(unit_rows(X) if self.cosine else X)
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         return self.distances.tile(left, right)

@@ -8,26 +8,26 @@ from .csr import CSR
 from .verbs import (
     Scorer,
     add_label_sums,
-    dense_rows,
-    largest,
+    all_rows_equal,
+    argmax_scores,
+    build_scorer,
+    compute_scores,
+    inner_products,
     map_values,
-    nearest,
-    only_rows,
-    products,
+    mask_rows,
+    max_abs,
     row_is_finite,
     row_sums,
-    rows_are_same,
     scale_rows,
-    scorer,
-    scores_of,
     squared_norms,
     stored_values,
+    take_dense_rows,
     take_rows,
     weighted_sums,
 )
 
 
-@scorer.register
+@build_scorer.register
 def _(X: CSR, weights, bias=None, origin=None):
     assert origin is None, "sparse rows are measured from zero"
     from . import kernels
@@ -43,7 +43,7 @@ def _(X: CSR, weights, bias=None, origin=None):
     return Scorer(table, padded, None, len(weights))
 
 
-@nearest.register
+@argmax_scores.register
 def _(X: CSR, score):
     from . import kernels
 
@@ -53,7 +53,7 @@ def _(X: CSR, score):
     return labels, best
 
 
-@scores_of.register
+@compute_scores.register
 def _(X: CSR, score):
     from . import kernels
 
@@ -94,13 +94,13 @@ def _row_totals(X: CSR, values: np.ndarray) -> np.ndarray:
     return totals
 
 
-def _stored(X: CSR) -> slice:
+def _stored_slice(X: CSR) -> slice:
     return slice(X.indptr[0], X.indptr[-1])
 
 
 @squared_norms.register
 def _(X: CSR):
-    data = X.data[_stored(X)].astype(np.float64)
+    data = X.data[_stored_slice(X)].astype(np.float64)
     return _row_totals(X, data * data)
 
 
@@ -109,7 +109,7 @@ def _(X: CSR, factors):
     return X.with_data(X.data * np.repeat(factors.astype(X.dtype), np.diff(X.indptr)))
 
 
-@dense_rows.register
+@take_dense_rows.register
 def _(X: CSR, rows):
     out = np.zeros((len(rows), X.n_columns))
     for row, i in zip(out, rows, strict=True):
@@ -123,47 +123,47 @@ def _(X: CSR, rows):
     return CSR.from_scipy(X.to_scipy()[rows])
 
 
-@products.register
+@inner_products.register
 def _(X: CSR, Y):
     found = X.to_scipy() @ (Y.to_scipy() if isinstance(Y, CSR) else Y).T
     return found.toarray() if isinstance(Y, CSR) else found
 
 
-@only_rows.register
+@mask_rows.register
 def _(X: CSR, kept):
     stored_kept = np.repeat(kept, np.diff(X.indptr))
     return X if stored_kept.all() else X.with_data(np.where(stored_kept, X.data, X.dtype.type(0)))
 
 
-@largest.register
+@max_abs.register
 def _(X: CSR):
-    return float(np.abs(X.data[_stored(X)]).max(initial=0))
+    return float(np.abs(X.data[_stored_slice(X)]).max(initial=0))
 
 
 @row_is_finite.register
 def _(X: CSR):
-    return _row_totals(X, ~np.isfinite(X.data[_stored(X)])) == 0
+    return _row_totals(X, ~np.isfinite(X.data[_stored_slice(X)])) == 0
 
 
 @row_sums.register
 def _(X: CSR):
-    return _row_totals(X, X.data[_stored(X)])
+    return _row_totals(X, X.data[_stored_slice(X)])
 
 
 @map_values.register
 def _(X: CSR, function):
-    here = _stored(X)
+    here = _stored_slice(X)
     return CSR(X.indptr - X.indptr[0], X.indices[here], function(X.data[here]), X.n_columns)
 
 
 @stored_values.register
 def _(X: CSR):
-    return X.data[_stored(X)]
+    return X.data[_stored_slice(X)]
 
 
-@rows_are_same.register
+@all_rows_equal.register
 def _(X: CSR):
-    counts, here = np.diff(X.indptr), _stored(X)
+    counts, here = np.diff(X.indptr), _stored_slice(X)
     if np.ptp(counts):
         return False
     shape = len(counts), counts[0]
@@ -171,14 +171,14 @@ def _(X: CSR):
     return all(bool(np.all(own == own[:1])) for own in cells)
 
 
-def shared_sums(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:
+def sum_shared_columns(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:
     """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
     from . import pair_kernels
 
     if X.n_columns != Y.n_columns:  # compiled code looks up one row's columns in a scratch row of the other's width
         raise ValueError(f"rows of {X.n_columns} columns cannot be compared with rows of {Y.n_columns}")
     out = np.empty((X.shape[0], Y.shape[0]), X.dtype)
-    pair_kernels.shared_sums(
+    pair_kernels.add_shared_columns(
         X.indptr, X.indices, X.data, Y.indptr, Y.indices, Y.data, harmonic, np.zeros(X.n_columns, X.dtype), out
     )
     return out

@@ -57,7 +57,7 @@ class DeviceCSR:
                 matrix = matrix.copy()
                 matrix.sum_duplicates()
             parts = matrix.indptr, matrix.indices, matrix.data
-        return cls(*parts, int(matrix.shape[1]), _fetched(parts[0]))
+        return cls(*parts, int(matrix.shape[1]), _fetch(parts[0]))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,11 +101,11 @@ class DeviceCSR:
     def to_library(self) -> Any:
         """The same rows as a matrix of torch or cupy; values are not copied."""
         cells = self.data[self.stored], self.indices[self.stored]
-        return _matrix(*cells, self.indptr - int(self.starts[0]), self.shape)
+        return _library_csr(*cells, self.indptr - int(self.starts[0]), self.shape)
 
     def to_scipy(self) -> sp.csr_array:
         """The same rows on the host."""
-        data, indices = (_fetched(part[self.stored]) for part in (self.data, self.indices))
+        data, indices = (_fetch(part[self.stored]) for part in (self.data, self.indices))
         return sp.csr_array((data, indices, self.starts - self.starts[0]), shape=self.shape)
 
     def to_dense(self) -> Any:
@@ -121,7 +121,7 @@ class DeviceCSR:
         columns = self._columns()
         xp = array_namespace(self.data)
         data = xp.take(self.data[self.stored], columns.order, axis=0)
-        return _matrix(data, columns.rows, columns.indptr, self.shape[::-1]) @ weights
+        return _library_csr(data, columns.rows, columns.indptr, self.shape[::-1]) @ weights
 
     def row_of_each(self) -> Any:
         """The row of each stored value."""
@@ -144,11 +144,11 @@ class DeviceCSR:
         return self.sorted_columns[key]
 
 
-def _fetched(array: Any) -> np.ndarray:
+def _fetch(array: Any) -> np.ndarray:
     return np.from_dlpack(to_device(array, "cpu"))
 
 
-def _matrix(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> Any:
+def _library_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> Any:
     """A CSR matrix of the library."""
     if is_torch_array(data):
         return array_namespace(data).sparse_csr_tensor(indptr, indices, data, shape, check_invariants=False)

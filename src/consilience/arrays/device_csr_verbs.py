@@ -11,19 +11,19 @@ from dataclasses import replace
 import numpy as np
 
 from .device_csr import DeviceCSR
-from .namespace import Array, namespace, to_numpy, where
+from .namespace import Array, keep_where, namespace, to_numpy
 from .verbs import (
     add_label_sums,
-    dense_rows,
-    largest,
+    all_rows_equal,
     map_values,
-    only_rows,
+    mask_rows,
+    max_abs,
     row_is_finite,
     row_sums,
-    rows_are_same,
     scale_rows,
     squared_norms,
     stored_values,
+    take_dense_rows,
     take_rows,
     weighted_sums,
 )
@@ -50,11 +50,11 @@ def _(X: DeviceCSR, labels: Array, sums: Array) -> Array:
     xp = namespace(X)
     clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=X.device)
     members = labels[:, None] == clusters[None, :]
-    sums += _wide(X).column_sums(xp.astype(members, sums.dtype)).T
+    sums += _as_float64(X).column_sums(xp.astype(members, sums.dtype)).T
     return sums
 
 
-def _wide(X: DeviceCSR) -> DeviceCSR:
+def _as_float64(X: DeviceCSR) -> DeviceCSR:
     """The same rows in float64."""
     return map_values(X, lambda values: namespace(values).astype(values, namespace(values).float64, copy=False))
 
@@ -62,12 +62,12 @@ def _wide(X: DeviceCSR) -> DeviceCSR:
 @row_sums.register
 def _(X: DeviceCSR) -> Array:
     xp = namespace(X)
-    return (_wide(X) @ xp.ones((X.n_columns, 1), dtype=xp.float64, device=X.device))[:, 0]
+    return (_as_float64(X) @ xp.ones((X.n_columns, 1), dtype=xp.float64, device=X.device))[:, 0]
 
 
 @squared_norms.register
 def _(X: DeviceCSR) -> Array:
-    return row_sums(map_values(_wide(X), lambda values: values * values))
+    return row_sums(map_values(_as_float64(X), lambda values: values * values))
 
 
 @row_is_finite.register
@@ -82,10 +82,10 @@ def _(X: DeviceCSR, factors: Array) -> DeviceCSR:
     return X.with_data(stored_values(X) * xp.take(xp.astype(factors, X.dtype), X.row_of_each(), axis=0))
 
 
-@only_rows.register
+@mask_rows.register
 def _(X: DeviceCSR, kept: Array) -> DeviceCSR:
     xp = namespace(X)
-    return X.with_data(where(xp.take(kept, X.row_of_each(), axis=0), stored_values(X), 0.0))
+    return X.with_data(keep_where(xp.take(kept, X.row_of_each(), axis=0), stored_values(X), 0.0))
 
 
 @take_rows.register
@@ -99,17 +99,17 @@ def _(X: DeviceCSR, rows: Array) -> DeviceCSR:
     return replace(taken, indices=xp.take(X.indices, cells, axis=0), data=xp.take(X.data, cells, axis=0))
 
 
-@dense_rows.register
+@take_dense_rows.register
 def _(X: DeviceCSR, rows: Array) -> Array:
-    return _wide(take_rows(X, rows)).to_dense()
+    return _as_float64(take_rows(X, rows)).to_dense()
 
 
-@largest.register
+@max_abs.register
 def _(X: DeviceCSR) -> float:
     return float(namespace(X).max(abs(stored_values(X)))) if X.size else 0.0
 
 
-@rows_are_same.register
+@all_rows_equal.register
 def _(X: DeviceCSR) -> bool:
     counts = np.diff(X.starts)
     if np.ptp(counts):

@@ -11,14 +11,14 @@ from .lazy import Source
 from .namespace import Array
 
 
-def on_host(array: Array) -> bool:
+def is_on_host(array: Array) -> bool:
     """Whether an array is, or is read, into the memory of this process, in numpy's hands; others are on a device."""
     return isinstance(array, np.ndarray | np.generic | CSR | Source)
 
 
-def could_be(condition: Any) -> bool:
+def true_unless_known_false(condition: Any) -> bool:
     """Whether a condition may hold: on a device it may, for to look would be to wait.
 
     What follows must be right, if perhaps for nothing, where the condition does not hold.
     """
-    return bool(condition) if on_host(condition) or isinstance(condition, bool) else True
+    return bool(condition) if is_on_host(condition) or isinstance(condition, bool) else True

@@ -90,7 +90,7 @@ def require_constant(width):
 
 
 @intrinsic
-def gather(_, data, indices, lo, hi, table, out, width):
+def gather_row(_, data, indices, lo, hi, table, out, width):
     """``out[:width] = sum over p in lo:hi of data[p] * table[indices[p], :width]``."""
     require_constant(width)
 
@@ -109,7 +109,7 @@ def gather(_, data, indices, lo, hi, table, out, width):
 
 
 @intrinsic
-def spread(_, data, indices, lo, hi, weights, table, width):
+def spread_row(_, data, indices, lo, hi, weights, table, width):
     """``table[indices[p], :width] += data[p] * weights[:width]`` for p in lo:hi."""
     require_constant(width)
 
@@ -135,7 +135,7 @@ def nearest_kernel(width: int):
         for i in range(len(labels)):
             winner, most = 0, -np.inf
             for block in range(table.shape[0]):
-                gather(data, indices, indptr[i], indptr[i + 1], table[block], scores, width)
+                gather_row(data, indices, indptr[i], indptr[i + 1], table[block], scores, width)
                 for j in range(width):
                     score = scores[j] - bias[block, j]
                     if score > most:
@@ -155,7 +155,7 @@ def scores_kernel(width: int):
         scores = np.empty(width, table.dtype)
         for i in range(out.shape[0]):
             for block in range(table.shape[0]):
-                gather(data, indices, indptr[i], indptr[i + 1], table[block], scores, width)
+                gather_row(data, indices, indptr[i], indptr[i + 1], table[block], scores, width)
                 first = block * width
                 for j in range(min(width, out.shape[1] - first)):
                     out[i, first + j] = scores[j] - bias[block, j]
@@ -181,7 +181,7 @@ def weighted_sums_kernel(width: int):
                 padded[j] = weights[i, j]
                 members += weights[i, j] != 0
             if members > 2:
-                spread(data, indices, indptr[i], indptr[i + 1], padded, table, width)
+                spread_row(data, indices, indptr[i], indptr[i + 1], padded, table, width)
                 continue
             for j in range(weights.shape[1]):
                 if padded[j] != 0:

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .csr import CSR
-from .cuts import cut
+from .cuts import split_slice
 from .namespace import Array
-from .rows import as_plain, as_rows
+from .rows import as_rows, to_host
 
 BLOCK_BYTES = 1 << 24  # stored values of a block: reading one at a time is as fast as the disk, and a few fit anywhere
 LARGEST_UNIT = 16 * BLOCK_BYTES  # a unit of storage above this is cut, though each part then costs reading all of it
@@ -230,7 +230,7 @@ class Source:
 
 def _rows_of(block: Array, rows: np.ndarray) -> Any:
     """Rows of a block that was read, of numpy or scipy."""
-    return as_plain(block)[rows]
+    return to_host(block)[rows]
 
 
 def plan_reads(X: Source) -> list[slice]:
@@ -248,7 +248,7 @@ def _cut_to(X: Source, rows: slice, most: int) -> list[slice]:
     """Neighbouring slices of about `most` bytes of stored values or fewer."""
     n = rows.stop - rows.start
     n_bytes = X.size * X.dtype.itemsize * n // max(1, X.shape[0])
-    return cut(rows, max(1, min(n, -(-n_bytes // most))))
+    return split_slice(rows, max(1, min(n, -(-n_bytes // most))))
 
 
 def _lent(rows: Sequence[Array], blocks: Sequence[slice]) -> Iterator[list[Array]]:

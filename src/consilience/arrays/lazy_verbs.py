@@ -13,17 +13,17 @@ from .namespace import Array
 from .parallel import map_chunks
 from .verbs import (
     Scorer,
-    dense_rows,
-    largest,
+    all_rows_equal,
+    build_scorer,
     map_values,
-    only_rows,
+    mask_rows,
+    max_abs,
     row_is_finite,
     row_sums,
-    rows_are_same,
     scale_rows,
-    scorer,
-    shifted,
+    shift_rows,
     squared_norms,
+    take_dense_rows,
     take_rows,
 )
 
@@ -49,17 +49,17 @@ def _(X: Source) -> np.ndarray:
     return np.concatenate(list(_over_blocks(X, row_is_finite)))
 
 
-@largest.register
+@max_abs.register
 def _(X: Source) -> float:
-    return float(np.max(list(_over_blocks(X, largest))))  # unlike Python's, numpy's maximum keeps NaN
+    return float(np.max(list(_over_blocks(X, max_abs))))  # unlike Python's, numpy's maximum keeps NaN
 
 
-@rows_are_same.register
+@all_rows_equal.register
 def _(X: Source) -> bool:
     first = X[:1, ...]
 
     def same(block: Array) -> bool:
-        return rows_are_same(block) and (block.shape[0] == 0 or _equal(block[:1, ...], first))
+        return all_rows_equal(block) and (block.shape[0] == 0 or _equal(block[:1, ...], first))
 
     return all(_over_blocks(X, same))
 
@@ -67,12 +67,12 @@ def _(X: Source) -> bool:
 def _equal(one: Array, other: Array) -> bool:
     """Whether two single rows hold the same."""
     everything = np.arange(1)
-    return bool(np.all(dense_rows(one, everything) == dense_rows(other, everything)))
+    return bool(np.all(take_dense_rows(one, everything) == take_dense_rows(other, everything)))
 
 
-@dense_rows.register
+@take_dense_rows.register
 def _(X: Source, rows: np.ndarray) -> np.ndarray:
-    return dense_rows(X.take(rows), np.arange(len(rows)))
+    return take_dense_rows(X.take(rows), np.arange(len(rows)))
 
 
 @take_rows.register
@@ -80,9 +80,9 @@ def _(X: Source, rows: np.ndarray) -> Array:
     return X.take(rows)
 
 
-@only_rows.register
+@mask_rows.register
 def _(X: Source, kept: np.ndarray) -> Source:
-    return X.mapped(only_rows, kept)
+    return X.mapped(mask_rows, kept)
 
 
 @scale_rows.register
@@ -90,9 +90,9 @@ def _(X: Source, factors: np.ndarray) -> Source:
     return X.mapped(scale_rows, factors)
 
 
-@shifted.register
+@shift_rows.register
 def _(X: Source, origin: np.ndarray) -> Source:
-    return X.mapped(partial(shifted, origin=origin))
+    return X.mapped(partial(shift_rows, origin=origin))
 
 
 @map_values.register
@@ -100,6 +100,6 @@ def _(X: Source, function: Callable[[Array], Array]) -> Source:
     return X.mapped(partial(map_values, function=function))
 
 
-@scorer.register
+@build_scorer.register
 def _(X: Source, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
-    return scorer(X[:0, ...], weights, bias, origin)
+    return build_scorer(X[:0, ...], weights, bias, origin)

@@ -12,7 +12,7 @@ from .namespace import Array, namespace
 
 
 @singledispatch
-def inverse_root(matrices: Array) -> Array:
+def inverse_cholesky(matrices: Array) -> Array:
     """The inverse of the lower triangular L with ``L @ L.T`` the matrix: (..., d, d).
 
     A matrix that is not positive definite gives NaN on torch and cupy, which do not look, and an error elsewhere.
@@ -26,7 +26,7 @@ def inverse_root(matrices: Array) -> Array:
     return xp.tril(xp.linalg.inv(xp.linalg.cholesky(matrices)))
 
 
-@inverse_root.register
+@inverse_cholesky.register
 def _(matrices: np.ndarray) -> np.ndarray:
     d = matrices.shape[-1]
     roots = np.linalg.cholesky(matrices).reshape(-1, d, d)
@@ -34,7 +34,7 @@ def _(matrices: np.ndarray) -> np.ndarray:
 
 
 @singledispatch
-def surely_definite(matrices: Array) -> bool:
+def is_positive_definite(matrices: Array) -> bool:
     """Whether all are positive definite, where to ask is cheap; False where it is not known.
 
     On torch and cupy this one number is waited for: so is `eigh`, and of many columns it takes fifty times as long.
@@ -47,7 +47,7 @@ def surely_definite(matrices: Array) -> bool:
     return False
 
 
-@surely_definite.register
+@is_positive_definite.register
 def _(matrices: np.ndarray) -> bool:
     try:
         np.linalg.cholesky(matrices)
@@ -57,7 +57,7 @@ def _(matrices: np.ndarray) -> bool:
 
 
 @singledispatch
-def weighted_products(X: Array, weights: Array) -> Array:
+def weighted_cross_products(X: Array, weights: Array) -> Array:
     """``X.T @ diag(w) @ X`` for each column w of the weights, as float64, multiplied in the type of X: (k, d, d)."""
     xp = namespace(X)
     n, d = X.shape
@@ -68,7 +68,7 @@ def weighted_products(X: Array, weights: Array) -> Array:
     return (found + xp.matrix_transpose(found)) / 2  # symmetric to the last digit
 
 
-@weighted_products.register
+@weighted_cross_products.register
 def _(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     roots = np.sqrt(weights.astype(X.dtype, copy=False))
     scaled = (X * roots[:, j][:, None] for j in range(roots.shape[1]))

@@ -13,7 +13,7 @@ from array_api_compat import is_cupy_array, is_torch_array
 
 from .device_csr import DeviceCSR
 
-OUT_OF_MEMORY = "OutOfMemoryError"  # what torch and cupy both call it
+OUT_OF_MEMORY_ERROR = "OutOfMemoryError"  # what torch and cupy both call it
 
 
 def available_memory() -> int | None:
@@ -37,7 +37,7 @@ def _number_after(word: str, path: Path) -> str:
     return found.group(1)
 
 
-def device_memory(array: Any) -> int | None:
+def available_device_memory(array: Any) -> int | None:
     """Bytes that are free on the device of an array; None where none is known, as of arrays that lie here."""
     array = array.data if isinstance(array, DeviceCSR) else array
     if is_torch_array(array) and array.device.type == "cuda":
@@ -64,12 +64,14 @@ FREE = {"torch": _free_in_torch, "cupy": _free_in_cupy}
 
 
 @contextmanager
-def on_device(what: str, advice: str = "give fewer entities (views[rows]), or numbers in float32") -> Iterator[None]:
+def explain_out_of_memory(
+    what: str, advice: str = "give fewer entities (views[rows]), or numbers in float32"
+) -> Iterator[None]:
     """Say what does not fit, and what to do, where a device runs out of memory."""
     try:
         yield
     except Exception as error:
-        if OUT_OF_MEMORY not in (kind.__name__ for kind in type(error).__mro__):
+        if OUT_OF_MEMORY_ERROR not in (kind.__name__ for kind in type(error).__mro__):
             raise
         free = FREE.get(type(error).__module__.partition(".")[0])
         left = "" if free is None else f" ({free() / 2**30:.1f} GiB free)"

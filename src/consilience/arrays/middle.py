@@ -6,20 +6,20 @@ from typing import Any
 
 from array_api_compat import device
 
-from .namespace import Array, like, namespace
+from .namespace import Array, asarray_like, namespace
 from .rows import is_sparse
-from .verbs import dense_rows, shifted, squared_norms
+from .verbs import shift_rows, squared_norms, take_dense_rows
 
 
-def some_rows(X: Array, present: Array) -> Array:
+def sample_rows(X: Array, present: Array) -> Array:
     """Up to a thousand of the rows that are there, evenly spread."""
     xp = namespace(X)
-    rows = xp.nonzero(like(present, X))[0]
+    rows = xp.nonzero(asarray_like(present, X))[0]
     n = rows.shape[0]
-    return dense_rows(X, rows[:: max(1, n // 1000)] if n else xp.zeros(1, dtype=rows.dtype, device=device(rows)))
+    return take_dense_rows(X, rows[:: max(1, n // 1000)] if n else xp.zeros(1, dtype=rows.dtype, device=device(rows)))
 
 
-def middle(X: Array, dtype: Any) -> Array | None:
+def compute_origin(X: Array, dtype: Any) -> Array | None:
     """A point amid the rows, rounded to `dtype`; None where zero serves as well.
 
     Products of numbers far from zero cancel, in float32 above all; measured from the middle they do not. The median is
@@ -33,16 +33,16 @@ def middle(X: Array, dtype: Any) -> Array | None:
     return xp.astype(xp.astype(centre, dtype), xp.float64)
 
 
-def origin_of(X: Array) -> Array | None:
+def find_origin(X: Array) -> Array | None:
     """A point amid the rows to measure from, where zero is so far off that digits would cancel; dense rows only."""
     xp = namespace(X)
     if is_sparse(X):
         return None
-    return middle(some_rows(X, xp.ones(X.shape[0], dtype=xp.bool, device=device(X))), X.dtype)
+    return compute_origin(sample_rows(X, xp.ones(X.shape[0], dtype=xp.bool, device=device(X))), X.dtype)
 
 
-def measured_from(X: Array, origin: Array | None) -> tuple[Array, Array]:
+def shift_rows_and_norms(X: Array, origin: Array | None) -> tuple[Array, Array]:
     """Rows measured from there, and their squared lengths in the same type."""
     xp = namespace(X)
-    X = X if origin is None else shifted(X, xp.astype(origin, X.dtype))
+    X = X if origin is None else shift_rows(X, xp.astype(origin, X.dtype))
     return X, xp.astype(squared_norms(X), X.dtype)

@@ -36,7 +36,7 @@ def to_numpy(array: Any) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def like(values: Any, array: Array) -> Array:
+def asarray_like(values: Any, array: Array) -> Array:
     """`values` as an array of the library, and on the device, of `array`; copied only if they are elsewhere."""
     xp = namespace(array)
     if isinstance(array, CSR | np.ndarray):
@@ -47,13 +47,13 @@ def like(values: Any, array: Array) -> Array:
     return xp.asarray(np.require(to_numpy(values), requirements=["C", "W"]), device=device)
 
 
-def where(mask: Array, values: Array, otherwise: float) -> Array:
+def keep_where(mask: Array, values: Array, otherwise: float) -> Array:
     """`values` where the mask holds, one number elsewhere."""
     xp = namespace(values)
     return xp.where(mask, values, xp.full_like(values, otherwise))
 
 
-def zeros(shape: tuple[int, ...], array: Array) -> Array:
+def float64_zeros(shape: tuple[int, ...], array: Array) -> Array:
     """float64 zeros of the library, and on the device, of `array`."""
     xp = namespace(array)
     return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(array))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from .verbs import Scorer, add_label_sums, count_labels, decay, scorer
+from .verbs import Scorer, add_label_sums, build_scorer, count_labels, exp_nonpositive
 
 WORTH_COMPILED = 1 << 17  # numbers from which on compiled code pays, which lets other threads work meanwhile
 
 
-@scorer.register
+@build_scorer.register
 def _(X: np.ndarray, weights, bias=None, origin=None):
     # columns one after the other: OpenBLAS then has a short cut for products of up to a million multiplications
     table = np.ascontiguousarray(weights.T, dtype=X.dtype)
@@ -40,7 +40,7 @@ def _(labels: np.ndarray, n_clusters):
     return np.bincount(labels[labels >= 0], minlength=n_clusters).astype(np.float64)
 
 
-@decay.register
+@exp_nonpositive.register
 def _(exponents: np.ndarray):
     np.clip(exponents, -np.inf, 0, out=exponents)  # np.minimum with a number is not vectorised
     return np.exp(exponents, out=exponents)

@@ -8,7 +8,7 @@ from .compile import compile_kernel
 
 
 @compile_kernel
-def shared_sums(indptr, indices, data, other_indptr, other_indices, other_data, harmonic, row, out):
+def add_shared_columns(indptr, indices, data, other_indptr, other_indices, other_data, harmonic, row, out):
     """out[i, j] = sum over shared columns of x y / (x + y) if `harmonic`, else of min(x, y); `row` is a row of zeros.
 
     A row is laid out dense, so that each stored value of the others is looked at once.

@@ -17,48 +17,48 @@ import numpy as np
 from array_api_compat import device
 
 from .._saving import refer_as, save_as
-from .cuts import cut
-from .host import on_host
+from .cuts import split_slice
+from .host import is_on_host
 from .lazy import Source, plan_reads, read_ahead
-from .memory import device_memory
-from .namespace import Array, like, namespace, to_numpy, where
-from .parallel import map_chunks, workspace
-from .rows import as_kind
+from .memory import available_device_memory
+from .namespace import Array, asarray_like, keep_where, namespace, to_numpy
+from .parallel import choose_block_size, map_chunks
+from .rows import as_rows_like
 from .verbs import take_rows
 
 T = TypeVar("T")
 
 TILE = 1 << 20  # similarities computed at a time by a thread; a device computes more
 LEAST_ROWS = 16  # a product of fewer rows is slow
-HELD = 1 << 30  # bytes: a table up to this size is kept, a larger one computed again for every product
+MAX_CACHED_BYTES = 1 << 30  # bytes: a table up to this size is kept, a larger one computed again for every product
 DEVICE_SHARE = 0.8  # of the memory that is free on a device, which tables may take there
 
 
 @save_as("kernel-points")
-class Points(NamedTuple):
+class KernelRows(NamedTuple):
     """Rows made ready for a kernel."""
 
     X: Array
     own: Array = None  # (n,) a number of the row's own, where the kernel has a use for one
     scale: Array = None  # (n,) another
 
-    def at(self, rows: slice) -> Points:
+    def at(self, rows: slice) -> KernelRows:
         own, scale = (None if x is None else x[rows] for x in self[1:])
-        return Points(self.X[rows, ...], own, scale)
+        return KernelRows(self.X[rows, ...], own, scale)
 
-    def some(self, rows: Array) -> Points:
-        chosen = like(rows, self.X)
+    def some(self, rows: Array) -> KernelRows:
+        chosen = asarray_like(rows, self.X)
         own, scale = (None if x is None else namespace(x).take(x, chosen) for x in self[1:])
-        return Points(take_rows(self.X, chosen), own, scale)
+        return KernelRows(take_rows(self.X, chosen), own, scale)
 
 
-class Kernel(Protocol):
+class RowKernel(Protocol):
     """A function of two rows whose constants (a bandwidth, an origin) are known."""
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         """Make rows ready."""
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         """The kernel of some rows with some others: (left, right)."""
 
 
@@ -67,9 +67,9 @@ class Kernel(Protocol):
 class KernelMatrix:
     """The kernel of some rows with others, or with themselves."""
 
-    kernel: Kernel
-    left: Points
-    right: Points
+    kernel: RowKernel
+    left: KernelRows
+    right: KernelRows
     held: bool
     shift: float = 0.0  # taken off every entry
     exact = True
@@ -89,15 +89,15 @@ class KernelMatrix:
 
     def _tiled(self, rows: slice) -> list[slice]:
         n = rows.stop - rows.start
-        n_tiles = -(-n * self.shape[1] // workspace(self.left.X, TILE))
-        return cut(rows, max(1, min(n_tiles, -(-n // LEAST_ROWS))))
+        n_tiles = -(-n * self.shape[1] // choose_block_size(self.left.X, TILE))
+        return split_slice(rows, max(1, min(n_tiles, -(-n // LEAST_ROWS))))
 
     @cached_property
     def _table(self) -> list[Array]:
         """The blocks; on a device they are parts of one array."""
         if isinstance(self.left.X, Source):
-            return list(replace(self, held=False).over_tiles(lambda _, tile: tile))
-        if on_host(self.left.X):
+            return list(replace(self, held=False).map_tiles(lambda _, tile: tile))
+        if is_on_host(self.left.X):
             return list(self._map(self._compute, self.blocks))
         return [self._whole[rows, ...] for rows in self.blocks]
 
@@ -111,13 +111,13 @@ class KernelMatrix:
 
     def _map(self, function: Callable[[slice], T], blocks: list[slice]) -> Iterator[T]:
         """On the threads allowed; a device has its own, and memory for one block at a time."""
-        return map_chunks(function, blocks) if on_host(self.left.X) else map(function, blocks)
+        return map_chunks(function, blocks) if is_on_host(self.left.X) else map(function, blocks)
 
     def _compute(self, rows: slice) -> Array:
         tile = self.kernel.tile(self.left.at(rows), self.right)
         return tile - self.shift if self.shift else tile
 
-    def over_tiles(self, function: Callable[[slice, Array], T], *, whole: bool = False) -> Iterator[T]:
+    def map_tiles(self, function: Callable[[slice, Array], T], *, whole: bool = False) -> Iterator[T]:
         """A function of each block of rows in turn, on the threads allowed.
 
         With `whole` a table that a device holds is one block: for functions that take no memory of that size.
@@ -125,7 +125,7 @@ class KernelMatrix:
         if isinstance(self.left.X, Source) and not self.held:
             yield from self._over_loads(function)
             return
-        if whole and self.held and not on_host(self.left.X):
+        if whole and self.held and not is_on_host(self.left.X):
             yield function(slice(0, self.shape[0]), self._whole)
             return
         if not self.held:
@@ -140,20 +140,20 @@ class KernelMatrix:
         loads = plan_reads(X)
         for load, (block,) in zip(loads, read_ahead([X], loads), strict=True):
             numbers = (None if values is None else values[load] for values in (own, scale))
-            here = replace(self, left=Points(block, *numbers))
-            yield from here.over_tiles(partial(_further_down, function, load.start))
+            here = replace(self, left=KernelRows(block, *numbers))
+            yield from here.map_tiles(partial(_further_down, function, load.start))
 
     def __matmul__(self, U: Array) -> Array:
         thin = self.like(U)
-        return joined(self.over_tiles(lambda _, tile: tile @ thin, whole=True))
+        return concat_blocks(self.map_tiles(lambda _, tile: tile @ thin, whole=True))
 
     @property
-    def T(self) -> Transposed:
-        return Transposed(self)
+    def T(self) -> TransposedKernelMatrix:
+        return TransposedKernelMatrix(self)
 
     def like(self, U: Array) -> Array:
         """A thin matrix of the kind and type of what is compared."""
-        U = like(U, self.left.X)
+        U = asarray_like(U, self.left.X)
         if isinstance(U, np.ndarray):
             return np.ascontiguousarray(U, dtype=self.dtype)
         return namespace(U).astype(U, self.left.X.dtype, copy=False)
@@ -166,18 +166,20 @@ class KernelMatrix:
 
     @cached_property
     def _norm(self) -> float:
-        return hypot(*fetched(self.over_tiles(lambda _, tile: tile_norm(tile))))
+        return hypot(*fetch_numbers(self.map_tiles(lambda _, tile: frobenius_norm(tile))))
 
     def parts(self) -> np.ndarray:
         return np.zeros(self.shape[0], np.int64)
 
     def least(self) -> float:
         """The smallest entry."""
-        return min(fetched(self.over_tiles(lambda _, tile: namespace(tile).min(tile))))
+        return min(fetch_numbers(self.map_tiles(lambda _, tile: namespace(tile).min(tile))))
 
     @refer_as("kernel-against")
     def against(self, X: Array) -> KernelMatrix:
-        return KernelMatrix(self.kernel, self.kernel.points(as_kind(X, self.right.X)), self.right, False, self.shift)
+        return KernelMatrix(
+            self.kernel, self.kernel.points(as_rows_like(X, self.right.X)), self.right, False, self.shift
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: not the table, which can be computed again."""
@@ -189,44 +191,44 @@ def _further_down(function: Callable[[slice, Array], T], start: int, rows: slice
 
 
 @dataclass(frozen=True, eq=False)
-class Transposed:
+class TransposedKernelMatrix:
     """The same matrix the other way round."""
 
     matrix: KernelMatrix
 
     def __matmul__(self, U: Array) -> Array:
         thin = self.matrix.like(U)
-        return reduce(add, self.matrix.over_tiles(lambda rows, tile: tile.T @ thin[rows, ...], whole=True))
+        return reduce(add, self.matrix.map_tiles(lambda rows, tile: tile.T @ thin[rows, ...], whole=True))
 
 
-def tile_norm(tile: Array) -> Array:
+def frobenius_norm(tile: Array) -> Array:
     """Root of the sum of squares, in units of the largest number so that squares do not overflow."""
     xp = namespace(tile)
     largest = xp.max(xp.abs(tile))
-    scaled = tile / where(largest > 0, largest, 1.0)
+    scaled = tile / keep_where(largest > 0, largest, 1.0)
     return largest * xp.sqrt(xp.sum(scaled * scaled))
 
 
-def joined(parts: Iterable[Array]) -> Array:
+def concat_blocks(parts: Iterable[Array]) -> Array:
     """Arrays of one kind one below the other."""
     found = list(parts)
     return namespace(found[0]).concat(found)
 
 
-def fetched(numbers: Iterable[Array]) -> list[float]:
+def fetch_numbers(numbers: Iterable[Array]) -> list[float]:
     """Single numbers of one kind, fetched from where they are all at once."""
     found = list(numbers)
     xp = namespace(found[0])
     return to_numpy(xp.stack([xp.asarray(number) for number in found])).tolist()
 
 
-def fits_table(nbytes: int, X: Array = None) -> bool:
+def fits_in_memory(nbytes: int, X: Array = None) -> bool:
     """Whether a table of this size is kept, of rows like X: on a device as far as its memory goes."""
-    free = None if X is None else device_memory(X)
-    return nbytes <= (HELD if free is None else DEVICE_SHARE * free)
+    free = None if X is None else available_device_memory(X)
+    return nbytes <= (MAX_CACHED_BYTES if free is None else DEVICE_SHARE * free)
 
 
-def rounding(X: Array) -> float:
+def machine_epsilon(X: Array) -> float:
     """The unit of rounding of its numbers."""
     return float(namespace(X).finfo(X.dtype).eps)
 

@@ -20,9 +20,9 @@ import joblib
 import threadpoolctl
 
 from .csr import CSR
-from .cuts import cut
+from .cuts import split_slice
 from .device_csr import DeviceCSR
-from .host import on_host
+from .host import is_on_host
 from .lazy import Source
 from .namespace import Array
 
@@ -35,7 +35,7 @@ BLOCK = 1 << 20  # stored values of a block: two passes over it find it in the c
 DEVICE_BLOCK = 1 << 27  # the same on a device, where it is the launch of a block that costs
 
 
-class Crew:
+class LazyThreadPool:
     """Threads that are started when first needed and kept until the work is done: starting them costs a sweep."""
 
     def __init__(self, n_threads: int) -> None:
@@ -50,7 +50,7 @@ class Crew:
             self.pool.shutdown(cancel_futures=True)
 
 
-_crew: ContextVar[Crew | None] = ContextVar("consilience_crew", default=None)
+_crew: ContextVar[LazyThreadPool | None] = ContextVar("consilience_crew", default=None)
 
 
 def available_threads() -> int:
@@ -61,14 +61,14 @@ def available_threads() -> int:
 
 
 @contextmanager
-def threads(n_jobs: int | None) -> Iterator[None]:
+def use_threads(n_jobs: int | None) -> Iterator[None]:
     """Use so many threads within; None and -1 mean all, -2 all but one, as in joblib."""
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, or None for all cores")
     n = available_threads()
     if n_jobs is not None:
         n = n_jobs if n_jobs > 0 else max(1, n + 1 + n_jobs)
-    crew = Crew(n)
+    crew = LazyThreadPool(n)
     token = _crew.set(crew)
     try:
         # Chunks keep the cores busy. BLAS threads of its own would fight them, and go on spinning between two products.
@@ -89,42 +89,42 @@ def single_openmp_thread() -> Iterator[None]:
         yield
 
 
-def stored(X: Array) -> int:
+def count_stored(X: Array) -> int:
     """How many values a pass over these rows reads."""
     return X.size if isinstance(X, CSR | DeviceCSR | Source) else X.shape[0] * X.shape[1]
 
 
-def chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
+def cut_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
     """Cut the rows of X for threads; `work` is what a stored value costs, in units of what k-means does to it.
 
     Where each chunk sums up rows of its own, so few that clearing these sums and adding them up is worth it: a column
     has about 96 stored values or more a chunk.
     """
-    n, size = X.shape[0], stored(X)
-    n_chunks = size * work // LEAST_CHUNK if on_host(X) else 1
+    n, size = X.shape[0], count_stored(X)
+    n_chunks = size * work // LEAST_CHUNK if is_on_host(X) else 1
     if with_sums:
         n_chunks = min(n_chunks, round(size / (96 * X.shape[1])))
-    return cut(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
+    return split_slice(slice(0, n), max(1, min(n_chunks, MOST_CHUNKS, n)))
 
 
-def shard_rows(views: Sequence[tuple[Array, int]]) -> list[slice]:
+def cut_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
     """Cut the rows of several views, each with what a stored value costs: the same as `chunks` with sums for one."""
-    n, size = views[0][0].shape[0], sum(stored(X) for X, _ in views)
-    n_shards = sum(stored(X) * work for X, work in views) // LEAST_CHUNK
+    n, size = views[0][0].shape[0], sum(count_stored(X) for X, _ in views)
+    n_shards = sum(count_stored(X) * work for X, work in views) // LEAST_CHUNK
     n_shards = min(n_shards, round(size / (96 * max(1, sum(X.shape[1] for X, _ in views)))))
-    most = MOST_CHUNKS if all(on_host(X) for X, _ in views) else 1
-    return cut(slice(0, n), max(1, min(n_shards, most, n)))
+    most = MOST_CHUNKS if all(is_on_host(X) for X, _ in views) else 1
+    return split_slice(slice(0, n), max(1, min(n_shards, most, n)))
 
 
-def workspace(X: Array, numbers: int) -> int:
+def choose_block_size(X: Array, numbers: int) -> int:
     """How many numbers to work on at a time: so many where a cache has to hold them, more on a device."""
-    return numbers if on_host(X) else DEVICE_BLOCK
+    return numbers if is_on_host(X) else DEVICE_BLOCK
 
 
-def blocks(X: Array, chunk: slice) -> list[slice]:
+def cut_into_blocks(X: Array, chunk: slice) -> list[slice]:
     """Cut a chunk of X into blocks that fit the cache."""
     n = chunk.stop - chunk.start
-    return cut(chunk, max(1, min(n, stored(X) * n // (workspace(X, BLOCK) * max(1, X.shape[0])))))
+    return split_slice(chunk, max(1, min(n, count_stored(X) * n // (choose_block_size(X, BLOCK) * max(1, X.shape[0])))))
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def make_generator(random_state: Any) -> np.random.Generator:
     """One numpy Generator from whatever scikit-learn calls a random state; the global one is never touched."""
     if isinstance(random_state, np.random.Generator):
         return random_state

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from .csr import CSR
 from .device_csr import DeviceCSR, is_device_sparse
-from .namespace import Array, is_array, like, namespace, to_numpy
+from .namespace import Array, asarray_like, is_array, namespace, to_numpy
 from .verbs import map_values
 
 
@@ -35,26 +35,26 @@ def is_sparse(X: Array) -> bool:
     return isinstance(X, CSR) or getattr(X, "sparse", False) is True
 
 
-def as_plain(X: Array) -> Any:
+def to_host(X: Array) -> Any:
     """Rows of any kind as other libraries take them: of scipy if sparse, of numpy otherwise."""
     return X.to_scipy() if isinstance(X, CSR | DeviceCSR) else to_numpy(X)
 
 
-def as_sparse(X: Array) -> CSR:
+def as_csr(X: Array) -> CSR:
     """Rows of any kind as sparse ones."""
-    return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(as_plain(X)))
+    return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_host(X)))
 
 
-def as_kind(X: Array, known: Array) -> Array:
+def as_rows_like(X: Array, known: Array) -> Array:
     """Rows of any kind as rows of the kind of `known`: sparse or not, of its library, device and type."""
     from .lazy import Source  # which is made of rows
 
     if isinstance(X, Source) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
         return X
     if isinstance(known, CSR):
-        X = as_sparse(X)
+        X = as_csr(X)
         return X if X.dtype == known.dtype else X.with_data(X.data.astype(known.dtype))
     values = X.to_scipy().toarray() if isinstance(X, CSR) else X
     if namespace(values) is not namespace(known):
-        values = like(to_numpy(values), known)
+        values = asarray_like(to_numpy(values), known)
     return namespace(known).astype(values, known.dtype, copy=False)

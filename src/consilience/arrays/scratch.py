@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 
-def scratch(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+def create_scratch_array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array in a file that nobody else sees, and that is gone with the array.
 
     It is no ``np.memmap``: joblib sends those to its processes by the name of the file, and there is none.
@@ -25,7 +25,7 @@ def scratch(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return np.frombuffer(pages, dtype, prod(shape)).reshape(shape)
 
 
-def in_scratch(array: Any) -> bool:
+def is_scratch_array(array: Any) -> bool:
     """Whether an array, or what it is a part of, was made by `scratch`."""
     while isinstance(array, np.ndarray):
         array = array.base

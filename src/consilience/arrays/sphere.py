@@ -29,10 +29,10 @@ def log_bessel(order: float, c: Array, d: int) -> Array:
 
     Which formula serves is a matter of the columns, not of the order, so that ratios of two orders are of one making.
     """
-    return log_bessel_of_few(c, order) if d < MANY_COLUMNS else asymptotic(c, order)
+    return log_bessel_small_order(c, order) if d < MANY_COLUMNS else log_bessel_asymptotic(c, order)
 
 
-def asymptotic(c: Array, order: float) -> Array:
+def log_bessel_asymptotic(c: Array, order: float) -> Array:
     """The same where the order, or what it is asked of, is large (Abramowitz & Stegun 9.7.7)."""
     xp = namespace(c)
     root = xp.hypot(xp.full_like(c, order), c)
@@ -43,17 +43,19 @@ def asymptotic(c: Array, order: float) -> Array:
 
 
 @singledispatch
-def log_bessel_of_few(c: Array, order: float) -> Array:
+def log_bessel_small_order(c: Array, order: float) -> Array:
     """The same for few columns: all terms of the power series at once (9.6.10), or from FAR on the asymptotic one."""
     xp = namespace(c)
     near = xp.clip(c, None, FAR)
     m = xp.arange(1, TERMS + 1, dtype=c.dtype, device=device(c))
     logs = xp.cumulative_sum(2 * xp.log(near / 2)[:, None] - xp.log(m * (m + order))[None, :], axis=1)
     power = order * xp.log(near / 2) - float(gammaln(order + 1)) + xp.log1p(xp.sum(xp.exp(logs), axis=1))
-    return xp.where(c < FAR, power, asymptotic(xp.clip(c, FAR, None), max(order, 1e-6)))  # an order of 0 divides
+    return xp.where(
+        c < FAR, power, log_bessel_asymptotic(xp.clip(c, FAR, None), max(order, 1e-6))
+    )  # an order of 0 divides
 
 
-@log_bessel_of_few.register
+@log_bessel_small_order.register
 def _(c: np.ndarray, order: float) -> np.ndarray:
     x = c * c / 4
     small = x < 0.01 * (order + 1)

@@ -26,7 +26,7 @@ class Scorer(NamedTuple):
 
 
 @singledispatch
-def scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
+def build_scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
     """Lay out (clusters, columns) weights and their biases for rows like those of X."""
     xp = namespace(X)
     origin = None if origin is None else xp.astype(origin, X.dtype)
@@ -35,16 +35,16 @@ def scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | 
 
 
 @singledispatch
-def nearest(X: Array, score: Scorer) -> tuple[Array, Array]:
+def argmax_scores(X: Array, score: Scorer) -> tuple[Array, Array]:
     """For each row the function with the largest value (the first on ties), and that value."""
     xp = namespace(X)
-    scores = scores_of(X, score)
+    scores = compute_scores(X, score)
     labels = xp.argmax(scores, axis=1)
     return labels, xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
 
 
 @singledispatch
-def scores_of(X: Array, score: Scorer) -> Array:
+def compute_scores(X: Array, score: Scorer) -> Array:
     """All values: (rows, clusters)."""
     X = X if score.origin is None else X - score.origin[None, :]
     scores = X @ score.weights
@@ -112,13 +112,13 @@ def scale_rows(X: Array, factors: Array) -> Array:
 
 
 @singledispatch
-def shifted(X: Array, origin: Array) -> Array:
+def shift_rows(X: Array, origin: Array) -> Array:
     """Each row measured from a point."""
     return X - origin[None, :]
 
 
 @singledispatch
-def dense_rows(X: Array, rows: Array) -> Array:
+def take_dense_rows(X: Array, rows: Array) -> Array:
     """A few rows as a dense float64 array."""
     xp = namespace(X)
     return xp.astype(xp.take(X, rows, axis=0), xp.float64)
@@ -131,27 +131,27 @@ def take_rows(X: Array, rows: Array) -> Array:
 
 
 @singledispatch
-def products(X: Array, Y: Array) -> Array:
+def inner_products(X: Array, Y: Array) -> Array:
     """Inner products of the rows of X with those of Y, dense: (rows of X, rows of Y)."""
     return X @ Y.T
 
 
 @singledispatch
-def decay(exponents: Array) -> Array:
+def exp_nonpositive(exponents: Array) -> Array:
     """``exp`` of exponents of which rounding made some positive: these count as zero. May write over what is given."""
     xp = namespace(exponents)
     return xp.exp(xp.where(exponents < 0, exponents, xp.zeros_like(exponents)))
 
 
 @singledispatch
-def only_rows(X: Array, kept: Array) -> Array:
+def mask_rows(X: Array, kept: Array) -> Array:
     """The rows that are kept as they are, zeros in place of the others."""
     xp = namespace(X)
     return xp.where(kept[:, None], X, xp.zeros_like(X))
 
 
 @singledispatch
-def largest(X: Array) -> float:
+def max_abs(X: Array) -> float:
     """The largest absolute value."""
     xp = namespace(X)
     return float(xp.max(xp.abs(X))) if X.shape[0] else 0.0
@@ -165,6 +165,6 @@ def row_is_finite(X: Array) -> Array:
 
 
 @singledispatch
-def rows_are_same(X: Array) -> bool:
+def all_rows_equal(X: Array) -> bool:
     """Whether all rows hold the same."""
     return bool(namespace(X).all(X[:1, ...] == X))

@@ -17,8 +17,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..affinities import Precomputed
-from ..arrays import generator, threads
-from ..data import Constraints, Views, per_view
+from ..arrays import make_generator, use_threads
+from ..data import Constraints, Views, resolve_per_view
 from ..methods import Consilience
 from ..methods.agreement.inputs import Restarts
 from ..methods.common.constraint_checks import by_view, entity_ids, positions_of
@@ -152,7 +152,7 @@ def run_assessment(
     n_clusters = count_clusters(labels, len(views))
     precomputed = find_precomputed(estimator, views.names)
     data = Data(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     sample = draw_sample(labels, options.max_entities, n_clusters, rng)
     seeds = rng.integers(2**31, size=options.n_splits + 1).tolist()
     steps = open_steps(
@@ -174,7 +174,7 @@ def run_assessment(
         announce(f"assess: fits to halves, division {number} of {options.n_splits}", options.verbose)
         halves += fit_halves(steps, f"division {number}", data, half_model, sample, groups, seed)
     announce("assess: predictions of each view for entities that it has not learned from", options.verbose)
-    with threads(getattr(estimator, "n_jobs", None)):
+    with use_threads(getattr(estimator, "n_jobs", None)):
         judged = steps.run(
             "views", lambda: judge_sample(estimator, views, precomputed, labels, sample, groups, n_clusters, seeds[-1])
         )
@@ -297,9 +297,9 @@ def count_clusters(labels: np.ndarray, n_entities: int) -> int:
 def find_precomputed(estimator: Any, names: Sequence[str]) -> dict[str, bool]:
     """Return for each view whether it is a matrix of similarities; refuse matrices of divergences."""
     if hasattr(estimator, "affinity"):
-        affinities = per_view("affinity", estimator.affinity, names)
+        affinities = resolve_per_view("affinity", estimator.affinity, names)
         return {name: value == "precomputed" or isinstance(value, Precomputed) for name, value in affinities.items()}
-    divergences = per_view("divergence", getattr(estimator, "divergence", None), names)
+    divergences = resolve_per_view("divergence", getattr(estimator, "divergence", None), names)
     for name, value in divergences.items():
         if value == "precomputed":
             raise ValueError(f"view {name!r} holds divergences, which cannot be assessed: give features or a kernel")

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, ViewOperator
-from ..arrays import generator, threads
+from ..arrays import make_generator, use_threads
 from ..data import Views
 from ..methods.common.input_checks import check_n_clusters, check_views, remember, store_agreement
 from ..methods.common.similarities import by_name, columns_of, crosses_of, restricted, similarities_of
@@ -181,8 +181,8 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         check_n_clusters(self.n_clusters, len(views))
         if len(views) == 1:
             raise ValueError("one entity (n_samples=1) has nothing to be compared with: give at least two")
-        rng = generator(self.random_state)
-        with threads(self.n_jobs):
+        rng = make_generator(self.random_state)
+        with use_threads(self.n_jobs):
             analysis, found = KINDS[self.kind](self, views, rng, isinstance(X, Views))
             scores, present = spread(found, len(views))
             check_shared(views.names, present)
@@ -222,7 +222,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             scores, present = spread(self._analysis.scores(views), len(views))
             return self._clusters.predict({FEATURES: self._common.features(scores, present)})
 

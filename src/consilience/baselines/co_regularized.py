@@ -12,7 +12,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..affinities import Cross, Operator
-from ..data import Table, per_view
+from ..data import Table, resolve_per_view
 from ..methods.common.input_checks import warn_of_rounds
 from ..methods.common.progress import progress
 from ..methods.common.run import run
@@ -189,7 +189,7 @@ class CoRegularizedSpectral(BaseSpectral):
                 f"kind='pairwise' pulls all pairs of views alike, got weight={self.weight!r}: give one number, or "
                 "use kind='centroid'"
             )
-        weights = per_view("weight", self.weight, names)
+        weights = resolve_per_view("weight", self.weight, names)
         for name, own in weights.items():
             if not isinstance(own, Real) or not 0 <= float(own) < np.inf:
                 raise ValueError(f"view {name!r}: weight {own!r} must be a number from 0 on")

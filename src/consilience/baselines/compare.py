@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ..arrays import generator
+from ..arrays import make_generator
 from ..assessment import assess as assess_model
 from ..data import Table, Views
 from ..methods.common.input_checks import holds_views
@@ -104,7 +104,7 @@ def compare(
     data = _as_data(views)
     n = data.shape[0]
     classes = None if y is None else _check_classes(y, n)
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     samples = [np.sort(rng.permutation(n)[: max(1, round(n * SAMPLED))]) for _ in range(n_refits)]
     seeds = rng.integers(2**31, size=n_refits + 1).tolist()
     rows = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._saving import refer_as, save_as
 from ..affinities import one_part
-from ..arrays import cut, fits_table, map_chunks, pairwise
+from ..arrays import fits_in_memory, map_chunks, pairwise, split_slice
 from ._joint import BaseJoint, Combination
 
 
@@ -157,7 +157,7 @@ class Product(CrossProduct):
         return dict(zip((part.start for part in parts), map_chunks(self.tile, parts), strict=True))
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        table = self._table if fits_table(int(np.prod(self.shape)) * self.dtype.itemsize) else None
+        table = self._table if fits_in_memory(int(np.prod(self.shape)) * self.dtype.itemsize) else None
 
         def rows(part: slice) -> np.ndarray:
             tile = self.tile(part) if table is None else table[part.start]
@@ -170,4 +170,4 @@ def parts_of(shape: tuple[int, int]) -> list[slice]:
     """Columns cut so that a part of them, and what picks it out, hold about `pairwise.TILE` numbers."""
     n_columns = shape[1]
     n_parts = -(-max(shape) * n_columns // pairwise.TILE)
-    return cut(slice(0, n_columns), max(1, min(n_parts, -(-n_columns // pairwise.LEAST_ROWS))))
+    return split_slice(slice(0, n_columns), max(1, min(n_parts, -(-n_columns // pairwise.LEAST_ROWS))))

@@ -2,11 +2,11 @@
 
 from ..rows import open_sparse, read_whole
 from .align import align
-from .blocks import index_columns, take_rows
-from .coerce import is_frame, to_block
+from .blocks import index_columns, reindex_rows
+from .coerce import coerce_view, is_frame
 from .constraints import Constraints
-from .links import PAIR_BYTES, Links, both_ways, check_pairs_fit, components, numbered
-from .per_view import per_view
+from .links import PAIR_BYTES, Links, check_pairs_fit, compact_pairs, label_components, list_partners
+from .per_view import resolve_per_view
 from .table import Table
 from .views import Views
 
@@ -17,15 +17,15 @@ __all__ = [
     "Table",
     "Views",
     "align",
-    "both_ways",
     "check_pairs_fit",
-    "components",
+    "coerce_view",
+    "compact_pairs",
     "index_columns",
     "is_frame",
-    "numbered",
+    "label_components",
+    "list_partners",
     "open_sparse",
-    "per_view",
     "read_whole",
-    "take_rows",
-    "to_block",
+    "reindex_rows",
+    "resolve_per_view",
 ]

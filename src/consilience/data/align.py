@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .coerce import Block, to_block
-from .links import components
-from .views import Views, _named
+from .coerce import ViewInput, coerce_view
+from .links import label_components
+from .views import Views, name_blocks
 
 
 def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> Views:
@@ -39,7 +39,7 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     >>> align({"page": np.eye(2), "image": np.eye(3)}, {("page", "image"): [(0, 0), (0, 1)]}).rows.tolist()
     [[0, 0], [0, 1], [1, -1], [-1, 2]]
     """
-    read = {name: to_block(name, block) for name, block in _named(blocks)}
+    read = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
     sizes = [block.values.shape[0] for block in read.values()]
     first_row = dict(zip(read, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
     ends = [_check_pairs(pair, pairs, read, first_row) for pair, pairs in mapping.items()]
@@ -49,7 +49,7 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     members, entity = _entities(pairs, view)
     rows = np.full((entity.max(initial=-1) + 1, len(read)), -1)
     rows[entity, view[members]] = row[members]
-    return Views._of({name: Block(block.values, columns=block.columns) for name, block in read.items()}, rows)
+    return Views._of({name: ViewInput(block.values, columns=block.columns) for name, block in read.items()}, rows)
 
 
 def _check_pairs(pair: Any, pairs: Any, read: Mapping[str, Any], first_row: Mapping[str, int]) -> np.ndarray:
@@ -87,7 +87,7 @@ def _entities(pairs: np.ndarray, view: np.ndarray) -> tuple[np.ndarray, np.ndarr
     Rows that the mapping connects are one entity. If that were to have two rows of one view, each pair is an entity.
     """
     n, n_views = len(view), view.max(initial=0) + 1
-    group = components(pairs, n)
+    group = label_components(pairs, n)
     cells, counts = np.unique(group * n_views + view, return_counts=True)
     crowded = np.isin(group, cells[counts > 1] // n_views)
     alone = np.flatnonzero(~crowded)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, Source, is_sparse, like, map_chunks, namespace, plan_reads, to_numpy
+from ..arrays import Array, DeviceCSR, Source, asarray_like, is_sparse, map_chunks, namespace, plan_reads, to_numpy
 from ..arrays import take_rows as take_sparse_rows
 from ..rows import DaskStorage, StorageColumns, as_source, read_some
 
@@ -22,7 +22,7 @@ NOT_IN_ORDER = (
 )
 
 
-def all_nan(block: Array) -> np.ndarray:
+def find_all_nan_rows(block: Array) -> np.ndarray:
     """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
     block = as_source(block)
     if isinstance(block, Source):
@@ -34,7 +34,7 @@ def all_nan(block: Array) -> np.ndarray:
         return np.zeros(block.shape[0], bool)
     suspects = np.array(to_numpy(xp.isnan(block[:, 0])))
     if suspects.any():
-        at = like(np.flatnonzero(suspects), block)
+        at = asarray_like(np.flatnonzero(suspects), block)
         suspects[suspects] = to_numpy(xp.all(xp.isnan(xp.take(block, at, axis=0)), axis=1))
     return suspects
 
@@ -45,10 +45,10 @@ def _all_nan_on_disk(X: Source) -> np.ndarray:
         return np.zeros(X.shape[0], bool)
     if isinstance(X.storage, DaskStorage):
         return X.storage.all_nan()[X.start : X.stop]
-    return np.concatenate(list(map_chunks(lambda rows: all_nan(X[rows, ...]), plan_reads(X))))
+    return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(X[rows, ...]), plan_reads(X))))
 
 
-def take_rows(block: Array, rows: np.ndarray) -> Array:
+def reindex_rows(block: Array, rows: np.ndarray) -> Array:
     """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
     if np.array_equal(rows, np.arange(block.shape[0])):
         return block
@@ -65,7 +65,7 @@ def take_rows(block: Array, rows: np.ndarray) -> Array:
     values = to_numpy(block)
     out = np.full((len(rows), values.shape[1]), np.nan, np.result_type(values.dtype, np.float32))
     out[there] = values[rows[there]]
-    return like(out, block)
+    return asarray_like(out, block)
 
 
 def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
@@ -82,7 +82,7 @@ def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
     if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
         return block[rows, ...]
     rows = np.arange(block.shape[0])[rows]  # torch knows no slices that run backwards
-    return namespace(block).take(block, like(rows, block), axis=0)
+    return namespace(block).take(block, asarray_like(rows, block), axis=0)
 
 
 def index_columns(block: Array, columns: slice | list[int]) -> Array:
@@ -98,10 +98,10 @@ def index_columns(block: Array, columns: slice | list[int]) -> Array:
     if isinstance(columns, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
         return block[:, columns]
     at = np.arange(block.shape[1])[columns]
-    return namespace(block).take(block, like(at, block), axis=1)
+    return namespace(block).take(block, asarray_like(at, block), axis=1)
 
 
-def frozen(values: Any) -> Any:
+def make_read_only(values: Any) -> Any:
     """The same numbers, of a numpy array not to be written to through this name."""
     if isinstance(values, np.ndarray):
         values = values.view()
@@ -109,7 +109,7 @@ def frozen(values: Any) -> Any:
     return values
 
 
-def kind_of(block: Array) -> str:
+def describe_kind(block: Array) -> str:
     """What a person would call it: dense or sparse or of which library, and the type of its numbers."""
     if isinstance(block, Source):
         place = "of dask" if isinstance(block.storage, DaskStorage) else "on disk"
@@ -122,7 +122,7 @@ def kind_of(block: Array) -> str:
     return f"{'dense' if library == 'numpy' else library} {str(block.dtype).rpartition('.')[2]}"
 
 
-def density_of(block: Array) -> float:
+def estimate_density(block: Array) -> float:
     """Share of cells that are not zero, looking at no more than a thousand rows of a dense block."""
     cells = block.shape[0] * block.shape[1]
     if not cells:
@@ -135,13 +135,13 @@ def density_of(block: Array) -> float:
     if isinstance(block, Source):
         if block.sparse:
             return block.size / cells
-        block = block.take(_few_runs(block.shape[0]))
+        block = block.take(_sample_positions(block.shape[0]))
     some = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
-    some = some[~all_nan(some)]
+    some = some[~find_all_nan_rows(some)]
     return float(np.mean(some != 0)) if some.size else 0.0
 
 
-def _few_runs(n: int) -> np.ndarray:
+def _sample_positions(n: int) -> np.ndarray:
     """Up to a thousand of n rows in four runs of neighbours, and so in few of the units that are read whole."""
     starts = np.linspace(0, max(0, n - 250), 4).astype(np.intp)
     return np.unique(np.minimum(starts[:, None] + np.arange(250), n - 1))

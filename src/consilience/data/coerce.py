@@ -13,7 +13,7 @@ from ..rows import DaskStorage, as_dask_array, find_mapping, is_stored_array, op
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ViewInput:
     """One view as it came in: its values, and the names of its rows and columns where it had any."""
 
     values: Array
@@ -22,31 +22,31 @@ class Block:
     counted: bool = False  # the ids only number the rows: a frame's default index
 
 
-def to_block(name: str, data: Any) -> Block:
+def coerce_view(name: str, data: Any) -> ViewInput:
     """Read any supported two-dimensional input without copying its numbers where that can be helped."""
     if data is None:
         raise TypeError(f"view {name!r} is None: give a two-dimensional block of numbers, or leave the view out")
     if hasattr(data, "collect_schema") and not hasattr(data, "to_numpy"):
         raise TypeError(f"view {name!r} is a lazy frame: call .collect() on it first")
     if isinstance(data, Source):
-        return Block(replace(data, name=name))
+        return ViewInput(replace(data, name=name))
     if is_stored_array(data):
-        return Block(_stored(name, data))
+        return ViewInput(_open_stored(name, data))
     if hasattr(data, "__dask_graph__"):
-        return _of_dask(name, data)
+        return _open_dask(name, data)
     if is_device_sparse(data) or isinstance(data, DeviceCSR):
-        return Block(_sparse_on_device(name, data))
+        return ViewInput(_coerce_device_sparse(name, data))
     if sp.issparse(data):
-        return Block(_sparse(name, data))
+        return ViewInput(_coerce_sparse(name, data))
     if is_frame(data):
-        return _frame(name, data)
+        return _read_frame(name, data)
     if isinstance(data, np.ndarray) or not is_array(data):
-        return Block(_dense(name, data))
+        return ViewInput(_coerce_dense(name, data))
     if data.ndim != 2:
-        raise ValueError(_wants_two_dimensions(name, tuple(data.shape)))
+        raise ValueError(_dimension_message(name, tuple(data.shape)))
     if not namespace(data).isdtype(data.dtype, ("bool", "integral", "real floating")):
-        raise TypeError(_wants_numbers(name, data.dtype))
-    return Block(data)
+        raise TypeError(_dtype_message(name, data.dtype))
+    return ViewInput(data)
 
 
 def is_frame(data: Any) -> bool:
@@ -59,48 +59,50 @@ def column_labels(frame: Any) -> list[Any]:
     return list(frame.columns)
 
 
-def some_columns(frame: Any, columns: slice | list[int]) -> Any:
+def select_frame_columns(frame: Any, columns: slice | list[int]) -> Any:
     """Columns of a frame by position."""
     return frame.iloc[:, columns] if hasattr(frame, "iloc") else frame[:, columns]
 
 
-def _stored(name: str, data: Any) -> Source:
+def _open_stored(name: str, data: Any) -> Source:
     shape = tuple(data.shape or ())
     if len(shape) != 2:
-        raise ValueError(_wants_two_dimensions(name, shape))
+        raise ValueError(_dimension_message(name, shape))
     if data.dtype.kind not in "biuf":
-        raise TypeError(_wants_numbers(name, data.dtype))
+        raise TypeError(_dtype_message(name, data.dtype))
     return Source.over(open_storage(name, data), name)
 
 
-def _of_dask(name: str, data: Any) -> Block:
+def _open_dask(name: str, data: Any) -> ViewInput:
     columns = np.asarray([str(label) for label in data.columns], dtype=str) if hasattr(data, "columns") else None
     array = as_dask_array(name, data)
     if array.ndim != 2:
-        raise ValueError(_wants_two_dimensions(name, array.shape))
+        raise ValueError(_dimension_message(name, array.shape))
     if array.dtype.kind not in "biuf":
-        raise TypeError(_wants_numbers(name, array.dtype))
-    return Block(Source.over(DaskStorage(array), name), columns=columns)
+        raise TypeError(_dtype_message(name, array.dtype))
+    return ViewInput(Source.over(DaskStorage(array), name), columns=columns)
 
 
-def _sparse_on_device(name: str, data: Any) -> DeviceCSR:
+def _coerce_device_sparse(name: str, data: Any) -> DeviceCSR:
     if data.ndim != 2:
-        raise ValueError(_wants_two_dimensions(name, tuple(data.shape)))
+        raise ValueError(_dimension_message(name, tuple(data.shape)))
     if "complex" in str(data.dtype):
-        raise TypeError(_wants_numbers(name, data.dtype))
+        raise TypeError(_dtype_message(name, data.dtype))
     return as_rows(data)
 
 
-def _sparse(name: str, data: Any) -> sp.csr_array:
+def _coerce_sparse(name: str, data: Any) -> sp.csr_array:
     if data.ndim != 2:
-        raise ValueError(_wants_two_dimensions(name, data.shape))
+        raise ValueError(_dimension_message(name, data.shape))
     if data.dtype.kind not in "biuf":
-        raise TypeError(_wants_numbers(name, data.dtype))
+        raise TypeError(_dtype_message(name, data.dtype))
     data = sp.csr_array(data)
-    return data if find_mapping(data.indices) is not None else _narrow(data)  # mapped ones would be read and copied
+    return (
+        data if find_mapping(data.indices) is not None else _narrow_indices(data)
+    )  # mapped ones would be read and copied
 
 
-def _narrow(X: sp.csr_array) -> sp.csr_array:
+def _narrow_indices(X: sp.csr_array) -> sp.csr_array:
     """The same with indices of 32 bits where they suffice: most of scikit-learn's estimators take no others."""
     narrow = sp.get_index_dtype((X.indices, X.indptr), maxval=max(X.shape), check_contents=True)
     if X.indices.dtype == X.indptr.dtype == narrow:
@@ -108,7 +110,7 @@ def _narrow(X: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((X.data, X.indices.astype(narrow), X.indptr.astype(narrow)), shape=X.shape)
 
 
-def _dense(name: str, data: Any) -> np.ndarray:
+def _coerce_dense(name: str, data: Any) -> np.ndarray:
     if isinstance(data, np.ma.MaskedArray):
         data = np.ma.filled(data.astype(np.float64), np.nan)  # a masked value is a missing one
     try:
@@ -116,13 +118,13 @@ def _dense(name: str, data: Any) -> np.ndarray:
     except ValueError as error:
         raise ValueError(f"view {name!r} is not a rectangle of numbers: its rows differ in length") from error
     if values.ndim != 2:
-        raise ValueError(_wants_two_dimensions(name, values.shape))
+        raise ValueError(_dimension_message(name, values.shape))
     if values.dtype.kind not in "biuf":
-        raise TypeError(_wants_numbers(name, values.dtype))
+        raise TypeError(_dtype_message(name, values.dtype))
     return values
 
 
-def _frame(name: str, frame: Any) -> Block:
+def _read_frame(name: str, frame: Any) -> ViewInput:
     columns = np.asarray([str(label) for label in column_labels(frame)], dtype=str)
     texts = [column for column, dtype in _column_types(frame) if not _is_numeric(dtype)]
     if texts:
@@ -131,16 +133,16 @@ def _frame(name: str, frame: Any) -> Block:
             "categories, TfidfVectorizer for text), or leave it out"
         )
     if not hasattr(frame, "iloc"):  # polars
-        return Block(_dense(name, _plain(frame.to_numpy())), columns=columns)
-    ids, counted = np.asarray(frame.index), _counts_from_zero(frame.index)
+        return ViewInput(_coerce_dense(name, _unbox(frame.to_numpy())), columns=columns)
+    ids, counted = np.asarray(frame.index), _is_default_index(frame.index)
     if len(columns) and all(getattr(dtype, "fill_value", None) == 0 for dtype in frame.dtypes):
-        return Block(_sparse(name, frame.sparse.to_coo()), ids, columns, counted)
+        return ViewInput(_coerce_sparse(name, frame.sparse.to_coo()), ids, columns, counted)
     nullable = any(getattr(dtype, "na_value", np.nan) is not np.nan for dtype in frame.dtypes)
     values = frame.to_numpy(dtype=np.float64, na_value=np.nan) if nullable else frame.to_numpy()
-    return Block(_dense(name, _plain(values)), ids, columns, counted)
+    return ViewInput(_coerce_dense(name, _unbox(values)), ids, columns, counted)
 
 
-def _plain(values: np.ndarray) -> np.ndarray:
+def _unbox(values: np.ndarray) -> np.ndarray:
     """Numbers of several types (truth values and counts, decimals, nulls) that a frame put into boxes, as floats."""
     return values.astype(np.float64) if values.dtype == object else values
 
@@ -157,19 +159,19 @@ def _is_numeric(dtype: Any) -> bool:
     return getattr(dtype, "kind", "O") in "biuf"
 
 
-def _counts_from_zero(index: Any) -> bool:
+def _is_default_index(index: Any) -> bool:
     """Whether a pandas index is the default one, which by itself says nothing about who the rows are."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
-def _wants_two_dimensions(name: str, shape: tuple[int, ...]) -> str:
+def _dimension_message(name: str, shape: tuple[int, ...]) -> str:
     return (
         f"view {name!r} must have two dimensions (entities, columns), got shape {shape}: "
         "use reshape(-1, 1) for a single column"
     )
 
 
-def _wants_numbers(name: str, dtype: Any) -> str:
+def _dtype_message(name: str, dtype: Any) -> str:
     return (
         f"view {name!r} must hold real numbers, got {dtype}. Encode text or categories first "
         "(scikit-learn's TfidfVectorizer, OneHotEncoder), or convert with astype(float)"

@@ -11,15 +11,22 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import generator
+from ..arrays import make_generator
 from .coerce import is_frame
-from .links import Links, closure, components, numbered
+from .links import Links, compact_pairs, compute_closure, label_components
 from .table import Table
 
 By = Literal["position", "id", "row"]
 Unknown = Literal["error", "drop"]
 
-KINDS = {"must-link": "must", "must": "must", "ml": "must", "cannot-link": "cannot", "cannot": "cannot", "cl": "cannot"}
+LINK_TYPES = {
+    "must-link": "must",
+    "must": "must",
+    "ml": "must",
+    "cannot-link": "cannot",
+    "cannot": "cannot",
+    "cl": "cannot",
+}
 
 
 HEAVIEST = 1e100  # times squared distances it is still a number
@@ -104,13 +111,13 @@ class Constraints:
             raise ValueError(f"unknown must be 'error' or 'drop', got {unknown!r}")
         if by not in ("position", "id", "row", None):
             raise ValueError(f"by must be 'position', 'id' or 'row', got {by!r}")
-        must, must_weights = _read("must-link", must_link, must_weights)
-        cannot, cannot_weights = _read("cannot-link", cannot_link, cannot_weights)
+        must, must_weights = _parse_links("must-link", must_link, must_weights)
+        cannot, cannot_weights = _parse_links("cannot-link", cannot_link, cannot_weights)
         whole = all(_are_whole(ends) for ends in (must, cannot))
         self._by = by or ("position" if whole else "id")
         self._names, self._unknown = None, unknown
         if self._by == "id":
-            self._names, (must, cannot) = _numbered(must, cannot)
+            self._names, (must, cannot) = _index_names(must, cannot)
         elif not whole:
             raise TypeError(f"constraints by {by} name whole numbers; use by='id' for names of entities")
         else:
@@ -123,22 +130,22 @@ class Constraints:
         wrong = np.flatnonzero(~((weights >= 0) & (weights <= HEAVIEST)))
         if len(wrong):
             raise ValueError(
-                f"{kind} {_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a number from 0 to "
+                f"{kind} {_format_pair(names[wrong[0]])} has weight {weights[wrong[0]]:g}: give a number from 0 to "
                 f"{HEAVIEST:g}"
             )
         wrong = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
         if len(wrong):
-            raise ValueError(f"{kind} {_pair(names[wrong[0]])} is between an entity and itself: leave it out")
+            raise ValueError(f"{kind} {_format_pair(names[wrong[0]])} is between an entity and itself: leave it out")
         wrong = np.flatnonzero(((pairs < 0) | (pairs >= MOST_ROWS)).any(axis=1))
         if self._names is None and len(wrong):
             raise ValueError(
-                f"{kind} {_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to "
+                f"{kind} {_format_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to "
                 "the number of entities"
             )
         return Links.of(pairs[weights > 0], weights[weights > 0])
 
     @classmethod
-    def of_links(cls, must: Links, cannot: Links) -> Constraints:
+    def from_links(cls, must: Links, cannot: Links) -> Constraints:
         """By position, from links already checked."""
         new = object.__new__(cls)
         new._must, new._cannot, new._by, new._names, new._unknown = must, cannot, "position", None, "error"
@@ -146,7 +153,7 @@ class Constraints:
 
     def _with(self, must: Links, cannot: Links) -> Constraints:
         """Other links between the same things."""
-        new = Constraints.of_links(must, cannot)
+        new = Constraints.from_links(must, cannot)
         new._by, new._names, new._unknown = self._by, self._names, self._unknown
         return new
 
@@ -169,7 +176,7 @@ class Constraints:
         >>> Constraints.from_table({"first": ["ann", "bob"], "second": ["bob", "eve"], "type": ["must", "cannot"]})
         Constraints: 1 must-link, 1 cannot-link, by id
         """
-        columns = _columns(table)
+        columns = _read_columns(table)
         missing = [name for name in ("first", "second", "type") if name not in columns]
         if missing:
             raise ValueError(
@@ -177,11 +184,11 @@ class Constraints:
                 f"not among {', '.join(map(repr, columns))}: rename the columns"
             )
         ends = list(zip(columns["first"], columns["second"], strict=True))
-        kinds = [KINDS.get(str(kind).strip().lower().replace("_", "-")) for kind in columns["type"]]
+        kinds = [LINK_TYPES.get(str(kind).strip().lower().replace("_", "-")) for kind in columns["type"]]
         if None in kinds:
             wrong = columns["type"][kinds.index(None)]
             raise ValueError(f"a constraint's type is 'must-link' or 'cannot-link', got {wrong!r}")
-        weights = [_as_weight(value) for value in columns.get("weight", [1.0] * len(ends))]
+        weights = [_parse_weight(value) for value in columns.get("weight", [1.0] * len(ends))]
         chosen = {
             kind: [(*pair, w) for pair, k, w in zip(ends, kinds, weights, strict=True) if k == kind]
             for kind in ("must", "cannot")
@@ -208,15 +215,15 @@ class Constraints:
         """
         if not isinstance(n, Integral) or n < 0:
             raise ValueError(f"n must be a whole number of constraints, 0 or more, got {n!r}")
-        rng = generator(random_state)
+        rng = make_generator(random_state)
         if np.ndim(y) != 1:
             raise ValueError(f"y must have one class an entity, got shape {np.shape(y)}")
         _, y = np.unique(np.asarray(y), return_inverse=True)
         order = np.argsort(y, kind="stable")  # class after class
         ends = np.cumsum(np.bincount(y))[y[order]]  # where the class of each place ends
         places = np.arange(len(y))
-        within = _draw("must-link", ends - places - 1, places + 1, int(n) // 2, rng)
-        across = _draw("cannot-link", len(y) - ends, ends, int(n) - int(n) // 2, rng)
+        within = _draw_pairs("must-link", ends - places - 1, places + 1, int(n) // 2, rng)
+        across = _draw_pairs("cannot-link", len(y) - ends, ends, int(n) - int(n) // 2, rng)
         return cls(order[within], order[across])
 
     @property
@@ -256,9 +263,9 @@ class Constraints:
 
     @property
     def conflicts(self) -> np.ndarray:
-        ends, numbers = numbered(np.vstack([self._must.pairs, self._cannot.pairs]))
+        ends, numbers = compact_pairs(np.vstack([self._must.pairs, self._cannot.pairs]))
         must, cannot = np.split(numbers, [len(self._must.pairs)])
-        group = components(must, len(ends))[cannot]
+        group = label_components(must, len(ends))[cannot]
         return self._named(self._cannot.pairs[group[:, 0] == group[:, 1]])
 
     def _named(self, pairs: np.ndarray) -> np.ndarray:
@@ -271,11 +278,11 @@ class Constraints:
         A weight is that of the weakest link on the best path. `conflicts` are kept as they are, and nothing follows
         from them.
         """
-        return self._with(*closure(self._must, self._cannot))
+        return self._with(*compute_closure(self._must, self._cannot))
 
-    def renumbered(self, numbers: np.ndarray) -> Constraints:
+    def renumber(self, numbers: np.ndarray) -> Constraints:
         """The same constraints with other numbers; what comes together falls away."""
-        return Constraints.of_links(self._must.renumbered(numbers), self._cannot.renumbered(numbers))
+        return Constraints.from_links(self._must.renumber(numbers), self._cannot.renumber(numbers))
 
     def __mul__(self, factor: Any) -> Constraints:
         """The same constraints with weights so many times as large."""
@@ -325,14 +332,14 @@ class Constraints:
         numbers = np.array([place.get(name, -1) for name in self._names.tolist()], np.int64)
         if self._unknown == "drop":
             known = (own.where((numbers[own.pairs] >= 0).all(axis=1)) for own in (self._must, self._cannot))
-            return self._with(*known).renumbered(numbers)
+            return self._with(*known).renumber(numbers)
         if (numbers < 0).any():
             strange = self._names[numbers < 0]
             raise ValueError(
                 f"constraints name entity {strange[0]!r}, which is not among the ids of the data ({len(strange)} "
                 f"such): leave it out, or say unknown='drop'{or_position(strange[0])}"
             )
-        return self.renumbered(numbers)
+        return self.renumber(numbers)
 
     def transfer(self, mapping: Any) -> Constraints:
         """The constraints between the entities that theirs are mapped to; others are left out.
@@ -358,7 +365,7 @@ class Constraints:
         pairs = pairs.astype(np.int64)
         if pairs.min(initial=0) < 0:
             raise ValueError("a mapping names positions, counted from 0, got a negative one")
-        return self._with(self._must.transferred(pairs), self._cannot.transferred(pairs))
+        return self._with(self._must.transfer(pairs), self._cannot.transfer(pairs))
 
     def precision(self, y: Any) -> Precision:
         """Share of the constraints' weight that agrees with the classes: what propagated constraints are worth.
@@ -424,14 +431,14 @@ def _as_dict(constraints: Constraints) -> dict[Any, float]:
     return dict(zip(zip(table["type"].tolist(), ends, strict=True), table["weight"].tolist(), strict=True))
 
 
-def _read(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+def _parse_links(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     """(m, 2) ends, of whole numbers or of whatever was given, and (m,) weights."""
     if is_frame(links):
         links = links.to_numpy()
     if not isinstance(links, np.ndarray):
         listed = list(links) if isinstance(links, Iterable) and not isinstance(links, str | Mapping) else [links]
         if {len(link) if isinstance(link, list | tuple | np.ndarray) else 0 for link in listed} - {2, 3}:
-            raise ValueError(_wants_pairs(kind))
+            raise ValueError(_pairs_message(kind))
         if len({len(link) for link in listed}) > 1:
             listed = [(*link, 1.0)[:3] for link in listed]
         width = len(listed[0]) if listed else 2
@@ -441,12 +448,12 @@ def _read(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     if links.size == 0:
         return np.zeros((0, 2), np.int64), np.zeros(0)
     if links.ndim != 2 or links.shape[1] not in (2, 3):
-        raise ValueError(_wants_pairs(kind))
+        raise ValueError(_pairs_message(kind))
     ends = links[:, :2]
     if links.shape[1] == 3:
         if weights is not None:
             raise ValueError(f"the weights of {kind}s are given twice: with the pairs and by themselves")
-        weights = [_as_weight(value) for value in links[:, 2].tolist()]
+        weights = [_parse_weight(value) for value in links[:, 2].tolist()]
     try:
         given = np.asarray(1.0 if weights is None else weights, dtype=np.float64)
         spread = np.broadcast_to(given, len(ends)).copy()
@@ -461,11 +468,11 @@ def _read(kind: str, links: Any, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     return ends, spread
 
 
-def _wants_pairs(kind: str) -> str:
+def _pairs_message(kind: str) -> str:
     return f"{kind}s are listed as pairs, [(entity, entity), ...], or with weights, [(entity, entity, weight), ...]"
 
 
-def _as_weight(value: Any) -> float:
+def _parse_weight(value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError) as error:
@@ -476,7 +483,7 @@ def _are_whole(ends: np.ndarray) -> bool:
     return ends.dtype.kind in "iu"
 
 
-def _numbered(*given: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+def _index_names(*given: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     """The names that occur, and the pairs as places among them."""
     place: dict[Any, int] = {}
     numbers = [
@@ -488,11 +495,11 @@ def _numbered(*given: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     return names, numbers
 
 
-def _pair(names: np.ndarray) -> str:
+def _format_pair(names: np.ndarray) -> str:
     return f"({', '.join(repr(name) for name in names.tolist())})"
 
 
-def _columns(table: Any) -> dict[str, list[Any]]:
+def _read_columns(table: Any) -> dict[str, list[Any]]:
     """Columns by name, from a frame, a mapping, or a CSV file."""
     if isinstance(table, str | Path):
         with open(table, newline="", encoding="utf-8-sig") as file:  # as spreadsheets write it
@@ -500,7 +507,7 @@ def _columns(table: Any) -> dict[str, list[Any]]:
         names = rows[0] if rows else {"first": 0, "second": 0, "type": 0}
         columns = {str(name): [row[name] for row in rows] for name in names}
         named = [name for name in ("first", "second") if name in columns]
-        if all(value is not None and _is_number(value) for name in named for value in columns[name]):
+        if all(value is not None and _is_whole_number(value) for name in named for value in columns[name]):
             columns |= {name: [int(value) for value in columns[name]] for name in named}
         return columns
     if is_frame(table):
@@ -510,13 +517,13 @@ def _columns(table: Any) -> dict[str, list[Any]]:
     raise TypeError(f"a table of constraints is a frame, a mapping of columns or a path, got {type(table).__name__}")
 
 
-def _is_number(text: str) -> bool:
+def _is_whole_number(text: str) -> bool:
     """Whether a cell of a file is a whole number, and no name that looks like one: 007."""
     digits = text.strip().removeprefix("-")
     return digits.isdecimal() and str(int(digits)) == digits
 
 
-def _draw(kind: str, counts: np.ndarray, starts: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_pairs(kind: str, counts: np.ndarray, starts: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """So many pairs of places: each place has so many partners, side by side from its start on."""
     ends = np.cumsum(counts)
     n_pairs = int(ends[-1]) if len(ends) else 0

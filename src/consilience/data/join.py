@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .coerce import Block
+from .coerce import ViewInput
 
 
-def with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
+def attach_ids(blocks: dict[str, ViewInput], ids: Any) -> dict[str, ViewInput]:
     """Attach the ids that the caller gave, for all views or view by view."""
     if ids is None:
         return blocks
@@ -23,12 +23,12 @@ def with_ids(blocks: dict[str, Block], ids: Any) -> dict[str, Block]:
     else:
         given = dict.fromkeys(blocks, ids)
     for name, values in given.items():
-        own = check_ids(name, values, blocks[name].values.shape[0])
+        own = check_row_ids(name, values, blocks[name].values.shape[0])
         blocks = blocks | {name: replace(blocks[name], ids=own, counted=False)}
     return blocks
 
 
-def check_ids(name: str, values: Any, n: int) -> np.ndarray:
+def check_row_ids(name: str, values: Any, n: int) -> np.ndarray:
     """Check that there is one hashable, unique id per row."""
     try:
         ids = np.asarray(values)
@@ -44,7 +44,7 @@ def check_ids(name: str, values: Any, n: int) -> np.ndarray:
     return ids
 
 
-def join(blocks: dict[str, Block]) -> tuple[np.ndarray | None, np.ndarray | None]:
+def join_by_ids(blocks: dict[str, ViewInput]) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Ids of the entities, and the row of each in each view (or -1); no rows where they match as they stand."""
     named = {name: block.ids for name, block in blocks.items() if block.ids is not None and not block.counted}
     if any(ids.dtype.kind in "iu" for ids in named.values()):
@@ -102,7 +102,7 @@ def _check_unique(name: str, ids: np.ndarray) -> None:
         raise ValueError(f"view {name!r} has the id {repeated!r} more than once: aggregate or drop the repeated rows")
 
 
-def check_same_length(blocks: dict[str, Block]) -> None:
+def check_same_length(blocks: dict[str, ViewInput]) -> None:
     """Without ids, rows are matched by their place."""
     first, *others = blocks.items()
     n = first[1].values.shape[0]

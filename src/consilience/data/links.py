@@ -51,11 +51,11 @@ class Links(NamedTuple):
     def where(self, kept: np.ndarray) -> Links:
         return Links(self.pairs[kept], self.weights[kept])
 
-    def renumbered(self, numbers: np.ndarray) -> Links:
+    def renumber(self, numbers: np.ndarray) -> Links:
         """With other numbers for the same things."""
         return Links.of(numbers[self.pairs], self.weights)
 
-    def transferred(self, mapping: np.ndarray) -> Links:
+    def transfer(self, mapping: np.ndarray) -> Links:
         """The pairs between what each end is mapped to, (here, there) row by row; an end may be mapped to several."""
         there = mapping[np.argsort(mapping[:, 0], kind="stable"), 1]
         most = 1 + max(mapping[:, 0].max(initial=-1), self.pairs.max(initial=-1))
@@ -73,7 +73,7 @@ class Links(NamedTuple):
         return Links.of(there[ends], self.weights[which])
 
 
-def numbered(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compact_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different ends of some pairs, in order, and the pairs as places among them."""
     most = int(pairs.max(initial=-1)) + 1
     if most > FEW + 8 * len(pairs):  # far apart: a table of all numbers would be larger than the pairs
@@ -84,13 +84,13 @@ def numbered(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[pairs]
 
 
-def components(pairs: np.ndarray, n: int) -> np.ndarray:
+def label_components(pairs: np.ndarray, n: int) -> np.ndarray:
     """(n,) the connected component of each of n things, by pairs that connect them."""
     graph = sp.coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_components(graph, directed=False)[1]
 
 
-def both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def list_partners(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each of n things' partners, one thing's after the other's: where they start, who they are, and by which pair."""
     ends, others = pairs.T.ravel(), pairs[:, ::-1].T.ravel()
     order = np.argsort(ends, kind="stable")
@@ -108,19 +108,19 @@ def check_pairs_fit(n_pairs: int, what: str) -> None:
         )
 
 
-def closure(must: Links, cannot: Links) -> tuple[Links, Links]:
+def compute_closure(must: Links, cannot: Links) -> tuple[Links, Links]:
     """All pairs that follow: who is tied to the same is tied, and is kept apart from the same.
 
     A pair's weight is that of the weakest link on the best path. Pairs are met from the heaviest to the lightest, so
     that each follows once, with its weight, when two groups are tied or kept apart that were not before. Cannot-links
     within a group stay as they are, and nothing follows from them.
     """
-    ends, numbers = numbered(np.vstack([must.pairs, cannot.pairs]))
+    ends, numbers = compact_pairs(np.vstack([must.pairs, cannot.pairs]))
     tied, apart = np.split(numbers, [len(must.pairs)])
-    group = components(tied, len(ends))
+    group = label_components(tied, len(ends))
     sound = group[apart[:, 0]] != group[apart[:, 1]]
     _check_closure_fits(group, apart[sound])
-    groups = Groups(len(ends))
+    groups = LinkGroups(len(ends))
     pairs = np.vstack([tied, apart[sound]])
     weights = np.concatenate([must.weights, cannot.weights[sound]])
     for place in np.argsort(-weights, kind="stable"):
@@ -140,7 +140,7 @@ def _check_closure_fits(group: np.ndarray, apart: np.ndarray) -> None:
     check_pairs_fit(int(n_pairs), "all constraints that follow from those given")
 
 
-class Products:
+class GroupPairs:
     """Pairs of each member of one group with each of another."""
 
     def __init__(self) -> None:
@@ -160,14 +160,14 @@ class Products:
         return Links.of(pairs, np.repeat(self.weights, [len(own) for own in self.left]))
 
 
-class Groups:
+class LinkGroups:
     """Who is tied to whom, and which groups are kept apart, as links are met one by one."""
 
     def __init__(self, n: int) -> None:
         self.group = np.arange(n)
         self.members = {i: np.array([i]) for i in range(n)}
         self.others: dict[int, set[int]] = {i: set() for i in range(n)}  # groups that each is kept apart from
-        self.tied, self.apart = Products(), Products()
+        self.tied, self.apart = GroupPairs(), GroupPairs()
 
     def tie(self, i: int, j: int, weight: float) -> None:
         large, small = int(self.group[i]), int(self.group[j])

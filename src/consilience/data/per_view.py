@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def per_view(parameter: str, value: Any, names: Iterable[str], *, some: bool = False) -> dict[str, Any]:
+def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, some: bool = False) -> dict[str, Any]:
     """The value of a parameter for each view: from a mapping by name, a list by place, or one value for all.
 
     Parameters

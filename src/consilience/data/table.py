@@ -39,13 +39,13 @@ class Table(dict):
         return [dict(zip(self, values, strict=True)) for values in zip(*self.values(), strict=True)]
 
     def _cells(self) -> list[list[str]]:
-        columns = [[str(name), *(_text(value) for value in column)] for name, column in self.items()]
+        columns = [[str(name), *(_format_cell(value) for value in column)] for name, column in self.items()]
         return [list(row) for row in zip(*columns, strict=True)]
 
     def __repr__(self) -> str:
         cells = self._cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        left = [not all(_is_number(value) for value in column) for column in self.values()]
+        left = [not all(_reads_as_number(value) for value in column) for column in self.values()]
         lines = (
             "  ".join(
                 cell.ljust(width) if to_left else cell.rjust(width)
@@ -64,12 +64,12 @@ class Table(dict):
         return f"<table><thead>{row(head, 'th')}</thead><tbody>{rows}</tbody></table>"
 
 
-def _is_number(value: Any) -> bool:
+def _reads_as_number(value: Any) -> bool:
     """Whether a cell reads as a number (``12``, ``0.5``, ``1,200``, ``33.3%``), which belongs to the right."""
     if isinstance(value, float | np.floating):
         return True
     return str(value).replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()
 
 
-def _text(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float | np.floating) else str(value)

@@ -12,9 +12,17 @@ from .._saving import save_as
 from ..arrays import Array, available_memory
 from ..arrays.lazy import Source
 from ..rows import ParquetFile, open_parquet, read_whole
-from .blocks import all_nan, density_of, frozen, index_columns, index_rows, kind_of, take_rows
-from .coerce import Block, column_labels, is_frame, some_columns, to_block
-from .join import check_ids, check_present, check_rows_exist, check_same_length, join, with_ids
+from .blocks import (
+    describe_kind,
+    estimate_density,
+    find_all_nan_rows,
+    index_columns,
+    index_rows,
+    make_read_only,
+    reindex_rows,
+)
+from .coerce import ViewInput, coerce_view, column_labels, is_frame, select_frame_columns
+from .join import attach_ids, check_present, check_row_ids, check_rows_exist, check_same_length, join_by_ids
 from .table import Table
 
 
@@ -77,24 +85,24 @@ class Views:
     ) -> None:
         if isinstance(blocks, Views):
             present = blocks.present if present is None else check_present(present, blocks.present.shape)
-            ids = blocks.ids if ids is None else check_ids("all", ids, len(blocks))
+            ids = blocks.ids if ids is None else check_row_ids("all", ids, len(blocks))
             self._hold(blocks._blocks, blocks._columns, present, ids, blocks._rows)
             return
-        read = {name: to_block(name, block) for name, block in _named(blocks)}
-        self._fill(with_ids(read, ids), present=present)
+        read = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
+        self._fill(attach_ids(read, ids), present=present)
 
-    def _fill(self, blocks: dict[str, Block], present: Any = None, rows: np.ndarray | None = None) -> None:
+    def _fill(self, blocks: dict[str, ViewInput], present: Any = None, rows: np.ndarray | None = None) -> None:
         """Hold these blocks; `rows` says which of their rows each entity is, and is found by their ids if not given."""
         ids = None
         if rows is None:
-            ids, rows = join(blocks)
+            ids, rows = join_by_ids(blocks)
         if rows is None:
             check_same_length(blocks)
             values = {name: block.values for name, block in blocks.items()}
         else:
-            values = {n: take_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
+            values = {n: reindex_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
         if present is None:
-            found = ~np.stack([all_nan(block) for block in values.values()], axis=1)
+            found = ~np.stack([find_all_nan_rows(block) for block in values.values()], axis=1)
             found = found if rows is None else found & (rows >= 0)
         else:
             n_entities = next(iter(values.values())).shape[0]
@@ -111,12 +119,12 @@ class Views:
         rows: np.ndarray | None,
     ) -> None:
         """Set everything there is, closed to writing."""
-        self._blocks = {name: frozen(block) for name, block in blocks.items()}
-        self._columns = {name: frozen(own) for name, own in columns.items()}
-        self._present, self._ids, self._rows = frozen(present), frozen(ids), frozen(rows)
+        self._blocks = {name: make_read_only(block) for name, block in blocks.items()}
+        self._columns = {name: make_read_only(own) for name, own in columns.items()}
+        self._present, self._ids, self._rows = make_read_only(present), make_read_only(ids), make_read_only(rows)
 
     @classmethod
-    def _of(cls, blocks: dict[str, Block], rows: np.ndarray | None = None) -> Views:
+    def _of(cls, blocks: dict[str, ViewInput], rows: np.ndarray | None = None) -> Views:
         """From blocks already read."""
         views = object.__new__(cls)
         views._fill(blocks, rows=rows)
@@ -146,14 +154,16 @@ class Views:
         >>> Views.from_columns(np.zeros((4, 5)), {"a": slice(0, 2), "b": [2, 3, 4]}).names
         ('a', 'b')
         """
-        groups = dict(_named(groups))
+        groups = dict(name_blocks(groups))
         if is_frame(data):  # cut first: a column that no view asks for may hold anything
             names = column_labels(data)
             asked = {name: _column_positions(name, group, names, len(names)) for name, group in groups.items()}
-            return cls._of({name: to_block(name, some_columns(data, columns)) for name, columns in asked.items()})
-        whole = to_block("data", data).values
+            return cls._of(
+                {name: coerce_view(name, select_frame_columns(data, columns)) for name, columns in asked.items()}
+            )
+        whole = coerce_view("data", data).values
         asked = {name: _column_positions(name, group, None, whole.shape[1]) for name, group in groups.items()}
-        return cls._of({name: Block(index_columns(whole, columns)) for name, columns in asked.items()})
+        return cls._of({name: ViewInput(index_columns(whole, columns)) for name, columns in asked.items()})
 
     @classmethod
     def from_parquet(cls, paths: Any, groups: Mapping[str, Any]) -> Views:
@@ -172,10 +182,10 @@ class Views:
         files = [ParquetFile(path) for path in paths]
         labels = list(files[0].types)
         blocks = {}
-        for name, group in _named(groups):
+        for name, group in name_blocks(groups):
             columns = np.array(labels, dtype=str)[_column_positions(name, group, labels, len(labels))]
             reader = open_parquet(name, files, columns.tolist())
-            blocks[name] = Block(Source.over(reader, name), columns=columns)
+            blocks[name] = ViewInput(Source.over(reader, name), columns=columns)
         return cls._of(blocks)
 
     @classmethod
@@ -200,12 +210,12 @@ class Views:
                     raise ValueError(f"modality {name!r} has no {key!r} in obsm, which has {list(modality.obsm)}")
                 values = modality.X if key is None else modality.obsm[key]
                 columns = np.asarray(modality.var_names) if key is None else None
-                blocks[name] = Block(to_block(name, values).values, np.asarray(modality.obs_names), columns)
+                blocks[name] = ViewInput(coerce_view(name, values).values, np.asarray(modality.obs_names), columns)
             return cls._of(blocks)
         if not len(getattr(data, "obsm", ())):
             raise ValueError("from_mudata wants a MuData, or an AnnData with entries in obsm, which become the views")
         ids = np.asarray(data.obs_names)
-        return cls._of({name: Block(to_block(name, values).values, ids) for name, values in data.obsm.items()})
+        return cls._of({name: ViewInput(coerce_view(name, values).values, ids) for name, values in data.obsm.items()})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -235,7 +245,7 @@ class Views:
     def rows(self) -> np.ndarray:
         """Row of each entity in the block each view came from (n_entities, n_views), -1 where it is missing."""
         rows = np.arange(len(self))[:, None] if self._rows is None else self._rows
-        return frozen(np.where(self._present, rows, -1))
+        return make_read_only(np.where(self._present, rows, -1))
 
     def feature_names(self, name: str) -> np.ndarray | None:
         """Names of a view's columns, where it came with any."""
@@ -261,8 +271,8 @@ class Views:
         """
         rows = np.where(self._present, np.arange(len(self))[:, None], -1)
         whole = {name: read_whole(name, block, available_memory()) for name, block in self.items()}
-        seen = {name: take_rows(block, own) for (name, block), own in zip(whole.items(), rows.T, strict=True)}
-        blocks = {name: to_block(name, function(block)).values for name, block in seen.items()}
+        seen = {name: reindex_rows(block, own) for (name, block), own in zip(whole.items(), rows.T, strict=True)}
+        blocks = {name: coerce_view(name, function(block)).values for name, block in seen.items()}
         for name, block in blocks.items():
             if block.shape[0] != len(self):
                 raise ValueError(
@@ -332,9 +342,9 @@ class Views:
         return Table.from_rows(
             {
                 "name": name,
-                "kind": kind_of(block),
+                "kind": describe_kind(block),
                 "columns": f"{block.shape[1]:,}",
-                "density": f"{density_of(block):.1%}",
+                "density": f"{estimate_density(block):.1%}",
                 "present": f"{self._present[:, v].mean() if len(self) else 0:.1%}",
             }
             for v, (name, block) in enumerate(self.items())
@@ -347,7 +357,7 @@ class Views:
         return f"<p><b>Views</b>: {len(self):,} entities, {self.n_views} views</p>{self._summary()._repr_html_()}"
 
 
-def _named(blocks: Any) -> list[tuple[str, Any]]:
+def name_blocks(blocks: Any) -> list[tuple[str, Any]]:
     """(name, data) of each view, from a mapping or a sequence."""
     if isinstance(blocks, Mapping):
         named = list(blocks.items())

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from ..arrays import generator
+from ..arrays import make_generator
 from ..data import Views, align
 
 QUADRANTS = np.array([[3.0, 3.0], [-3.0, 3.0], [-3.0, -3.0], [3.0, -3.0]])
@@ -49,7 +49,7 @@ def make_four_quadrants(
         raise ValueError(f"n_samples={n_samples} must be a multiple of 8: four quadrants in two views")
     if not 0 <= mapped <= 1:
         raise ValueError(f"mapped={mapped} is a share: give a number from 0 to 1")
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     quadrant = np.repeat(np.arange(4), n_samples // 8)
     a, b = (QUADRANTS[quadrant] + rng.standard_normal((len(quadrant), 2)) for _ in range(2))
     pairs = []

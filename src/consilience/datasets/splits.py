@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import generator
-from ..data import Views, index_columns, to_block
-from ..data.coerce import Block
+from ..arrays import make_generator
+from ..data import Views, coerce_view, index_columns
+from ..data.coerce import ViewInput
 
 
 def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) -> Views:
@@ -38,12 +38,12 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
     >>> views.names, [block.shape for _, block in views.items()]
     (('view0', 'view1', 'view2'), [(2, 2), (2, 2), (2, 2)])
     """
-    whole = to_block("X", X)
+    whole = coerce_view("X", X)
     block, d = whole.values, whole.values.shape[1]
     _check_whole("n_views", n_views)
     if not 1 <= n_views <= d:
         raise ValueError(f"n_views={n_views} must be from 1 to the {d} columns of X: each view needs one at least")
-    parts = np.array_split(generator(random_state).permutation(d), n_views)
+    parts = np.array_split(make_generator(random_state).permutation(d), n_views)
     views = Views._of({f"view{v}": _part(whole, np.sort(own)) for v, own in enumerate(parts)})
     if not sp.issparse(block):
         return views
@@ -51,10 +51,10 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
     return Views(views, present=filled | ~filled.any(axis=1, keepdims=True))
 
 
-def _part(block: Block, own: np.ndarray) -> Block:
+def _part(block: ViewInput, own: np.ndarray) -> ViewInput:
     """Some of the columns, by position."""
     names = None if block.columns is None else block.columns[own]
-    return Block(index_columns(block.values, own.tolist()), block.ids, names, block.counted)
+    return ViewInput(index_columns(block.values, own.tolist()), block.ids, names, block.counted)
 
 
 def _check_whole(name: str, value: Any) -> None:
@@ -97,7 +97,7 @@ def make_paired_views(
     >>> views.shape, pair.tolist()
     ((6, 4), [0, 0, 0, 1, 1, 1])
     """
-    whole, y = to_block("X", X), np.asarray(y)
+    whole, y = coerce_view("X", X), np.asarray(y)
     block = whole.values
     if y.shape != (block.shape[0],):
         raise ValueError(f"y must give a class to each of the {block.shape[0]} rows of X, got shape {y.shape}")
@@ -107,9 +107,9 @@ def make_paired_views(
     _check_whole("n_samples", n_samples)
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples} must be 1 or more")
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     drawn = np.array([_drawn_pair(y, one, other, n_samples, rng) for one, other in pairs])  # (pair, side, sample)
-    first, second = (Block(block[drawn[:, side].ravel()], columns=whole.columns) for side in range(2))
+    first, second = (ViewInput(block[drawn[:, side].ravel()], columns=whole.columns) for side in range(2))
     return Views._of({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import generator
+from ..arrays import make_generator
 from ..data import Views
 
 
@@ -50,7 +50,7 @@ def make_gaussian_views(
     >>> views.shape, len(y)
     ((100, 9), 100)
     """
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     y = rng.permutation(np.arange(n_samples) % n_clusters)
     blocks = []
     for d in n_features:
@@ -107,7 +107,7 @@ def make_text_views(
     >>> views["view1"].shape, int(views["view1"].min())
     ((100, 80), 0)
     """
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     y = rng.permutation(np.arange(n_samples) % n_clusters)
     present = _present(n_samples, len(n_words), missing, rng)
     blocks = []
@@ -165,7 +165,7 @@ def make_overlapping_views(
     >>> views.shape, np.bincount(y).tolist()
     ((100, 6), [50, 50])
     """
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     y = rng.permutation(np.arange(n_samples) % 2)
     blocks = []
     for means, covariances in OVERLAPPING:
@@ -237,7 +237,7 @@ def make_corrupted_views(
         )
     if not 0 <= n_corrupted <= n_samples:
         raise ValueError(f"n_corrupted={n_corrupted} must be from 0 to the {n_samples} entities")
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     y = rng.permutation(np.arange(n_samples) % 3)
     means = LINE if in_line else CORNERS
     points = means[y] + SPREAD * rng.standard_normal((n_samples, 2))

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from ..data import Views
-from ..data.coerce import Block
+from ..data.coerce import ViewInput
 from .dataset import Dataset
 
 
@@ -124,15 +124,15 @@ def _views(senses: WordSenses) -> Views:
     blocks = {
         "gloss": _counts(CountVectorizer(stop_words="english", min_df=2), senses.glosses, ids),
         "lemma": _counts(CountVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=2), spelled, ids),
-        "links": Block(_both_ways(senses), ids, ids),
+        "links": ViewInput(_both_ways(senses), ids, ids),
     }
     present = np.stack([np.diff(block.values.indptr) > 0 for block in blocks.values()], axis=1)
     return Views(Views._of(blocks), present=present)
 
 
-def _counts(vectorizer: CountVectorizer, texts: Sequence[str], ids: np.ndarray) -> Block:
+def _counts(vectorizer: CountVectorizer, texts: Sequence[str], ids: np.ndarray) -> ViewInput:
     counts = sp.csr_array(vectorizer.fit_transform(texts))
-    return Block(counts, ids, vectorizer.get_feature_names_out().astype(str))
+    return ViewInput(counts, ids, vectorizer.get_feature_names_out().astype(str))
 
 
 def _both_ways(senses: WordSenses) -> sp.csr_array:

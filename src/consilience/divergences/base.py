@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ..arrays import Array, Source, like, namespace, take_rows
+from ..arrays import Array, Source, asarray_like, namespace, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class ViewRows:
 
     def some(self, rows: np.ndarray) -> ViewRows:
         """A few of the rows by position, in memory."""
-        at = like(rows, self.own)
+        at = asarray_like(rows, self.own)
         present, own = (namespace(x).take(x, at) for x in (self.present, self.own))
-        return ViewRows(take_rows(self.X, like(rows, self.X)), present, own, self.origin)
+        return ViewRows(take_rows(self.X, asarray_like(rows, self.X)), present, own, self.origin)
 
 
 class Divergence(Protocol):

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, Points, log_sphere_integral, namespace, scale_rows, squared_norms
+from ..arrays import Array, KernelRows, log_sphere_integral, namespace, scale_rows, squared_norms
 from .base import ViewRows
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
 
@@ -48,22 +48,22 @@ class Cosine(BasePairs):
     def comparable(self, X: Array) -> Array:
         return squared_norms(X) > 0
 
-    def learn(self, X: Array) -> Angles:  # noqa: ARG002
-        return Angles()
+    def learn(self, X: Array) -> CosineMeasure:  # noqa: ARG002
+        return CosineMeasure()
 
 
 @save_as("measure-cosine")
 @dataclass(frozen=True, eq=False)
-class Angles(ProductMeasure):
+class CosineMeasure(ProductMeasure):
     """One minus the cosine of two rows."""
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         xp = namespace(X)
         lengths = xp.sqrt(squared_norms(X))
         units = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
-        return Points(units, xp.full_like(xp.astype(lengths, X.dtype), -0.5))
+        return KernelRows(units, xp.full_like(xp.astype(lengths, X.dtype), -0.5))
 
-    def exemplars(self, X: Array) -> Points:
+    def exemplars(self, X: Array) -> KernelRows:
         return self.points(X)
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:

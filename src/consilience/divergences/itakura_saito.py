@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._saving import save_as
-from ..arrays import CSR, Array, Points, namespace, row_sums, to_numpy
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, precise
+from ..arrays import CSR, Array, KernelRows, namespace, row_sums, to_numpy
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, to_float64
 
 
 @save_as("divergence-itakura-saito")
@@ -20,26 +20,26 @@ class ItakuraSaito(BasePairs):
     As a mixture's component: a gamma distribution of shape beta.
     """
 
-    def learn(self, X: Array) -> Ratios:
+    def learn(self, X: Array) -> ItakuraSaitoMeasure:
         refuse_not_positive(X)
-        return Ratios()
+        return ItakuraSaitoMeasure()
 
 
 @save_as("measure-itakura-saito")
 @dataclass(frozen=True, eq=False)
-class Ratios(ProductMeasure):
+class ItakuraSaitoMeasure(ProductMeasure):
     """The divergence as a product of rows with one over rows."""
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         refuse_not_positive(X)
-        X = precise(X)
+        X = to_float64(X)
         xp = namespace(X)
-        return Points(X, xp.astype(row_sums(xp.log(X)) + X.shape[1], X.dtype))
+        return KernelRows(X, xp.astype(row_sums(xp.log(X)) + X.shape[1], X.dtype))
 
-    def exemplars(self, X: Array) -> Points:
-        X = precise(X)
+    def exemplars(self, X: Array) -> KernelRows:
+        X = to_float64(X)
         xp = namespace(X)
-        return Points(-1 / X, xp.astype(-row_sums(xp.log(X)), X.dtype))
+        return KernelRows(-1 / X, xp.astype(-row_sums(xp.log(X)), X.dtype))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
         of_gamma = beta * np.log(beta) - beta - gammaln(beta)

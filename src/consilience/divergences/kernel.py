@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg
 
 from .._saving import save_as
-from ..arrays import Array, Points, largest, like, namespace, to_numpy
-from ..arrays.pairwise import fetched
-from .pairs import BasePairs, NoDivergenceError, no_normalizer
-from .precomputed import ROUNDING, asymmetry, columns, positions, some_at_a_time, square
+from ..arrays import Array, KernelRows, asarray_like, max_abs, namespace, to_numpy
+from ..arrays.pairwise import fetch_numbers
+from .pairs import BasePairs, NoDivergenceError, normalizer_error
+from .precomputed import ROUNDING, check_square, compute_asymmetry, cut_matrix_rows, number_columns, take_columns
 
 
 @save_as("divergence-kernel")
@@ -28,10 +28,10 @@ class Kernel(BasePairs):
     columns_are_entities: ClassVar[bool] = True
     has_kernel: ClassVar[bool] = True
 
-    def learn(self, X: Array) -> InnerProducts:
-        K = square(X, "similarities")
-        slack = ROUNDING * largest(K)
-        if asymmetry(K) > slack:
+    def learn(self, X: Array) -> KernelMeasure:
+        K = check_square(X, "similarities")
+        slack = ROUNDING * max_abs(K)
+        if compute_asymmetry(K) > slack:
             raise NoDivergenceError(
                 "divergence='kernel' needs a symmetric matrix: average it with its transpose, or give distances and "
                 "divergence='precomputed'"
@@ -42,7 +42,9 @@ class Kernel(BasePairs):
         def apart(rows: slice) -> Array:
             return selves[rows][:, None] + selves - 2 * K[rows, :]
 
-        for rows, least in zip(parts := some_at_a_time(K), fetched(xp.min(apart(own)) for own in parts), strict=True):
+        for rows, least in zip(
+            parts := cut_matrix_rows(K), fetch_numbers(xp.min(apart(own)) for own in parts), strict=True
+        ):
             if least < -4 * slack:
                 a, b = divmod(int(xp.argmin(apart(rows))), K.shape[1])
                 raise NoDivergenceError(
@@ -50,51 +52,53 @@ class Kernel(BasePairs):
                     "are more similar to each other than to themselves: give the kernel's own diagonal, or distances "
                     "and divergence='precomputed'"
                 )
-        return InnerProducts(to_numpy(selves), caveat(to_numpy(K), slack))
+        return KernelMeasure(to_numpy(selves), describe_indefinite(to_numpy(K), slack))
 
 
 @save_as("measure-kernel")
 @dataclass(frozen=True, eq=False)
-class InnerProducts:
+class KernelMeasure:
     """Distances from inner products; exemplars are positions of the columns."""
 
     selves: np.ndarray  # (n,) similarity of each entity of the fit to itself
     caveat: str | None
 
-    def points(self, X: Array) -> Points:
-        return Points(X, self.own(X, self.selves))
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X, self.own(X, self.selves))
 
-    def others(self, X: Array) -> Points:
+    def others(self, X: Array) -> KernelRows:
         if np.ptp(self.selves) <= ROUNDING * np.abs(self.selves).max():
-            return Points(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
+            return KernelRows(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
         xp = namespace(X)
-        selves = like(np.where(self.selves > 0, self.selves, np.inf), X)
-        return Points(X, self.own(X, xp.max(xp.astype(X, xp.float64) ** 2 / selves, axis=1)))  # by Cauchy and Schwarz
+        selves = asarray_like(np.where(self.selves > 0, self.selves, np.inf), X)
+        return KernelRows(
+            X, self.own(X, xp.max(xp.astype(X, xp.float64) ** 2 / selves, axis=1))
+        )  # by Cauchy and Schwarz
 
-    def exemplars(self, X: Array) -> Points:
-        return Points(positions(X).X, self.own(X, self.selves))
+    def exemplars(self, X: Array) -> KernelRows:
+        return KernelRows(number_columns(X).X, self.own(X, self.selves))
 
     def own(self, X: Array, selves: Array) -> Array:
-        return namespace(X).astype(like(-selves, X), X.dtype)
+        return namespace(X).astype(asarray_like(-selves, X), X.dtype)
 
-    def tile(self, points: Points, exemplars: Points) -> Array:
-        found = columns(points.X, exemplars)
+    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        found = take_columns(points.X, exemplars)
         found *= 2.0
         found += points.own[:, None]
         found += exemplars.own[None, :]
         return found
 
-    def total(self, points: Points, exemplars: Points) -> float:
+    def total(self, points: KernelRows, exemplars: KernelRows) -> float:
         xp = namespace(points.X)
         n, m = points.X.shape[0], exemplars.X.shape[0]
         own = m * float(xp.sum(points.own, dtype=xp.float64)) + n * float(xp.sum(exemplars.own, dtype=xp.float64))
         return -(2 * float(xp.sum(points.X, dtype=xp.float64)) + own)
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
-        raise no_normalizer("the number of dimensions behind a kernel is not known")
+        raise normalizer_error("the number of dimensions behind a kernel is not known")
 
 
-def caveat(K: np.ndarray, slack: float) -> str | None:
+def describe_indefinite(K: np.ndarray, slack: float) -> str | None:
     """What to say of a matrix that is no kernel though all its distances are real."""
     lifted = K.astype(np.float64)
     lifted.flat[:: len(K) + 1] += slack * len(K) ** 0.5

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, Points, map_values, namespace, row_sums, stored_values
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, no_normalizer, precise
+from ..arrays import Array, KernelRows, map_values, namespace, row_sums, stored_values
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_error, to_float64
 
 
 @save_as("divergence-kullback-leibler")
@@ -33,8 +33,8 @@ class KullbackLeibler(BasePairs):
         if self.smoothing is not None and not 0 <= self.smoothing < np.inf:
             raise NoDivergenceError(f"smoothing={self.smoothing!r} must be 0 or more")
 
-    def learn(self, X: Array) -> RelativeEntropy:
-        refuse_negative(X)
+    def learn(self, X: Array) -> KullbackLeiblerMeasure:
+        refuse_negative_counts(X)
         n_cells = X.shape[0] * X.shape[1]
         values = stored_values(X)
         xp = namespace(values)
@@ -46,12 +46,12 @@ class KullbackLeibler(BasePairs):
                 "smoothing= a number above 0, or leave it out"
             )
         default = 0.0 if filled else mean or 1.0
-        return RelativeEntropy(default if self.smoothing is None else float(self.smoothing))
+        return KullbackLeiblerMeasure(default if self.smoothing is None else float(self.smoothing))
 
 
 @save_as("measure-kullback-leibler")
 @dataclass(frozen=True, eq=False)
-class RelativeEntropy(ProductMeasure):
+class KullbackLeiblerMeasure(ProductMeasure):
     """The divergence of rows x + s from rows y + s, in terms of log(1 + y / s), which is zero where y is."""
 
     smoothing: float
@@ -61,9 +61,9 @@ class RelativeEntropy(ProductMeasure):
         s = self.smoothing
         return map_values(X, (lambda y: xp.log1p(y / s)) if s else xp.log)
 
-    def points(self, X: Array) -> Points:
-        refuse_negative(X)
-        X = precise(X)
+    def points(self, X: Array) -> KernelRows:
+        refuse_negative_counts(X)
+        X = to_float64(X)
         xp = namespace(X)
         s = self.smoothing
 
@@ -71,19 +71,21 @@ class RelativeEntropy(ProductMeasure):
             logs = xp.log1p(x / s) if s else xp.log(xp.where(x > 0, x, xp.ones_like(x)))
             return x - (x + s) * logs
 
-        return Points(X, xp.astype(row_sums(map_values(X, own)), X.dtype))
+        return KernelRows(X, xp.astype(row_sums(map_values(X, own)), X.dtype))
 
-    def exemplars(self, X: Array) -> Points:
-        X = precise(X)
+    def exemplars(self, X: Array) -> KernelRows:
+        X = to_float64(X)
         xp = namespace(X)
         logs = self.log(X)
-        return Points(logs, xp.astype(self.smoothing * row_sums(logs) - row_sums(X), X.dtype))
+        return KernelRows(logs, xp.astype(self.smoothing * row_sums(logs) - row_sums(X), X.dtype))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
-        raise no_normalizer("exp(-beta d) of the Kullback-Leibler divergence sums up to another number for every row")
+        raise normalizer_error(
+            "exp(-beta d) of the Kullback-Leibler divergence sums up to another number for every row"
+        )
 
 
-def refuse_negative(X: Array) -> None:
+def refuse_negative_counts(X: Array) -> None:
     """Counts are not negative."""
     values = stored_values(X)
     if bool(namespace(values).any(values < 0)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import CSR, Array, Points, like, namespace, to_numpy
+from ..arrays import CSR, Array, KernelRows, asarray_like, namespace, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure
 from .squared_euclidean import EuclideanMeasure
 
@@ -29,7 +29,7 @@ class Mahalanobis(BasePairs):
 
     has_kernel = True
 
-    def learn(self, X: Array) -> Whitened:
+    def learn(self, X: Array) -> MahalanobisMeasure:
         if isinstance(X, CSR):
             raise NoDivergenceError(
                 "divergence 'mahalanobis' needs dense rows, got a sparse matrix: reduce the view first (TruncatedSVD), "
@@ -42,7 +42,7 @@ class Mahalanobis(BasePairs):
                     f"{X.shape[0]} entities do not tell the covariance of {d} columns: reduce the view first (PCA), or "
                     "use divergence 'squared-euclidean'"
                 )
-            C = covariance_of(X)
+            C = compute_covariance(X)
         else:
             C = np.asarray(self.covariance, dtype=np.float64)
             if C.shape != (d, d) or not np.allclose(C, C.T):
@@ -56,7 +56,7 @@ class Mahalanobis(BasePairs):
             raise NoDivergenceError("no column varies: leave the view out")
         whiten = vectors[:, kept] / sizes[:, None] / np.sqrt(values[kept])
         axes = vectors[:, kept] * sizes[:, None] * np.sqrt(values[kept])  # C is axes axes'
-        return Whitened(whiten, middle_of(X), -float(np.log(np.linalg.svd(axes, compute_uv=False)).sum()))
+        return MahalanobisMeasure(whiten, middle_of(X), -float(np.log(np.linalg.svd(axes, compute_uv=False)).sum()))
 
 
 def middle_of(X: Array) -> np.ndarray:
@@ -65,7 +65,7 @@ def middle_of(X: Array) -> np.ndarray:
     return to_numpy(xp.mean(xp.astype(X, xp.float64, copy=False), axis=0))
 
 
-def covariance_of(X: Array) -> np.ndarray:
+def compute_covariance(X: Array) -> np.ndarray:
     """Of the columns: what is fetched from a device is no more than that."""
     xp = namespace(X)
     X = xp.astype(X, xp.float64, copy=False)
@@ -77,7 +77,7 @@ def covariance_of(X: Array) -> np.ndarray:
 
 @save_as("measure-mahalanobis")
 @dataclass(frozen=True, eq=False)
-class Whitened(ProductMeasure):
+class MahalanobisMeasure(ProductMeasure):
     """Squared distances of rows whose columns were made independent and of unit variance."""
 
     whiten: np.ndarray  # (columns, directions)
@@ -88,17 +88,17 @@ class Whitened(ProductMeasure):
 
     def rows(self, X: Array) -> Array:
         xp = namespace(X)
-        middle, whiten = (xp.astype(like(own, X), X.dtype) for own in (self.middle, self.whiten))
+        middle, whiten = (xp.astype(asarray_like(own, X), X.dtype) for own in (self.middle, self.whiten))
         return (X - middle[None, :]) @ whiten
 
     @property
     def distances(self) -> EuclideanMeasure:
         return EuclideanMeasure(None, self.log_volume)
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         return self.distances.points(self.rows(X))
 
-    def exemplars(self, X: Array) -> Points:
+    def exemplars(self, X: Array) -> KernelRows:
         return self.points(X)
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:

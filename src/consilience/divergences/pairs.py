@@ -13,13 +13,13 @@ import numpy as np
 
 from ..arrays import (
     Array,
-    Points,
-    decay,
+    KernelRows,
+    asarray_like,
+    exp_nonpositive,
+    inner_products,
     itemsize,
-    like,
     map_values,
     namespace,
-    products,
     squared_norms,
     to_numpy,
     weighted_sums,
@@ -33,19 +33,19 @@ class Measure(Protocol):
     def caveat(self) -> str | None:
         """What the user should know about these rows."""
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         """The rows of the fit made ready, as points."""
 
-    def others(self, X: Array) -> Points:
+    def others(self, X: Array) -> KernelRows:
         """Rows that were not there in the fit, as points."""
 
-    def exemplars(self, X: Array) -> Points:
+    def exemplars(self, X: Array) -> KernelRows:
         """The rows of the fit as exemplars."""
 
-    def tile(self, points: Points, exemplars: Points) -> Array:
+    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
         """Minus the divergence of some points from some exemplars; rounding may make it positive."""
 
-    def total(self, points: Points, exemplars: Points) -> float:
+    def total(self, points: KernelRows, exemplars: KernelRows) -> float:
         """The sum of all divergences."""
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
@@ -86,27 +86,27 @@ class ProductMeasure(ABC):
     scale: ClassVar[float] = 1.0
 
     @abstractmethod
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         """Rows ready as points: a(x) and minus their own terms."""
 
-    def others(self, X: Array) -> Points:
+    def others(self, X: Array) -> KernelRows:
         return self.points(X)
 
     @abstractmethod
-    def exemplars(self, X: Array) -> Points:
+    def exemplars(self, X: Array) -> KernelRows:
         """Rows ready as exemplars: b(y) and minus their own terms."""
 
-    def tile(self, points: Points, exemplars: Points) -> Array:
-        found = products(points.X, exemplars.X)
+    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        found = inner_products(points.X, exemplars.X)
         if self.scale != 1:
             found *= self.scale
         found += points.own[:, None]
         found += exemplars.own[None, :]
         return found
 
-    def total(self, points: Points, exemplars: Points) -> float:
+    def total(self, points: KernelRows, exemplars: KernelRows) -> float:
         a, b = (column_sums(side.X) for side in (points, exemplars))
-        own = exemplars.X.shape[0] * own_sum(points) + points.X.shape[0] * own_sum(exemplars)
+        own = exemplars.X.shape[0] * sum_row_terms(points) + points.X.shape[0] * sum_row_terms(exemplars)
         return -(self.scale * float(a @ b) + own)
 
     @abstractmethod
@@ -120,28 +120,28 @@ class Likelihood:
     def __init__(self, measure: Measure, beta: float) -> None:
         self.measure, self.beta = measure, beta
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         return self.measure.points(X)
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         exponents = self.measure.tile(left, right)
         exponents *= self.beta
-        return decay(exponents)
+        return exp_nonpositive(exponents)
 
 
 def column_sums(X: Array) -> np.ndarray:
     """Sum of each column, in float64."""
-    ones = like(np.ones((X.shape[0], 1), dtype=f"f{itemsize(X)}"), X)
+    ones = asarray_like(np.ones((X.shape[0], 1), dtype=f"f{itemsize(X)}"), X)
     return to_numpy(weighted_sums(X, ones))[0]
 
 
-def own_sum(side: Points) -> float:
+def sum_row_terms(side: KernelRows) -> float:
     """Sum of the rows' own terms."""
     xp = namespace(side.own)
     return float(xp.sum(side.own, dtype=xp.float64))
 
 
-def precise(X: Array) -> Array:
+def to_float64(X: Array) -> Array:
     """Rows in float64: products of counts and logarithms cancel, and nothing can be moved to the middle first."""
     xp = namespace(X)
     return map_values(X, lambda x: xp.astype(x, xp.float64, copy=False))
@@ -152,6 +152,6 @@ def constant(value: float, X: Array) -> np.ndarray:
     return np.full(X.shape[0], value)
 
 
-def no_normalizer(why: str) -> NoDivergenceError:
+def normalizer_error(why: str) -> NoDivergenceError:
     """The error of a divergence without a constant."""
     return NoDivergenceError(f"{why}, so that normalizer=True has no constant to put in: use normalizer=False")

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import CSR, Array, Points, cut, largest, like, namespace, to_numpy
-from ..arrays.pairwise import fetched
-from .pairs import BasePairs, NoDivergenceError, no_normalizer
+from ..arrays import CSR, Array, KernelRows, asarray_like, max_abs, namespace, split_slice, to_numpy
+from ..arrays.pairwise import fetch_numbers
+from .pairs import BasePairs, NoDivergenceError, normalizer_error
 
 ROUNDING = 1e-5  # errors in given numbers, as a share of the largest, that are let pass
 
@@ -27,9 +27,9 @@ class Precomputed(BasePairs):
     columns_are_entities: ClassVar[bool] = True
     has_kernel: ClassVar[bool] = True
 
-    def learn(self, X: Array) -> Given:
-        D = square(X, "distances")
-        slack = ROUNDING * largest(D)
+    def learn(self, X: Array) -> PrecomputedMeasure:
+        D = check_square(X, "distances")
+        slack = ROUNDING * max_abs(D)
         own = np.abs(to_numpy(namespace(D).linalg.diagonal(D)))
         if own.max() > slack:
             at = int(own.argmax())
@@ -37,45 +37,45 @@ class Precomputed(BasePairs):
                 f"divergence='precomputed' needs distances, and entity {at} is at a distance from itself: turn "
                 "similarities into distances (such as 1 - s), or give divergence='kernel' for a kernel matrix"
             )
-        refuse_negative(D, slack)
+        refuse_negative_distances(D, slack)
         caveat = None
-        if asymmetry(D) > slack:
+        if compute_asymmetry(D) > slack:
             caveat = (
                 "the matrix of distances is not symmetric: its rows are taken as points, its columns as exemplars. If "
                 "that is not meant, average it with its transpose"
             )
-        return Given(caveat)
+        return PrecomputedMeasure(caveat)
 
 
 @save_as("measure-precomputed")
 @dataclass(frozen=True, eq=False)
-class Given:
+class PrecomputedMeasure:
     """What is in the matrix; exemplars are positions of its columns."""
 
     caveat: str | None
 
-    def points(self, X: Array) -> Points:
-        return Points(X)
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X)
 
-    def others(self, X: Array) -> Points:
-        refuse_negative(X, ROUNDING * largest(X))
-        return Points(X)
+    def others(self, X: Array) -> KernelRows:
+        refuse_negative_distances(X, ROUNDING * max_abs(X))
+        return KernelRows(X)
 
-    def exemplars(self, X: Array) -> Points:
-        return positions(X)
+    def exemplars(self, X: Array) -> KernelRows:
+        return number_columns(X)
 
-    def tile(self, points: Points, exemplars: Points) -> Array:
-        return -columns(points.X, exemplars)
+    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        return -take_columns(points.X, exemplars)
 
-    def total(self, points: Points, exemplars: Points) -> float:  # noqa: ARG002
+    def total(self, points: KernelRows, exemplars: KernelRows) -> float:  # noqa: ARG002
         xp = namespace(points.X)
         return float(xp.sum(points.X, dtype=xp.float64))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
-        raise no_normalizer("the number of columns behind given distances is not known")
+        raise normalizer_error("the number of columns behind given distances is not known")
 
 
-def square(X: Array, what: str) -> Array:
+def check_square(X: Array, what: str) -> Array:
     """The matrix itself, if it is dense and square."""
     if isinstance(X, CSR):
         raise NoDivergenceError(f"all {what} are needed, got a sparse matrix: give toarray() of it")
@@ -84,7 +84,7 @@ def square(X: Array, what: str) -> Array:
     return X
 
 
-def refuse_negative(D: Array, slack: float) -> None:
+def refuse_negative_distances(D: Array, slack: float) -> None:
     """A divergence is not negative."""
     least = float(namespace(D).min(D)) if D.shape[0] else 0.0
     if least < -slack:
@@ -94,22 +94,22 @@ def refuse_negative(D: Array, slack: float) -> None:
         )
 
 
-def asymmetry(D: Array) -> float:
+def compute_asymmetry(D: Array) -> float:
     """The largest difference of an entry and its mirror image, a few rows at a time."""
     xp = namespace(D)
-    return max(fetched(xp.max(xp.abs(D[rows, :] - D[:, rows].T)) for rows in some_at_a_time(D)))
+    return max(fetch_numbers(xp.max(xp.abs(D[rows, :] - D[:, rows].T)) for rows in cut_matrix_rows(D)))
 
 
-def some_at_a_time(D: Array) -> list[slice]:
+def cut_matrix_rows(D: Array) -> list[slice]:
     """Its rows, a few of them at a time."""
-    return cut(slice(0, D.shape[0]), -(-D.shape[0] // 256))
+    return split_slice(slice(0, D.shape[0]), -(-D.shape[0] // 256))
 
 
-def positions(X: Array) -> Points:
+def number_columns(X: Array) -> KernelRows:
     """The columns by their positions, as exemplars."""
-    return Points(like(np.arange(X.shape[1])[:, None], X))
+    return KernelRows(asarray_like(np.arange(X.shape[1])[:, None], X))
 
 
-def columns(X: Array, exemplars: Points) -> Array:
+def take_columns(X: Array, exemplars: KernelRows) -> Array:
     """The columns of these exemplars, copied."""
     return namespace(X).take(X, exemplars.X[:, 0], axis=1)

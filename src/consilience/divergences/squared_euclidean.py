@@ -10,17 +10,17 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import (
     Array,
-    Points,
+    KernelRows,
     Source,
-    blocks,
+    compute_origin,
+    cut_into_blocks,
+    find_origin,
     is_sparse,
     map_chunks,
-    measured_from,
-    middle,
     namespace,
-    origin_of,
     plan_reads,
-    some_rows,
+    sample_rows,
+    shift_rows_and_norms,
     squared_norms,
 )
 from .base import ViewRows
@@ -39,12 +39,12 @@ class SquaredEuclidean(BasePairs):
         if is_sparse(X):
             return ViewRows(X, present, squared_norms(X))
         xp = namespace(X)
-        origin = middle(some_rows(X, present) if centres is None else centres, X.dtype)
+        origin = compute_origin(sample_rows(X, present) if centres is None else centres, X.dtype)
 
         def own(rows: slice) -> Array:
             return squared_norms(X[rows, ...] if origin is None else X[rows, ...] - origin[None, :])
 
-        parts = plan_reads(X) if isinstance(X, Source) else blocks(X, slice(0, X.shape[0]))
+        parts = plan_reads(X) if isinstance(X, Source) else cut_into_blocks(X, slice(0, X.shape[0]))
         return ViewRows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
 
     def centres(self, sums: Array, counts: Array) -> Array:
@@ -59,7 +59,7 @@ class SquaredEuclidean(BasePairs):
         return namespace(divergence).sqrt(divergence)
 
     def learn(self, X: Array) -> EuclideanMeasure:
-        return EuclideanMeasure(origin_of(X))
+        return EuclideanMeasure(find_origin(X))
 
 
 @save_as("measure-squared-euclidean")
@@ -72,11 +72,11 @@ class EuclideanMeasure(ProductMeasure):
 
     scale: ClassVar[float] = 2.0
 
-    def points(self, X: Array) -> Points:
-        X, norms = measured_from(X, self.origin)
-        return Points(X, -norms)
+    def points(self, X: Array) -> KernelRows:
+        X, norms = shift_rows_and_norms(X, self.origin)
+        return KernelRows(X, -norms)
 
-    def exemplars(self, X: Array) -> Points:
+    def exemplars(self, X: Array) -> KernelRows:
         return self.points(X)
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from array_api_compat import size
 
-from ..arrays import Array, as_rows, like, namespace, stored_values, to_numpy, weighted_sums, where
+from ..arrays import Array, as_rows, asarray_like, keep_where, namespace, stored_values, to_numpy, weighted_sums
 
 Statistics = dict[str, Array]
 Params = dict[str, Array]
@@ -41,7 +41,7 @@ class Family(ABC):
         """What `maximise` needs to know of some rows, weighted by their responsibilities (rows, clusters)."""
 
     @abstractmethod
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         """The parameters of largest likelihood. A cluster of no weight gets those of all rows together."""
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Family(ABC):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         """The parameters that `log_prob` needs, and their shapes."""
 
-    def refusal(self, params: Params) -> str | None:  # noqa: ARG002
+    def params_complaint(self, params: Params) -> str | None:  # noqa: ARG002
         """What is wrong with parameters that a user gives, of the right shapes and finite; None if nothing is."""
         return None
 
@@ -72,7 +72,7 @@ class Family(ABC):
         """Which rows say anything; the others count as missing. None: all do."""
         return None
 
-    def own_term(self, X: Array) -> Array | None:  # noqa: ARG002
+    def row_term(self, X: Array) -> Array | None:  # noqa: ARG002
         """The part of the log-density that depends on the row alone, which `density` leaves out; None: nothing."""
         return None
 
@@ -97,7 +97,7 @@ class Family(ABC):
         raise NotImplementedError(f"family {self.name!r} has no sample(): define it to draw new rows")
 
 
-class LaidOutFamily(Family):
+class DensityFamily(Family):
     """A family whose parameters are laid out before rows are put to them."""
 
     @abstractmethod
@@ -106,13 +106,13 @@ class LaidOutFamily(Family):
 
     def log_prob(self, X: Array, params: Params) -> Array:
         X = as_rows(X)
-        values, own = self.density(X, params)(X), self.own_term(X)
-        values = where(possible(values), values, -inf)
+        values, own = self.density(X, params)(X), self.row_term(X)
+        values = keep_where(is_possible(values), values, -inf)
         return values if own is None else values + namespace(own).astype(own, values.dtype)[:, None]
 
 
 @dataclass(frozen=True)
-class CountingFamily(LaidOutFamily):
+class CountingFamily(DensityFamily):
     """A family that learns from weighted sums of the rows, with something added so that nothing is impossible."""
 
     smoothing: float = 0.01
@@ -137,7 +137,7 @@ def check_smoothing(smoothing: float) -> None:
         raise ValueError(f"smoothing must be a number, 0 or more, got {smoothing!r}")
 
 
-def negative_count(X: Array) -> str | None:
+def describe_negative_count(X: Array) -> str | None:
     """The complaint of a family of counts."""
     values = stored_values(X)
     least = float(namespace(values).min(values)) if size(values) else 0.0
@@ -146,7 +146,7 @@ def negative_count(X: Array) -> str | None:
     return None
 
 
-def first_of(values: Array, wrong: Array) -> float | None:
+def first_where(values: Array, wrong: Array) -> float | None:
     """The first value that is wrong, None if none is; looked for where the values lie."""
     xp = namespace(values)
     if not bool(xp.any(wrong)):
@@ -155,14 +155,14 @@ def first_of(values: Array, wrong: Array) -> float | None:
     return float(xp.reshape(values, (-1,))[at])
 
 
-def never(dtype: Any) -> float:
+def log_zero(dtype: Any) -> float:
     """Log of zero, but finite, so that no word of an impossible kind costs ``0 * never = 0``."""
     return -1e300 if "64" in str(dtype) else -1e30
 
 
-def possible(log_prob: Array) -> Array:
+def is_possible(log_prob: Array) -> Array:
     """Which log-densities are neither minus infinity, nor a few times `never`, nor lost to an overflow."""
-    bottom = never(log_prob.dtype)
+    bottom = log_zero(log_prob.dtype)
     return log_prob > -(abs(bottom) ** 0.5)
 
 
@@ -171,16 +171,16 @@ def safe_log(probabilities: Array, dtype: Any) -> Array:
     xp = namespace(probabilities)
     positive = probabilities > 0
     logs = xp.log(xp.where(positive, probabilities, xp.ones_like(probabilities)))
-    return xp.where(positive, logs, xp.full_like(logs, never(dtype)))
+    return xp.where(positive, logs, xp.full_like(logs, log_zero(dtype)))
 
 
-def in_kind(params: Params, X: Array) -> Params:
+def convert_params(params: Params, X: Array) -> Params:
     """Parameters as float64 arrays of the library, and on the device, of X."""
     xp = namespace(X)
-    return {name: xp.astype(like(value, X), xp.float64, copy=False) for name, value in params.items()}
+    return {name: xp.astype(asarray_like(value, X), xp.float64, copy=False) for name, value in params.items()}
 
 
-def pool_dead(values: Array, counts: Array) -> tuple[Array, Array]:
+def pool_empty_clusters(values: Array, counts: Array) -> tuple[Array, Array]:
     """Sums and counts by cluster, with those of all clusters together where a cluster has no weight."""
     xp = namespace(values)
     alive = counts > 0
@@ -188,7 +188,7 @@ def pool_dead(values: Array, counts: Array) -> tuple[Array, Array]:
     return xp.where(wide, values, xp.sum(values, axis=0)[None, ...]), xp.where(alive, counts, xp.sum(counts))
 
 
-def no_distribution(probabilities: Array) -> str | None:
+def describe_bad_probabilities(probabilities: Array) -> str | None:
     """The refusal of a family of probabilities that sum to one."""
     p = to_numpy(probabilities)
     if (p < 0).any() or not np.allclose(p.sum(axis=-1), 1, atol=1e-6):

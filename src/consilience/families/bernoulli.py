@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, namespace, scorer, scores_of, stored_values, to_numpy
-from .base import CountingFamily, Density, Params, Statistics, first_of, in_kind, pool_dead
+from ..arrays import Array, build_scorer, compute_scores, namespace, stored_values, to_numpy
+from .base import CountingFamily, Density, Params, Statistics, convert_params, first_where, pool_empty_clusters
 
 CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end
 
@@ -36,28 +36,28 @@ class Bernoulli(CountingFamily):
     name: ClassVar[str] = "bernoulli"
     centres: ClassVar[str | None] = "probabilities"
 
-    def maximise(self, statistics: Statistics) -> Params:
-        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+    def maximize(self, statistics: Statistics) -> Params:
+        sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         probabilities = (sums + self.smoothing) / (counts + 2 * self.smoothing)[:, None]
         return {"probabilities": namespace(sums).clip(probabilities, CERTAIN, 1 - CERTAIN)}
 
     def density(self, X: Array, params: Params) -> Density:
-        p = in_kind(params, X)["probabilities"]
+        p = convert_params(params, X)["probabilities"]
         xp = namespace(p)
         p = xp.clip(p, CERTAIN, 1 - CERTAIN)
-        score = scorer(X, xp.log(p) - xp.log1p(-p), -xp.sum(xp.log1p(-p), axis=1))
-        return lambda rows: scores_of(rows, score)
+        score = build_scorer(X, xp.log(p) - xp.log1p(-p), -xp.sum(xp.log1p(-p), axis=1))
+        return lambda rows: compute_scores(rows, score)
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns)}
 
-    def refusal(self, params: Params) -> str | None:
+    def params_complaint(self, params: Params) -> str | None:
         p = to_numpy(params["probabilities"])
         return "'probabilities' must be from 0 to 1" if (p < 0).any() or (p > 1).any() else None
 
     def complaint(self, X: Array) -> str | None:
         values = stored_values(X)
-        wrong = first_of(values, (values != 0) & (values != 1))
+        wrong = first_where(values, (values != 0) & (values != 1))
         if wrong is not None:
             return f"needs zeros and ones, got {wrong:.6g}. Use 'multinomial' or 'poisson' for counts"
         return None

@@ -13,21 +13,21 @@ from ..arrays import Array, as_rows, namespace, to_numpy
 from ..arrays.rows import is_sparse
 from .base import (
     Density,
-    LaidOutFamily,
+    DensityFamily,
     Params,
     Statistics,
     check_smoothing,
-    first_of,
-    in_kind,
-    no_distribution,
-    pool_dead,
+    convert_params,
+    describe_bad_probabilities,
+    first_where,
+    pool_empty_clusters,
     safe_log,
 )
 
 
 @save_as("family-categorical")
 @dataclass(frozen=True)
-class Categorical(LaidOutFamily):
+class Categorical(DensityFamily):
     """Independent columns of codes 0, 1, 2, ... whose order means nothing (scikit-learn's OrdinalEncoder makes them).
 
     Parameters
@@ -58,19 +58,19 @@ class Categorical(LaidOutFamily):
             raise ValueError(f"n_levels must be whole numbers, one a column, got {self.n_levels!r}")
 
     def bind(self, X: Array, present: Array) -> Categorical:  # noqa: ARG002
-        return self if self.n_levels is not None else replace(self, n_levels=levels_of(X))
+        return self if self.n_levels is not None else replace(self, n_levels=count_levels(X))
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
         X = as_rows(X)
         xp = namespace(X)
         weights = xp.astype(responsibilities, xp.float64).T
-        codes = xp.arange(max(self.n_levels or levels_of(X)), dtype=X.dtype, device=device(X))
+        codes = xp.arange(max(self.n_levels or count_levels(X)), dtype=X.dtype, device=device(X))
         columns = [weights @ xp.astype(X[:, c][:, None] == codes[None, :], xp.float64) for c in range(X.shape[1])]
         return {"counts": xp.sum(weights, axis=1), "sums": xp.stack(columns, axis=1)}
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
-        sums, _ = pool_dead(statistics["sums"], statistics["counts"])
+        sums, _ = pool_empty_clusters(statistics["sums"], statistics["counts"])
         n_codes = sums.shape[2]
         codes = xp.arange(n_codes, device=device(sums))
         possible = xp.stack([codes < levels for levels in self.n_levels or (n_codes,) * sums.shape[1]])
@@ -78,7 +78,7 @@ class Categorical(LaidOutFamily):
         return {"probabilities": sums / xp.sum(sums, axis=2)[..., None]}
 
     def density(self, X: Array, params: Params) -> Density:
-        probabilities = in_kind(params, X)["probabilities"]
+        probabilities = convert_params(params, X)["probabilities"]
         xp = namespace(X)
         logs = xp.astype(xp.permute_dims(safe_log(probabilities, X.dtype), (1, 2, 0)), X.dtype)  # (columns, codes, k)
 
@@ -93,16 +93,16 @@ class Categorical(LaidOutFamily):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns, max(self.n_levels or (0,)))}
 
-    def refusal(self, params: Params) -> str | None:
-        return no_distribution(params["probabilities"])
+    def params_complaint(self, params: Params) -> str | None:
+        return describe_bad_probabilities(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
         if is_sparse(X):
             return "needs codes 0, 1, 2, ... in a dense array, got a sparse one. Use 'bernoulli' for 0/1 columns"
-        wrong = first_of(X, (X < 0) | (namespace(X).floor(X) != X))
+        wrong = first_where(X, (X < 0) | (namespace(X).floor(X) != X))
         if wrong is not None:
             return f"needs codes 0, 1, 2, ..., got {wrong:.6g}. scikit-learn's OrdinalEncoder makes codes"
-        largest = largest_codes(X)
+        largest = find_largest_codes(X)
         if largest.max(initial=0) > max(1000, X.shape[0]):
             return f"needs codes 0, 1, 2, ..., got {largest.max():.6g} in {X.shape[0]} rows. OrdinalEncoder makes codes"
         if self.n_levels is not None:
@@ -126,11 +126,11 @@ class Categorical(LaidOutFamily):
         return (draws[..., None] >= cumulated).sum(axis=2)
 
 
-def levels_of(X: Array) -> tuple[int, ...]:
+def count_levels(X: Array) -> tuple[int, ...]:
     """Number of codes of each column: one more than the largest."""
-    return tuple(int(most) + 1 for most in largest_codes(X))
+    return tuple(int(most) + 1 for most in find_largest_codes(X))
 
 
-def largest_codes(X: Array) -> np.ndarray:
+def find_largest_codes(X: Array) -> np.ndarray:
     """The largest code of each column; 0 where there are no rows."""
     return to_numpy(namespace(X).max(X, axis=0)) if X.shape[0] else np.zeros(X.shape[1])

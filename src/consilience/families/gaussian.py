@@ -14,26 +14,26 @@ from .._saving import save_as
 from ..arrays import (
     Array,
     as_rows,
-    like,
+    asarray_like,
+    build_scorer,
+    compute_origin,
+    compute_scores,
+    count_stored,
+    is_on_host,
     map_values,
-    middle,
     namespace,
-    on_host,
-    scorer,
-    scores_of,
-    some_rows,
+    sample_rows,
     squared_norms,
-    stored,
     to_numpy,
     weighted_sums,
 )
-from ..arrays.host import could_be
+from ..arrays.host import true_unless_known_false
 from ..arrays.rows import is_sparse
-from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
+from .base import Density, DensityFamily, Params, Statistics, convert_params, pool_empty_clusters
 
 
 @dataclass(frozen=True, eq=False)
-class BaseGaussian(LaidOutFamily):
+class BaseGaussian(DensityFamily):
     """What Gaussians of all shapes share: where they are measured from, and how narrow they may get.
 
     Sums of squares of numbers far from zero cancel, in float32 above all; measured from the data's middle they do not.
@@ -52,13 +52,13 @@ class BaseGaussian(LaidOutFamily):
         precision = float(namespace(X).finfo(X.dtype).eps)
         if is_sparse(X):
             return replace(self, origin=None, spread=None, precision=precision)
-        some = some_rows(X, present)
+        some = sample_rows(X, present)
         low, high = np.quantile(to_numpy(some), [0.25, 0.75], axis=0)
-        spread = like(((high - low) / 1.349) ** 2, X)  # of a Gaussian this is the variance
-        return replace(self, origin=middle(some, X.dtype), spread=spread, precision=precision)
+        spread = asarray_like(((high - low) / 1.349) ** 2, X)  # of a Gaussian this is the variance
+        return replace(self, origin=compute_origin(some, X.dtype), spread=spread, precision=precision)
 
     def statistics(self, X: Array, responsibilities: Array) -> Statistics:
-        X = centred(as_rows(X), self.origin)
+        X = subtract_origin(as_rows(X), self.origin)
         xp = namespace(responsibilities)
         return {
             "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
@@ -72,7 +72,7 @@ class BaseGaussian(LaidOutFamily):
 
     def means(self, statistics: Statistics) -> tuple[Array, Array]:
         """Mean and weight of each cluster, measured from the origin."""
-        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+        sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         return sums / counts[:, None], counts
 
     def absolute(self, means: Array) -> Array:
@@ -88,18 +88,18 @@ class BaseGaussian(LaidOutFamily):
         mean = xp.sum(statistics["sums"], axis=0) / xp.sum(statistics["counts"])
         variance = all_squares - mean * mean
         if self.spread is not None:
-            spread = like(self.spread, variance)
+            spread = asarray_like(self.spread, variance)
             variance = xp.where(spread > 0, xp.minimum(spread, variance), variance)
         least = xp.maximum(self.floor * variance, 100 * self.precision * own_squares)
         return xp.where(least > 0, least, xp.full_like(least, self.floor))
 
-    def refusal(self, params: Params) -> str | None:
+    def params_complaint(self, params: Params) -> str | None:
         """Variances must be positive; matrices have more to ask."""
         return "'covariances' must be above 0" if (to_numpy(params["covariances"]) <= 0).any() else None
 
     def width(self, X: Array, n_clusters: int) -> int:
-        columns = stored(X) // max(1, X.shape[0])
-        if not on_host(X):
+        columns = count_stored(X) // max(1, X.shape[0])
+        if not is_on_host(X):
             return 2 * columns + n_clusters
         # a fifteenth of a row's multiplications: blocks of up to a million of them have a short cut in OpenBLAS
         return max((columns + n_clusters) // 2, columns * n_clusters // 15)
@@ -107,10 +107,10 @@ class BaseGaussian(LaidOutFamily):
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         means = to_numpy(params["means"])[labels]
         noise = rng.standard_normal(means.shape)
-        return means + self.coloured(noise, to_numpy(params["covariances"]), labels)
+        return means + self.color_noise(noise, to_numpy(params["covariances"]), labels)
 
     @abstractmethod
-    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """White noise given the covariances of its rows' clusters."""
 
 
@@ -138,29 +138,29 @@ class Gaussian(BaseGaussian):
     name: ClassVar[str] = "gaussian"
 
     def scatter(self, X: Array, responsibilities: Array) -> Statistics:
-        return {"squares": weighted_sums(map_values(X, square), responsibilities)}
+        return {"squares": weighted_sums(map_values(X, square_values), responsibilities)}
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         means, counts = self.means(statistics)
-        squares = pool_dead(statistics["squares"], statistics["counts"])[0] / counts[:, None]
+        squares = pool_empty_clusters(statistics["squares"], statistics["counts"])[0] / counts[:, None]
         all_squares = xp.sum(statistics["squares"], axis=0) / xp.sum(statistics["counts"])
         least = self.least(statistics, all_squares, squares)
         return {"means": self.absolute(means), "covariances": xp.maximum(squares - means * means, least)}
 
     def density(self, X: Array, params: Params) -> Density:
-        means, variances = (in_kind(params, X)[name] for name in ("means", "covariances"))
+        means, variances = (convert_params(params, X)[name] for name in ("means", "covariances"))
         xp = namespace(X)
-        origin = origin_of(means, xp.min(variances, axis=0), X)
+        origin = find_density_origin(means, xp.min(variances, axis=0), X)
         moved = means if origin is None else means - origin[None, :]
         own = xp.sum(xp.log(variances) + moved * moved / variances, axis=1) / 2 + X.shape[1] / 2 * log(2 * pi)
-        linear = scorer(X, moved / variances, own)
-        quadratic = scorer(X, -0.5 / variances)
+        linear = build_scorer(X, moved / variances, own)
+        quadratic = build_scorer(X, -0.5 / variances)
 
         def log_prob(rows: Array) -> Array:
-            rows = centred(rows, origin)
-            scores = scores_of(rows, linear)
-            scores += scores_of(map_values(rows, square), quadratic)
+            rows = subtract_origin(rows, origin)
+            scores = compute_scores(rows, linear)
+            scores += compute_scores(map_values(rows, square_values), quadratic)
             return scores
 
         return log_prob
@@ -172,7 +172,7 @@ class Gaussian(BaseGaussian):
         k, d = params["means"].shape
         return 2 * k * d
 
-    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
         return noise * np.sqrt(covariances)[labels]
 
 
@@ -193,29 +193,29 @@ class GaussianSpherical(BaseGaussian):
         xp = namespace(responsibilities)
         return {"squares": squared_norms(X) @ xp.astype(responsibilities, xp.float64)}
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         means, counts = self.means(statistics)
         d = means.shape[1]
-        squares = pool_dead(statistics["squares"], statistics["counts"])[0] / counts / d
+        squares = pool_empty_clusters(statistics["squares"], statistics["counts"])[0] / counts / d
         mean_square = xp.sum(statistics["squares"]) / xp.sum(statistics["counts"]) / d
         # in a sphere all columns are one: what they have to say is averaged
         least = xp.mean(self.least(statistics, means[0, :] * 0 + mean_square, squares[:, None] + means * 0), axis=1)
         return {"means": self.absolute(means), "covariances": xp.maximum(squares - xp.vecdot(means, means) / d, least)}
 
     def density(self, X: Array, params: Params) -> Density:
-        means, variances = (in_kind(params, X)[name] for name in ("means", "covariances"))
+        means, variances = (convert_params(params, X)[name] for name in ("means", "covariances"))
         xp = namespace(X)
-        origin = origin_of(means, xp.min(variances), X)
+        origin = find_density_origin(means, xp.min(variances), X)
         moved = means if origin is None else means - origin[None, :]
         own = X.shape[1] / 2 * xp.log(2 * pi * variances) + xp.vecdot(moved, moved) / variances / 2
-        linear = scorer(X, moved / variances[:, None], own)
+        linear = build_scorer(X, moved / variances[:, None], own)
         half_precisions = xp.astype(0.5 / variances, X.dtype)
 
         def log_prob(rows: Array) -> Array:
-            rows = centred(rows, origin)
+            rows = subtract_origin(rows, origin)
             squares = xp.astype(squared_norms(rows), rows.dtype)
-            return scores_of(rows, linear) - squares[:, None] * half_precisions[None, :]
+            return compute_scores(rows, linear) - squares[:, None] * half_precisions[None, :]
 
         return log_prob
 
@@ -226,21 +226,21 @@ class GaussianSpherical(BaseGaussian):
         k, d = params["means"].shape
         return k * d + k
 
-    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
         return noise * np.sqrt(covariances)[labels][:, None]
 
 
-def square(values: Array) -> Array:
+def square_values(values: Array) -> Array:
     """Each value times itself."""
     return values * values
 
 
-def centred(X: Array, origin: Array | None) -> Array:
+def subtract_origin(X: Array, origin: Array | None) -> Array:
     """Rows measured from the origin."""
     return X if origin is None else X - namespace(X).astype(origin, X.dtype)[None, :]
 
 
-def origin_of(means: Array, least: Array, X: Any) -> Array | None:
+def find_density_origin(means: Array, least: Array, X: Any) -> Array | None:
     """Where to measure rows from when they are compared with these means; None where zero serves as well.
 
     On a device it is not asked whether zero would serve: the answer would have to be waited for.
@@ -250,6 +250,8 @@ def origin_of(means: Array, least: Array, X: Any) -> Array | None:
     xp = namespace(X)
     centre = xp.sort(means, axis=0)[means.shape[0] // 2, :]  # the median: one cluster may be far away
     most = float(xp.finfo(X.dtype).eps) ** -0.3
-    if not could_be(~xp.all(centre * centre / most <= least)):  # a quotient by the variances might overflow
+    if not true_unless_known_false(
+        ~xp.all(centre * centre / most <= least)
+    ):  # a quotient by the variances might overflow
         return None
     return xp.astype(xp.astype(centre, X.dtype), xp.float64)

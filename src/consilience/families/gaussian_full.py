@@ -10,11 +10,11 @@ import numpy as np
 from array_api_compat import device
 
 from .._saving import save_as
-from ..arrays import Array, namespace, on_host, scorer, scores_of, to_numpy
-from ..arrays.linalg import inverse_root, sum_of_squares, surely_definite, weighted_products
+from ..arrays import Array, build_scorer, compute_scores, is_on_host, namespace, to_numpy
+from ..arrays.linalg import inverse_cholesky, is_positive_definite, sum_of_squares, weighted_cross_products
 from ..arrays.rows import is_sparse
-from .base import Density, Params, Statistics, in_kind, pool_dead
-from .gaussian import BaseGaussian, centred, origin_of
+from .base import Density, Params, Statistics, convert_params, pool_empty_clusters
+from .gaussian import BaseGaussian, find_density_origin, subtract_origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class BaseCovariance(BaseGaussian):
             )
         return None
 
-    def refusal(self, params: Params) -> str | None:
+    def params_complaint(self, params: Params) -> str | None:
         covariances = to_numpy(params["covariances"])
         turned = np.swapaxes(covariances, -1, -2)
         if not np.allclose(covariances, turned, rtol=1e-6, atol=1e-9 * np.abs(covariances).max()):
@@ -49,7 +49,7 @@ class BaseCovariance(BaseGaussian):
         scale = xp.sqrt(least)
         scales = scale[..., :, None] * scale[..., None, :]
         scaled = covariances / scales
-        if surely_definite(scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))):
+        if is_positive_definite(scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))):
             return covariances
         values, directions = xp.linalg.eigh(scaled)
         stretched = directions * xp.clip(values, 1.0, None)[..., None, :]
@@ -70,23 +70,23 @@ class GaussianFull(BaseCovariance):
     name: ClassVar[str] = "gaussian-full"
 
     def scatter(self, X: Array, responsibilities: Array) -> Statistics:
-        return {"products": weighted_products(X, responsibilities)}
+        return {"products": weighted_cross_products(X, responsibilities)}
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         means, counts = self.means(statistics)
-        products = pool_dead(statistics["products"], statistics["counts"])[0] / counts[:, None, None]
+        products = pool_empty_clusters(statistics["products"], statistics["counts"])[0] / counts[:, None, None]
         all_squares = xp.sum(xp.linalg.diagonal(statistics["products"]), axis=0) / xp.sum(statistics["counts"])
         least = self.least(statistics, all_squares, xp.linalg.diagonal(products))
         covariances = products - means[:, :, None] * means[:, None, :]
         return {"means": self.absolute(means), "covariances": self.raised(covariances, least)}
 
     def density(self, X: Array, params: Params) -> Density:
-        means, covariances = (in_kind(params, X)[name] for name in ("means", "covariances"))
+        means, covariances = (convert_params(params, X)[name] for name in ("means", "covariances"))
         k, d = means.shape
         xp = namespace(X)
-        whitening = whitener(covariances)
-        origin = origin_of(means, xp.min(xp.linalg.diagonal(covariances), axis=0), X)
+        whitening = compute_whitening(covariances)
+        origin = find_density_origin(means, xp.min(xp.linalg.diagonal(covariances), axis=0), X)
         moved = means if origin is None else means - origin[None, :]
         # all clusters' whiteners side by side: one product for all of them
         table = xp.astype(xp.reshape(xp.permute_dims(whitening, (1, 0, 2)), (d, k * d)), X.dtype)
@@ -95,7 +95,7 @@ class GaussianFull(BaseCovariance):
         constant = xp.astype(constant, X.dtype)
 
         def log_prob(rows: Array) -> Array:
-            white = xp.reshape(centred(rows, origin) @ table, (rows.shape[0], k, d))
+            white = xp.reshape(subtract_origin(rows, origin) @ table, (rows.shape[0], k, d))
             white -= shift[None, ...]
             return constant[None, :] - sum_of_squares(white) / 2
 
@@ -105,7 +105,7 @@ class GaussianFull(BaseCovariance):
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
     def width(self, X: Array, n_clusters: int) -> int:
-        copies = n_clusters // 10 if on_host(X) else n_clusters  # on a host it pays to let them leave the cache
+        copies = n_clusters // 10 if is_on_host(X) else n_clusters  # on a host it pays to let them leave the cache
         return max(1, copies) * X.shape[1]
 
     def work(self, X: Array, n_clusters: int) -> int:
@@ -115,7 +115,7 @@ class GaussianFull(BaseCovariance):
         k, d = params["means"].shape
         return k * d + k * d * (d + 1) // 2
 
-    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:
         return np.einsum("icd,id->ic", np.linalg.cholesky(covariances)[labels], noise)
 
 
@@ -134,9 +134,9 @@ class GaussianTied(BaseCovariance):
 
     def scatter(self, X: Array, responsibilities: Array) -> Statistics:
         everyone = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
-        return {"products": weighted_products(X, everyone)[0, ...]}
+        return {"products": weighted_cross_products(X, everyone)[0, ...]}
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         means, _ = self.means(statistics)
         counts, products = statistics["counts"], statistics["products"]
@@ -146,18 +146,21 @@ class GaussianTied(BaseCovariance):
         return {"means": self.absolute(means), "covariances": raised}
 
     def density(self, X: Array, params: Params) -> Density:
-        means, covariance = (in_kind(params, X)[name] for name in ("means", "covariances"))
+        means, covariance = (convert_params(params, X)[name] for name in ("means", "covariances"))
         d = means.shape[1]
         xp = namespace(X)
-        whitening = whitener(covariance)
-        origin = origin_of(means, xp.linalg.diagonal(covariance), X)
+        whitening = compute_whitening(covariance)
+        origin = find_density_origin(means, xp.linalg.diagonal(covariance), X)
         moved = (means if origin is None else means - origin[None, :]) @ whitening
         constant = xp.sum(xp.log(xp.linalg.diagonal(whitening))) - d / 2 * log(2 * pi)
-        table, linear = xp.astype(whitening, X.dtype), scorer(X, moved, xp.sum(moved * moved, axis=1) / 2 - constant)
+        table, linear = (
+            xp.astype(whitening, X.dtype),
+            build_scorer(X, moved, xp.sum(moved * moved, axis=1) / 2 - constant),
+        )
 
         def log_prob(rows: Array) -> Array:
-            white = centred(rows, origin) @ table
-            return scores_of(white, linear) - sum_of_squares(white)[:, None] / 2
+            white = subtract_origin(rows, origin) @ table
+            return compute_scores(white, linear) - sum_of_squares(white)[:, None] / 2
 
         return log_prob
 
@@ -174,10 +177,10 @@ class GaussianTied(BaseCovariance):
         k, d = params["means"].shape
         return k * d + d * (d + 1) // 2
 
-    def coloured(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:  # noqa: ARG002
+    def color_noise(self, noise: np.ndarray, covariances: np.ndarray, labels: np.ndarray) -> np.ndarray:  # noqa: ARG002
         return noise @ np.linalg.cholesky(covariances).T
 
 
-def whitener(covariances: Array) -> Array:
+def compute_whitening(covariances: Array) -> Array:
     """The upper triangular matrices W with ``|(x - m) W|`` the Mahalanobis length of x - m: (..., d, d)."""
-    return namespace(covariances).matrix_transpose(inverse_root(covariances))
+    return namespace(covariances).matrix_transpose(inverse_cholesky(covariances))

@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, namespace, row_sums, scorer, scores_of, to_numpy
+from ..arrays import Array, build_scorer, compute_scores, namespace, row_sums, to_numpy
 from .base import (
     CountingFamily,
     Density,
     Params,
     Statistics,
-    in_kind,
-    negative_count,
-    no_distribution,
-    pool_dead,
+    convert_params,
+    describe_bad_probabilities,
+    describe_negative_count,
+    pool_empty_clusters,
     safe_log,
 )
 
@@ -49,26 +49,26 @@ class Multinomial(CountingFamily):
     divergence: ClassVar[str] = "cosine"
     centres: ClassVar[str | None] = "probabilities"
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
         sums = statistics["sums"] + self.smoothing
-        sums, totals = pool_dead(sums, xp.sum(sums, axis=1))
+        sums, totals = pool_empty_clusters(sums, xp.sum(sums, axis=1))
         length = xp.sum(statistics["sums"]) / xp.sum(statistics["counts"])
         return {"probabilities": sums / totals[:, None], "length": length}
 
     def density(self, X: Array, params: Params) -> Density:
-        probabilities = in_kind(params, X)["probabilities"]
-        score = scorer(X, safe_log(probabilities, X.dtype))
-        return lambda rows: scores_of(rows, score)
+        probabilities = convert_params(params, X)["probabilities"]
+        score = build_scorer(X, safe_log(probabilities, X.dtype))
+        return lambda rows: compute_scores(rows, score)
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns)}
 
-    def refusal(self, params: Params) -> str | None:
-        return no_distribution(params["probabilities"])
+    def params_complaint(self, params: Params) -> str | None:
+        return describe_bad_probabilities(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
-        return negative_count(X)
+        return describe_negative_count(X)
 
     def informative(self, X: Array) -> Array:
         return row_sums(X) > 0

@@ -8,9 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..arrays import Array, blocks, map_values, namespace, row_sums, scorer, scores_of, to_numpy
+from ..arrays import Array, build_scorer, compute_scores, cut_into_blocks, map_values, namespace, row_sums, to_numpy
 from ..arrays.special import log_factorial
-from .base import CountingFamily, Density, Params, Statistics, in_kind, negative_count, pool_dead
+from .base import (
+    CountingFamily,
+    Density,
+    Params,
+    Statistics,
+    convert_params,
+    describe_negative_count,
+    pool_empty_clusters,
+)
 
 LEAST_RATE = 1e-12  # of a column that is zero throughout
 
@@ -37,33 +45,33 @@ class Poisson(CountingFamily):
     name: ClassVar[str] = "poisson"
     centres: ClassVar[str | None] = "rates"
 
-    def maximise(self, statistics: Statistics) -> Params:
+    def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
-        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+        sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         average = xp.sum(statistics["sums"], axis=0) / xp.sum(statistics["counts"])
         rates = (sums + self.smoothing * average[None, :]) / (counts + self.smoothing)[:, None]
         return {"rates": xp.clip(rates, LEAST_RATE, None)}
 
     def density(self, X: Array, params: Params) -> Density:
-        rates = in_kind(params, X)["rates"]
+        rates = convert_params(params, X)["rates"]
         xp = namespace(rates)
         rates = xp.clip(rates, LEAST_RATE, None)
-        score = scorer(X, xp.log(rates), xp.sum(rates, axis=1))
-        return lambda rows: scores_of(rows, score)
+        score = build_scorer(X, xp.log(rates), xp.sum(rates, axis=1))
+        return lambda rows: compute_scores(rows, score)
 
-    def own_term(self, X: Array) -> Array:
+    def row_term(self, X: Array) -> Array:
         """Minus the logarithm of x!, summed over the columns."""
-        some = (row_sums(map_values(X[rows, ...], log_factorial)) for rows in blocks(X, slice(0, X.shape[0])))
+        some = (row_sums(map_values(X[rows, ...], log_factorial)) for rows in cut_into_blocks(X, slice(0, X.shape[0])))
         return -namespace(X).concat(list(some))
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"rates": (n_clusters, n_columns)}
 
-    def refusal(self, params: Params) -> str | None:
+    def params_complaint(self, params: Params) -> str | None:
         return "'rates' must be 0 or more" if (to_numpy(params["rates"]) < 0).any() else None
 
     def complaint(self, X: Array) -> str | None:
-        return negative_count(X)
+        return describe_negative_count(X)
 
     def n_parameters(self, params: Params) -> int:
         return int(np.size(to_numpy(params["rates"])))

@@ -14,23 +14,23 @@ from .._saving import save_as
 from ..arrays import (
     Array,
     as_rows,
-    like,
+    asarray_like,
+    build_scorer,
+    compute_scores,
+    keep_where,
     log_bessel,
     log_sphere_integral,
     namespace,
-    scorer,
-    scores_of,
     squared_norms,
     to_numpy,
     weighted_sums,
-    where,
 )
-from .base import Density, LaidOutFamily, Params, Statistics, in_kind, pool_dead
+from .base import Density, DensityFamily, Params, Statistics, convert_params, pool_empty_clusters
 
 
 @save_as("family-von-mises-fisher")
 @dataclass(frozen=True)
-class VonMisesFisher(LaidOutFamily):
+class VonMisesFisher(DensityFamily):
     """Von Mises-Fisher on unit rows, for tf-idf, embeddings, profiles; sparse rows stay sparse.
 
     Rows are divided by their length on the way, without a copy. A row of zeros has no direction and counts as missing.
@@ -68,33 +68,33 @@ class VonMisesFisher(LaidOutFamily):
             "sums": weighted_sums(X, weights),
         }
 
-    def maximise(self, statistics: Statistics) -> Params:
-        sums, counts = pool_dead(statistics["sums"], statistics["counts"])
+    def maximize(self, statistics: Statistics) -> Params:
+        sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         xp = namespace(sums)
         lengths = xp.linalg.vector_norm(sums, axis=1)
         anywhere = xp.eye(1, sums.shape[1], dtype=sums.dtype, device=device(sums))
-        directions = xp.where(lengths[:, None] > 0, sums, anywhere) / where(lengths > 0, lengths, 1.0)[:, None]
+        directions = xp.where(lengths[:, None] > 0, sums, anywhere) / keep_where(lengths > 0, lengths, 1.0)[:, None]
         resultant = xp.clip(lengths / counts, None, 1 - self.floor)
         # many steps on a few numbers: a device would take ten times as long as the way to the host and back
-        found = concentration(to_numpy(resultant), sums.shape[1])
-        return {"directions": directions, "concentrations": like(found, sums)}
+        found = solve_concentration(to_numpy(resultant), sums.shape[1])
+        return {"directions": directions, "concentrations": asarray_like(found, sums)}
 
     def density(self, X: Array, params: Params) -> Density:
-        known = in_kind(params, X)
+        known = convert_params(params, X)
         d = X.shape[1]
-        score = scorer(X, known["directions"] * known["concentrations"][:, None])
+        score = build_scorer(X, known["directions"] * known["concentrations"][:, None])
         xp = namespace(X)
         own = xp.astype(log_sphere_integral(known["concentrations"], d), X.dtype)
 
         def log_prob(rows: Array) -> Array:
-            return scores_of(rows, score) * xp.astype(inverse_lengths(rows), rows.dtype)[:, None] - own[None, :]
+            return compute_scores(rows, score) * xp.astype(inverse_lengths(rows), rows.dtype)[:, None] - own[None, :]
 
         return log_prob
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"directions": (n_clusters, n_columns), "concentrations": (n_clusters,)}
 
-    def refusal(self, params: Params) -> str | None:
+    def params_complaint(self, params: Params) -> str | None:
         lengths = np.linalg.norm(to_numpy(params["directions"]), axis=1)
         if not np.allclose(lengths, 1, atol=1e-6):
             return "'directions' must be of length 1"
@@ -122,10 +122,10 @@ def inverse_lengths(X: Array) -> Array:
     """One over the length of each row, in float64; 0 for a row of zeros."""
     xp = namespace(X)
     lengths = xp.sqrt(squared_norms(X))
-    return where(lengths > 0, 1 / where(lengths > 0, lengths, 1.0), 0.0)
+    return keep_where(lengths > 0, 1 / keep_where(lengths > 0, lengths, 1.0), 0.0)
 
 
-def concentration(resultant: np.ndarray, d: int) -> np.ndarray:
+def solve_concentration(resultant: np.ndarray, d: int) -> np.ndarray:
     """Maximum likelihood concentration: the root of ``I_{d/2}(c) / I_{d/2-1}(c) = resultant``.
 
     Banerjee et al. (2005) give the start, Newton steps on it are those of Sra (2012).

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._saving import save_as
-from ..data import Views, take_rows
-from ..data.coerce import Block
+from ..data import Views, reindex_rows
+from ..data.coerce import ViewInput
 from .content import ViewContent
 from .encoders import CategoriesEncoder, CountsEncoder, LinksEncoder, NumbersEncoder, SimilaritiesEncoder, TextEncoder
 from .formats import format_cell
@@ -149,7 +149,7 @@ def encode(contents: Sequence[ViewContent], parts: Mapping[str, ViewEncoding], i
     """Contents as numbers, by encoders that are fitted already."""
     by_name = {one.name: one for one in contents}
     n = contents[0].n_rows if ids is None else len(ids)
-    blocks: dict[str, Block] = {}
+    blocks: dict[str, ViewInput] = {}
     there = []
     for name, part in parts.items():
         if part.content not in by_name:
@@ -157,8 +157,8 @@ def encode(contents: Sequence[ViewContent], parts: Mapping[str, ViewEncoding], i
         content = by_name[part.content]
         values = _encoded(content, part.encoder, ids)
         rows = _rows(content, ids, n)
-        values = take_rows(values, rows)
-        blocks[name] = Block(values, columns=_names(part.encoder))
+        values = reindex_rows(values, rows)
+        blocks[name] = ViewInput(values, columns=_names(part.encoder))
         there.append(part.encoder.present(values) & (rows >= 0))
     present = np.stack(there, axis=1)
     lost = np.logical_not(present.any(axis=1))

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import CSR, Array, as_plain
+from ..arrays import CSR, Array, to_host
 from .shards import Shard, starting
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ def joined(parts: Sequence[Any]) -> Any:
 def vertical(blocks: Sequence[Array]) -> Array:
     """Rows one below the other."""
     if isinstance(blocks[0], CSR):
-        return CSR.from_scipy(sp.csr_array(sp.vstack([as_plain(block) for block in blocks], format="csr")))
+        return CSR.from_scipy(sp.csr_array(sp.vstack([to_host(block) for block in blocks], format="csr")))
     return np.concatenate(blocks)
 
 

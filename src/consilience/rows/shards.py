@@ -17,8 +17,19 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, Source, cut, like, map_chunks, namespace, plan_reads, read_ahead, scratch, shard_rows
-from ..arrays.scratch import in_scratch
+from ..arrays import (
+    Array,
+    Source,
+    asarray_like,
+    create_scratch_array,
+    cut_into_shards,
+    map_chunks,
+    namespace,
+    plan_reads,
+    read_ahead,
+    split_slice,
+)
+from ..arrays.scratch import is_scratch_array
 
 T = TypeVar("T")
 
@@ -134,7 +145,7 @@ class Here:
 def in_shards(parts: Mapping[str, Rows], work: Mapping[str, int] | None = None, *, spills: bool = False) -> Here:
     """Entities of this process cut into shards, by the shape of the data alone; `work` is what a number costs."""
     work = dict.fromkeys(parts, 1) if work is None else work
-    cuts = shard_rows([(part.X, work[name]) for name, part in parts.items()])
+    cuts = cut_into_shards([(part.X, work[name]) for name, part in parts.items()])
     cuts = at_units(cuts, [part.X for part in parts.values()])
     return Here(parts, [Shard({n: part.at(rows) for n, part in parts.items()}, spills=spills) for rows in cuts])
 
@@ -162,7 +173,7 @@ def iterate_rows(blocks: Mapping[str, Array], n: int, n_rows: int) -> Iterator[t
 def spans(rows: slice, n_rows: int) -> list[slice]:
     """Neighbouring slices of about so many rows."""
     n = rows.stop - rows.start
-    return cut(rows, max(1, min(n, n // max(1, n_rows))))
+    return split_slice(rows, max(1, min(n, n // max(1, n_rows))))
 
 
 def plan_loads(blocks: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
@@ -175,7 +186,7 @@ def plan_loads(blocks: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
     if finest:
         return plan_reads(finest[0])
     every = spans(slice(0, n), n_rows)
-    groups = cut(slice(0, len(every)), min(len(loads), len(every)))
+    groups = split_slice(slice(0, len(every)), min(len(loads), len(every)))
     return [slice(every[group.start].start, every[group.stop - 1].stop) for group in groups]
 
 
@@ -186,14 +197,14 @@ def started(shards: Shards, labels: np.ndarray) -> Shards:
 
 def starting(shard: Shard, labels: np.ndarray) -> Shard:
     """The same of one shard."""
-    return Shard(shard.views, like(labels, next(iter(shard.views.values())).present), shard.spills)
+    return Shard(shard.views, asarray_like(labels, next(iter(shard.views.values())).present), shard.spills)
 
 
 def join_blocks(parts: Sequence[Array]) -> Array:
     """What the shards gave, one after the other; what lies in files goes to a file."""
     if len(parts) == 1:
         return parts[0]
-    if not in_scratch(parts[0]):
+    if not is_scratch_array(parts[0]):
         return namespace(parts[0]).concat(list(parts))
-    whole = scratch((sum(len(part) for part in parts), *parts[0].shape[1:]), parts[0].dtype)
+    whole = create_scratch_array((sum(len(part) for part in parts), *parts[0].shape[1:]), parts[0].dtype)
     return np.concatenate(parts, out=whole)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import as_plain, available_memory
+from ..arrays import available_memory, to_host
 from ..arrays.lazy import Source, plan_reads
 
 
@@ -22,7 +22,7 @@ def read_whole(name: str, block: Any, available: int | None) -> Any:
             "a method that works on rows on disk"
         )
     if block.sparse:
-        return sp.vstack([as_plain(block[rows]) for rows in plan_reads(block)], format="csr")
+        return sp.vstack([to_host(block[rows]) for rows in plan_reads(block)], format="csr")
     out = np.empty(block.shape, block.dtype)
     for rows in plan_reads(block):
         out[rows] = block[rows]
@@ -38,4 +38,4 @@ def read_some(block: Source, rows: np.ndarray) -> Any:
             f"{available / 2**30:.1f} GiB of memory available: ask for fewer, or for neighbours, which stay on disk, "
             "with views[start:stop]"
         )
-    return as_plain(block.take(rows))
+    return to_host(block.take(rows))

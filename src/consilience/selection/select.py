@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ..arrays import generator, threads
+from ..arrays import make_generator, use_threads
 from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
 from ..data import Table, Views
@@ -114,11 +114,11 @@ def select_n_clusters(
     check_estimator(estimator)
     clusterer = last_step(estimator)
     source = ViewSource(Data(Views(X) if holds_views(X) else to_plain_array(X)), estimator)
-    with threads(getattr(clusterer, "n_jobs", None)):
+    with use_threads(getattr(clusterer, "n_jobs", None)):
         if small_groups:
             views = source.read()
             return find_small_groups(views, find_precomputed(clusterer, views.names))
-        return search_numbers(source, candidates, max_entities, n_splits, generator(random_state), verbose)
+        return search_numbers(source, candidates, max_entities, n_splits, make_generator(random_state), verbose)
 
 
 def check_estimator(estimator: Any) -> None:

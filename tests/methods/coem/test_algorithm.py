@@ -223,7 +223,7 @@ def test_the_m_step_never_lowers_the_criterion_at_fixed_posteriors(seed, eta, fa
     for v, (name, X) in enumerate(blocks.items()):
         there = np.flatnonzero(views.present[:, v])
         blended = np.array([literal.blended_posteriors(posteriors, v, i, eta) for i in there])
-        best = model.maximise(model.statistics(X[there], blended))
+        best = model.maximize(model.statistics(X[there], blended))
 
         def share(params, X=X, there=there, blended=blended):
             return float((blended * model.log_prob(X[there], params)).sum())
@@ -231,7 +231,7 @@ def test_the_m_step_never_lowers_the_criterion_at_fixed_posteriors(seed, eta, fa
         reached = share(best)
         for other in range(3):
             rows = rng.dirichlet(np.ones(3), len(there))
-            before = model.maximise(model.statistics(X[there], rows))
+            before = model.maximize(model.statistics(X[there], rows))
             assert reached >= share(before) - 1e-9 * abs(reached), (name, other)
 
 

@@ -33,7 +33,7 @@ def sampled(views, y, n=20, seed=0, names=None):
     for v, name in enumerate(views.names):
         if names is None or name in names:
             own = views.present[:, v].nonzero()[0]
-            found[name] = cs.Constraints.sample(y[own], n, random_state=seed).renumbered(own)
+            found[name] = cs.Constraints.sample(y[own], n, random_state=seed).renumber(own)
     return found
 
 
@@ -176,7 +176,7 @@ def test_an_entity_goes_where_most_of_its_views_say():
 def test_for_all_views_at_once_is_in_every_view_that_has_both():
     views, y, _ = quadrants()
     both = views.present.all(axis=1).nonzero()[0]
-    common = cs.Constraints.sample(y[both], 20, random_state=0).renumbered(both)
+    common = cs.Constraints.sample(y[both], 20, random_state=0).renumber(both)
     assert_same_model(fitted(views, common), fitted(views, {"a": common, "b": common}))
 
 
@@ -251,7 +251,7 @@ def test_each_view_alone_is_constrained_kmeans_under_all_that_follows(base):
         single = {"pck": cs.PCKMeans, "mpck": cs.MPCKMeans}[base](2, init=centres[name], order="index")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            single.fit(X[there], constraints=constraints[name].closure().renumbered(place))
+            single.fit(X[there], constraints=constraints[name].closure().renumber(place))
         assert same_partition(model.view_labels_[name][there], single.labels_)
         assert model.history_[f"objective_{name}"][-1] == pytest.approx(single.objective_)
         assert model.propagated_[name].size == 0
@@ -286,7 +286,7 @@ def test_direct_hands_on_constraints_between_entities_with_both_views_and_no_oth
             assert {tuple(pair) for pair in handed} <= {tuple(pair) for pair in had}
             assert both[handed].all()
     outside = {
-        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumbered(rows)
+        name: cs.Constraints.sample(y[rows], 10, random_state=0).renumber(rows)
         for v, name in enumerate(views.names)
         for rows in [np.flatnonzero(views.present[:, v] & ~both)]
     }
@@ -383,7 +383,7 @@ def test_rows_permuted():
     order = np.random.default_rng(0).permutation(len(views))
     centres = {name: np.array([[-3.0, 0.0], [3.0, 0.0]]) for name in views.names}
     one = fitted(views, constraints, init=centres)
-    turned = {name: own.renumbered(np.argsort(order)) for name, own in constraints.items()}
+    turned = {name: own.renumber(np.argsort(order)) for name, own in constraints.items()}
     other = fitted(views[order], turned, init=centres)
     assert np.array_equal(other.labels_, one.labels_[order])
 
@@ -397,7 +397,7 @@ def three_views(separation, seed=0, missing=0.3):
 
 def permute_rows(views, constraints, order):
     """Rows in another order, with constraints between the same entities."""
-    return views[order], {name: links.renumbered(np.argsort(order)) for name, links in constraints.items()}
+    return views[order], {name: links.renumber(np.argsort(order)) for name, links in constraints.items()}
 
 
 def assert_same_clusters(model, other, order=None):
@@ -908,7 +908,7 @@ def test_rounds_that_run_out():
 def test_nothing_reaches_entities_with_several_views():
     views, y, _ = quadrants()
     alone = np.flatnonzero(~views.present[:, 1])
-    constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumbered(alone)}
+    constraints = {"a": cs.Constraints.sample(y[alone], 4, random_state=0).renumber(alone)}
     with pytest.warns(
         UserWarning,
         match=r"no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "

@@ -436,7 +436,7 @@ def test_the_order_of_rows_does_not_matter(estimator):
     order = np.random.default_rng(1).permutation(90)
     order[np.sort(np.flatnonzero(np.isin(order, linked)))] = linked
     assert sorted(order) == list(range(90))
-    moved = constraints.renumbered(np.argsort(order))
+    moved = constraints.renumber(np.argsort(order))
     centres = X[:3] + 0.1
     options = {"init": centres, "order": "index"}
     plain = estimator(3, **options).fit(X, constraints=constraints)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import consilience as cs
 import literal_constrained as literal
-from consilience.arrays import threads
+from consilience.arrays import use_threads
 from consilience.data import Constraints, Links
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.constrained import thresholds
@@ -242,7 +242,7 @@ def test_same_bits_whatever_the_blocks_and_threads(rows, n_jobs, monkeypatch):
     wanted = propagate(*problem)
     assert len(wanted[0].weights) > 300
     monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
-    with threads(n_jobs):
+    with use_threads(n_jobs):
         found = propagate(*problem)
     for one, other in zip(found, wanted, strict=True):
         assert np.array_equal(one.pairs, other.pairs)

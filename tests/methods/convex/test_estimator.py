@@ -655,7 +655,7 @@ def test_blocks_equal_whole(mode, divergence, monkeypatch):
     views, _ = some_views(90, 2, separation=2)
     given = views if divergence == "squared-euclidean" else cs.Views(squares(views))
     whole = in_mode(mode, given, divergence=divergence)
-    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 700)
     monkeypatch.setattr(KernelMatrix, "_table", property(lambda _: pytest.fail("a table is held")))
     blocks = in_mode(mode, given, divergence=divergence)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
 import literal
-from consilience.arrays import threads
+from consilience.arrays import use_threads
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.common.starts import divergences_from, given_partition, nearest_seed, seeding
@@ -159,7 +159,7 @@ def test_views_take_turns_and_do_not_all_move_at_once():
     views, _ = make_gaussian_views(60, n_clusters=3, n_features=(3, 3), separation=2, random_state=3)
     rows = {n: SquaredEuclidean().prepare(np.array(b), views.present[:, v]) for v, (n, b) in enumerate(views.items())}
     partition = np.random.default_rng(0).integers(3, size=60)
-    with threads(1):
+    with use_threads(1):
         state = next(states_of(rows, SquaredEuclidean(), partition, 3))
 
     def means(block, labels):

@@ -85,7 +85,7 @@ def test_blocks_and_float32_give_the_same(monkeypatch):
     blocks = blocks_of(3)
     whole = rounds_of([Gaussian().over(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     single = rounds_of([Gaussian().over(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
-    monkeypatch.setattr("consilience.arrays.pairwise.HELD", 0)
+    monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1000)
     monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCHED", 1000)
     cut = rounds_of([Gaussian().over(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise
 
 import consilience as cs
 from consilience.affinities import AFFINITIES, Cosine, Gaussian, Landmarks, NearestNeighbors, Nystroem, Precomputed
-from consilience.arrays import namespace, on_host, to_numpy
+from consilience.arrays import is_on_host, namespace, to_numpy
 from consilience.datasets import make_gaussian_views
 from consilience.methods.spectral.algorithm import alignment, co_trained_spectral
 from consilience.methods.spectral.ending import pivot_rows
@@ -29,7 +29,9 @@ def to_device(request):
 @pytest.fixture
 def roomy(monkeypatch):
     """Make landmarks believe that arrays of other libraries lie on a device with memory of its own."""
-    monkeypatch.setattr("consilience.affinities.landmarks.device_memory", lambda X: None if on_host(X) else 1 << 40)
+    monkeypatch.setattr(
+        "consilience.affinities.landmarks.available_device_memory", lambda X: None if is_on_host(X) else 1 << 40
+    )
 
 
 def some_views(names=("view0", "view1"), missing=0.0, separation=5):

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.io import mminfo, mmread
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 from ..dataset import Dataset
 from .fetched import load_remote
 from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
@@ -70,7 +70,7 @@ def parse_segments(files: Mapping[str, bytes], collection: str, n_segments: int)
             raise ValueError(f"{stem}.mtx has {counts.shape[0]} documents, {stem}.docs {len(own)}")
         terms = np.array(_lines(files[f"{stem}.terms"]))
         block = counts[[row[name] for name in shared]]
-        blocks[f"seg{i + 1}"] = Block(block, np.array(shared), terms if len(terms) == block.shape[1] else None)
+        blocks[f"seg{i + 1}"] = ViewInput(block, np.array(shared), terms if len(terms) == block.shape[1] else None)
     return ParsedData(blocks, np.array([names.index(classes[name]) for name in shared]), tuple(names))
 
 

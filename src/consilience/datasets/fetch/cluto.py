@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 from ..dataset import Dataset
 from .fetched import load_remote
 from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
@@ -71,7 +71,7 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> ParsedData:
     if len(labels) != n:
         raise ValueError(f"{len(labels)} classes for {n} rows")
     names, target = np.unique(labels, return_inverse=True)
-    block = Block(
+    block = ViewInput(
         sp.csr_array((counts.data, columns, counts.indptr), shape=(n, len(used))),
         columns=words[used] if len(words) == d else None,
     )

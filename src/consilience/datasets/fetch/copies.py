@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 from .archive import MAX_ARCHIVE_BYTES, MAX_MEMBER_BYTES
 from .home import ParsedData, to_whole_numbers
 
@@ -53,7 +53,7 @@ def _parsed(held: Any, called: Mapping[str, str] | None) -> ParsedData:
     for name in names.values():
         if not SIMPLE.fullmatch(name):
             raise ValueError(f"a view is called {name!r}: names have letters, digits, '_', '-', and '.' not first")
-    blocks = {name: Block(_values(held, own), ids, _columns(held, own)) for own, name in names.items()}
+    blocks = {name: ViewInput(_values(held, own), ids, _columns(held, own)) for own, name in names.items()}
     return ParsedData(
         blocks, to_whole_numbers("labels", held["labels"]), tuple(str(name) for name in held["class_names"])
     )

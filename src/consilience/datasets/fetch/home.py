@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...data import Views
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 
 
 class ParsedData(NamedTuple):
     """What a reader makes of files: blocks by view, the class of each row, the names of the classes."""
 
-    blocks: dict[str, Block]
+    blocks: dict[str, ViewInput]
     target: np.ndarray
     names: tuple[str, ...]
 

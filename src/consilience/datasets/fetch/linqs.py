@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 from ..dataset import Dataset
 from .copies import make_unique
 from .fetched import load_remote
@@ -69,9 +69,9 @@ def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> ParsedDat
     ids = make_unique([row[0] for row in rows])
     words = sp.csr_array(to_whole_numbers("words", np.array([row[1:-1] for row in rows], dtype=np.int64), most=1))
     blocks = {
-        "text": Block(words, ids),
-        "inbound": Block(inbound, ids, ids),
-        "outbound": Block(inbound.T.tocsr(), ids, ids),
+        "text": ViewInput(words, ids),
+        "inbound": ViewInput(inbound, ids, ids),
+        "outbound": ViewInput(inbound.T.tocsr(), ids, ids),
     }
     return ParsedData(blocks, target, tuple(name.removeprefix("class_") for name in names.tolist()))
 

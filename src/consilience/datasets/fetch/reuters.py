@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...arrays import generator
-from ...data.coerce import Block
+from ...arrays import make_generator
+from ...data.coerce import ViewInput
 from ..dataset import Dataset
 from .fetched import load_remote
 from .home import ExpectedSizes, ParsedData, RemoteDataset
@@ -63,10 +63,10 @@ def parse_reuters(
         raise ValueError(f"{sorted({len(own) for own in lines.values()})} documents, not {n_documents}")
     classes = np.array([line.split(maxsplit=1)[0] for line in lines["EN"]])
     names, target = np.unique(classes, return_inverse=True)
-    rng = generator(random_state)
+    rng = make_generator(random_state)
     drawn = [rng.permutation(np.flatnonzero(target == j))[: n_samples // len(names)] for j in range(len(names))]
     rows = np.sort(np.concatenate(drawn))
-    blocks = {name: Block(_weights([own[i] for i in rows], widths[name])) for name, own in lines.items()}
+    blocks = {name: ViewInput(_weights([own[i] for i in rows], widths[name])) for name, own in lines.items()}
     return ParsedData(blocks, target[rows], tuple(names.tolist()))
 
 

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 from ..dataset import Dataset
 from .fetched import load_remote
 from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
@@ -41,7 +41,7 @@ def fetch_digits_views() -> Dataset:
 
 def parse_digits(files: Mapping[str, bytes]) -> ParsedData:
     """Six tables of numbers with blanks between, the digits in order."""
-    blocks = {name: Block(np.loadtxt(io.BytesIO(files[f"mfeat-{name}"]), ndmin=2)) for name in DIGITS_VIEWS}
+    blocks = {name: ViewInput(np.loadtxt(io.BytesIO(files[f"mfeat-{name}"]), ndmin=2)) for name in DIGITS_VIEWS}
     for name, block in blocks.items():
         if np.isnan(block.values).any():
             raise ValueError(f"mfeat-{name} holds numbers that are not finite")
@@ -65,7 +65,7 @@ def parse_letters(files: Mapping[str, bytes]) -> ParsedData:
     rows = [line.split(",") for line in files["letter-recognition.data"].decode("ascii").split()]
     values = to_whole_numbers("features", np.array([row[1:] for row in rows], dtype=np.float64)).astype(np.float64)
     target = np.array([ascii_uppercase.index(row[0]) for row in rows])
-    return ParsedData({"features": Block(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
+    return ParsedData({"features": ViewInput(values, columns=np.array(LETTER_COLUMNS))}, target, tuple(ascii_uppercase))
 
 
 def fetch_internet_ads(version: str = "full") -> Dataset:
@@ -100,9 +100,9 @@ def parse_ads(files: Mapping[str, bytes]) -> ParsedData:
     if table.shape[1] != sum(ADS_VIEWS.values()):
         raise ValueError(f"{table.shape[1]} columns before the class, not {sum(ADS_VIEWS.values())}")
     geometry, *terms = np.split(table, np.cumsum(list(ADS_VIEWS.values()))[:-1], axis=1)
-    blocks = {"geometry": Block(geometry, columns=np.array(["height", "width", "aratio", "local"]))}
+    blocks = {"geometry": ViewInput(geometry, columns=np.array(["height", "width", "aratio", "local"]))}
     for name, block in zip(list(ADS_VIEWS)[1:], terms, strict=True):
-        blocks[name] = Block(sp.csr_array(to_whole_numbers(f"terms of {name}", block, most=1)))
+        blocks[name] = ViewInput(sp.csr_array(to_whole_numbers(f"terms of {name}", block, most=1)))
     return ParsedData(blocks, target, ("nonad", "ad"))
 
 

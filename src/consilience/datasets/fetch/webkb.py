@@ -12,7 +12,7 @@ from urllib.parse import urldefrag, urljoin
 import numpy as np
 import scipy.sparse as sp
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 from ..dataset import Dataset
 from .copies import make_unique
 from .fetched import load_remote
@@ -97,7 +97,7 @@ def parse_webkb(files: Mapping[str, bytes], min_df: int = 3) -> ParsedData:
         "outbound": _used(linked[kept], urls),
     }
     target = np.array([CLASSES.index(pages[i].kind) for i in kept])
-    return ParsedData({name: Block(b.values, ids, b.columns) for name, b in blocks.items()}, target, CLASSES)
+    return ParsedData({name: ViewInput(b.values, ids, b.columns) for name, b in blocks.items()}, target, CLASSES)
 
 
 def read_page(kind: str, url: str, content: bytes) -> Page:
@@ -134,10 +134,10 @@ def _links(pages: Sequence[Page]) -> tuple[list[list[str]], list[int], list[int]
     return words, sources.tolist(), targets.tolist()
 
 
-def _used(links: sp.csr_array, urls: np.ndarray) -> Block:
+def _used(links: sp.csr_array, urls: np.ndarray) -> ViewInput:
     """Without the pages that no entity is linked with."""
     used = np.unique(links.indices)
-    return Block(links[:, used], columns=urls[used])
+    return ViewInput(links[:, used], columns=urls[used])
 
 
 WEBKB = RemoteDataset(

@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from ...data.coerce import Block
+from ...data.coerce import ViewInput
 
 
-def count_words(texts: Sequence[str], min_df: int = 1) -> Block:
+def count_words(texts: Sequence[str], min_df: int = 1) -> ViewInput:
     """Words of two letters or more, without case; those that at least `min_df` texts have."""
     vectorizer = CountVectorizer(token_pattern="[a-z]{2,}", min_df=min_df)
     counts = sp.csr_array(vectorizer.fit_transform(texts))
-    return Block(counts, columns=np.array(vectorizer.get_feature_names_out(), dtype=str))
+    return ViewInput(counts, columns=np.array(vectorizer.get_feature_names_out(), dtype=str))

@@ -16,15 +16,15 @@ from ...arrays import (
     CSR,
     Array,
     add_label_sums,
-    dense_rows,
+    build_scorer,
+    compute_origin,
+    compute_scores,
     map_chunks,
-    middle,
-    scorer,
-    scores_of,
-    some_rows,
+    sample_rows,
     squared_norms,
+    take_dense_rows,
 )
-from ...arrays import cut as cut_rows
+from ...arrays import split_slice as cut_rows
 from ...divergences import Cosine
 
 LINKAGES = ("single", "complete", "average")  # by their numbers in the kernels
@@ -90,8 +90,8 @@ class Measured:
         counts = np.bincount(labels[members], minlength=n_clusters)
         lengths = np.bincount(labels[members], own[members], minlength=n_clusters)
         sums = add_label_sums(self.X, labels, np.zeros((n_clusters, self.X.shape[1])))
-        score = scorer(self.X, sums, lengths / 2)
-        return lambda rows: counts * own[rows, None] / 2 - scores_of(self.X[rows], score)
+        score = build_scorer(self.X, sums, lengths / 2)
+        return lambda rows: counts * own[rows, None] / 2 - compute_scores(self.X[rows], score)
 
 
 @singledispatch
@@ -108,8 +108,8 @@ def measured(X: Array, rows: slice, first: int, own: np.ndarray, near: float, ro
 def _(X: CSR, rows: slice, first: int, own: np.ndarray, near: float, rooted: bool) -> np.ndarray:
     from .kernels import measure_sparse
 
-    some = dense_rows(X, np.arange(rows.start, rows.stop))
-    products = scores_of(X[first:], scorer(X, some, np.zeros(len(some)))).T
+    some = take_dense_rows(X, np.arange(rows.start, rows.stop))
+    products = compute_scores(X[first:], build_scorer(X, some, np.zeros(len(some)))).T
     out = np.empty(products.shape, X.dtype)
     measure_sparse(products, rows.start, first, own, (X.indptr, X.indices, X.data), near, rooted, out)
     return out
@@ -123,7 +123,7 @@ def cosine(X: Array, present: np.ndarray) -> Measured:
 
 def euclidean(X: Array, present: np.ndarray) -> Measured:
     """Euclidean distance."""
-    origin = None if isinstance(X, CSR) else middle(some_rows(X, present), X.dtype)
+    origin = None if isinstance(X, CSR) else compute_origin(sample_rows(X, present), X.dtype)
     return _measured(X if origin is None else X - origin.astype(X.dtype), present, rooted=True)
 
 

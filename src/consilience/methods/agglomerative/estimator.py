@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...arrays import CSR, available_memory, like, threads, to_numpy
-from ...data import Table, Views, per_view
+from ...arrays import CSR, asarray_like, available_memory, to_numpy, use_threads
+from ...data import Table, Views, resolve_per_view
 from ..common.input_checks import check_n_clusters, check_views, ready_blocks, remember, store_agreement, warn_of_lost
 from ..common.progress import progress
 from ..common.validation import Interval, StrOptions, check_parameters
@@ -151,10 +151,10 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        distances = distances_of(views, per_view("metric", self.metric, views.names))
+        distances = distances_of(views, resolve_per_view("metric", self.metric, views.names))
         fate = "has no direction, is merged last, and may make up a cluster by itself"
         warn_of_lost(views, {name: own.present for name, own in distances.items()}, fate)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             tree = self._grow(list(distances.values()))
             labels = cut(tree.children, self.n_clusters)
             view_labels = {name: nearest_clusters(own, labels) for name, own in distances.items()}
@@ -265,7 +265,7 @@ def squared(views: Views, metrics: dict[str, str]) -> Views:
                 f"shape {D.shape}: give one, or metric='cosine' or 'euclidean' for features"
             )
         D = D[:, at] if moved or D.shape[1] != len(at) else D
-        blocks[name] = like(D if present.all() else np.where(present, D, 0), blocks[name])
+        blocks[name] = asarray_like(D if present.all() else np.where(present, D, 0), blocks[name])
     return Views(blocks, present=views.present, ids=views.ids)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array, like, namespace, to_numpy
-from ...data import Constraints, components
+from ...arrays import Array, asarray_like, namespace, to_numpy
+from ...data import Constraints, label_components
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class KeptConstraints:
         must, cannot = constraints.must_link, constraints.cannot_link
         together = labels[must[:, 0]] == labels[must[:, 1]]
         separate = labels[cannot[:, 0]] != labels[cannot[:, 1]]
-        return cls(components(must[together], len(labels)), cannot[separate])
+        return cls(label_components(must[together], len(labels)), cannot[separate])
 
     def pool(self, votes: Array) -> Array:
         """Return votes summed over entities that stay together, so that they choose the same cluster."""
@@ -32,7 +32,7 @@ class KeptConstraints:
             return votes
         sums = np.zeros((n_groups, votes.shape[1]))
         np.add.at(sums, self.group, to_numpy(votes))
-        return namespace(votes).astype(like(sums[self.group], votes), votes.dtype)
+        return namespace(votes).astype(asarray_like(sums[self.group], votes), votes.dtype)
 
     def restore(self, chosen: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the chosen clusters, with groups put back where two entities that stay apart would meet.
@@ -50,7 +50,7 @@ class KeptConstraints:
 
 def unite_linked(labels: np.ndarray, constraints: Constraints, n_clusters: int) -> np.ndarray:
     """Return labels in which entities that must-links tie together share the cluster that most of them have."""
-    group = components(constraints.must_link, len(labels))
+    group = label_components(constraints.must_link, len(labels))
     if group.max() + 1 == len(labels):
         return labels
     counts = np.zeros((group.max() + 1, n_clusters))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from array_api_compat import device
 
-from ...arrays import Array, like, namespace, take_rows, to_numpy
+from ...arrays import Array, asarray_like, namespace, take_rows, to_numpy
 from .information import bits_by_chance, mutual_information
 from .predictors import Predictor
 
@@ -85,7 +85,7 @@ class Ensemble:
 
     def _predict(self, view: ViewPredictors, members: Array) -> list[Array]:
         if len(view.entities) < self.n_entities:
-            members = take_rows(members, like(view.entities, members))
+            members = take_rows(members, asarray_like(view.entities, members))
         return [predictor.predict_left_out(members) for predictor in view.predictors]
 
     def _information(self, view: ViewPredictors, prediction: Array, labels: np.ndarray) -> float:
@@ -116,7 +116,7 @@ class Ensemble:
             if n_rows < self.n_entities:  # entities that lack the view take the row of zeros after the others
                 rows = np.full(self.n_entities, n_rows)
                 rows[view.entities] = np.arange(n_rows)
-                votes = take_rows(xp.concat([votes, total[:1, :] * 0], axis=0), like(rows, total))
+                votes = take_rows(xp.concat([votes, total[:1, :] * 0], axis=0), asarray_like(rows, total))
             total = total + votes
         return total
 
@@ -129,7 +129,7 @@ def add_weighted(predictions: Sequence[Array], weights: Sequence[float]) -> Arra
 
 def balance_votes(votes: Array, sizes: np.ndarray, balance: float) -> Array:
     """Return votes divided by a power of the cluster sizes."""
-    return votes / like((sizes**balance).astype(np.float32), votes)
+    return votes / asarray_like((sizes**balance).astype(np.float32), votes)
 
 
 def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarray:
@@ -148,4 +148,4 @@ def indicate(labels: np.ndarray, n_clusters: int, array: Array) -> Array:
     members = np.zeros((len(labels), n_clusters))
     labelled = np.flatnonzero(labels >= 0)
     members[labelled, labels[labelled]] = 1
-    return namespace(array).astype(like(members, array), array.dtype, copy=False)
+    return namespace(array).astype(asarray_like(members, array), array.dtype, copy=False)

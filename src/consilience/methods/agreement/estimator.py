@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
-from ...arrays import Array, generator, is_sparse, on_device, squared_norms, threads, to_numpy
+from ...arrays import Array, explain_out_of_memory, is_sparse, make_generator, squared_norms, to_numpy, use_threads
 from ...data import Constraints, Table, Views
 from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
 from ..common.input_checks import (
@@ -293,14 +293,14 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         if len(links.conflicts):
             warn_of_conflicts(links.conflicts, ids)
             links = drop_outweighed(links)
-        rng = generator(self.random_state)
+        rng = make_generator(self.random_state)
         sample = self._sample(views, any(precomputed.values()), init, rng)
         if sample is not None and links.size:
             raise ValueError(
                 f"constraints need all {len(views):,} entities at once, more than sample_size={self.sample_size:,}: "
                 "raise sample_size"
             )
-        with threads(self.n_jobs), on_device(f"predictors of {len(views):,} entities", REMEDY):
+        with use_threads(self.n_jobs), explain_out_of_memory(f"predictors of {len(views):,} entities", REMEDY):
             chosen = views if sample is None else views[sample]
             init = init if init is None or sample is None else init[sample]
             fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
@@ -309,7 +309,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         misfit, by_view = self._store(fitted, chosen)
         if sample is not None:
             try:
-                with threads(self.n_jobs):
+                with use_threads(self.n_jobs):
                     misfit = self._extend(views, sample, misfit)
             except BaseException:
                 forget_fit(self)  # a row outside the sample was refused, or Ctrl-C was pressed
@@ -461,7 +461,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
 
     def _measure_misfit(self, views: Views) -> Misfit:
         parts = []
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             for votes in self._blocks(views):
                 labels = choose_clusters(sum_votes(votes), self._sizes, self._balance)
                 parts.append(self._combine_misfit(votes, labels))
@@ -469,7 +469,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
 
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score clusters by balanced votes, divided by the weight of the views that an entity has."""
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             scored = [self._score_votes(votes) for votes in self._blocks(views)]
         scores, labels, is_known = (np.concatenate(parts) for parts in zip(*scored, strict=True))
         return ClusterScores(scores, labels, is_known, self._sizes)
@@ -541,7 +541,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             The cluster of each entity.
         """
         views = known_views(self, X)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             blocks = [choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in self._blocks(views)]
         return np.concatenate(blocks)
 
@@ -583,7 +583,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             Mean over the views, by the number of their entities, of the mutual information.
         """
         views = known_views(self, X)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             blocks = list(self._blocks(views))
         labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in blocks])
         bits, n_entities = [], []

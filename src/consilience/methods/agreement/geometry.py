@@ -16,16 +16,16 @@ from sklearn.utils.extmath import randomized_svd
 from ..._saving import save_as
 from ...arrays import (
     Array,
-    as_kind,
-    as_plain,
-    as_sparse,
+    as_csr,
+    as_rows_like,
+    asarray_like,
+    is_on_host,
     is_sparse,
-    like,
+    keep_where,
     namespace,
-    on_host,
     take_rows,
+    to_host,
     to_numpy,
-    where,
 )
 from ..spectral.algorithm import unit_rows
 
@@ -64,8 +64,8 @@ class Geometry:
 
     def _standardize(self, X: Array) -> Array:
         if self.mean is None:
-            return scale_to_unit(as_sparse(X).to_scipy())
-        Z = (as_kind(X, self.mean) - self.mean) * self.factor
+            return scale_to_unit(as_csr(X).to_scipy())
+        Z = (as_rows_like(X, self.mean) - self.mean) * self.factor
         return unit_rows(Z) if self.direction else Z
 
     def _project(self, Z: Array) -> Array:
@@ -105,7 +105,7 @@ def spread_rows(X: Array, number: int) -> Array:
     """Return at most so many rows, evenly spread."""
     if X.shape[0] <= number:
         return X
-    return take_rows(X, like(np.linspace(0, X.shape[0] - 1, number).astype(np.int64), X))
+    return take_rows(X, asarray_like(np.linspace(0, X.shape[0] - 1, number).astype(np.int64), X))
 
 
 def standardization(X: Array) -> tuple[Array, Array]:
@@ -115,7 +115,7 @@ def standardization(X: Array) -> tuple[Array, Array]:
     deviation = xp.sqrt(xp.mean((X - mean) ** 2, axis=0))
     rounding = 8 * float(xp.finfo(X.dtype).eps) * xp.max(xp.abs(X), axis=0)
     varies = deviation > rounding
-    return mean, where(varies, 1.0 / where(varies, deviation, 1.0), 0.0)
+    return mean, keep_where(varies, 1.0 / keep_where(varies, deviation, 1.0), 0.0)
 
 
 def scale_to_unit(X: sp.csr_array) -> sp.csr_array:
@@ -134,7 +134,7 @@ def scale_to_unit(X: sp.csr_array) -> sp.csr_array:
 def leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array:
     """Return the leading right singular vectors of rows, (columns, at most number)."""
     n_rows, n_columns = Z.shape
-    if sp.issparse(Z) or (on_host(Z) and min(Z.shape) > LARGEST_EXACT):
+    if sp.issparse(Z) or (is_on_host(Z) and min(Z.shape) > LARGEST_EXACT):
         number = min(number, *Z.shape)
         return randomized_svd(Z, number, n_iter=4, random_state=int(rng.integers(2**31)))[2].T
     xp = namespace(Z)
@@ -143,7 +143,7 @@ def leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array
     if n_columns <= n_rows:
         return vectors
     real = values > float(xp.finfo(Z.dtype).eps) * n_rows * xp.max(values)
-    return (Z.T @ vectors) * where(real, where(real, values, 1.0) ** -0.5, 0.0)
+    return (Z.T @ vectors) * keep_where(real, keep_where(real, values, 1.0) ** -0.5, 0.0)
 
 
 @save_as("similarity-geometry")
@@ -158,13 +158,13 @@ class SimilarityGeometry:
 
     def transform(self, X: Array) -> Array:
         """Return the points of rows of similarities."""
-        return like(unit_rows(plain_product(X, self.into)) / self.size, X)
+        return asarray_like(unit_rows(plain_product(X, self.into)) / self.size, X)
 
     @classmethod
     def fit(cls, X: Array, rng: np.random.Generator) -> SimilarityGeometry:
         """Take the leading eigenvectors of a square matrix of similarities, scaled by the roots of their values."""
         number = min(count_components(X.shape[0]), X.shape[0])
-        plain = as_plain(X)
+        plain = to_host(X)
         plain = (plain + plain.T) / 2  # errors of rounding are let pass
         if sp.issparse(plain) and number < X.shape[0] - 1:
             values, vectors = sp.linalg.eigsh(plain, number, which="LA", v0=rng.standard_normal(X.shape[0]))
@@ -180,4 +180,4 @@ class SimilarityGeometry:
 
 def plain_product(X: Array, matrix: np.ndarray) -> np.ndarray:
     """Return rows times a matrix, as numpy."""
-    return np.asarray(as_plain(X) @ matrix)
+    return np.asarray(to_host(X) @ matrix)

@@ -17,12 +17,12 @@ from sklearn.cluster import KMeans
 from ...affinities import Precomputed
 from ...arrays import (
     Array,
+    all_rows_equal,
+    asarray_like,
+    is_on_host,
     is_sparse,
-    like,
     map_chunks,
     namespace,
-    on_host,
-    rows_are_same,
     single_openmp_thread,
     squared_norms,
     to_numpy,
@@ -106,7 +106,7 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
                 Precomputed().over(rows, np.random.default_rng(0))  # refuses what is no matrix of similarities
         if rows.shape[0] == 1 and len(views) > 1:
             raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
-        if rows.shape[0] > 1 and rows_are_same(rows):
+        if rows.shape[0] > 1 and all_rows_equal(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         usable[name], present[name] = rows, has_row
     warn_of_lost(views, present, "gets the largest cluster")
@@ -128,7 +128,7 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
 
 def map_views(function: Callable[[P], T], parts: Sequence[P], array: Array) -> Iterator[T]:
     """Map a function over parts on several threads, or one after the other for arrays on a device."""
-    return map_chunks(function, parts) if on_host(array) else map(function, parts)
+    return map_chunks(function, parts) if is_on_host(array) else map(function, parts)
 
 
 def prepare_space(
@@ -203,7 +203,7 @@ def learn_component_rule(
 
 def build_graph_ridge(space: PreparedSpace, n_clusters: int, penalty: float) -> LeaveOneOutRidge:  # noqa: ARG001
     """Build the regression on eigenvectors of the graph."""
-    return LeaveOneOutRidge.fit(like(space.features.values, space.points), penalty)
+    return LeaveOneOutRidge.fit(asarray_like(space.features.values, space.points), penalty)
 
 
 def learn_graph_rule(ridge: LeaveOneOutRidge, space: PreparedSpace, members: Array, weight: float) -> GraphRule:
@@ -365,7 +365,7 @@ def propose_constrained_start(
     model = MultiViewConstrainedKMeans(n_clusters, init="farthest", random_state=int(rng.integers(2**31)), n_jobs=1)
     used = np.unique(np.concatenate([view.entities for view in large]))
     numbers = np.column_stack([used, np.arange(len(used))])
-    links = Constraints.of_links(constraints.must.transferred(numbers), constraints.cannot.transferred(numbers))
+    links = Constraints.from_links(constraints.must.transfer(numbers), constraints.cannot.transfer(numbers))
     labels = np.full(n_entities, -1)
     labels[used] = model.fit(Views(blocks)[used], constraints=links).labels_
     yield "constrained k-means", labels

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import Array, like, namespace, to_numpy
+from ...arrays import Array, asarray_like, namespace, to_numpy
 from ..spectral.algorithm import unit_rows
 from .ensemble import indicate
 from .geometry import Geometry, SimilarityGeometry
@@ -26,7 +26,7 @@ class ComponentRule:
 
     def predict(self, points: Array) -> Array:
         """Return the weighted scores of points for each cluster."""
-        return append_ones(points) @ like(self.coefficients, points) * self.weight
+        return append_ones(points) @ asarray_like(self.coefficients, points) * self.weight
 
 
 @save_as("agreement-graph-rule")
@@ -46,9 +46,9 @@ class GraphRule:
     def predict_and_measure(self, points: Array) -> tuple[Array, np.ndarray]:
         """Return the weighted scores of points for each cluster, and their mean distance from their neighbours."""
         joined, distances = self.graph.join_and_measure(to_numpy(points))
-        placed = like(unit_rows(joined @ self.extension), points)
+        placed = asarray_like(unit_rows(joined @ self.extension), points)
         placed = namespace(points).astype(placed, points.dtype, copy=False)
-        return append_ones(placed) @ like(self.coefficients, points) * self.weight, distances
+        return append_ones(placed) @ asarray_like(self.coefficients, points) * self.weight, distances
 
 
 @save_as("agreement-neighbor-rule")
@@ -66,7 +66,7 @@ class NeighborRule:
         """Return the weighted scores of points for each cluster."""
         nearest = search_neighbors(self.points, to_numpy(points), self.number)
         members = indicate(self.labels, self.n_clusters, np.empty(0))
-        return like(members[nearest].mean(axis=1) * self.weight, points)
+        return asarray_like(members[nearest].mean(axis=1) * self.weight, points)
 
 
 @save_as("agreement-space-model")

@@ -17,7 +17,7 @@ from array_api_compat import device
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from ..._saving import save_as
-from ...arrays import Array, like, map_chunks, namespace, single_openmp_thread, to_numpy, where
+from ...arrays import Array, asarray_like, keep_where, map_chunks, namespace, single_openmp_thread, to_numpy
 from ..spectral.algorithm import unit_rows
 
 LEAST_REMAINDER = 0.01  # of one minus the leverage: predictions of entities with more leverage are damped
@@ -57,14 +57,14 @@ class LeaveOneOutRidge:
         diagonal = xp.eye(gram.shape[0], dtype=xp.float64, device=device(features))
         size = penalty * xp.sum(gram * diagonal) / gram.shape[0]
         values, vectors = xp.linalg.eigh(gram)
-        root = vectors / xp.sqrt(where(values > 0, values, 0.0) + size)
+        root = vectors / xp.sqrt(keep_where(values > 0, values, 0.0) + size)
         whitened = xp.astype(features @ xp.astype(root, features.dtype), xp.float32, copy=False)
         return cls(whitened, xp.astype(root, xp.float32), xp.sum(whitened**2, axis=1)[:, None])
 
     def predict_left_out(self, members: Array) -> Array:
         fitted = self.whitened @ (self.whitened.T @ members)
         remainder = 1 - self.leverage
-        remainder = where(remainder > LEAST_REMAINDER, remainder, LEAST_REMAINDER)
+        remainder = keep_where(remainder > LEAST_REMAINDER, remainder, LEAST_REMAINDER)
         return (fitted - self.leverage * members) / remainder
 
     def learn(self, members: Array) -> Array:
@@ -86,7 +86,7 @@ class NeighborVote:
         return cls(sp.csr_array((np.full(nearest.size, 1 / max(1, number)), nearest.ravel(), starts), shape=(n, n)))
 
     def predict_left_out(self, members: Array) -> Array:
-        return like(self.neighbors @ to_numpy(members), members)
+        return asarray_like(self.neighbors @ to_numpy(members), members)
 
 
 @save_as("neighbor-graph")

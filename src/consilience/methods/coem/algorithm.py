@@ -16,20 +16,20 @@ from array_api_compat import device
 from ...arrays import (
     Array,
     Source,
-    could_be,
-    cut,
-    like,
+    asarray_like,
+    choose_block_size,
+    count_stored,
+    create_scratch_array,
+    is_on_host,
+    keep_where,
     namespace,
-    on_host,
-    scratch,
-    stored,
+    split_slice,
     take_rows,
     to_numpy,
-    where,
-    workspace,
+    true_unless_known_false,
 )
 from ...families import Family
-from ...families.base import Density, Params, Statistics, never, possible, safe_log
+from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log
 from ...rows.shards import Shard, Shards, iterate_rows, new_version
 from ..common.statistics import NOWHERE
 
@@ -63,18 +63,18 @@ class Part:
 
     def some(self, rows: np.ndarray) -> Part:
         """A few of the rows by position, in memory."""
-        at = like(rows, self.present)
+        at = asarray_like(rows, self.present)
         present, own = (None if x is None else namespace(x).take(x, at) for x in (self.present, self.own))
-        return Part(take_rows(self.X, like(rows, self.X)), present, self.family, own)
+        return Part(take_rows(self.X, asarray_like(rows, self.X)), present, self.family, own)
 
     def blocks(self, X: Array, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
         """Rows that are worked on at a time; where each sums up rows of its own, enough to be worth it."""
         n = X.shape[0]
         width = self.family.width(X, n_clusters)
-        n_blocks = -(-n * width // workspace(X, roomier(WORKSPACE, n * width)))
+        n_blocks = -(-n * width // choose_block_size(X, roomier(WORKSPACE, n * width)))
         if with_sums:
-            n_blocks = min(n_blocks, stored(X) // (16 * X.shape[1]))
-        return cut(slice(0, n), max(1, min(n, n_blocks)))
+            n_blocks = min(n_blocks, count_stored(X) // (16 * X.shape[1]))
+        return split_slice(slice(0, n), max(1, min(n, n_blocks)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ def co_em(
     for (eta, stays), (next_eta, _) in pairwise(etas):
         sums = sums or run_e_step(shards, model, names[0], eta)  # E-step, Eqs 13 and 14
         for name, following in zip(names, [*names[1:], None], strict=True):
-            params = families[name].maximise(sums.statistics)  # M-step, Eq 12
+            params = families[name].maximize(sums.statistics)  # M-step, Eq 12
             model = model.learned(name, params, prior.learned(model.weights, name, sums))  # Eqs 12 and 17
             if following is not None:
                 sums = run_e_step(shards, model, following, eta)
@@ -241,9 +241,9 @@ def rows_at_a_time(shard: Shard, n_clusters: int) -> int:
     """So many that their posteriors stay in the cache and they are soon read, but sums of their own are worth it."""
     wanted, worth = roomier(PIECE, shard.n * n_clusters) // n_clusters, 1
     for part in shard.views.values():
-        if not on_host(part.X):
+        if not is_on_host(part.X):
             return shard.n
-        per_row = max(1, stored(part.X) // max(1, shard.n))
+        per_row = max(1, count_stored(part.X) // max(1, shard.n))
         wanted = min(wanted, LOAD // per_row)
         worth = max(worth, 16 * part.X.shape[1] // per_row)
     return max(wanted, worth)
@@ -262,7 +262,7 @@ def room(shard: Shard, name: str, n_clusters: int) -> Array:
     if name not in shard.kept:
         part, shape = shard.views[name], (n_clusters, shard.n)
         if shard.spills:
-            wide = scratch(shape, part.X.dtype)
+            wide = create_scratch_array(shape, part.X.dtype)
         else:
             xp = namespace(part.present)
             wide = xp.empty(shape, dtype=part.X.dtype, device=device(part.present))
@@ -276,8 +276,8 @@ def measure(part: Part, X: Array, density: Density, log_prob: Array) -> None:
         for block in part.blocks(X, log_prob.shape[1]):
             log_prob[block, :] = density(X[block, ...])
     xp = namespace(log_prob)
-    if log_prob.shape[0] and could_be(~possible(xp.min(log_prob))):
-        log_prob[...] = where(possible(log_prob), log_prob, never(log_prob.dtype))
+    if log_prob.shape[0] and true_unless_known_false(~is_possible(xp.min(log_prob))):
+        log_prob[...] = keep_where(is_possible(log_prob), log_prob, log_zero(log_prob.dtype))
 
 
 def believe(shard: Shard, model: Model, name: str, rows: slice) -> ViewPosterior:
@@ -287,7 +287,7 @@ def believe(shard: Shard, model: Model, name: str, rows: slice) -> ViewPosterior
     known = part.present[rows]
     if not part.complete:
         posterior *= namespace(known).astype(known, posterior.dtype)[:, None]
-        evidence = where(known, evidence, 0.0)
+        evidence = keep_where(known, evidence, 0.0)
     return ViewPosterior(log_prob, posterior, evidence, known, part.complete)
 
 
@@ -301,8 +301,8 @@ def compute_posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]
     log_prior = xp.astype(log_prior, log_prob.dtype, copy=False)[None, :]
     joint = log_prob + log_prior
     top = xp.max(joint, axis=1)
-    impossible = top <= never(joint.dtype) / 2
-    any_impossible = could_be(xp.any(impossible))
+    impossible = top <= log_zero(joint.dtype) / 2
+    any_impossible = true_unless_known_false(xp.any(impossible))
     if any_impossible:
         joint = xp.where(impossible[:, None], log_prior, joint)
         top = xp.max(joint, axis=1)
@@ -311,10 +311,10 @@ def compute_posteriors(log_prob: Array, log_prior: Array) -> tuple[Array, Array]
     total = xp.sum(posterior, axis=1)
     posterior /= total[:, None]
     smallest = xp.finfo(joint.dtype).smallest_normal
-    if joint.shape[0] and could_be(xp.min(joint) < log(smallest) + log(log_prob.shape[1])):
+    if joint.shape[0] and true_unless_known_false(xp.min(joint) < log(smallest) + log(log_prob.shape[1])):
         posterior *= xp.astype(posterior >= smallest, posterior.dtype)
     evidence = xp.astype(top, xp.float64) + xp.astype(xp.log(total), xp.float64)
-    return posterior, where(~impossible, evidence, -inf) if any_impossible else evidence
+    return posterior, keep_where(~impossible, evidence, -inf) if any_impossible else evidence
 
 
 def blend_posteriors(shard: Shard, beliefs: Mapping[str, ViewPosterior], target: str, eta: float, rows: slice) -> Array:
@@ -368,7 +368,7 @@ def quality(shard: Shard, beliefs: Mapping[str, ViewPosterior], weights: Weights
         xp, own = namespace(belief.evidence), shard.views[name].own
         found[f"log_likelihood_{name}"] = xp.sum(belief.evidence)
         if own is not None:
-            found[f"log_likelihood_{name}"] += xp.sum(where(belief.known, own[rows], 0.0))
+            found[f"log_likelihood_{name}"] += xp.sum(keep_where(belief.known, own[rows], 0.0))
     return found | certainty_and_disagreement(beliefs, weights) | agreement(list(beliefs.values()))
 
 
@@ -380,19 +380,19 @@ def certainty_and_disagreement(beliefs: Mapping[str, ViewPosterior], weights: We
     """
     xp = namespace(next(iter(beliefs.values())).posterior)
     n_known = reduce(add, (xp.astype(belief.known, xp.float64) for belief in beliefs.values()))
-    several = where(n_known > 1, 1 / where(n_known > 1, n_known - 1, 1.0), 0.0)
+    several = keep_where(n_known > 1, 1 / keep_where(n_known > 1, n_known - 1, 1.0), 0.0)
     posteriors = [belief.posterior for belief in beliefs.values()]
     logs = [log_posteriors(belief, safe_log(weights[n], belief.log_prob.dtype)) for n, belief in beliefs.items()]
     own = reduce(add, (xp.sum(p * log_p, axis=1) for p, log_p in zip(posteriors, logs, strict=True)))
     own = xp.astype(own, xp.float64)
     all_posteriors, all_logs = reduce(add, posteriors), reduce(add, logs)
-    bottom = never(all_logs.dtype) / 2
+    bottom = log_zero(all_logs.dtype) / 2
     contradiction = own[0] * 0
-    if could_be(xp.min(all_logs) <= bottom):
+    if true_unless_known_false(xp.min(all_logs) <= bottom):
         ruled_out = all_logs <= bottom
         against = xp.any(xp.logical_and(ruled_out, all_posteriors > 0))  # a view holds possible what another rules out
         contradiction = xp.where(against, contradiction + inf, contradiction)
-        all_logs = where(~ruled_out, all_logs, 0.0)
+        all_logs = keep_where(~ruled_out, all_logs, 0.0)
     crossed = xp.astype(xp.sum(all_posteriors * all_logs, axis=1), xp.float64)
     return {"certainty": xp.sum(own), "delta": xp.sum(several * (n_known * own - crossed)) + contradiction}
 
@@ -404,9 +404,9 @@ def log_posteriors(belief: ViewPosterior, log_prior: Array) -> Array:
     log_prior = xp.astype(log_prior, log_prob.dtype, copy=False)[None, :]
     impossible = evidence == -inf
     logs = log_prob + log_prior
-    if could_be(xp.any(impossible)):
+    if true_unless_known_false(xp.any(impossible)):
         logs = xp.where(impossible[:, None], log_prior, logs)
-        evidence = where(~impossible, evidence, 0.0)
+        evidence = keep_where(~impossible, evidence, 0.0)
     logs -= xp.astype(evidence, log_prob.dtype)[:, None]
     if not belief.complete:
         logs *= xp.astype(belief.known, logs.dtype)[:, None]
@@ -432,7 +432,7 @@ def agreement(beliefs: Sequence[ViewPosterior]) -> dict[str, Array]:
 def most_likely(posterior: Array) -> Array:
     """The cluster of the largest posterior, the first on ties."""
     xp = namespace(posterior)
-    if on_host(posterior):  # argmax would run across the memory
+    if is_on_host(posterior):  # argmax would run across the memory
         clusters = np.arange(posterior.shape[1], dtype=posterior.dtype)
         winners = (posterior == posterior.max(axis=1)[:, None]).astype(posterior.dtype)
         found = winners @ np.stack([clusters, clusters * 0 + 1], axis=1)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add
 
-from ...arrays import Array, namespace, where
-from ...families.base import never, safe_log
+from ...arrays import Array, keep_where, namespace
+from ...families.base import log_zero, safe_log
 from ...rows.shards import Shard, join_blocks
 from ..common.statistics import NOWHERE
 from .algorithm import Model, ViewPosterior, compute_posteriors, e_step, most_likely
@@ -25,7 +25,7 @@ def average(beliefs: Beliefs, prior: Array) -> Array:
     total = reduce(add, (belief.posterior for belief in beliefs.values()))
     xp = namespace(total)
     count = reduce(add, (xp.astype(belief.known, total.dtype) for belief in beliefs.values()))
-    mean = total / where(count > 0, count, 1.0)[:, None]
+    mean = total / keep_where(count > 0, count, 1.0)[:, None]
     return xp.where((count > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
 
 
@@ -39,7 +39,7 @@ def joint_posterior(beliefs: Beliefs, prior: Array) -> tuple[Array, Array]:
     for belief in beliefs.values():
         known = xp.astype(belief.known, belief.log_prob.dtype)
         total = total + belief.log_prob * known[:, None]
-    total = xp.where(total < never(total.dtype) / 2, xp.full_like(total, never(total.dtype)), total)
+    total = xp.where(total < log_zero(total.dtype) / 2, xp.full_like(total, log_zero(total.dtype)), total)
     return compute_posteriors(total, safe_log(prior, total.dtype))
 
 
@@ -57,7 +57,7 @@ def log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Ar
         _, evidence = joint_posterior(beliefs, prior)
         for name, belief in beliefs.items():
             own = shard.views[name].own
-            evidence = evidence if own is None else evidence + where(belief.known, own[rows], 0.0)
+            evidence = evidence if own is None else evidence + keep_where(belief.known, own[rows], 0.0)
         found.append(evidence)
         known.append(reduce(namespace(evidence).logical_or, (belief.known for belief in beliefs.values())))
     return join_blocks(found), join_blocks(known)
@@ -77,7 +77,7 @@ def conclusion(shard: Shard, model: Model, prior: Array, assignment: str) -> dic
     for _, _, beliefs in e_step(shard, model):
         labels.append(namespace(prior).argmax(ASSIGNMENTS[assignment](beliefs, prior), axis=1))
         for name, belief in beliefs.items():
-            by_view.setdefault(name, []).append(where(belief.known, most_likely(belief.posterior), NOWHERE))
+            by_view.setdefault(name, []).append(keep_where(belief.known, most_likely(belief.posterior), NOWHERE))
             found.setdefault(name, []).append(belief.posterior)
     return {
         "labels": join_blocks(labels),

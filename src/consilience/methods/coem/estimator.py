@@ -14,8 +14,8 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...arrays import Array, generator, like, namespace, on_device, threads, to_numpy
-from ...data import Table, Views, per_view
+from ...arrays import Array, asarray_like, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
+from ...data import Table, Views, resolve_per_view
 from ...families import Family, Multinomial
 from ...rows.shards import Shards, join_blocks
 from ..common.input_checks import (
@@ -247,7 +247,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         schedule = self._schedule()
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             shards = self._prepare(views)
             best, interrupted = best_of(self._attempts(shards, schedule))
             state = best.run.state
@@ -303,7 +303,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = views[[name for name in self.view_columns_ if name in views]]
         check_same_clusters(self.n_clusters, self.weights_.shape[0])
         eta = self._etas()[-1]
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             self._step(prepare_mixture(views, self.families_, self.n_clusters, fitting=False)[0], eta)
         return self
 
@@ -343,7 +343,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     def _prepare(self, views: Views) -> Shards:
         """Each view's rows with the family that explains them, which has seen them."""
-        chosen = per_view("families", self.families, views.names, some=True)
+        chosen = resolve_per_view("families", self.families, views.names, some=True)
         wanted = {name: chosen.get(name, "auto") for name in views.names}
         shards, reasons = prepare_mixture(views, wanted, self.n_clusters)
         for name, reason in reasons.items():
@@ -372,7 +372,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         prior = PRIORS[self.priors]
         if not isinstance(self.init, str):
             return 1, iter([start_from_init(self.init, shards, self.n_clusters, prior)])
-        rng = generator(self.random_state)
+        rng = make_generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
         parts, _ = sampled(shards, self.n_clusters, own)
         return self.n_init, start_from_seeds(parts, self.n_clusters, self.init, prior, children)
@@ -431,7 +431,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         """
         views = known_views(self, X)
         check_out(out, (len(views),), self.weights_.shape[0] - 1)
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             found = self._over(views, compute_probabilities, self.assignment)
             return collected((namespace(own).argmax(own, axis=1) for own in found), out)
 
@@ -452,7 +452,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         """
         views = known_views(self, X)
         check_out(out, (len(views), self.weights_.shape[0]), 0.5)
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             return collected(self._over(views, compute_probabilities, self.assignment), out)
 
     def score_samples(self, X: Any) -> np.ndarray:
@@ -468,12 +468,12 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities,)
             The log-likelihoods; 0 for an entity whose views are all empty.
         """
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             return collected(own for own, _ in self._over(X, log_likelihoods))
 
     def _informed_scores(self, X: Any) -> np.ndarray:
         """Log-likelihoods of the entities that some view says something of."""
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             found = self._over(X, log_likelihoods)
             return collected(to_numpy(own)[to_numpy(known)] for own, known in found)
 
@@ -546,7 +546,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(n_samples, Integral) or n_samples < 1:
             raise ValueError(f"n_samples must be a whole number from 1 on, got {n_samples!r}")
-        rng = generator(random_state)
+        rng = make_generator(random_state)
         weights = to_numpy(self.weights_)
         y = rng.choice(len(weights), n_samples, p=weights / weights.sum())
         blocks = {name: family.sample(self.params_[name], y, rng) for name, family in self.families_.items()}
@@ -564,7 +564,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         known = brought({name: self.params_[name] for name in shards.views}, kind)
         weights = {name: own["weights"] for name, own in known.items()}
         model = Model.of({name: without_weights(own) for name, own in known.items()}, weights)
-        return shards.map(task, model, like(to_numpy(self.weights_), kind), *more)
+        return shards.map(task, model, asarray_like(to_numpy(self.weights_), kind), *more)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, like, namespace, to_numpy
+from ...arrays import Array, asarray_like, namespace, to_numpy
 from ...divergences import Cosine, Divergence, SquaredEuclidean
 from ...families.base import Params, Statistics
 from ...rows.shards import Shard, Shards, in_shards, iterate_rows
@@ -60,14 +60,16 @@ def _m_step(shards: Shards, name: str, given: np.ndarray, n_clusters: int) -> tu
     ends = np.cumsum(shards.sizes)[:-1]
     found = shards.map(weighed, name, n_clusters, each=np.split(given, ends))
     statistics, totals = reduce(lambda a, b: (add_statistics(a[0], b[0]), a[1] + b[1]), found)
-    return shards.views[name].family.maximise(statistics), totals
+    return shards.views[name].family.maximize(statistics), totals
 
 
 def weighed(shard: Shard, name: str, n_clusters: int, given: np.ndarray) -> tuple[Statistics, Array]:
     """The statistics of a shard's rows under given responsibilities, and the sums of these."""
     part = shard.views[name]
     responsibilities = one_hot(given, n_clusters) if given.ndim == 1 else given
-    counted = like(np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.present)
+    counted = asarray_like(
+        np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.present
+    )
     xp = namespace(counted)
     counted = xp.astype(counted, part.X.dtype)
     blocks = iterate_rows({name: part.X}, shard.n, rows_at_a_time(shard, n_clusters))
@@ -87,7 +89,7 @@ def start_from_init(init: Any, shards: Shards, n_clusters: int, prior: Prior) ->
             params[name] = _checked_params(name, own, part, n_clusters)
             weights = _numbers(name, "weights", own.get("weights", np.ones(n_clusters)))
             _check_weights(name, weights, n_clusters)
-            totals[name] = like(weights / weights.sum() * to_numpy(part.present).sum(), part.present)
+            totals[name] = asarray_like(weights / weights.sum() * to_numpy(part.present).sum(), part.present)
         else:
             params[name], totals[name] = _m_step(shards, name, own, n_clusters)
     if not params:
@@ -147,10 +149,10 @@ def _checked_params(name: str, values: Mapping[str, Any], part: Part, n_clusters
             raise ValueError(f"init for view {name!r} lacks {key!r}: family {family.name!r} needs {listed}")
         if params[key].shape != shape:
             raise ValueError(f"init for view {name!r}: {key!r} has shape {params[key].shape}, expected {shape}")
-    refusal = family.refusal(params)
+    refusal = family.params_complaint(params)
     if refusal:
         raise ValueError(f"init for view {name!r}: {refusal} (family {family.name!r})")
-    return {key: like(value, part.present) for key, value in params.items()}
+    return {key: asarray_like(value, part.present) for key, value in params.items()}
 
 
 def _numbers(name: str, key: str, value: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from ..._saving import save_as
-from ...arrays import Array, as_plain, is_sparse, to_numpy
+from ...arrays import Array, is_sparse, to_host, to_numpy
 from ...data import Views
 from .input_checks import plan_blocks, ready_blocks
 from .membership import LEAST_RATIO, measure_spreads
@@ -96,7 +96,7 @@ def leave_out(distances: np.ndarray, labels: np.ndarray, has_view: np.ndarray) -
 def read_rows(X: Array) -> Iterator[tuple[slice, Any]]:
     """Yield some rows at a time, sparse ones scaled to unit length."""
     for large in plan_blocks(X):
-        block = as_plain(X[large, ...])
+        block = to_host(X[large, ...])
         if is_sparse(X):
             yield large, sp.csr_array(normalize(block))
             continue

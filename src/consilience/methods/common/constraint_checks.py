@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Constraints, Views, is_frame, to_block
+from ...data import Constraints, Views, coerce_view, is_frame
 from .input_checks import name_of, users_line
 
 
@@ -35,7 +35,7 @@ def by_view(given: Any, names: tuple[str, ...]) -> tuple[dict[str, Constraints],
 def entity_ids(X: Any, views: Views) -> np.ndarray | None:
     """The ids of the entities: those of Views, or of a frame's index."""
     if views.ids is None and is_frame(X):
-        return to_block("X", X).ids
+        return coerce_view("X", X).ids
     return views.ids
 
 
@@ -100,7 +100,7 @@ def _from_rows(constraints: Constraints, views: Views, view: str | None) -> Cons
                 f"{kind} {tuple(pair.tolist())} names row {pair[~known[wrong[0]]][0]} of view {view!r}, which no "
                 f"entity has: rows run from 0 to {len(entity) - 1}"
             )
-    return constraints.renumbered(entity)
+    return constraints.renumber(entity)
 
 
 def warn_of_conflicts(conflicts: np.ndarray, ids: np.ndarray | None) -> None:

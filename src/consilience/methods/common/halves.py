@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ...arrays import as_plain, as_rows, available_memory
+from ...arrays import as_rows, available_memory, to_host
 from ...data import Constraints, Views
 from ...rows import read_whole
 
@@ -70,7 +70,7 @@ def restrict_constraints(constraints: Any, rows: np.ndarray) -> Any:
     if isinstance(constraints, Mapping):
         return {name: restrict_constraints(links, rows) for name, links in constraints.items()}
     numbers = np.column_stack([rows, np.arange(len(rows))])
-    return Constraints.of_links(constraints.must.transferred(numbers), constraints.cannot.transferred(numbers))
+    return Constraints.from_links(constraints.must.transfer(numbers), constraints.cannot.transfer(numbers))
 
 
 def clone_quietly(model: Any, **settings: Any) -> Any:
@@ -163,7 +163,7 @@ def group_identical(views: Views) -> np.ndarray:
 
 def digest_rows(views: Views, name: str) -> list[bytes]:
     """Return a digest of each entity's row of a view, empty if the entity lacks the view."""
-    rows = as_plain(as_rows(read_whole(name, views[name], available_memory())))
+    rows = to_host(as_rows(read_whole(name, views[name], available_memory())))
     present = views.present[:, views.names.index(name)].tolist()
     if sp.issparse(rows):
         rows = rows.tocsr(copy=True)

@@ -18,17 +18,17 @@ from ...arrays import (
     DeviceCSR,
     Source,
     as_rows,
+    asarray_like,
     available_memory,
-    largest,
-    like,
     map_chunks,
+    mask_rows,
+    max_abs,
     namespace,
-    only_rows,
     plan_reads,
     row_is_finite,
     to_numpy,
 )
-from ...data import Views, is_frame, to_block
+from ...data import Views, coerce_view, is_frame
 from ...divergences import Divergence, ViewRows
 from ...metrics import agreement_matrix
 from ...rows import as_source, is_stored_array, read_whole
@@ -47,7 +47,7 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
     else:
         if is_frame(X):
-            to_block("X", X)  # a column that holds no numbers is named before scikit-learn stumbles over it
+            coerce_view("X", X)  # a column that holds no numbers is named before scikit-learn stumbles over it
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all numbers to find NaN
             X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         views = Views([X])
@@ -182,9 +182,9 @@ def ready_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> 
                 f"view {name!r} has NaN or infinity in row {views.rows[entity, v]}{whose}: impute the value, or make "
                 "the whole row NaN (or give present=) to say that this entity lacks the view"
             )
-        X = X if present.all() else only_rows(X, like(present, X))
+        X = X if present.all() else mask_rows(X, asarray_like(present, X))
         _check_range(name, most, X)
-        ready[name] = X, like(present, X)
+        ready[name] = X, asarray_like(present, X)
     return ready
 
 
@@ -201,7 +201,7 @@ def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] 
     """Lay out the rows of each view for a divergence, without checking that every view has usable rows."""
     rows = {}
     for name, (X, present) in ready_blocks(views, stored=True).items():
-        view_centres = None if centres is None else like(to_numpy(centres[name]), present)
+        view_centres = None if centres is None else asarray_like(to_numpy(centres[name]), present)
         rows[name] = divergence.prepare(X, present, view_centres)
     return rows
 
@@ -273,7 +273,7 @@ def examined(X: Array) -> tuple[np.ndarray, float]:
 def _examined_block(X: Array) -> tuple[np.ndarray, float]:
     finite = row_is_finite(X)
     there = to_numpy(finite)
-    return there, largest(X if there.all() else only_rows(X, finite))
+    return there, max_abs(X if there.all() else mask_rows(X, finite))
 
 
 def plan_blocks(X: Array) -> list[slice]:

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import generator
+from ...arrays import make_generator
 from ...data import Views
 from .halves import Data, check_size, clone_quietly, match_clusters, reset_start, try_divisions
 from .input_checks import known_views
@@ -140,7 +140,7 @@ class MembershipMixin:
         n_clusters = int(self.n_clusters)  # type: ignore[attr-defined]
         if n_clusters == 1:
             return self
-        unseen = score_halves(self, views, labels, n_clusters, max_entities, generator(random_state))
+        unseen = score_halves(self, views, labels, n_clusters, max_entities, make_generator(random_state))
         self.temperature_ = find_temperature(unseen.scores, unseen.targets, self._reference_temperature)
         self._pseudo_share = 1 / (len(unseen.targets) + 1)
         if len(unseen.misfit):

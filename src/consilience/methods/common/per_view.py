@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...data import Views, per_view, take_rows
+from ...data import Views, reindex_rows, resolve_per_view
 from .input_checks import check_views, remember
 
 
@@ -60,7 +60,7 @@ class PerView(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         views = check_views(self, X, reset=True)
-        chosen = per_view("transformer", self.transformer, views.names, some=True)
+        chosen = resolve_per_view("transformer", self.transformer, views.names, some=True)
         self.transformers_ = {
             name: clone(own).fit(views[views.present[:, views.names.index(name)]][name]) for name, own in chosen.items()
         }
@@ -87,5 +87,5 @@ class PerView(TransformerMixin, BaseEstimator):
             blocks[name] = block
             if name in self.transformers_ and present.any():
                 changed = Views({name: self.transformers_[name].transform(views[present][name])})[name]
-                blocks[name] = take_rows(changed, np.where(present, np.cumsum(present) - 1, -1))
+                blocks[name] = reindex_rows(changed, np.where(present, np.cumsum(present) - 1, -1))
         return Views(blocks, present=views.present, ids=views.ids)

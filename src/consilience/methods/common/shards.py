@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from ...arrays import Array, Source, map_chunks, namespace, scratch, to_numpy
+from ...arrays import Array, Source, create_scratch_array, map_chunks, namespace, to_numpy
 from ...data import Views
 from ...divergences import Divergence, ViewRows
 from ...families import FAMILIES, Family, choose
@@ -127,7 +127,7 @@ def concluded(shards: Shards, model: Model, prior: Array, assignment: str) -> li
 
 def parked(array: np.ndarray) -> np.ndarray:
     """The same in a file."""
-    there = scratch(array.shape, array.dtype)
+    there = create_scratch_array(array.shape, array.dtype)
     there[...] = array
     return there
 
@@ -185,7 +185,7 @@ def make_part(name: str, X: Array, present: Array, family: Family) -> Part:
 def seen_by(family: Family, X: Array) -> tuple[str | None, Array | None, Array | None]:
     """What a family says of some rows: what is wrong, which say anything, their own terms."""
     complaint = family.complaint(X)
-    return (complaint, None, None) if complaint else (None, family.informative(X), family.own_term(X))
+    return (complaint, None, None) if complaint else (None, family.informative(X), family.row_term(X))
 
 
 def check_words(views: Views, parts: Mapping[str, Part], *, fitting: bool) -> None:

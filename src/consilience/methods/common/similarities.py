@@ -23,16 +23,16 @@ from ...affinities import (
 from ...arrays import (
     Array,
     Source,
+    all_rows_equal,
     as_rows,
+    asarray_like,
+    available_device_memory,
     available_memory,
-    device_memory,
-    like,
-    on_host,
-    rows_are_same,
+    is_on_host,
     take_rows,
     to_numpy,
 )
-from ...data import Views, index_columns, per_view
+from ...data import Views, index_columns, resolve_per_view
 from ...divergences import NoDivergenceError
 from ...rows import read_some
 from ..spectral.missing import Similarities
@@ -42,8 +42,8 @@ from .input_checks import name_of, ready_blocks, users_line, warn_of_lost
 def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
     """The affinity of each view, as an object, from what the user gave for a parameter."""
     chosen = {}
-    bandwidths = per_view("bandwidth", bandwidth, names)
-    for name, own in per_view(parameter, given, names).items():
+    bandwidths = resolve_per_view("bandwidth", bandwidth, names)
+    for name, own in resolve_per_view(parameter, given, names).items():
         if isinstance(own, str) and own not in AFFINITIES:
             raise ValueError(f"view {name!r}: no {parameter} {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
         with named(name):
@@ -68,7 +68,7 @@ def similarities_of(
     in_loads = {name: takes_loads(asked[name], len(views)) for name in views.names}
     for name, (X, there) in ready_blocks(views, stored=in_loads).items():
         known = only(X, to_numpy(there))
-        if known.shape[0] > 1 and rows_are_same(known):
+        if known.shape[0] > 1 and all_rows_equal(known):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         affinities[name] = asked[name].settle(known)
         check_memory(name, affinities[name], known)
@@ -77,7 +77,7 @@ def similarities_of(
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
         with named(name):
             found = affinities[name].over(only(X, present[name]), rng)
-        own.append(found if stay or on_host(X) else OnHost(found))
+        own.append(found if stay or is_on_host(X) else OnHost(found))
     warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
     similarities = Similarities(own, np.column_stack(list(present.values())))
     check_scales(views.names, similarities)
@@ -114,7 +114,7 @@ def named(view: str) -> Iterator[None]:
 
 def check_memory(view: str, affinity: Affinity, X: Array) -> None:
     """Refuse similarities that would not fit."""
-    needed, free = affinity.nbytes(X), available_memory() if on_host(X) else device_memory(X)
+    needed, free = affinity.nbytes(X), available_memory() if is_on_host(X) else available_device_memory(X)
     if free is not None and needed > free:
         raise MemoryError(
             f"view {view!r}: the similarities by {affinity} take {needed / 2**30:.1f} GiB of memory, but "
@@ -176,7 +176,7 @@ def only(X: Array, chosen: np.ndarray) -> Array:
         return X
     if isinstance(X, Source):
         return as_rows(read_some(X, np.flatnonzero(chosen)))
-    return take_rows(X, like(np.flatnonzero(chosen), X))
+    return take_rows(X, asarray_like(np.flatnonzero(chosen), X))
 
 
 class Comparing(Protocol):

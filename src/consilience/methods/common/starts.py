@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, dense_rows, like, namespace, stored, to_numpy, where, zeros
-from ...data import per_view
+from ...arrays import Array, asarray_like, count_stored, float64_zeros, keep_where, namespace, take_dense_rows, to_numpy
+from ...data import resolve_per_view
 from ...divergences import Divergence, ViewRows
 from ...rows.shards import Shard, Shards
 from ..kmeans.algorithm import compute_divergences
@@ -54,7 +54,7 @@ def spread(view: ViewRows, divergence: Divergence) -> float:
     xp = namespace(view.own)
     everyone = Collector(view, 1).collect(xp.astype(view.own * 0, xp.int64))
     away = compute_divergences(view, divergence, divergence.centres(everyone.sums, everyone.counts))[:, 0]
-    return float(xp.sum(where(view.present, away, 0.0))) / max(1.0, float(everyone.counts[0]))
+    return float(xp.sum(keep_where(view.present, away, 0.0))) / max(1.0, float(everyone.counts[0]))
 
 
 def divergences_from(
@@ -68,20 +68,20 @@ def divergences_from(
     Two entities with no view in common are taken to be at average distance. A view whose rows are all alike is ignored.
     """
     first = next(iter(views.values())).own
-    total = zeros((first.shape[0], len(seeds)), first)
-    shared = zeros((first.shape[0], len(seeds)), first)
+    total = float64_zeros((first.shape[0], len(seeds)), first)
+    shared = float64_zeros((first.shape[0], len(seeds)), first)
     for name, view in views.items():
         if scales[name] == 0:
             continue
         xp = namespace(view.own)
-        at = like(seeds, view.own)
-        away = compute_divergences(view, divergences[name], dense_rows(view.X, at)) / scales[name]
+        at = asarray_like(seeds, view.own)
+        away = compute_divergences(view, divergences[name], take_dense_rows(view.X, at)) / scales[name]
         both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
-        total = total + where(both, away, 0.0)
+        total = total + keep_where(both, away, 0.0)
         shared = shared + xp.astype(both, xp.float64)
     if not any(scales.values()):
         return total
-    return where(shared > 0, total / where(shared > 0, shared, 1.0), 1.0)
+    return keep_where(shared > 0, total / keep_where(shared > 0, shared, 1.0), 1.0)
 
 
 def candidates(views: Mapping[str, ViewRows], n_clusters: int) -> np.ndarray:
@@ -118,14 +118,14 @@ def further_seeds(
     n_draws = 2 + int(log(n_clusters))
     seeds: list[int] = []
     xp = namespace(closest)
-    at = like(entities, closest)
+    at = asarray_like(entities, closest)
     while len(taken) + len(seeds) < n_clusters:
         cumulated = xp.cumulative_sum(xp.take(closest, at))
         total = float(cumulated[-1])
         if total == 0:  # every entity coincides with a seed
             others = np.setdiff1d(entities, [*taken, *seeds])
             return seeds + rng.choice(others, n_clusters - len(taken) - len(seeds), replace=False).tolist()
-        draws = to_numpy(xp.searchsorted(cumulated, like(rng.random(n_draws) * total, closest)))
+        draws = to_numpy(xp.searchsorted(cumulated, asarray_like(rng.random(n_draws) * total, closest)))
         draws = entities[np.minimum(draws, len(entities) - 1)]
         away = xp.minimum(closest[:, None], measure(draws))
         best = int(xp.argmin(xp.sum(away, axis=0)))
@@ -139,7 +139,7 @@ def sampled(shards: Shards, n_clusters: int, rng: np.random.Generator) -> tuple[
 
     How many depends on the data's shape alone.
     """
-    n, n_values = sum(shards.sizes), sum(stored(part.X) for part in shards.views.values())
+    n, n_values = sum(shards.sizes), sum(count_stored(part.X) for part in shards.views.values())
     wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
     if n <= wanted:
         return shards.some(None), None
@@ -179,7 +179,7 @@ def view_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int) -> di
     """What a given `init` has for each view: labels (n,), a matrix, or a mapping as it is."""
     listed = isinstance(init, list | tuple) and init and (isinstance(init[0], Mapping) or np.ndim(init[0]) == 2)
     if isinstance(init, Mapping) or listed:
-        given = per_view("init", init, names, some=True)
+        given = resolve_per_view("init", init, names, some=True)
         arrays = {name: to_numpy(own) for name, own in given.items() if not isinstance(own, Mapping)}
         labels = {name: check_labels(own, n, n_clusters) for name, own in arrays.items() if own.ndim == 1}
         return {**given, **arrays, **labels}
@@ -239,6 +239,6 @@ def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_cluster
 
 def nearest_centres(view: ViewRows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
     """The nearest of some given centres for each row."""
-    counts = zeros(values.shape[:1], view.own) + 1
-    centres = divergence.centres(like(values.astype(np.float64), view.own), counts)
+    counts = float64_zeros(values.shape[:1], view.own) + 1
+    centres = divergence.centres(asarray_like(values.astype(np.float64), view.own), counts)
     return to_numpy(compute_divergences(view, divergence, centres)).argmin(axis=1)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...arrays import Array, add_label_sums, chunks, count_labels, map_chunks, namespace, where, zeros
+from ...arrays import (
+    Array,
+    add_label_sums,
+    count_labels,
+    cut_into_chunks,
+    float64_zeros,
+    keep_where,
+    map_chunks,
+    namespace,
+)
 from ...divergences import ViewRows
 
 NOWHERE = -1  # label of an entity in a view that it does not have, or that nobody has labelled yet
@@ -20,7 +29,7 @@ class Statistics:
     @classmethod
     def none(cls, view: ViewRows, n_clusters: int) -> Statistics:
         shape = n_clusters, view.X.shape[1]
-        return cls(zeros(shape, view.own), zeros(shape[:1], view.own))
+        return cls(float64_zeros(shape, view.own), float64_zeros(shape[:1], view.own))
 
     def clear(self) -> None:
         self.sums[...] = 0.0
@@ -53,7 +62,7 @@ class Collector:
 
     def __init__(self, view: ViewRows, n_clusters: int) -> None:
         self.view, self.n_clusters = view, n_clusters
-        self.chunks = chunks(view.X, with_sums=True)
+        self.chunks = cut_into_chunks(view.X, with_sums=True)
         self.total = Statistics.none(view, n_clusters)
         self._spare: list[Statistics] = []
 
@@ -76,7 +85,7 @@ class Collector:
 
         def one_chunk(rows: slice) -> Statistics:
             partial = self.borrow()
-            partial.include(self.view.X[rows, ...], where(self.view.present[rows], partition[rows], NOWHERE))
+            partial.include(self.view.X[rows, ...], keep_where(self.view.present[rows], partition[rows], NOWHERE))
             return partial
 
         self.total.clear()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, is_array, like, namespace, to_numpy, where
+from ...arrays import Array, asarray_like, is_array, keep_where, namespace, to_numpy
 from ...data import Table
 from ...divergences import Divergence
 from ...families import Family
@@ -39,7 +39,7 @@ def leafwise(function: Callable[..., Any], *trees: Any) -> Any:
 
 def brought(tree: Any, kind: Array) -> Any:
     """What is remembered, in the library and on the device of a batch."""
-    return leafwise(lambda value: like(value, kind) if is_array(value) else value, tree)
+    return leafwise(lambda value: asarray_like(value, kind) if is_array(value) else value, tree)
 
 
 def counted(shards: Shards) -> dict[str, int]:
@@ -106,7 +106,7 @@ def co_em_step(
             own = sums_of(sums, name) if other == name else {"posteriors": sums.totals[other]}
             after[other] = {**after[other], **averaged(memories[other], n, own)}
         sums = remembered_sums(after, name)
-        params = families[name].maximise(sums.statistics)  # M-step, Eq 12
+        params = families[name].maximize(sums.statistics)  # M-step, Eq 12
         model = model.learned(name, params, prior.learned(model.weights, name, sums))  # Eqs 12 and 17
     found = run_e_step(shards, model, next(iter(n_with)), eta, judged=True)
     state = state_of(model, found.quality, eta, stays=True)
@@ -146,7 +146,7 @@ def handed(shard: Shard, divergence: Divergence, centres: Centers, names: Sequen
             for other in (*names[i + 1 :], *names[:i]):  # the last to speak is the one just before
                 own = shard.kept[other][1][rows]
                 labels = namespace(own).where(own == NOWHERE, labels, own)
-            found[name].include(X[name], where(shard.views[name].present[rows], labels, NOWHERE))
+            found[name].include(X[name], keep_where(shard.views[name].present[rows], labels, NOWHERE))
     return Agreed(found)
 
 

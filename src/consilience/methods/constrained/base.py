@@ -17,7 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import CSR, add_label_sums, chunks, generator, map_chunks, take_rows, threads, to_numpy
+from ...arrays import CSR, add_label_sums, cut_into_chunks, make_generator, map_chunks, take_rows, to_numpy, use_threads
 from ...data import Constraints, Table, Views
 from ...divergences import SquaredEuclidean, ViewRows
 from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
@@ -98,7 +98,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         ids = entity_ids(X, views)
         given = positions_of(check_constraints(constraints), views, ids, None)
         problem = Linked(rows, given.must, given.cannot, self._measured)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             best, interrupted = best_of(self._attempts(problem, given))
         state: ConstrainedState = best.result
         remember(self, X, views)
@@ -126,7 +126,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         n_runs = self.n_init if isinstance(self.init, str) else 1
         metric = self._first_metric(problem)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
-            for i, rng in enumerate(generator(self.random_state).spawn(n_runs)):
+            for i, rng in enumerate(make_generator(self.random_state).spawn(n_runs)):
                 centres, labels = self._start(problem, given, rng)
                 order = visiting(self.order, rng)
                 states = constrained_kmeans(problem, metric, centres, order, labels)
@@ -171,7 +171,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         """
         check_is_fitted(self)
         rows = only_view(self, check_views(self, X, reset=False), self.cluster_centers_)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             return costs_of(rows, self._metric, self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
@@ -229,7 +229,7 @@ def ready_rows(X: Any, centres: np.ndarray | None = None) -> ViewRows:
 
 def costs_of(rows: ViewRows, metric: Metric, centres: np.ndarray) -> np.ndarray:
     """What each row costs in each cluster: (n, k)."""
-    return np.concatenate(list(map_chunks(metric.measure(rows, centres), chunks(rows.X))))
+    return np.concatenate(list(map_chunks(metric.measure(rows, centres), cut_into_chunks(rows.X))))
 
 
 def visiting(order: str, rng: np.random.Generator) -> Order:

@@ -22,7 +22,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._saving import save_as
-from ...arrays import CSR, add_label_sums, blocks, chunks, map_chunks, map_values, nearest, scorer
+from ...arrays import (
+    CSR,
+    add_label_sums,
+    argmax_scores,
+    build_scorer,
+    cut_into_blocks,
+    cut_into_chunks,
+    map_chunks,
+    map_values,
+)
 from ...divergences import SquaredEuclidean, ViewRows
 from ...families import Gaussian, GaussianFull, GaussianTied
 from ..common.starts import spread
@@ -119,10 +128,10 @@ class Identity(Metric):
         return make_divergence(view, SquaredEuclidean(), centres)
 
     def nearest(self, view: ViewRows, centres: np.ndarray) -> Nearest:
-        score = scorer(view.X, *SquaredEuclidean().affine(centres, view.origin))
+        score = build_scorer(view.X, *SquaredEuclidean().affine(centres, view.origin))
 
         def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-            winner, value = nearest(view.X[rows, ...], score)
+            winner, value = argmax_scores(view.X[rows, ...], score)
             return winner, np.maximum(view.own[rows] - SquaredEuclidean.scale * value, 0)
 
         return of
@@ -350,11 +359,11 @@ def diagonal_scatter(X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndar
 
     def one_chunk(rows: slice) -> np.ndarray:
         own = np.zeros(centres.shape)
-        for block in blocks(X, rows):
+        for block in cut_into_blocks(X, rows):
             own = add_label_sums((X[block] - centres[labels[block]]) ** 2, labels[block], own)
         return own
 
-    for part in map_chunks(one_chunk, chunks(X, with_sums=True)):
+    for part in map_chunks(one_chunk, cut_into_chunks(X, with_sums=True)):
         total += part
     return total
 

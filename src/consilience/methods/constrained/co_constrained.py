@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data import Constraints, Links, components
-from ...data.links import closure
+from ...data import Constraints, Links, label_components
+from ...data.links import compute_closure
 from ...divergences import ViewRows
 from .cluster_metrics import Metric
 from .linked import Linked, Order
@@ -85,7 +85,7 @@ class Mapped:
         sizes = [own.n_rows for own in self.views.values()]
         starts = dict(zip(self.views, np.cumsum([0, *sizes]), strict=False))
         ties = [self.mappings[pair] + [starts[name] for name in pair] for pair in combinations(self.views, 2)]
-        node = components(np.vstack([np.zeros((0, 2), np.int64), *ties]), sum(sizes))
+        node = label_components(np.vstack([np.zeros((0, 2), np.int64), *ties]), sum(sizes))
         return {name: node[starts[name] : starts[name] + n] for name, n in zip(self.views, sizes, strict=True)}
 
     def closed(self, given: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
@@ -97,19 +97,19 @@ class Mapped:
         """
         everything = self.joined(given, common)
         tied = self.tied(everything.must)
-        sound = Constraints.of_links(everything.must, everything.cannot.where(apart(tied, everything))).closure()
+        sound = Constraints.from_links(everything.must, everything.cannot.where(apart(tied, everything))).closure()
         strongest = max([*everything.must.weights, *everything.cannot.weights], default=1.0)
         closed = {}
         for name, own in self.nodes.items():
             inferred = sound.transfer(np.column_stack([own, np.arange(len(own))]))
-            inferred |= Constraints.of_links(same_node(own, strongest), Links.none())
-            agreed = Constraints.of_links(given[name].must, given[name].cannot.where(apart(tied[own], given[name])))
+            inferred |= Constraints.from_links(same_node(own, strongest), Links.none())
+            agreed = Constraints.from_links(given[name].must, given[name].cannot.where(apart(tied[own], given[name])))
             closed[name] = Closed(given[name] | inferred, agreed | inferred)
         return closed
 
     def tied(self, must: Links) -> np.ndarray:
         """(nodes,) which nodes must-links tie together."""
-        return components(must.pairs, 1 + max(own.max(initial=-1) for own in self.nodes.values()))
+        return label_components(must.pairs, 1 + max(own.max(initial=-1) for own in self.nodes.values()))
 
     def conflicts(self, given: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
         """Pairs of entities that cannot-links keep apart, and must-links or the mapping tie together."""
@@ -122,8 +122,8 @@ class Mapped:
 
     def joined(self, given: Mapping[str, Constraints], common: Constraints) -> Constraints:
         """The constraints of all views and of the entities as such, between nodes."""
-        numbered = (own.renumbered(self.nodes[name]) for name, own in given.items())
-        return reduce(or_, numbered, common.renumbered(self.entity_nodes))
+        numbered = (own.renumber(self.nodes[name]) for name, own in given.items())
+        return reduce(or_, numbered, common.renumber(self.entity_nodes))
 
     @cached_property
     def entities(self) -> np.ndarray:
@@ -153,7 +153,7 @@ def same_node(node: np.ndarray, weight: float) -> Links:
     order = np.argsort(node, kind="stable")
     pairs = np.column_stack([order[:-1], order[1:]])
     pairs = pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]
-    return closure(Links.of(pairs, np.full(len(pairs), weight)), Links.none())[0]
+    return compute_closure(Links.of(pairs, np.full(len(pairs), weight)), Links.none())[0]
 
 
 @dataclass(frozen=True, eq=False)

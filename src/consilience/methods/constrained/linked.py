@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import CSR, take_rows
-from ...data import Links, both_ways, numbered
+from ...data import Links, compact_pairs, list_partners
 from ...divergences import ViewRows
 from .cluster_metrics import Metric, mean_variance
 from .farthest import Farthest
@@ -48,7 +48,7 @@ class Linked:
 
     @cached_property
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
-        return numbered(np.vstack([self.must.pairs, self.cannot.pairs]))
+        return compact_pairs(np.vstack([self.must.pairs, self.cannot.pairs]))
 
     @property
     def rows(self) -> np.ndarray:
@@ -78,7 +78,7 @@ class Linked:
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        indptr, partners, link = both_ways(self.pairs, len(self.rows))
+        indptr, partners, link = list_partners(self.pairs, len(self.rows))
         return Neighbours(indptr, partners, self.weights[link], link < len(self.must.weights), link)
 
     @cached_property

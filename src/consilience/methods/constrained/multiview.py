@@ -20,8 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...arrays import CSR, generator, take_rows, threads
-from ...data import Constraints, Table, Views, per_view
+from ...arrays import CSR, make_generator, take_rows, use_threads
+from ...data import Constraints, Table, Views, resolve_per_view
 from ..common.constraint_checks import by_view, entity_ids, positions_of, warn_of_conflicts
 from ..common.input_checks import check_n_clusters, check_views, remember, store_agreement, warn_of_empty
 from ..common.progress import announce, progress
@@ -247,14 +247,14 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        rng = generator(self.random_state)
+        rng = make_generator(self.random_state)
         mapped = self._mapped(views, rng)
         given, common = by_view(constraints, views.names)
         ids = entity_ids(X, views)
         common = positions_of(common, views, ids, None)
         by_name = {name: positions_of(own, views, ids, name) for name, own in given.items()}
         known = {name: in_view(by_name[name] | common, own) for name, own in mapped.views.items()}
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             closed = self._closed(mapped, known, common)
             self._check_sparse(mapped, closed)
             base = self._base(mapped, rng)
@@ -267,7 +267,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             done = self._run(mapped, base, closed, thresholds, alone)
         remember(self, X, views)
         self.thresholds_ = thresholds
-        self.given_ = mapped.joined(known, common).renumbered(mapped.entities)
+        self.given_ = mapped.joined(known, common).renumber(mapped.entities)
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
@@ -371,7 +371,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         rng: np.random.Generator,
     ) -> dict[str, float]:
         if self.threshold != "auto":
-            asked = per_view("threshold", self.threshold, mapped.views)
+            asked = resolve_per_view("threshold", self.threshold, mapped.views)
             for name, own in asked.items():
                 if not isinstance(own, Real) or not float(own) > 0:
                     raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {own!r}")
@@ -417,8 +417,8 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             metric = clusters.metric.reordered(order)
             self._views[name] = Fitted(clusters.centres[order], metric, clusters.metric.variance(costs))
             view_labels[name] = renumbered(labels[name], numbers[name])
-            self.propagated_[name] = state.handed[name].renumbered(rows.entity)
-            self.constraints_[name] = state.links[name].renumbered(rows.entity)
+            self.propagated_[name] = state.handed[name].renumber(rows.entity)
+            self.constraints_[name] = state.links[name].renumber(rows.entity)
         self.cluster_centers_ = {name: fitted.centres for name, fitted in self._views.items()}
         self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
         self.labels_ = joint(view_labels, self._costs(views))
@@ -484,7 +484,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             costs = self._view_costs(views)
         there = dict(zip(costs, views.present.T, strict=True))
         labels = {name: np.where(there[name], own.argmin(axis=1), -1) for name, own in costs.items()}
@@ -521,7 +521,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             The costs.
         """
         check_is_fitted(self)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             return self._costs(check_views(self, X, reset=False))
 
     @property

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from ...arrays import Array, add_label_sums, dense_rows, take_rows
-from ...data import Constraints, Links, both_ways, numbered
+from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
+from ...data import Constraints, Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean, ViewRows
 from ..common.starts import further_seeds, plus_plus_seeds
 from ..kmeans.algorithm import compute_divergences
@@ -22,11 +22,11 @@ def neighbourhoods(given: Constraints, everything: Constraints) -> list[np.ndarr
     from . import kernels as link_kernels
 
     must, cannot = everything.must, everything.cannot
-    rows, ends = numbered(np.vstack([must.pairs, cannot.pairs]))
+    rows, ends = compact_pairs(np.vstack([must.pairs, cannot.pairs]))
     ties, apart = np.split(ends, [len(must.pairs)])
     sure = is_among(must.pairs, given.must.pairs)
     first = np.argsort(-np.where(sure, np.inf, must.weights), kind="stable")
-    indptr, partners, link = both_ways(apart, len(rows))
+    indptr, partners, link = list_partners(apart, len(rows))
     group = link_kernels.tie(ties[first], must.weights[first], sure[first], indptr, partners, cannot.weights[link])
     order = np.argsort(group, kind="stable")
     members = np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1) if len(rows) else []
@@ -56,18 +56,18 @@ def first_centres(
     everyone = np.arange(view.X.shape[0])
     groups = neighbourhoods(given, everything)
     if not groups:
-        return dense_rows(view.X, plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
+        return take_dense_rows(view.X, plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
     centres = means_of(view, groups)
     if len(groups) >= n_clusters:
         return centres[CHOICES[strategy](centres, np.array([len(own) for own in groups]), n_clusters)]
     taken = {int(own[0]) for own in groups}
     alone = kept_apart(everything.cannot, groups)
     if alone is not None:
-        centres = np.vstack([centres, dense_rows(view.X, np.array([alone]))])
+        centres = np.vstack([centres, take_dense_rows(view.X, np.array([alone]))])
         taken.add(alone)
     closest = compute_divergences(view, SquaredEuclidean(), centres).min(axis=1)
     more = further_seeds(partial(away_from, view), everyone, n_clusters, rng, closest, taken)
-    return np.vstack([centres, dense_rows(view.X, np.array(more, int))])
+    return np.vstack([centres, take_dense_rows(view.X, np.array(more, int))])
 
 
 def means_of(view: ViewRows, groups: list[np.ndarray]) -> np.ndarray:
@@ -81,7 +81,7 @@ def means_of(view: ViewRows, groups: list[np.ndarray]) -> np.ndarray:
 
 def away_from(view: ViewRows, seeds: np.ndarray) -> Array:
     """Squared distance of all rows from some."""
-    return compute_divergences(view, SquaredEuclidean(), dense_rows(view.X, seeds))
+    return compute_divergences(view, SquaredEuclidean(), take_dense_rows(view.X, seeds))
 
 
 def kept_apart(cannot: Links, groups: list[np.ndarray]) -> int | None:

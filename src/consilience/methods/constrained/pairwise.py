@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import blocks, dense_rows, map_chunks
+from ...arrays import cut_into_blocks, map_chunks, take_dense_rows
 from ..common.run import Lowest, Report, Run, run
 from ..common.statistics import NOWHERE, Collector, Statistics
 from .cluster_metrics import Metric, Step
@@ -94,7 +94,7 @@ def assign(
 
     def one_chunk(rows: slice) -> tuple[int, Statistics]:
         moved, partial = 0, collector.borrow()
-        for block in blocks(problem.view.X, rows):
+        for block in cut_into_blocks(problem.view.X, rows):
             winner, own[block] = nearest(block)
             free = ~problem.has_links[block]
             moved += int(np.sum(free & (winner != labels[block])))
@@ -126,7 +126,7 @@ def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarra
     empty = np.flatnonzero(counts == 0)
     if len(empty):
         far = np.argsort(-own, kind="stable")[: len(empty)]
-        centres[empty] = dense_rows(problem.view.X, np.resize(far, len(empty)))
+        centres[empty] = take_dense_rows(problem.view.X, np.resize(far, len(empty)))
     return centres
 
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ...arrays import available_memory, cut, map_chunks
-from ...data import PAIR_BYTES, Links, both_ways, numbered
-from ...families.gaussian_full import whitener
+from ...arrays import available_memory, map_chunks, split_slice
+from ...data import PAIR_BYTES, Links, compact_pairs, list_partners
+from ...families.gaussian_full import compute_whitening
 from .cluster_metrics import Metric
 
 # Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns:
@@ -52,7 +52,7 @@ def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metri
         if learned is not None:
             scale = np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned[h])[-1]
             covariance = learned[h] * scale
-        whiteners.append(whitener(covariance))
+        whiteners.append(compute_whitening(covariance))
     return Shapes(centres, np.stack(whiteners))
 
 
@@ -67,7 +67,7 @@ def propagate(
     strong = both.weights >= threshold
     if not strong.any() or not len(targets):
         return Links.none(), Links.none()
-    sources, ends = numbered(both.pairs[strong])
+    sources, ends = compact_pairs(both.pairs[strong])
     strongest = np.zeros(len(sources))
     np.maximum.at(strongest, ends.ravel(), np.repeat(both.weights[strong], 2))
     heights = bells(X, labels, shapes, sources, strongest / threshold, targets)
@@ -97,7 +97,7 @@ def bells(
         widths = np.exp(-0.5 * np.sum(starts**2, axis=1))  # g, by Eq 4: 1 at the centre
         radii = 2 * widths * np.log(odds[own]) * (1 + 1e-9)
 
-        pieces = cut(slice(0, len(own)), -(-len(own) // ROWS))
+        pieces = split_slice(slice(0, len(own)), -(-len(own) // ROWS))
         found = map_chunks(partial(reach, places, starts, widths, radii), pieces)
         for rows, (counts, at, values) in zip(pieces, found, strict=True):
             parts.append((np.repeat(own[rows], counts), order[at], values))
@@ -135,7 +135,7 @@ def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, thres
 
     shape = n_sources, n_targets
     near = sp.csr_array((heights.values, heights.reached, heights.indptr), shape=shape).T.tocsr()
-    indptr, partners, link = both_ways(links.pairs, n_sources)
+    indptr, partners, link = list_partners(links.pairs, n_sources)
     theirs = indptr, partners, links.weights[link]
     free = available_memory()
     most = 1 << 62 if free is None else free // PAIR_BYTES
@@ -146,7 +146,7 @@ def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, thres
             rows.start, rows.stop, n_targets, near.indptr, near.indices, near.data, *theirs, *heights, threshold, most
         )
 
-    for count, found, values in map_chunks(one_chunk, cut(slice(0, n_targets), -(-n_targets // ROWS))):
+    for count, found, values in map_chunks(one_chunk, split_slice(slice(0, n_targets), -(-n_targets // ROWS))):
         n_pairs += count
         if n_pairs > most:
             raise MemoryError(

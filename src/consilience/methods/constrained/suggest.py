@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import to_numpy
-from ...data import Constraints, Views, components
+from ...data import Constraints, Views, label_components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
 from ..common.input_checks import check_views, prepare_rows
@@ -112,7 +112,7 @@ class Known:
         closed = given.closure()
         self.labels, self.costs = labels, costs
         self.own = costs[np.arange(len(labels)), labels]
-        self.group = components(closed.must.pairs, len(labels))
+        self.group = label_components(closed.must.pairs, len(labels))
         self.seen = np.zeros(len(labels), bool)
         self.seen[np.concatenate([closed.must.pairs.ravel(), closed.cannot.pairs.ravel()])] = True
         self.apart = {frozenset(pair) for pair in self.group[closed.cannot.pairs].tolist()}

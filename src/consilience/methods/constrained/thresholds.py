@@ -46,8 +46,8 @@ def folds(
     for f in range(N_FOLDS):
         train, test = {}, {}
         for name, own in given.items():
-            train[name] = Constraints.of_links(own.must.where(must[name] != f), own.cannot.where(cannot[name] != f))
-            test[name] = Constraints.of_links(own.must.where(must[name] == f), own.cannot.where(cannot[name] == f))
+            train[name] = Constraints.from_links(own.must.where(must[name] != f), own.cannot.where(cannot[name] != f))
+            test[name] = Constraints.from_links(own.must.where(must[name] == f), own.cannot.where(cannot[name] == f))
         yield train, test
 
 

@@ -33,7 +33,7 @@ def by_propagation(turn: Turn) -> Constraints:
     state, given = turn.state, turn.given
     shapes = cluster_shapes(turn.X, state.labels, state.centres, state.metric)
     found = propagate(turn.X, state.labels, shapes, given.must, given.cannot, turn.targets, turn.threshold)
-    return Constraints.of_links(*found)
+    return Constraints.from_links(*found)
 
 
 def as_given(turn: Turn) -> Constraints:
@@ -41,7 +41,7 @@ def as_given(turn: Turn) -> Constraints:
     mapped = np.zeros(turn.X.shape[0], bool)
     mapped[turn.targets] = True
     must, cannot = (own.where(mapped[own.pairs].all(axis=1)) for own in (turn.given.must, turn.given.cannot))
-    return Constraints.of_links(must, cannot)
+    return Constraints.from_links(must, cannot)
 
 
 def by_membership(turn: Turn) -> Constraints:
@@ -51,7 +51,7 @@ def by_membership(turn: Turn) -> Constraints:
     pairs = turn.targets[np.column_stack(np.triu_indices(n, 1))]
     same = turn.state.labels[pairs[:, 0]] == turn.state.labels[pairs[:, 1]]
     weights = np.ones(len(pairs))
-    return Constraints.of_links(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
+    return Constraints.from_links(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
 
 
 def nothing(turn: Turn) -> Constraints:  # noqa: ARG001

@@ -16,8 +16,8 @@ from operator import add
 import numpy as np
 from scipy.optimize import minimize
 
-from ...arrays import Array, KernelMatrix, like, namespace, on_host, rounding, to_numpy, where
-from ...arrays.pairwise import joined
+from ...arrays import Array, KernelMatrix, asarray_like, is_on_host, keep_where, machine_epsilon, namespace, to_numpy
+from ...arrays.pairwise import concat_blocks
 from .components import log_sums, places, positive, spread, wide
 from .proportions import mixture_proportions, proportions
 
@@ -37,14 +37,14 @@ class ViewComponents:
 
     def __matmul__(self, q: Array) -> Array:
         own = self.taken(q)
-        return joined(self.matrix.over_tiles(lambda _, tile: times(tile, own), whole=True))
+        return concat_blocks(self.matrix.map_tiles(lambda _, tile: times(tile, own), whole=True))
 
     def transposed(self, r: Array) -> Array:
-        found = reduce(add, self.matrix.over_tiles(lambda rows, tile: sums_by(r[rows], tile), whole=True))
+        found = reduce(add, self.matrix.map_tiles(lambda rows, tile: sums_by(r[rows], tile), whole=True))
         return self.spread(found, 0.0)
 
     def squared_sums(self, r: Array) -> Array:
-        found = reduce(add, self.matrix.over_tiles(lambda rows, tile: sums_by(r[rows], squares(tile))))
+        found = reduce(add, self.matrix.map_tiles(lambda rows, tile: sums_by(r[rows], squares(tile))))
         return self.spread(found, 0.0)
 
     def columns(self, components: np.ndarray) -> Array:
@@ -57,8 +57,8 @@ class ViewComponents:
         """Of a table that is held its own entries, to the last bit; a table that is not is computed in part."""
         if not self.matrix.held:
             return self.matrix.columns(chosen)
-        at = like(chosen, self.matrix.left.X)
-        return joined(self.matrix.over_tiles(lambda _, tile: namespace(tile).take(tile, at, axis=1), whole=True))
+        at = asarray_like(chosen, self.matrix.left.X)
+        return concat_blocks(self.matrix.map_tiles(lambda _, tile: namespace(tile).take(tile, at, axis=1), whole=True))
 
     def taken(self, values: Array) -> Array:
         """The numbers of those that have the view."""
@@ -71,14 +71,14 @@ class ViewComponents:
     @cached_property
     def _positions(self) -> Array:
         """Who has the view, where the likelihoods are."""
-        return like(self.entities, self.matrix.left.X)
+        return asarray_like(self.entities, self.matrix.left.X)
 
     @cached_property
     def _places(self) -> Array:
         """Where they are among those that have the view, likewise."""
         there = np.zeros(self.n_entities, dtype=bool)
         there[self.entities] = True
-        return like(places(there), self.matrix.left.X)
+        return asarray_like(places(there), self.matrix.left.X)
 
 
 def times(tile: Array, thin: Array) -> Array:
@@ -146,10 +146,12 @@ class AllViews:
     @property
     def noise(self) -> float:
         """What rounding may do to a mean log-likelihood: products of float32 numbers on a device are of that type."""
-        return 0.0 if on_host(self.kind) else max(rounding(view.matrix.left.X) for view in self.views.values())
+        return (
+            0.0 if is_on_host(self.kind) else max(machine_epsilon(view.matrix.left.X) for view in self.views.values())
+        )
 
     def __matmul__(self, q: Array) -> Array:
-        return joined(view @ q for view in self.views.values())
+        return concat_blocks(view @ q for view in self.views.values())
 
     @property
     def T(self) -> Upright:
@@ -159,7 +161,7 @@ class AllViews:
         return reduce(add, (view.squared_sums(r[rows]) for view, rows in self.with_parts()))
 
     def columns(self, components: np.ndarray) -> Array:
-        return joined(view.columns(components) for view in self.views.values())
+        return concat_blocks(view.columns(components) for view in self.views.values())
 
     def by_view(self, values: Array, otherwise: float) -> Array:
         """Numbers of the stacked rows as a table: (entities, views)."""
@@ -168,7 +170,7 @@ class AllViews:
 
     def stacked(self, table: Array) -> Array:
         """The other way round."""
-        return joined(view.taken(table[:, v]) for v, view in enumerate(self.views.values()))
+        return concat_blocks(view.taken(table[:, v]) for v, view in enumerate(self.views.values()))
 
     def with_parts(self) -> Iterator[tuple[ViewComponents, slice]]:
         return zip(self.views.values(), self.parts, strict=True)
@@ -226,7 +228,7 @@ def uniform(given: Problem) -> Iterator[ConvexState]:
     The last state is settled: its gap is reached, or as small as rounding lets it be.
     """
     A, n_views = given.A, len(given.A.views)
-    w, q = (like(np.full(n, 1 / n), A.kind) for n in A.shape)
+    w, q = (asarray_like(np.full(n, 1 / n), A.kind) for n in A.shape)
     equal, names = np.full(n_views, 1 / n_views), tuple(A.views)
     state = None
     for found in proportions(A, w, q):
@@ -240,7 +242,7 @@ def uniform(given: Problem) -> Iterator[ConvexState]:
 def learned(given: Problem) -> Iterator[ConvexState]:
     """EM for the weights of the views (Algorithm 1): one state a round."""
     A, names = given.A, tuple(given.A.views)
-    q = like(np.full(A.n_entities, 1 / A.n_entities), A.kind)
+    q = asarray_like(np.full(A.n_entities, 1 / A.n_entities), A.kind)
     scores = log_joint(given, q, given.start)
     P, _ = posteriors(scores, given.least)  # E-step, Eq 11
     reached = bound(scores, P)
@@ -257,7 +259,7 @@ def learned(given: Problem) -> Iterator[ConvexState]:
 
 def log_joint(given: Problem, q: Array, weights: np.ndarray) -> Array:
     """Log of pi^v C(x) Q^v(x), minus infinity where an entity lacks the view: (entities, views)."""
-    return given.A.by_view(log(given.A @ q) + given.log_C, -np.inf) + like(log(weights), given.log_C)
+    return given.A.by_view(log(given.A @ q) + given.log_C, -np.inf) + asarray_like(log(weights), given.log_C)
 
 
 def log(values: Array) -> Array:
@@ -283,7 +285,7 @@ def posteriors(scores: Array, least: float) -> tuple[Array, np.ndarray]:
     if (column_means(P) >= floors).all():
         return P, np.zeros(len(floors))
     lift = lifted(scores, floors)
-    return softmax(scores + like(lift, scores)), lift
+    return softmax(scores + asarray_like(lift, scores)), lift
 
 
 def softmax(scores: Array) -> Array:
@@ -291,7 +293,7 @@ def softmax(scores: Array) -> Array:
     xp = namespace(scores)
     top = xp.max(scores, axis=1, keepdims=True)
     possible = xp.isfinite(top)
-    raised = xp.exp(where(possible, scores, 0.0) - where(possible, top, 0.0))
+    raised = xp.exp(keep_where(possible, scores, 0.0) - keep_where(possible, top, 0.0))
     return raised / xp.sum(raised, axis=1, keepdims=True)
 
 
@@ -304,19 +306,19 @@ def lifted(scores: Array, floors: np.ndarray) -> np.ndarray:
     xp = namespace(scores)
     finite = xp.isfinite(scores)
     n_finite = np.maximum(to_numpy(xp.sum(wide(finite), axis=0)), 1)  # a view may have no finite score at all
-    middle = to_numpy(xp.sum(where(finite, scores, 0.0), axis=0)) / n_finite
+    middle = to_numpy(xp.sum(keep_where(finite, scores, 0.0), axis=0)) / n_finite
     short = column_means(softmax(scores)) < floors
     start = np.where(short, middle.max() - middle, 0.0)  # near enough for posteriors that are not all zero or one
 
     def dual(lift: np.ndarray) -> tuple[float, np.ndarray]:
-        raised = scores + like(lift, scores)
+        raised = scores + asarray_like(lift, scores)
         return float(xp.mean(log_sums(raised))) - floors @ lift, column_means(softmax(raised)) - floors
 
     exactly = {"ftol": 0.0, "gtol": FLOOR_ERROR, "maxiter": MOST_ROUNDS}
     lift = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=exactly).x
     best, error = lift, np.inf
     for _ in range(NEWTON_STEPS):
-        P = softmax(scores + like(lift, scores))
+        P = softmax(scores + asarray_like(lift, scores))
         slope = column_means(P) - floors
         free = (lift > 0) | (slope < 0)
         if np.abs(slope[free]).max(initial=0.0) >= error:
@@ -333,5 +335,5 @@ def bound(scores: Array, P: Array) -> float:
     """Mean log-likelihood (Eq 10) where the posteriors are Bayes's; where they are not, what EM climbs instead."""
     xp = namespace(P)
     explains = P > 0
-    terms = P * (where(explains, scores, 0.0) - xp.log(where(explains, P, 1.0)))
+    terms = P * (keep_where(explains, scores, 0.0) - xp.log(keep_where(explains, P, 1.0)))
     return float(xp.mean(xp.sum(terms, axis=1)))

@@ -11,7 +11,7 @@ import numpy as np
 from array_api_compat import device
 from scipy.special import logsumexp
 
-from ...arrays import Array, like, namespace, where
+from ...arrays import Array, asarray_like, keep_where, namespace
 
 AHEAD = 0.05  # a set's own maximum is sought until it is nearer than this share of the whole gap
 SLOPE = 1e-4  # share of the slope that a step must gain
@@ -49,12 +49,12 @@ def objective(w: Array, Q: Array) -> float:
 
 def ratio(w: Array, Q: Array) -> Array:
     """W / Q, zero where w is."""
-    return w / where(w != 0, Q, 1.0)
+    return w / keep_where(w != 0, Q, 1.0)
 
 
 def positive(values: Array) -> Array:
     """To divide by: one in place of zero."""
-    return where(values > 0, values, 1.0)
+    return keep_where(values > 0, values, 1.0)
 
 
 def as_real(name: str, values: Any) -> np.ndarray:
@@ -72,7 +72,7 @@ def some_columns(table: Array, chosen: np.ndarray) -> Array:
     """A few columns, by position; numpy's way to index puts each of them in one piece."""
     if isinstance(table, np.ndarray):
         return table[:, chosen]
-    return namespace(table).take(table, like(chosen, table), axis=1)
+    return namespace(table).take(table, asarray_like(chosen, table), axis=1)
 
 
 def places(there: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ def spread(values: Array, at: Array, otherwise: float, axis: int = 0) -> Array:
     xp = namespace(values)
     shape = tuple(1 if i == axis else length for i, length in enumerate(values.shape))
     nothing = xp.full(shape, otherwise, dtype=values.dtype, device=device(values))
-    return xp.take(xp.concat([values, nothing], axis=axis), like(at, values), axis=axis)
+    return xp.take(xp.concat([values, nothing], axis=axis), asarray_like(at, values), axis=axis)
 
 
 def wide(values: Array) -> Array:
@@ -100,5 +100,5 @@ def log_sums(table: Array) -> Array:
         return logsumexp(table, axis=1)
     xp = namespace(table)
     largest = xp.max(table, axis=1)
-    unit = where(xp.isfinite(largest), largest, 0.0)
+    unit = keep_where(xp.isfinite(largest), largest, 0.0)
     return xp.log(xp.sum(xp.exp(table - unit[:, None]), axis=1)) + unit

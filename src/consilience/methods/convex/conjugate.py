@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...arrays import Array, namespace, where
-from ...arrays.pairwise import fetched
+from ...arrays import Array, keep_where, namespace
+from ...arrays.pairwise import fetch_numbers
 from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio
 from .quadratic import Exchanges
 
@@ -66,14 +66,14 @@ def conjugate_minimum(
     xp = namespace(q)
     p, enough, exchanges = q, None, Exchanges(q.shape[0])
     for _ in range(EXCHANGES):
-        p = where(free, p, 0.0)
-        rest = where(free, b - H(p), 0.0)
+        p = keep_where(free, p, 0.0)
+        rest = keep_where(free, b - H(p), 0.0)
         scaled = metric * rest
         direction, size = scaled, float(rest @ scaled)
         enough = residual**2 * size if enough is None else enough
         for _ in range(CONJUGATE_STEPS):
-            curved = where(free, H(direction), 0.0)
-            bend, length = fetched([direction @ curved, direction @ (direction / metric)])
+            curved = keep_where(free, H(direction), 0.0)
+            bend, length = fetch_numbers([direction @ curved, direction @ (direction / metric)])
             if size <= enough or bend <= FLAT * length:
                 break
             p = p + size / bend * direction
@@ -90,4 +90,4 @@ def conjugate_minimum(
 
 def above(values: Array) -> Array:
     """Zero in place of what is negative."""
-    return where(values > 0, values, 0.0)
+    return keep_where(values > 0, values, 0.0)

@@ -16,8 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...arrays import available_memory, like, namespace, on_device, threads, to_numpy
-from ...data import Table, Views, per_view
+from ...arrays import asarray_like, available_memory, explain_out_of_memory, namespace, to_numpy, use_threads
+from ...data import Table, Views, resolve_per_view
 from ...divergences import DIVERGENCES
 from ..common.input_checks import check_n_clusters, check_views, name_of, remember, store_agreement, warn_of_empty
 from ..common.progress import progress
@@ -266,7 +266,10 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         factors, start = self._factors(views.names), self._start(views.names)
         self._check(views, divergences)
         columns = columns_of(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
-        with threads(self.n_jobs), on_device(f"the comparison of {len(views):,} entities with each other"):
+        with (
+            use_threads(self.n_jobs),
+            explain_out_of_memory(f"the comparison of {len(views):,} entities with each other"),
+        ):
             found, kept = measured(restricted(views, columns), divergences)
             tried = self._try(found, len(kept), factors, start)
             separations = [separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
@@ -318,7 +321,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             if self.beta_unit == "absolute":
                 raise ValueError("beta='auto' tries factors: use beta_unit='beta0'")
             return [dict.fromkeys(names, factor) for factor in FACTORS]
-        factors = per_view("beta", self.beta, names)
+        factors = resolve_per_view("beta", self.beta, names)
         for name, factor in factors.items():
             if not isinstance(factor, Real) or not 0 < float(factor) < np.inf:
                 raise ValueError(f"view {name!r}: beta={factor!r} must be a number above 0")
@@ -329,7 +332,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         if self.init is None:
             return np.full(len(names), 1 / len(names))
         given = self.init.tolist() if isinstance(self.init, np.ndarray) else self.init
-        weights = per_view("init", given, names)
+        weights = resolve_per_view("init", given, names)
         for name, weight in weights.items():
             if not isinstance(weight, Real) or not 0 < float(weight) < np.inf:
                 raise ValueError(f"view {name!r}: init={weight!r} must be a weight, a number above 0")
@@ -352,7 +355,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         """Find the shares and the weights, and who belongs to whom."""
         A = components(found, betas, n)
         seen = seen_in_fit(found, betas, normalizer=self._normalizes)
-        log_C = like(np.concatenate([own.log_normalizer for own in seen.values()]), A.kind)
+        log_C = asarray_like(np.concatenate([own.log_normalizer for own in seen.values()]), A.kind)
         weighting = WEIGHTS[self.weights]
         states = weighting.states(Problem(A, log_C, start, min(self.tol, GAP), self.tol, self.min_weight))
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
@@ -445,7 +448,10 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
     def _place(self, X: Any) -> Placement:
         check_is_fitted(self)
         views = restricted(check_views(self, X, reset=False), self._columns)
-        with threads(self.n_jobs), on_device(f"the comparison of {len(views):,} entities with the exemplars"):
+        with (
+            use_threads(self.n_jobs),
+            explain_out_of_memory(f"the comparison of {len(views):,} entities with the exemplars"),
+        ):
             seen = seen_in(views, self._known)
             placement = self._placer.place(seen, len(views))
         warn_of_strangers(views, placement.strangers)
@@ -473,7 +479,7 @@ def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
         if not own.mean:
             continue  # the view of one entity
         distances = PairDistances.between(own.measure, own.points, own.exemplars, held=False)
-        of_clusters, _ = means(Space(own.entities, distances, 1.0), like(labels, own.points.X), n_clusters)
+        of_clusters, _ = means(Space(own.entities, distances, 1.0), asarray_like(labels, own.points.X), n_clusters)
         sizes = np.bincount(labels[own.entities], minlength=n_clusters)
         shares.append(float(sizes @ to_numpy(of_clusters.spread)) / (len(own.entities) * own.mean / 2))
     n = len(labels)
@@ -513,7 +519,7 @@ def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: boo
         distances = PairDistances.between(own.measure, own.points, own.exemplars, held=held[name])
         spaces.append(Space(own.entities, distances, weight))
     n_clusters, labels = fitted.model.n_clusters, fitted.placement.P.argmax(axis=1)
-    states = multi_view_kernel_kmeans(spaces, like(labels, next(iter(found.values())).points.X), n_clusters)
+    states = multi_view_kernel_kmeans(spaces, asarray_like(labels, next(iter(found.values())).points.X), n_clusters)
     with progress("kernel k-means", 1, verbose) as show:
         ended = run(states, max_iter=ROUNDS, tol=0.0, patience=ROUNDS, report=partial(show, 0))
     views = {

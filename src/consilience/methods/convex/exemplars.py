@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import softmax
 
 from ..._saving import refer_as, save_as
-from ...arrays import Array, KernelMatrix, Points, like, namespace, rounding, to_numpy
-from ...arrays.pairwise import joined
+from ...arrays import Array, KernelMatrix, KernelRows, asarray_like, machine_epsilon, namespace, to_numpy
+from ...arrays.pairwise import concat_blocks
 from ...divergences import Measure
 from .components import log_sums, places, spread, wide
 
@@ -31,10 +31,10 @@ class Exponents:
 
     measure: Measure
 
-    def points(self, X: Array) -> Points:
+    def points(self, X: Array) -> KernelRows:
         return self.measure.others(X)
 
-    def tile(self, left: Points, right: Points) -> Array:
+    def tile(self, left: KernelRows, right: KernelRows) -> Array:
         return self.measure.tile(left, right)
 
 
@@ -46,7 +46,7 @@ class ViewExemplars:
     measure: Measure
     beta: float
     there: np.ndarray  # (exemplars,) which of them have the view
-    side: Points  # those that do
+    side: KernelRows  # those that do
 
     def some(self, chosen: np.ndarray) -> ViewExemplars:
         """A part of the exemplars, by position."""
@@ -54,42 +54,42 @@ class ViewExemplars:
         there = self.there[chosen]
         return replace(self, there=there, side=self.side.some(at[chosen][there]))
 
-    def compare(self, points: Points, log_q: np.ndarray, n_clusters: int) -> Comparison:
+    def compare(self, points: KernelRows, log_q: np.ndarray, n_clusters: int) -> Comparison:
         """Points against the exemplars, of whom the first `n_clusters` stand for clusters."""
         heads = self.there[:n_clusters]
         n_heads, at = int(heads.sum()), places(heads)
 
         def one_block(rows: slice, tile: Array) -> tuple[Array, ...]:
             minus_d = wide(tile)
-            own = self.beta * minus_d + like(log_q[self.there], minus_d)
+            own = self.beta * minus_d + asarray_like(log_q[self.there], minus_d)
             same = self.is_same(points.at(rows), minus_d)
             first = (spread(table[:, :n_heads], at, never, axis=1) for table, never in ((own, -np.inf), (same, False)))
             return (log_sums(own), *first)
 
         if not self.there.any():
             return Comparison.of_nothing(points.X.shape[0], n_clusters)
-        parts = self.matrix(points).over_tiles(one_block)
-        return Comparison(*(to_numpy(joined(part)) for part in zip(*parts, strict=True)))
+        parts = self.matrix(points).map_tiles(one_block)
+        return Comparison(*(to_numpy(concat_blocks(part)) for part in zip(*parts, strict=True)))
 
-    def same(self, points: Points) -> Array:
+    def same(self, points: KernelRows) -> Array:
         """Which points are the same as which of the exemplars that have the view."""
-        return joined(self.matrix(points).over_tiles(lambda rows, tile: self.is_same(points.at(rows), tile)))
+        return concat_blocks(self.matrix(points).map_tiles(lambda rows, tile: self.is_same(points.at(rows), tile)))
 
-    def matrix(self, points: Points) -> KernelMatrix:
+    def matrix(self, points: KernelRows) -> KernelMatrix:
         """Minus the divergences of points from the exemplars that have the view."""
         return KernelMatrix(Exponents(self.measure), points, self.side, held=False)
 
-    def is_same(self, points: Points, minus_d: Array) -> Array:
+    def is_same(self, points: KernelRows, minus_d: Array) -> Array:
         """Which divergences are nothing but rounding in the sum of the rows' own terms."""
-        unit = SAME * rounding(points.X)
+        unit = SAME * machine_epsilon(points.X)
         own, others = (own_sizes(side) for side in (points, self.side))
         return minus_d >= -unit * (own[:, None] + others)
 
 
-def own_sizes(side: Points) -> Array:
+def own_sizes(side: KernelRows) -> Array:
     """How large the rows' own terms are; given distances have none."""
     if side.own is None:
-        return like(np.zeros(side.X.shape[0]), side.X)
+        return asarray_like(np.zeros(side.X.shape[0]), side.X)
     return namespace(side.own).abs(wide(side.own))
 
 
@@ -111,7 +111,7 @@ class Seen(NamedTuple):
     """Entities in one view."""
 
     entities: np.ndarray  # the positions of those that have it
-    points: Points
+    points: KernelRows
     log_normalizer: np.ndarray  # (n of the view,) log C(x)
 
 
@@ -217,7 +217,7 @@ def gathered(views: Mapping[str, ViewExemplars], seen: Mapping[str, Seen], q: np
     return np.bincount(np.concatenate(firsts), weights=q[support], minlength=len(q))
 
 
-def agreement(view: ViewExemplars, points: Points, there: np.ndarray) -> Array:
+def agreement(view: ViewExemplars, points: KernelRows, there: np.ndarray) -> Array:
     """One where an entity is the same as an exemplar in this view, zero also where either lacks it."""
     same = view.same(points)
     same = spread(spread(same, places(view.there), False, axis=1), places(there), False)
@@ -228,7 +228,7 @@ def first_same(agree: Array, n_views: np.ndarray, exemplars: np.ndarray) -> np.n
     """The first entity that is the same as each exemplar in all views that either has; at the latest itself."""
     xp = namespace(agree)
     of_entity, of_exemplar, entity, itself = (
-        like(own, agree) for own in (n_views, n_views[exemplars], np.arange(len(n_views)), exemplars)
+        asarray_like(own, agree) for own in (n_views, n_views[exemplars], np.arange(len(n_views)), exemplars)
     )
     same = (agree == of_entity[:, None]) & (agree == of_exemplar) | (entity[:, None] == itself)
     return to_numpy(xp.argmax(xp.astype(same, xp.int8), axis=0))

@@ -13,19 +13,19 @@ from ..._saving import save_as
 from ...arrays import (
     Array,
     KernelMatrix,
-    Points,
-    as_kind,
+    KernelRows,
+    all_rows_equal,
+    as_rows_like,
+    available_device_memory,
     available_memory,
-    device_memory,
-    fits_table,
+    fits_in_memory,
     itemsize,
+    machine_epsilon,
     namespace,
-    rounding,
-    rows_are_same,
     to_numpy,
 )
 from ...arrays.pairwise import DEVICE_SHARE
-from ...data import Views, per_view
+from ...data import Views, resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ..common.input_checks import ready_blocks, warn_of_lost
 from ..common.similarities import named, only
@@ -43,8 +43,8 @@ class Measured:
 
     X: Any
     measure: Measure
-    points: Points
-    exemplars: Points
+    points: KernelRows
+    exemplars: KernelRows
     entities: np.ndarray  # their positions
     mean: float  # divergence of two of them
 
@@ -74,7 +74,7 @@ class Known(NamedTuple):
 def by_name(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
     """The divergence of each view, as an object, from what the user gave."""
     chosen = {}
-    for name, own in per_view("divergence", given, names).items():
+    for name, own in resolve_per_view("divergence", given, names).items():
         if isinstance(own, str) and own not in DIVERGENCES:
             raise ValueError(f"view {name!r}: no divergence {own!r}; choose from {', '.join(map(repr, DIVERGENCES))}")
         chosen[name] = DIVERGENCES[own]() if isinstance(own, str) else own
@@ -96,14 +96,14 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
         X = only(X, present[name])
-        if X.shape[0] > 1 and rows_are_same(X):
+        if X.shape[0] > 1 and all_rows_equal(X):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         with named(name):
             measure = divergence.learn(X)
             points, exemplars = measure.points(X), measure.exemplars(X)
         mean = measure.total(points, exemplars) / X.shape[0] ** 2
         size = float(namespace(X).mean(own_sizes(points)))
-        if X.shape[0] > 1 and mean <= NOTHING * rounding(X) * size:
+        if X.shape[0] > 1 and mean <= NOTHING * machine_epsilon(X) * size:
             raise ValueError(f"view {name!r} puts no two entities apart: leave the view out")
         found[name] = Measured(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
     warn_of_lost(views, present, LOST)
@@ -119,14 +119,14 @@ def held_tables(found: Mapping[str, Measured]) -> dict[str, bool]:
     held, budget = {}, memory_for_tables(next(iter(found.values())).points.X)
     for name, own in found.items():
         table = len(own.entities) ** 2 * itemsize(own.points.X)
-        held[name] = fits_table(table, own.points.X) and table <= budget
+        held[name] = fits_in_memory(table, own.points.X) and table <= budget
         budget -= table if held[name] else 0
     return held
 
 
 def memory_for_tables(X: Array) -> float:
     """Bytes that tables may take together, where rows like X are."""
-    on_device, here = device_memory(X), available_memory()
+    on_device, here = available_device_memory(X), available_memory()
     if on_device is not None:
         return DEVICE_SHARE * on_device
     return np.inf if here is None else SHARE * here
@@ -159,7 +159,7 @@ def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
         present[name] = to_numpy(there) & to_numpy(own.divergence.comparable(X))
         if present[name].any():
             with named(name):
-                rows = as_kind(only(X, present[name]), own.kind)
+                rows = as_rows_like(only(X, present[name]), own.kind)
                 points = own.measure.others(rows)
                 log_C = own.measure.log_normalizer(rows, own.beta) if own.normalizes else np.zeros(rows.shape[0])
             seen[name] = Seen(np.flatnonzero(present[name]), points, log_C)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import Array, count_labels, like, namespace, to_numpy, where
+from ...arrays import Array, asarray_like, count_labels, keep_where, namespace, to_numpy
 from ..common.run import run
 from .components import as_real, places, positive, spread, wide
 
@@ -56,14 +56,14 @@ class Means:
         xp = namespace(to_members)
         away = to_members - self.spread
         absent = ~xp.any(self.members != 0, axis=0)
-        farthest = xp.max(where(~absent, away, -np.inf), axis=1, keepdims=True)
+        farthest = xp.max(keep_where(~absent, away, -np.inf), axis=1, keepdims=True)
         return xp.where(absent, farthest + self.far, away)
 
 
 def means(space: Space, labels: Array, n_clusters: int) -> tuple[Means, Array]:
     """The means of a partition in one view, and each entity's squared distances from them."""
     xp = namespace(labels)
-    own, clusters = xp.take(labels, like(space.entities, labels)), like(np.arange(n_clusters), labels)
+    own, clusters = xp.take(labels, asarray_like(space.entities, labels)), asarray_like(np.arange(n_clusters), labels)
     members = wide(own[:, None] == clusters)
     members = members / positive(xp.sum(members, axis=0))
     to_members = space.distances @ members
@@ -128,7 +128,7 @@ def refilled(given: Array, distances: Array, n_clusters: int) -> Array:
         sizes[labels[moved]] -= 1
         labels[moved] = empty
         sizes[empty] = 1
-    return like(labels, given)
+    return asarray_like(labels, given)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...arrays import Array, cut, is_array, like, map_chunks, namespace, to_numpy
-from ...arrays.pairwise import fetched
+from ...arrays import Array, asarray_like, is_array, map_chunks, namespace, split_slice, to_numpy
+from ...arrays.pairwise import fetch_numbers
 from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, as_real, objective, positive, ratio, some_columns
 from .conjugate import conjugate_step
 from .quadratic import nonnegative_minimum
@@ -173,13 +173,13 @@ class Mixture:
 
     @property
     def likelihood(self) -> Array:
-        return self.B @ like(self.x, self.B)
+        return self.B @ asarray_like(self.x, self.B)
 
     def of_set(self, values: np.ndarray) -> Array:
         """A number for each of the set at its place among all components, zeros elsewhere."""
         placed = np.zeros(self.base.shape[0], dtype=values.dtype)
         placed[self.chosen] = values
-        return like(placed, self.base)
+        return asarray_like(placed, self.base)
 
     def shares(self) -> Array:
         """Of each component."""
@@ -205,7 +205,7 @@ class Mixture:
         """The best shares of the set, to within an accuracy; components that have none leave."""
         x = self.x
         for _ in range(NEWTON_STEPS):
-            g, H = derivatives(self.B, w, self.B @ like(x, self.B))
+            g, H = derivatives(self.B, w, self.B @ asarray_like(x, self.B))
             if g.max() - 1 <= accuracy:
                 break
             towards = nonnegative_minimum(H, 2 * g - 1, (x > 0) | (g > 1))
@@ -243,7 +243,7 @@ def gram(columns: Array) -> np.ndarray:
     """Products of all columns, fetched; in parts of the rows on the threads allowed."""
     if not isinstance(columns, np.ndarray):
         return to_numpy(columns.T @ columns)
-    parts = cut(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
+    parts = split_slice(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
     return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], parts))
 
 
@@ -253,12 +253,12 @@ def line_search(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarr
     A step after which a point is far less likely than before is no step of Newton's: he knows nothing of there.
     """
     xp = namespace(B)
-    Q = B @ like(x, B)
+    Q = B @ asarray_like(x, B)
     lowest = xp.minimum(LOSS * Q, w * xp.max(B, axis=1))  # no point is less likely than the latter at the maximum
     before, slope, length = objective(w, Q) - x.sum(), float(step @ (g - 1)), 1.0
     while length > SHORTEST:
         moved = np.maximum(x + length * step, 0.0)
-        likelihood = B @ like(moved, B)
+        likelihood = B @ asarray_like(moved, B)
         gained = objective(w, likelihood) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(before)
         if gained and bool(xp.all(likelihood >= lowest)):
             return moved
@@ -291,7 +291,7 @@ class Table:
         return self.matrix.T
 
     def squared_sums(self, r: np.ndarray) -> np.ndarray:
-        parts = cut(slice(0, len(r)), max(1, min(len(r), self.matrix.size // CHUNK)))
+        parts = split_slice(slice(0, len(r)), max(1, min(len(r), self.matrix.size // CHUNK)))
         return reduce(np.add, map_chunks(lambda rows: r[rows] @ self.matrix[rows] ** 2, parts))
 
     def columns(self, components: np.ndarray) -> np.ndarray:
@@ -316,7 +316,9 @@ def checked(name: str, given: Any, n: int) -> Array:
     values = given if is_array(given) and not isinstance(given, np.ndarray) else as_real(name, given)
     xp = namespace(values)
     values = xp.astype(values, xp.float64, copy=False)
-    if values.shape != (n,) or not all(fetched([xp.all(xp.isfinite(values) & (values >= 0)), xp.any(values > 0)])):
+    if values.shape != (n,) or not all(
+        fetch_numbers([xp.all(xp.isfinite(values) & (values >= 0)), xp.any(values > 0)])
+    ):
         raise ValueError(f"{name} must be {n} numbers, none negative and not all zero, got shape {values.shape}")
     values = values / xp.max(values)
     return values / xp.sum(values)

@@ -7,7 +7,7 @@ from array_api_compat import device
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 from scipy.optimize import nnls
 
-from ...arrays import Array, namespace, where
+from ...arrays import Array, keep_where, namespace
 
 MOST_EXCHANGES = 50
 PATIENCE = 3  # exchanges of whole blocks without fewer violations, before they go one by one
@@ -33,7 +33,7 @@ class Exchanges:
             self.patience -= 1
         else:  # Murty's rule cannot go round in circles
             places = xp.arange(wrong.shape[0], device=device(wrong))
-            wrong = places == xp.max(where(wrong, places, -1))  # the last
+            wrong = places == xp.max(keep_where(wrong, places, -1))  # the last
         return wrong
 
 

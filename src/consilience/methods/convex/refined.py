@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._saving import save_as
-from ...arrays import Array, KernelMatrix, Points, to_numpy
+from ...arrays import Array, KernelMatrix, KernelRows, to_numpy
 from ...divergences import Measure
 from .components import wide
 from .exemplars import NOWHERE, Exponents, Placement, Seen
@@ -22,7 +22,7 @@ class PairDistances:
     minus: KernelMatrix
 
     @classmethod
-    def between(cls, measure: Measure, points: Points, exemplars: Points, *, held: bool) -> PairDistances:
+    def between(cls, measure: Measure, points: KernelRows, exemplars: KernelRows, *, held: bool) -> PairDistances:
         """Of points and exemplars."""
         return cls(KernelMatrix(Exponents(measure), points, exemplars, held))
 
@@ -36,11 +36,11 @@ class ViewMeans:
     """The means of the clusters in one view."""
 
     measure: Measure
-    exemplars: Points  # all entities of the fit that have the view
+    exemplars: KernelRows  # all entities of the fit that have the view
     means: Means
     weight: float
 
-    def away(self, points: Points) -> np.ndarray:
+    def away(self, points: KernelRows) -> np.ndarray:
         """Squared distance of points from each mean, fetched if they are on a device."""
         return to_numpy(self.means.away(PairDistances.between(self.measure, points, self.exemplars, held=False)))
 

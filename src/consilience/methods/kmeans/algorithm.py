@@ -17,18 +17,18 @@ from array_api_compat import device
 from ...arrays import (
     Array,
     Scorer,
-    chunks,
-    dense_rows,
-    like,
+    argmax_scores,
+    asarray_like,
+    build_scorer,
+    choose_block_size,
+    compute_scores,
+    count_stored,
+    cut_into_chunks,
+    keep_where,
     map_chunks,
     namespace,
-    nearest,
-    scorer,
-    scores_of,
-    stored,
+    take_dense_rows,
     to_numpy,
-    where,
-    workspace,
 )
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence, ViewRows
@@ -52,7 +52,7 @@ class Centers:
         """A view's centres laid out for its rows, once."""
         key = name, id(view.origin)
         if key not in self._scorers:
-            self._scorers[key] = scorer(view.X, *divergence.affine(self.values[name], view.origin))
+            self._scorers[key] = build_scorer(view.X, *divergence.affine(self.values[name], view.origin))
         return self._scorers[key]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def sweep(
     found = Sweep(statistics, nothing, nothing, nothing)
     for rows, X, cost in e_step(shard, divergence, centres, turns, following):
         handed = newest(shard, turns, rows)
-        statistics.include(X[following], handed if view.complete else where(view.present[rows], handed, NOWHERE))
+        statistics.include(X[following], handed if view.complete else keep_where(view.present[rows], handed, NOWHERE))
         found.cost = found.cost + cost
         if judged:
             counted, agreed = agreement(shard, turns, rows)
@@ -185,13 +185,13 @@ def e_step(
         total = 0.0
         for name in stale:
             view = shard.views[name]
-            winner, value = nearest(X[name], centres.scorer(name, view, divergence))
+            winner, value = argmax_scores(X[name], centres.scorer(name, view, divergence))
             present = view.present[rows]
-            room(shard, name, winner)[rows] = winner if view.complete else where(present, winner, NOWHERE)
+            room(shard, name, winner)[rows] = winner if view.complete else keep_where(present, winner, NOWHERE)
             if name == turns[0]:
                 xp = namespace(view.own)
                 cost = view.own[rows] - divergence.scale * xp.astype(value, xp.float64)
-                total = xp.sum(where(xp.logical_and(present, cost > 0), cost, 0.0))
+                total = xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
         yield rows, X, total
     for name in stale:
         shard.kept[name] = centres.ages[name], shard.kept[name][1]
@@ -199,7 +199,7 @@ def e_step(
 
 def rows_at_a_time(asked: dict[str, Array], n: int) -> int:
     """So many that a second pass over them finds them in the cache."""
-    return min((n * workspace(X, BLOCK) // max(1, stored(X)) for X in asked.values()), default=n)
+    return min((n * choose_block_size(X, BLOCK) // max(1, count_stored(X)) for X in asked.values()), default=n)
 
 
 def room(shard: Shard, name: str, labels: Array) -> Array:
@@ -263,7 +263,7 @@ def maximise(
     chosen = np.argsort(-costs, kind="stable")[: len(empty)]
     moved = np.array(to_numpy(values))
     moved[empty] = rows[np.resize(chosen, len(empty))]
-    return like(moved, values)
+    return asarray_like(moved, values)
 
 
 def farthest(
@@ -278,7 +278,7 @@ def farthest(
     own = to_numpy(compute_divergences(view, divergence, values))[np.arange(len(labels)), np.maximum(labels, 0)]
     costs = np.where(labels[candidates] >= 0, own[candidates], -1.0)
     chosen = np.argsort(-costs, kind="stable")[:n]
-    return costs[chosen], to_numpy(dense_rows(view.X, like(candidates[chosen], view.own)))
+    return costs[chosen], to_numpy(take_dense_rows(view.X, asarray_like(candidates[chosen], view.own)))
 
 
 def label_views(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> dict[str, Array]:
@@ -291,17 +291,17 @@ def label_views(shard: Shard, divergence: Divergence, centres: Centers, names: S
 def compute_divergences(view: ViewRows, divergence: Divergence, centres: Array) -> Array:
     """Divergence of each row from each centre, in float64: (n, k)."""
     measure = make_divergence(view, divergence, centres)
-    return join_blocks(list(map_chunks(measure, chunks(view.X))))
+    return join_blocks(list(map_chunks(measure, cut_into_chunks(view.X))))
 
 
 def make_divergence(view: ViewRows, divergence: Divergence, centres: Array) -> Callable[..., Array]:
     """A function that gives the divergences of some of the rows, which may have been read, from each centre."""
     xp = namespace(centres)
-    score = scorer(view.X, *divergence.affine(centres, view.origin))
+    score = build_scorer(view.X, *divergence.affine(centres, view.origin))
 
     def measure(rows: slice, X: Array | None = None) -> Array:
         X = view.X[rows, ...] if X is None else X
-        away = view.own[rows][:, None] - divergence.scale * xp.astype(scores_of(X, score), xp.float64)
-        return where(away > 0, away, 0.0)
+        away = view.own[rows][:, None] - divergence.scale * xp.astype(compute_scores(X, score), xp.float64)
+        return keep_where(away > 0, away, 0.0)
 
     return measure

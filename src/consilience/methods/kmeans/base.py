@@ -16,7 +16,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 
-from ...arrays import generator, like, on_device, threads, to_numpy
+from ...arrays import asarray_like, explain_out_of_memory, make_generator, to_numpy, use_threads
 from ...data import Table, Views
 from ...divergences import Cosine, Divergence
 from ...rows.shards import Shards, started
@@ -146,7 +146,7 @@ class BaseMultiViewKMeans(
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             shards = prepare_kmeans(views, self._divergence)
             best, interrupted = best_of(self._attempts(shards))
             view_centres = best.run.state.centres
@@ -261,7 +261,7 @@ class BaseMultiViewKMeans(
         views = check_views(self, X, reset=False)
         views = views[[name for name in self.view_columns_ if name in views]]
         check_same_clusters(self.n_clusters, next(iter(self.view_centers_.values())).shape[0])
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             self._step(unlabelled(prepare_kmeans(views, self._divergence, self.cluster_centers_)))
         return self
 
@@ -287,7 +287,7 @@ class BaseMultiViewKMeans(
         """How many restarts, and the labels of each, from a child generator of its own."""
         if not isinstance(self.init, str):
             return 1, iter([given_partition(self.init, shards, self._divergence, self.n_clusters)])
-        rng = generator(self.random_state)
+        rng = make_generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
         rows, chosen = sampled(shards, self.n_clusters, own)
         partition = seeding(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
@@ -331,7 +331,7 @@ class BaseMultiViewKMeans(
         """
         views = known_views(self, X)
         check_out(out, (len(views),), next(iter(self.cluster_centers_.values())).shape[0] - 1)
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             return collected((labels for labels, _ in self._over(views, vote)), out)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -347,7 +347,7 @@ class BaseMultiViewKMeans(
         ndarray of shape (n_entities, n_clusters)
             The distances.
         """
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             return collected(self._over(X, distances_to))
 
     def _score_clusters(self, views: Views) -> ClusterScores:
@@ -365,7 +365,7 @@ class BaseMultiViewKMeans(
     def _measure_relative(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
         """Return relative distances to the clusters, (n, k), and which entities have a view."""
         units = getattr(self, "_units", None) or self._estimate_units()
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             relative = collected(self._over(views, relative_distances, units))
         is_known = ~np.isnan(relative).any(axis=1)
         return np.where(is_known[:, None], relative, 0.0), is_known
@@ -391,14 +391,17 @@ class BaseMultiViewKMeans(
         float
             Minus the sum over entities and views of the divergence from the entity's cluster.
         """
-        with threads(self.n_jobs), on_device(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             return -float(sum(cost for _, cost in self._over(X, vote)))
 
     def _over(self, X: Any, task: Callable[..., T], *common: Any) -> Iterator[T]:
         """A task of new entities and the centres that they are measured against, shard by shard."""
         views = known_views(self, X)
         shards = prepare_kmeans(views, self._divergence, self.cluster_centers_)
-        known = {name: like(to_numpy(self.cluster_centers_[name]), part.present) for name, part in shards.views.items()}
+        known = {
+            name: asarray_like(to_numpy(self.cluster_centers_[name]), part.present)
+            for name, part in shards.views.items()
+        }
         return shards.map(task, self._divergence, known, *common)
 
     @property

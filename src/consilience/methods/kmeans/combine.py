@@ -9,7 +9,7 @@ from operator import add
 
 import numpy as np
 
-from ...arrays import Array, namespace, to_numpy, where
+from ...arrays import Array, keep_where, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows.shards import Shard, iterate_rows, join_blocks
 from ..common.statistics import NOWHERE, Statistics
@@ -19,7 +19,7 @@ from .algorithm import Centers, e_step, extremes, make_divergence, rows_at_a_tim
 def find_unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
     """The label that all views of an entity agree on; NOWHERE where they do not."""
     lowest, highest, _ = extremes(shard, names, rows)
-    return where(lowest == highest, highest, NOWHERE)
+    return keep_where(lowest == highest, highest, NOWHERE)
 
 
 def compute_consensus_centers(agreed: Agreed, divergence: Divergence, centres: Centers) -> dict[str, Array]:
@@ -51,7 +51,7 @@ def collect_consensus(shard: Shard, divergence: Divergence, centres: Centers, na
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
         agreed = find_unanimous(shard, names, rows)
         for name, own in found.items():
-            own.include(X[name], where(shard.views[name].present[rows], agreed, NOWHERE))
+            own.include(X[name], keep_where(shard.views[name].present[rows], agreed, NOWHERE))
     return Agreed(found)
 
 
@@ -86,7 +86,7 @@ def relative_distances(
     xp = namespace(distance)
     weighted = (xp.astype(part.present, distance.dtype) * units[name] for name, part in shard.views.items())
     unit = reduce(add, weighted)
-    return distance / where(unit > 0, unit, np.nan)[:, None]
+    return distance / keep_where(unit > 0, unit, np.nan)[:, None]
 
 
 def distances_from_cluster(
@@ -113,4 +113,4 @@ def divergences_by_view(shard: Shard, divergence: Divergence, centres: Mapping[s
     blocks = {name: view.X for name, view in shard.views.items()}
     for rows, X in iterate_rows(blocks, shard.n, rows_at_a_time(blocks, shard.n)):
         there = {name: view.present[rows][:, None] for name, view in shard.views.items()}
-        yield [where(there[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]
+        yield [keep_where(there[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]

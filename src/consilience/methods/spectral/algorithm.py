@@ -20,7 +20,18 @@ from array_api_compat import device
 
 from ..._saving import save_as
 from ...affinities import Cross, Operator, as_type, degrees
-from ...arrays import Array, cut, like, map_chunks, namespace, on_host, take_rows, where, workspace, zeros
+from ...arrays import (
+    Array,
+    asarray_like,
+    choose_block_size,
+    float64_zeros,
+    is_on_host,
+    keep_where,
+    map_chunks,
+    namespace,
+    split_slice,
+    take_rows,
+)
 from .eigen import SPARE, eigh, thin_qr, top_eigenvectors
 
 SEARCHED = 1 << 18  # entries of S that a thread looks at in one go; a device looks at more
@@ -109,12 +120,12 @@ def embed(K: Operator, n_vectors: int, rng: np.random.Generator) -> First:
     xp, n = namespace(degree), degree.shape[0]
     least = nobody(degree)
     root = as_type(inverse_root(degree, least), K.dtype)[:, None]
-    start = like(rng.standard_normal((n, min(n, n_vectors + SPARE))), degree)
+    start = asarray_like(rng.standard_normal((n, min(n, n_vectors + SPARE))), degree)
     for i, part in enumerate(islice(largest_parts(K.parts()), start.shape[1])):
         # an eigenvector, of the eigenvalue 1
-        start[:, i] = xp.sqrt(where(degree > 0, degree, 0.0)) * like(part.astype(np.float64), degree)
+        start[:, i] = xp.sqrt(keep_where(degree > 0, degree, 0.0)) * asarray_like(part.astype(np.float64), degree)
     found = top_eigenvectors(lambda X: root * (K @ (root * X)), as_type(start, K.dtype), min(n, n_vectors))
-    values, U = without_nothing(found.values, where(root > 0, found.vectors, 0.0))
+    values, U = without_nothing(found.values, keep_where(root > 0, found.vectors, 0.0))
     return First(U, values, root * U, least, root[:, 0] == 0, found.beyond, found.settled)
 
 
@@ -130,9 +141,9 @@ def project(K: Operator, A: Array, n_vectors: int, rng: np.random.Generator) -> 
     B = K @ A
     shift = least_entry(A, B, K.exact, rng)
     half = xp.eye(m, dtype=xp.float64, device=device(A)) / 2
-    C = zeros((2 * m + 1, 2 * m + 1), A)
+    C = float64_zeros((2 * m + 1, 2 * m + 1), A)
     C[:m, m : 2 * m] = C[m : 2 * m, :m] = half
-    C[-1, -1] = xp.astype(-where(shift < 0, shift, 0.0), xp.float64)  # S - min(S), only where it is negative
+    C[-1, -1] = xp.astype(-keep_where(shift < 0, shift, 0.0), xp.float64)  # S - min(S), only where it is negative
     G = xp.concat([A, B, ones(A, A.dtype)], axis=1)  # S - shift = G C G'
     sums = C @ xp.sum(G, axis=0, dtype=xp.float64)
     degree = xp.astype(G, xp.float64, copy=False) @ sums
@@ -142,7 +153,7 @@ def project(K: Operator, A: Array, n_vectors: int, rng: np.random.Generator) -> 
     R = xp.astype(R, xp.float64, copy=False)
     values, Z = eigh(R @ C @ R.T)
     values, Z = (xp.astype(leading(own, n_vectors), Q.dtype) for own in (values[None, :], Z))
-    values, U = without_nothing(values[0, :], where(root > 0, Q @ Z, 0.0))
+    values, U = without_nothing(values[0, :], keep_where(root > 0, Q @ Z, 0.0))
     into = C @ xp.astype(G.T @ (root * U), xp.float64, copy=False)
     return Projected(U, values, A, least, xp.concat([sums[:, None], into], axis=1))
 
@@ -151,7 +162,9 @@ def least_entry(A: Array, B: Array, exact: bool, rng: np.random.Generator) -> Ar
     """The smallest entry of (A B' + B A') / 2: of all entries, or of a sample of rows, some rows at a time."""
     xp, n = namespace(A), A.shape[0]
     left, right = xp.concat([A, B], axis=1), xp.concat([B, A], axis=1)
-    chosen = None if exact else take_rows(left, like(np.sort(rng.choice(n, min(n, SAMPLED), replace=False)), left))
+    chosen = (
+        None if exact else take_rows(left, asarray_like(np.sort(rng.choice(n, min(n, SAMPLED), replace=False)), left))
+    )
 
     def smallest(rows: slice) -> Array:
         if chosen is not None:
@@ -159,22 +172,22 @@ def least_entry(A: Array, B: Array, exact: bool, rng: np.random.Generator) -> Ar
         return xp.min(left[rows, :] @ right[rows.start :, :].T)  # symmetric: what lies left of the block has been seen
 
     size = n * (n if chosen is None else chosen.shape[0])
-    parts = cut(slice(0, n), max(1, min(n, size // workspace(A, SEARCHED))))
-    return reduce(xp.minimum, (map_chunks if on_host(A) else map)(smallest, parts)) / 2
+    parts = split_slice(slice(0, n), max(1, min(n, size // choose_block_size(A, SEARCHED))))
+    return reduce(xp.minimum, (map_chunks if is_on_host(A) else map)(smallest, parts)) / 2
 
 
 def nobody(degree: Array) -> Array:
     """The degree of an entity that is like nobody, but for rounding."""
     xp = namespace(degree)
     most = float(xp.finfo(degree.dtype).eps) * xp.max(degree)
-    most = where(most > 0, most, 0.0)
-    return float(most) if on_host(most) else most
+    most = keep_where(most > 0, most, 0.0)
+    return float(most) if is_on_host(most) else most
 
 
 def inverse_root(degree: Array, least: Array) -> Array:
     """``degree ** -1/2``; 0 for entities that are like nobody."""
     there = degree > least
-    return where(there, where(there, degree, 1.0) ** -0.5, 0.0)
+    return keep_where(there, keep_where(there, degree, 1.0) ** -0.5, 0.0)
 
 
 def without_nothing(values: Array, U: Array) -> tuple[Array, Array]:
@@ -182,12 +195,12 @@ def without_nothing(values: Array, U: Array) -> tuple[Array, Array]:
     xp = namespace(values)
     share = max(NOTHING, 30 * float(xp.finfo(U.dtype).eps))
     real = xp.abs(values) > share * xp.max(xp.abs(values))
-    return where(real, values, 0.0), where(real, U, 0.0)
+    return keep_where(real, values, 0.0), keep_where(real, U, 0.0)
 
 
 def extended(degree: Array, sums: Array, values: Array, least: Array) -> Array:
     """Others placed among the entities: their sums over these, by the root of their degree and the eigenvalue."""
-    return inverse_root(degree, least)[:, None] * sums / where(values != 0, values, np.inf)
+    return inverse_root(degree, least)[:, None] * sums / keep_where(values != 0, values, np.inf)
 
 
 def place(rounds: Sequence[Sequence[Embedding]], crosses: Sequence[Cross], n_projections: int) -> list[Array]:
@@ -205,9 +218,9 @@ def unit_rows(U: Array) -> Array:
     """Rows scaled to unit length; rows of zeros stay."""
     xp = namespace(U)
     most = xp.max(xp.abs(U), axis=1, keepdims=True)
-    U = U / where(most > 0, most, 1.0)  # squares may vanish
+    U = U / keep_where(most > 0, most, 1.0)  # squares may vanish
     lengths = xp.sqrt(xp.sum(U**2, axis=1, keepdims=True))
-    return U / where(lengths > 0, lengths, 1.0)
+    return U / keep_where(lengths > 0, lengths, 1.0)
 
 
 def alignment(views: Sequence[Embedding], n_columns: int) -> float:
@@ -225,7 +238,7 @@ def overlap(one: Embedding, other: Embedding, n_columns: int) -> Array:
     xp = namespace(one.U)
     (a, n_a), (b, n_b) = (span(view, n_columns) for view in (one, other))
     rank = xp.astype(xp.minimum(n_a, n_b), a.dtype)
-    return xp.sum(xp.matmul(a.T, b) ** 2) / where(rank > 0, rank, 1.0)
+    return xp.sum(xp.matmul(a.T, b) ** 2) / keep_where(rank > 0, rank, 1.0)
 
 
 def span(view: Embedding, n_columns: int) -> tuple[Array, Array]:
@@ -233,4 +246,4 @@ def span(view: Embedding, n_columns: int) -> tuple[Array, Array]:
     U = leading(view.U, n_columns)[:, 1:]
     real = view.values[1 : U.shape[1] + 1] != 0
     xp = namespace(U)
-    return U[:, real] if on_host(U) else U, xp.sum(xp.astype(real, xp.int64))
+    return U[:, real] if is_on_host(U) else U, xp.sum(xp.astype(real, xp.int64))

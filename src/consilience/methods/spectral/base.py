@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._saving import save_as
 from ...affinities import AFFINITIES, Cross, Operator, degrees
-from ...arrays import Array, generator, namespace, on_device, threads, to_numpy
+from ...arrays import Array, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
 from ...data import Views
 from ..common.input_checks import (
     check_n_clusters,
@@ -128,10 +128,13 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        rng = generator(self.random_state)
+        rng = make_generator(self.random_state)
         asked = by_name("affinity", self.affinity, self.bandwidth, views.names)
         columns = columns_of(views, asked, chosen=isinstance(X, Views))
-        with threads(self.n_jobs), on_device(f"what spectral clustering makes of {len(views):,} entities", REMEDY):
+        with (
+            use_threads(self.n_jobs),
+            explain_out_of_memory(f"what spectral clustering makes of {len(views):,} entities", REMEDY),
+        ):
             affinities, similarities = similarities_of(
                 restricted(views, columns), asked, rng, stay=self._stays_on_device
             )
@@ -190,7 +193,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
             The cluster of each entity.
         """
         views = known_views(self, X)
-        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
+        with use_threads(self.n_jobs), explain_out_of_memory(f"to place {len(views):,} entities", REMEDY):
             return self._ending.predict(self._place(views)[0])
 
     def _place(self, views: Views) -> tuple[Array, np.ndarray]:
@@ -207,7 +210,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score clusters by minus the squared distance in the embedding, in units of that from its cluster."""
-        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
+        with use_threads(self.n_jobs), explain_out_of_memory(f"to place {len(views):,} entities", REMEDY):
             E, has_view = self._place(views)
             distances, labels = self._ending.measure_distances(E), self._ending.predict(E)
             unit = self._embedding_unit if hasattr(self, "_embedding_unit") else self._measure_unit()

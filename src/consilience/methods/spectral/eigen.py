@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from array_api_compat import device
 
-from ...arrays import Array, like, namespace, on_host, to_numpy, where, zeros
+from ...arrays import Array, asarray_like, float64_zeros, is_on_host, keep_where, namespace, to_numpy
 
 Product = Callable[[Array], Array]  # (n, width) -> (n, width)
 
@@ -95,7 +95,7 @@ class Space:
         shape, xp = (widest + start.shape[1], start.shape[0]), namespace(start)
         self._basis = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._images = xp.empty(shape, dtype=start.dtype, device=device(start))
-        self._small = zeros(shape[:1] * 2, start)
+        self._small = float64_zeros(shape[:1] * 2, start)
         first = grow(start[:, :0], start)
         if not first.shape[1]:  # the start is zero
             first = xp.eye(*start.shape, dtype=start.dtype, device=device(start))
@@ -137,7 +137,7 @@ class Space:
 
 def grow(basis: Array, block: Array) -> Array:
     """An orthonormal basis of what the block adds to the space of the basis."""
-    if not on_host(block):
+    if not is_on_host(block):
         return grow_unseen(basis, block)
     lengths = np.sqrt(np.sum(block**2, axis=0))
     block = block[:, lengths > 0] / lengths[lengths > 0]
@@ -158,7 +158,7 @@ def grow_unseen(basis: Array, block: Array) -> Array:
     xp = namespace(block)
     block = block[:, : min(block.shape[1], basis.shape[0] - basis.shape[1])]
     lengths = xp.sqrt(xp.sum(block**2, axis=0))
-    block = block / where(lengths > 0, lengths, 1.0)
+    block = block / keep_where(lengths > 0, lengths, 1.0)
     for _ in range(2):
         block, _ = thin_qr(block - basis @ (basis.T @ block))
     return block
@@ -166,20 +166,20 @@ def grow_unseen(basis: Array, block: Array) -> Array:
 
 def some_columns(block: Array, chosen: np.ndarray) -> Array:
     """Columns by a numpy mask."""
-    if on_host(block):
+    if is_on_host(block):
         return block[:, chosen]
-    return namespace(block).take(block, like(np.flatnonzero(chosen), block), axis=1)
+    return namespace(block).take(block, asarray_like(np.flatnonzero(chosen), block), axis=1)
 
 
 def eigh(matrix: Array) -> tuple[Array, Array]:
     """All eigenvalues of a small symmetric matrix, in falling order, and their vectors."""
-    values, vectors = scipy.linalg.eigh(matrix) if on_host(matrix) else namespace(matrix).linalg.eigh(matrix)
+    values, vectors = scipy.linalg.eigh(matrix) if is_on_host(matrix) else namespace(matrix).linalg.eigh(matrix)
     xp = namespace(values)
     return xp.flip(values), xp.flip(vectors, axis=1)
 
 
 def thin_qr(matrix: Array) -> tuple[Array, Array]:
     """An orthonormal basis of the columns of a tall matrix, and the columns in terms of it."""
-    if on_host(matrix):
+    if is_on_host(matrix):
         return scipy.linalg.qr(matrix, mode="economic", check_finite=False)
     return namespace(matrix).linalg.qr(matrix, mode="reduced")

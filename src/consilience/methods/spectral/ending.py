@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from ..._saving import save_as
-from ...arrays import Array, like, namespace, on_host, to_numpy, where
+from ...arrays import Array, asarray_like, is_on_host, keep_where, namespace, to_numpy
 
 
 @save_as("embedding-rotation")
@@ -20,13 +20,13 @@ class Rotation:
 
     def predict(self, E: Array) -> np.ndarray:
         xp = namespace(E)
-        return to_numpy(xp.argmax(xp.abs(E @ like(self.axes, E)), axis=1))
+        return to_numpy(xp.argmax(xp.abs(E @ asarray_like(self.axes, E)), axis=1))
 
     def measure_distances(self, E: Array) -> np.ndarray:
         """Return the distance of each row, scaled to unit length, to the nearer end of each axis, (n, k)."""
         xp = namespace(E)
         length = xp.sqrt(xp.sum(E**2, axis=1))[:, None]
-        cosine = xp.abs(E @ like(self.axes, E)) / where(length > 0, length, 1.0)
+        cosine = xp.abs(E @ asarray_like(self.axes, E)) / keep_where(length > 0, length, 1.0)
         return to_numpy(xp.sqrt(xp.clip(2 - 2 * cosine, 0.0, None)))
 
 
@@ -44,14 +44,14 @@ def cluster_qr(E: Array, n_clusters: int) -> Rotation:
 
 def thin_svd(matrix: Array) -> tuple[Array, Array, Array]:
     """Left vectors, sizes and right vectors."""
-    if on_host(matrix):
+    if is_on_host(matrix):
         return scipy.linalg.svd(matrix, full_matrices=False)
     return namespace(matrix).linalg.svd(matrix, full_matrices=False)
 
 
 def pivot_rows(U: Array, number: int) -> Array:
     """Rows that stand apart: each the one that sticks out farthest from what those before it span."""
-    if on_host(U):
+    if is_on_host(U):
         return U[scipy.linalg.qr(U.T, pivoting=True)[2][:number]]
     xp = namespace(U)
     chosen, rest = [], U
@@ -61,7 +61,7 @@ def pivot_rows(U: Array, number: int) -> Array:
         chosen.append(xp.take(U, farthest, axis=0))
         axis = xp.take(rest, farthest, axis=0)
         most = xp.max(lengths)
-        rest = rest - (rest @ axis.T) * (axis / where(most > 0, most, 1.0))
+        rest = rest - (rest @ axis.T) * (axis / keep_where(most > 0, most, 1.0))
     return xp.concat(chosen)
 
 
@@ -69,7 +69,7 @@ def nearest_mean(E: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """The cluster whose mean in this embedding is nearest to each entity; empty clusters are nobody's."""
     xp = namespace(E)
     there = labels[:, None] == np.arange(n_clusters)
-    members, sizes = (xp.astype(like(own, E), E.dtype) for own in (there, there.sum(axis=0)))
-    means = (members.T @ E) / where(sizes > 0, sizes, 1.0)[:, None]
+    members, sizes = (xp.astype(asarray_like(own, E), E.dtype) for own in (there, there.sum(axis=0)))
+    means = (members.T @ E) / keep_where(sizes > 0, sizes, 1.0)[:, None]
     score = E @ means.T - xp.sum(means**2, axis=1) / 2
-    return to_numpy(xp.argmax(where(sizes > 0, score, -np.inf), axis=1))
+    return to_numpy(xp.argmax(keep_where(sizes > 0, score, -np.inf), axis=1))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._saving import save_as
 from ...affinities import Cross, Operator
-from ...arrays import Array, on_device, threads
+from ...arrays import Array, explain_out_of_memory, use_threads
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, OUTLIERS, Misfit, OutlierLabelsMixin
@@ -242,7 +242,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         return Misfit(quantities, views.present, views.names)
 
     def _measure_misfit(self, views: Views) -> Misfit:
-        with threads(self.n_jobs), on_device(f"to place {len(views):,} entities", REMEDY):
+        with use_threads(self.n_jobs), explain_out_of_memory(f"to place {len(views):,} entities", REMEDY):
             E, has_view = self._place(views)
             labels = self._ending.predict(E)
             misfit = self._combine_misfit(views, E, labels)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...affinities import AFFINITIES
-from ...arrays import generator, threads
+from ...arrays import make_generator, use_threads
 from ..common.input_checks import check_views, remember
 from ..common.similarities import by_name, crosses_of, similarities_of
 from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_parameters
@@ -109,9 +109,9 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"n_components={self.n_components} needs more entities than the {len(views)} there are "
                 f"(n_samples={len(views)}): ask for fewer"
             )
-        rng = generator(self.random_state)
+        rng = make_generator(self.random_state)
         asked = by_name("affinity", self.affinity, self.bandwidth, views.names)
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             affinities, similarities = similarities_of(views, asked, rng)
             found = embed(similarities.operators[0], self.n_components + 1, rng)
         remember(self, X, views)
@@ -150,7 +150,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
         fate = "is like nobody and gets the place of nothing"
-        with threads(self.n_jobs):
+        with use_threads(self.n_jobs):
             crosses, present = crosses_of(views, self._affinities, self._similarities.own, fate)
             (cross,) = self._similarities.against(crosses, present)
             U = self._found.place(cross, np.empty((len(views), 0)))[:, 1:]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._saving import save_as
 from ...affinities import Cross, Operator, ViewOperator, as_type, one_part
-from ...arrays import Array, like, namespace, take_rows, where, zeros
+from ...arrays import Array, asarray_like, float64_zeros, keep_where, namespace, take_rows
 
 
 @save_as("view-similarities")
@@ -59,7 +59,7 @@ class Side(NamedTuple):
     @classmethod
     def of(cls, has: np.ndarray, weights: np.ndarray, home: Array) -> Side:
         """All but the mask as arrays of the library, and on the device, of `home`."""
-        return cls(has, like(np.flatnonzero(has), home), Back.of(has, home), like(weights, home))
+        return cls(has, asarray_like(np.flatnonzero(has), home), Back.of(has, home), asarray_like(weights, home))
 
 
 class Back(NamedTuple):
@@ -70,14 +70,14 @@ class Back(NamedTuple):
 
     @classmethod
     def of(cls, has: np.ndarray, home: Array) -> Back:
-        return cls(like(has, home), like(np.where(has, np.cumsum(has) - 1, 0), home))
+        return cls(asarray_like(has, home), asarray_like(np.where(has, np.cumsum(has) - 1, 0), home))
 
     def rows(self, values: Array) -> Array:
         """What is known of some, among zeros for the others."""
-        return where(self.has[:, None], namespace(values).take(values, self.places, axis=0), 0.0)
+        return keep_where(self.has[:, None], namespace(values).take(values, self.places, axis=0), 0.0)
 
     def columns(self, values: Array) -> Array:
-        return where(self.has[None, :], namespace(values).take(values, self.places, axis=1), 0.0)
+        return keep_where(self.has[None, :], namespace(values).take(values, self.places, axis=1), 0.0)
 
 
 class Term(NamedTuple):
@@ -137,7 +137,7 @@ class Filled:
         for own, rows, columns in self.terms:
             # all weights in one product: similarities that are not held are computed once for all
             xp, n_weights = namespace(total), columns.weights.shape[1]
-            chosen = xp.take(like(U, total), columns.entities, axis=0)
+            chosen = xp.take(asarray_like(U, total), columns.entities, axis=0)
             wide = columns.weights[:, :, None] * chosen[:, None, :]
             products = own @ xp.reshape(wide, (chosen.shape[0], n_weights * U.shape[1]))
             products = xp.reshape(products, (products.shape[0], n_weights, U.shape[1]))
@@ -151,7 +151,7 @@ class Filled:
             has = columns.has[entities]
             if has.any():
                 places = np.cumsum(columns.has)[entities[has]] - 1
-                weights = rows.weights @ take_rows(columns.weights, like(places, total)).T
+                weights = rows.weights @ take_rows(columns.weights, asarray_like(places, total)).T
                 added = rows.back.rows(weights * own.columns(places))
                 total = as_type(total + Back.of(has, total).columns(added), self.dtype)
         return total
@@ -159,7 +159,7 @@ class Filled:
     def _zeros(self, U: Array) -> Array:
         """As many columns as U has, where products come from."""
         home = self.terms[0].rows.weights if self.terms else U
-        return as_type(zeros((self.shape[0], U.shape[1]), home), self.dtype)
+        return as_type(float64_zeros((self.shape[0], U.shape[1]), home), self.dtype)
 
     def parts(self) -> np.ndarray:
         return one_part(self)

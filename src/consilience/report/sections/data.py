@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...data.blocks import density_of, kind_of
+from ...data.blocks import describe_kind, estimate_density
 from ..charts import bar, cells, table
 from ..facts import Facts
 from ..markup import Html, count, counted, join, share, tag, user
@@ -19,9 +19,9 @@ def data(facts: Facts) -> Section:
     rows = [
         cells(
             user(name),
-            kind_of(block),
+            describe_kind(block),
             count(block.shape[1]),
-            share(density_of(block)),
+            share(estimate_density(block)),
             _measured(int(there), there / n),
         )
         for (name, block), there in zip(views.items(), views.present.sum(axis=0), strict=True)
