@@ -32,7 +32,7 @@ from consilience.arrays import (
     weighted_sums,
 )
 from consilience.divergences import SquaredEuclidean
-from consilience.methods.common.starts import given_partition
+from consilience.methods.common.starts import partition_from_init
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
 from consilience.rows.shards import in_shards, started
 
@@ -90,7 +90,7 @@ def start_of(X: sp.csr_array, centres: np.ndarray) -> np.ndarray:
     """The partition that our loop starts from: each row with the nearest of the centres that the others start from."""
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
-    return given_partition(centres, in_shards({"text": rows}), divergence, len(centres))
+    return partition_from_init(centres, in_shards({"text": rows}), divergence, len(centres))
 
 
 def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:

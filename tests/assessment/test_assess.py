@@ -21,7 +21,13 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import consilience as cs
 from consilience.assessment.assessment import rank_margins
 from consilience.assessment.checkpoint import describe_parameters
-from consilience.assessment.left_out import COPIES, find_copies, measure_margins, prepare_apart, share_neighbors
+from consilience.assessment.left_out import (
+    COPIES,
+    find_copies,
+    measure_left_out_margins,
+    prepare_apart,
+    share_neighbors,
+)
 from consilience.assessment.reference import WORDS, estimate_right
 from consilience.methods.common.halves import last_step
 from estimators import ESTIMATORS, convex_mixture
@@ -243,7 +249,7 @@ def test_disagreement_is_that_of_a_literal_computation(clean):
 def test_margins_of_the_default_method_are_those_computed_for_other_methods(clean):
     views, _, model = clean
     prepared = prepare_apart(views, dict.fromkeys(views.names, False), 3)
-    np.testing.assert_allclose(measure_margins(prepared, model.labels_, 3), model.confidence_, atol=1e-6)
+    np.testing.assert_allclose(measure_left_out_margins(prepared, model.labels_, 3), model.confidence_, atol=1e-6)
 
 
 def test_ambiguity_is_one_minus_the_mean_margin(clean_assessment):

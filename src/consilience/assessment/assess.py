@@ -24,9 +24,9 @@ from ..methods.agreement.inputs import Restarts
 from ..methods.common.constraint_checks import by_view, entity_ids, positions_of
 from ..methods.common.halves import (
     LEAST_PER_CLUSTER,
-    Data,
     HalfFit,
-    check_size,
+    ModelData,
+    check_entities_per_cluster,
     clone_quietly,
     digest_rows,
     group_identical,
@@ -41,7 +41,7 @@ from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, vali
 from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
 from .checkpoint import Checkpoint, Steps, compute_fingerprint, describe_parameters
 from .halves import find_repeated, measure_disagreement
-from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_margins, prepare_apart
+from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_left_out_margins, prepare_apart
 from .reference import ENTITIES_PER_CLUSTER, LEAST_SHARED
 
 MOST_COMPARED = 1_500  # entities on which views are compared with each other
@@ -151,7 +151,7 @@ def run_assessment(
     views = read_views(estimator, transformed)
     n_clusters = count_clusters(labels, len(views))
     precomputed = find_precomputed(estimator, views.names)
-    data = Data(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))
+    data = ModelData(Views(X) if holds_views(X) else X, locate_constraints(constraints, X, views))
     rng = make_generator(random_state)
     sample = draw_sample(labels, options.max_entities, n_clusters, rng)
     seeds = rng.integers(2**31, size=options.n_splits + 1).tolist()
@@ -227,7 +227,7 @@ def name_pairs(names: Sequence[str], pairs: np.ndarray) -> list[tuple[str, str]]
     return [(names[first], names[second]) for first, second in pairs.tolist()]
 
 
-def note_other_data(model: Any, data: Data, labels: np.ndarray, rng: np.random.Generator) -> list[str]:
+def note_other_data(model: Any, data: ModelData, labels: np.ndarray, rng: np.random.Generator) -> list[str]:
     """Return a note if the model predicts other clusters for the data than it has, as for rows in another order."""
     clustered = np.flatnonzero(labels >= 0)
     rows = np.sort(rng.choice(clustered, min(MOST_CHECKED, len(clustered)), replace=False))
@@ -290,7 +290,7 @@ def count_clusters(labels: np.ndarray, n_entities: int) -> int:
     n_clusters = int(labels.max()) + 1
     if n_clusters < 2:
         raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")
-    check_size(n_entities, n_clusters, "an assessment")
+    check_entities_per_cluster(n_entities, n_clusters, "an assessment")
     return n_clusters
 
 
@@ -369,7 +369,7 @@ def check_different(n_different: int, n_clusters: int) -> None:
 
 
 def fit_halves(
-    steps: Steps, step: str, data: Data, model: Any, sample: np.ndarray, groups: np.ndarray | None, seed: int
+    steps: Steps, step: str, data: ModelData, model: Any, sample: np.ndarray, groups: np.ndarray | None, seed: int
 ) -> list[HalfFit]:
     """Fit the model to two halves of the sample; another division is tried if a half cannot be clustered."""
 
@@ -379,7 +379,7 @@ def fit_halves(
     return try_divisions(sample, np.random.default_rng(seed), fit_named, groups)
 
 
-def fit_half(data: Data, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+def fit_half(data: ModelData, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     """Fit the model to one half and return the arrays of the fit."""
     return vars(data.fit_half(model, rows, others, seed))
 
@@ -418,7 +418,7 @@ def judge_sample(
     else:
         if len(compared) < len(different):
             prepared = prepare_apart(views[different], precomputed, n_clusters)
-        margin = measure_margins(prepared, labels[different], n_clusters)
+        margin = measure_left_out_margins(prepared, labels[different], n_clusters)
         if groups is not None:
             margin = np.where(labels[sample] >= 0, margin[groups], np.nan)
     return {"margin": margin, **judged}
@@ -496,7 +496,7 @@ def fit_without(
     fresh = drop_views(estimator, views.names, names)
     if len(rows) < len(views):
         fresh = reset_start(fresh)  # labels to start from are those of all entities
-    data = Data(X[kept] if isinstance(X, Views) else X, kept_constraints)
+    data = ModelData(X[kept] if isinstance(X, Views) else X, kept_constraints)
     fitted = data.fit(fresh, rows)
     if kept_constraints is not None:
         kept_constraints = restrict_constraints(kept_constraints, rows)

@@ -18,7 +18,7 @@ from ..data import Views
 from ..methods.agreement import Ensemble, balance_votes, mutual_information, refine_labels
 from ..methods.agreement.estimator import measure_margins as measure_vote_margins
 from ..methods.agreement.inputs import PreparedView, build_ensemble, map_views, prepare_views
-from ..methods.common.input_checks import ready_blocks
+from ..methods.common.input_checks import validate_blocks
 from ..methods.common.run import run
 from ..methods.common.similarities import columns_of, restricted
 from ..methods.spectral.algorithm import unit_rows
@@ -142,7 +142,9 @@ def explain_unjudged(view: PreparedView | None, labels: np.ndarray) -> str:
     return "one cluster" if (labels == labels[0]).all() else ""
 
 
-def measure_margins(prepared: Sequence[PreparedView | None], labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def measure_left_out_margins(
+    prepared: Sequence[PreparedView | None], labels: np.ndarray, n_clusters: int
+) -> np.ndarray:
     """Return the margin of each entity's cluster over the best other in the left-out vote of all views, from 0 to 1.
 
     It is relative to the votes for the entity's cluster, 0 if another cluster has more, and NaN for an entity with a
@@ -172,7 +174,7 @@ def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # entities that lack a view are mentioned by the fit
-        return list(map_views(prepare, views.names, ready_blocks(views[:1])[views.names[0]][0]))
+        return list(map_views(prepare, views.names, validate_blocks(views[:1])[views.names[0]][0]))
 
 
 def find_copies(prepared: Sequence[PreparedView | None], labels: np.ndarray) -> dict[str, np.ndarray]:

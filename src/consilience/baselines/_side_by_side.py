@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from .._saving import save_as
 from ..arrays import available_memory, to_host, to_numpy
 from ..data import Views
-from ..methods.common.input_checks import ready_blocks
+from ..methods.common.input_checks import validate_blocks
 
 Matrix = Any  # numpy array or scipy sparse array
 Held = Mapping[str, tuple[Matrix, np.ndarray]]  # a view's rows, and which entities have it
@@ -20,7 +20,7 @@ Held = Mapping[str, tuple[Matrix, np.ndarray]]  # a view's rows, and which entit
 
 def plain_blocks(views: Views) -> dict[str, tuple[Matrix, np.ndarray]]:
     """Each view as numbers of numpy or scipy that can be trusted, and who has it; missing rows are zeros."""
-    return {name: (to_host(X), to_numpy(there)) for name, (X, there) in ready_blocks(views).items()}
+    return {name: (to_host(X), to_numpy(there)) for name, (X, there) in validate_blocks(views).items()}
 
 
 @save_as("missing-view-filler")

@@ -16,7 +16,7 @@ from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..arrays import make_generator, use_threads
 from ..data import Views
-from ..methods.common.input_checks import check_n_clusters, check_views, remember, store_agreement
+from ..methods.common.input_checks import check_n_clusters, check_views, store_agreement, store_input_features
 from ..methods.common.similarities import by_name, columns_of, crosses_of, restricted, similarities_of
 from ..methods.common.starts import STRATEGIES
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
@@ -189,7 +189,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
             common = canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
             features = common.features(scores, present)
             spectral = self._spectral().fit({FEATURES: features})
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.labels_, self.correlations_, self.features_ = spectral.labels_, common.correlations, features
         self._analysis, self._common, self._clusters = analysis, common, spectral
         own = {}

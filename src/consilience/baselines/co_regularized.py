@@ -13,7 +13,7 @@ import numpy as np
 from .._saving import save_as
 from ..affinities import Cross, Operator
 from ..data import Table, resolve_per_view
-from ..methods.common.input_checks import warn_of_rounds
+from ..methods.common.input_checks import warn_if_not_converged
 from ..methods.common.progress import progress
 from ..methods.common.run import run
 from ..methods.common.validation import Interval, StrOptions
@@ -213,7 +213,7 @@ class CoRegularizedSpectral(BaseSpectral):
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
         for name, view, there in zip(names, found.first, present.T, strict=True):
             warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
-        warn_of_rounds(self)
+        warn_if_not_converged(self)
 
 
 @save_as("co-regularized-embedding")

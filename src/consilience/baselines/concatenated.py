@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..data import Views
-from ..methods.common.input_checks import check_views, remember, store_agreement
+from ..methods.common.input_checks import check_views, store_agreement, store_input_features
 from ..methods.common.validation import HasMethods, check_all_parameters
 from ._labels import nearest_mean_labels
 from ._side_by_side import Filler, joined, plain_blocks
@@ -95,7 +95,7 @@ class ConcatenatedViews(ClusterMixin, BaseEstimator):
         labels = np.asarray(
             model.fit_predict(joined({name: filler.whole(name, blocks, len(views)) for name in blocks}))
         )
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.estimator_, self.labels_, self._filler = model, labels, filler
         own = {name: nearest_mean_labels(*block, labels, labels >= 0) for name, block in blocks.items()}
         store_agreement(self, own)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..data import Views
-from ..methods.common.input_checks import check_views, remember, store_agreement
+from ..methods.common.input_checks import check_views, store_agreement, store_input_features
 from ..methods.common.validation import HasMethods, StrOptions, check_all_parameters
 from ._side_by_side import Filler, Held, Matrix, joined, plain_blocks
 from ._wrapped import can_predict
@@ -118,7 +118,7 @@ class MergedViews(ClusterMixin, BaseEstimator):
         filler = Filler.learn(blocks)
         model = clone(self.estimator).fit(merge(parts, blocks, views.ids, filler, self.join))
         check_multi_view(model)
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.estimator_, self.labels_, self._filler, self._parts = model, model.labels_, filler, parts
         store_agreement(self, model.view_labels_)
         return self

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..data import Table
-from ..methods.common.input_checks import check_views, remember, store_agreement
+from ..methods.common.input_checks import check_views, store_agreement, store_input_features
 from ..methods.common.validation import HasMethods, check_all_parameters
 from ._averages import mean_of, over_shared
 from ._labels import NOWHERE, nearest_mean_labels
@@ -103,7 +103,7 @@ class SingleView(ClusterMixin, BaseEstimator):
         tried = {name: fit_on(self.estimator, name, *block) for name, block in asked.items()}
         scores = score_views(blocks, {name: labels for name, (_, labels) in tried.items()})
         chosen = max(tried, key=lambda name: np.nan_to_num(scores[name], nan=-np.inf).tolist())
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.view_ = chosen
         self.estimator_, self.labels_ = tried[chosen]
         self.view_scores_ = Table.from_rows(

@@ -28,7 +28,7 @@ def agreement_rate(*view_labels: Any) -> float:
     >>> agreement_rate([0, 1, 1, 0], [0, 1, 0, -1])
     0.6666666666666666
     """
-    labels = _stacked(view_labels)
+    labels = _stack_labels(view_labels)
     counted = (labels >= 0).sum(axis=0) >= 2
     return float(all_agree(labels)[counted].mean()) if counted.any() else 1.0
 
@@ -57,7 +57,7 @@ def agreement_matrix(*view_labels: Any) -> np.ndarray:
     >>> agreement_matrix([0, 1, 1, 0], [0, 1, 0, 0]).tolist()
     [[1.0, 0.75], [0.75, 1.0]]
     """
-    labels = _stacked(view_labels)
+    labels = _stack_labels(view_labels)
     matrix = np.eye(len(labels))
     for a, one in enumerate(labels):
         for b, other in enumerate(labels[:a]):
@@ -98,7 +98,7 @@ def disagreement_bound(*view_labels: Any) -> float:
     return float(np.nan_to_num(disagreement, nan=1.0).min(axis=1).max())
 
 
-def _stacked(view_labels: tuple[Any, ...]) -> np.ndarray:
+def _stack_labels(view_labels: tuple[Any, ...]) -> np.ndarray:
     """Stack labels, given as several arguments or as a single mapping or sequence, into an array of shape (V, n)."""
     if len(view_labels) == 1:
         (labels,) = view_labels

@@ -13,7 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..data import Views
-from ..methods.common.halves import Data, HalfFit, clone_quietly, last_step, reset_start, split_entities, try_divisions
+from ..methods.common.halves import (
+    HalfFit,
+    ModelData,
+    clone_quietly,
+    last_step,
+    reset_start,
+    split_entities,
+    try_divisions,
+)
 from .predictors import SharedPredictors
 from .source import ViewSource, permute_columns, permute_rows
 
@@ -112,9 +120,9 @@ class EstimatorClusterings:
             estimator.set_params(families=estimator.families_for(views))
         self.estimator, self.data, self.rng = estimator, source.data, rng
         self.predictors = predictors
-        self.permuted_data: Data | None = None
+        self.permuted_data: ModelData | None = None
         if views.n_views > 1 and not any(precomputed.values()) and isinstance(source.data.X, Views):
-            self.permuted_data = Data(permute_rows(source.data.X, rng))
+            self.permuted_data = ModelData(permute_rows(source.data.X, rng))
             permuted_views = ViewSource(self.permuted_data, estimator, views.names).read()
             largest = predictors.most_clusters
             self.permuted: SharedPredictors | None = SharedPredictors.build(permuted_views, precomputed, largest)
@@ -133,7 +141,7 @@ class EstimatorClusterings:
         assert self.permuted is not None
         return self.permuted.cluster(n_clusters, self.rng).labels
 
-    def _fit(self, data: Data, n_clusters: int, rows: np.ndarray, seed: int) -> np.ndarray:
+    def _fit(self, data: ModelData, n_clusters: int, rows: np.ndarray, seed: int) -> np.ndarray:
         model = clone_quietly(self.estimator, n_clusters=n_clusters, random_state=seed)
         return np.asarray(last_step(data.fit(model, rows)).labels_)
 

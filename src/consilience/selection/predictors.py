@@ -24,12 +24,12 @@ from ..methods.agreement import (
     Vote,
     choose_clusters,
     count_graph_features,
-    indicate,
+    encode_labels,
     refine_labels,
 )
 from ..methods.agreement.inputs import PreparedSpace, PreparedView, add_graphs, prepare_views
-from ..methods.agreement.predictors import append_ones
-from ..methods.common.input_checks import ready_blocks
+from ..methods.agreement.predictors import append_constant
+from ..methods.common.input_checks import validate_blocks
 from ..methods.common.similarities import columns_of, only, restricted
 from ..methods.spectral.algorithm import unit_rows
 
@@ -135,7 +135,7 @@ class SharedPredictors:
     def place(self, views: Views) -> list[PlacedView]:
         """Return other entities as points and in the graphs of these views, for `predict`."""
         placed = []
-        blocks = ready_blocks(restricted(views, self.columns))
+        blocks = validate_blocks(restricted(views, self.columns))
         for view in self.prepared:
             X, has_view = blocks[view.name]
             has_row = to_numpy(has_view)
@@ -155,15 +155,15 @@ class SharedPredictors:
         votes = np.zeros((n_entities, n_clusters))
         ridges = self._build_ridges(n_clusters)
         for view, others, view_ridges, weights in zip(self.prepared, placed, ridges, state.vote.weights, strict=True):
-            members = indicate(state.labels[view.entities], n_clusters, np.zeros((0, 1), np.float32))
+            members = encode_labels(state.labels[view.entities], n_clusters, np.zeros((0, 1), np.float32))
             pairs = iter(zip(view_ridges, weights.tolist(), strict=True))
             for points, joined in others.spaces:
                 ridge, weight = next(pairs)
-                votes[others.entities] += weight * (append_ones(points) @ to_numpy(ridge.learn(members)))
+                votes[others.entities] += weight * (append_constant(points) @ to_numpy(ridge.learn(members)))
                 ridge, weight = next(pairs)
                 coefficients = to_numpy(ridge.learn(members))
                 features = unit_rows(joined[:, : len(coefficients) - 1])
-                votes[others.entities] += weight * (append_ones(features) @ coefficients)
+                votes[others.entities] += weight * (append_constant(features) @ coefficients)
         shares = np.bincount(state.labels, minlength=n_clusters) / len(state.labels)
         return choose_clusters(votes, np.maximum(shares, 1 / len(state.labels)), BALANCE)
 

@@ -15,7 +15,7 @@ from ..assessment.assess import find_precomputed
 from ..assessment.left_out import find_copies
 from ..data import Table, Views
 from ..methods import Consilience
-from ..methods.common.halves import Data, HalfFit, group_identical, last_step
+from ..methods.common.halves import HalfFit, ModelData, group_identical, last_step
 from ..methods.common.input_checks import holds_views
 from ..methods.common.progress import announce
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, validate_params
@@ -113,7 +113,7 @@ def select_n_clusters(
     """
     check_estimator(estimator)
     clusterer = last_step(estimator)
-    source = ViewSource(Data(Views(X) if holds_views(X) else to_plain_array(X)), estimator)
+    source = ViewSource(ModelData(Views(X) if holds_views(X) else to_plain_array(X)), estimator)
     with use_threads(getattr(clusterer, "n_jobs", None)):
         if small_groups:
             views = source.read()
@@ -147,7 +147,7 @@ def search_numbers(
     n_all = source.n_entities
     if n_all > max_entities:
         rows = np.sort(rng.choice(n_all, max_entities, replace=False))
-        source = replace(source, data=Data(source.data.take(rows)))
+        source = replace(source, data=ModelData(source.data.take(rows)))
         notes.append(f"Judged by {max_entities:,} of the {n_all:,} entities, drawn at random.")
     clusterer = last_step(source.estimator)
     views = source.read()
@@ -158,7 +158,7 @@ def search_numbers(
             notes.append(
                 f"{len(views) - len(distinct):,} entities are identical to others in all views and count once."
             )
-            source = replace(source, data=Data(source.data.take(distinct)))
+            source = replace(source, data=ModelData(source.data.take(distinct)))
             views = source.read()
     tried, is_open = check_candidates(candidates, len(views))
     predictors = SharedPredictors.build(views, precomputed, tried[-1])
@@ -297,7 +297,7 @@ def write_selection(
     """Return the supported numbers in words."""
     peaks = find_peaks(table["n_clusters"], table["score"])
     if not judges_agreement:
-        notes = [*notes, explain_unjudged(views)]
+        notes = [*notes, explain_missing_agreement(views)]
     doubt = find_doubt(table, peaks, views, judges_agreement)
     if doubt is not None:
         return Selection(1, " ".join([f"No evidence for groups: {doubt}", *notes]), table)
@@ -308,7 +308,7 @@ def write_selection(
     return Selection(supported[0], reason, table, tuple(supported), sentences)
 
 
-def explain_unjudged(views: Views) -> str:
+def explain_missing_agreement(views: Views) -> str:
     """Return a sentence that says why the views' agreement could not be judged."""
     if views.n_views < 2:
         return "There is one view, so that no other view can confirm a number."

@@ -40,7 +40,7 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
     shown = sp.csr_array((n, n))
     has_view = np.zeros((n, views.n_views), bool)
     for v, view in enumerate(prepare_views(restricted(views, columns), precomputed, 2)):
-        first, second = find_near(to_numpy(view.clearest.points).astype(np.float64))
+        first, second = find_mutual_neighbors(to_numpy(view.clearest.points).astype(np.float64))
         shown = shown + sp.csr_array((np.ones(len(first)), (view.entities[first], view.entities[second])), shape=(n, n))
         has_view[view.entities, v] = True
     pairs = sp.coo_array(shown)
@@ -61,7 +61,7 @@ def describe_groups(n_groups: int, labels: np.ndarray) -> Selection:
     return Selection(n_groups, reason, table, (n_groups,), labels=labels)
 
 
-def find_near(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_mutual_neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of points that are near to each other, the smaller position first."""
     n = len(points)
     number = min(NEIGHBORS + 1, n)
@@ -75,7 +75,7 @@ def find_near(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     directed = sp.csr_array((np.ones(len(rows)), (rows, nearest[near])), shape=(n, n))
     mutual = sp.coo_array(sp.triu(directed.multiply(directed.T), k=1))
     finite = distances[np.isfinite(distances)]
-    same_first, same_second = find_same(points, float(finite.mean()) if len(finite) else 0.0)
+    same_first, same_second = find_duplicates(points, float(finite.mean()) if len(finite) else 0.0)
     pairs = np.unique(
         np.concatenate([np.stack([mutual.row, mutual.col]), np.stack([same_first, same_second])], axis=1), axis=1
     )
@@ -92,7 +92,7 @@ def count_before_gap(distances: np.ndarray) -> np.ndarray:
     return np.where(ratios.max(axis=1) >= GAP, widest + 1, 0)
 
 
-def find_same(points: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def find_duplicates(points: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Return pairs of each point and the first that is the same up to rounding."""
     step = ROUNDING * scale if scale > 0 else 1.0
     _, first, group = np.unique(np.rint(points / step), axis=0, return_index=True, return_inverse=True)

@@ -13,14 +13,14 @@ from sklearn.base import clone
 from ..arrays import to_numpy
 from ..assessment.assess import read_views
 from ..data import Views
-from ..methods.common.halves import Data, last_step
+from ..methods.common.halves import ModelData, last_step
 
 
 @dataclass(frozen=True, eq=False)
 class ViewSource:
     """The data of an estimator, and the steps of a pipeline before its clusterer, which are fitted to what is read."""
 
-    data: Data
+    data: ModelData
     estimator: Any
     names: Sequence[str] | None = None  # views that are read; None: all
 

@@ -6,7 +6,12 @@ import scipy.sparse as sp
 
 from consilience.arrays import CSR, as_rows
 from consilience.methods.agreement import SimilarityGeometry, choose_geometries
-from consilience.methods.agreement.geometry import LARGEST_EXACT, count_components, leading_components, scale_to_unit
+from consilience.methods.agreement.geometry import (
+    LARGEST_EXACT,
+    compute_leading_components,
+    count_components,
+    scale_to_unit,
+)
 
 
 def project(A):
@@ -25,7 +30,7 @@ def make_rows(n, p, seed=0):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_components_are_leading_right_singular_vectors(shape, sparse):
     Z = make_rows(*shape)
-    V = leading_components(sp.csr_array(Z) if sparse else Z, 12, np.random.default_rng(0))
+    V = compute_leading_components(sp.csr_array(Z) if sparse else Z, 12, np.random.default_rng(0))
     assert V.shape == (shape[1], 12)
     expected = np.linalg.svd(Z)[2][:12].T
     np.testing.assert_allclose(V.T @ V, np.eye(12), atol=1e-6)
@@ -34,14 +39,14 @@ def test_components_are_leading_right_singular_vectors(shape, sparse):
 
 def test_components_of_rows_with_more_than_an_exact_decomposition_takes():
     Z = make_rows(LARGEST_EXACT + 20, LARGEST_EXACT + 10)
-    V = leading_components(Z, 8, np.random.default_rng(0))
+    V = compute_leading_components(Z, 8, np.random.default_rng(0))
     expected = np.linalg.svd(Z, full_matrices=False)[2][:8].T
     np.testing.assert_allclose(V @ V.T, expected @ expected.T, atol=1e-5)
 
 
 def test_wide_rows_of_low_rank_have_components_of_zeros_beyond_it():
     Z = make_rows(40, 3) @ np.random.default_rng(1).standard_normal((3, 100))
-    V = leading_components(Z, 10, np.random.default_rng(0))
+    V = compute_leading_components(Z, 10, np.random.default_rng(0))
     assert np.isfinite(V).all()
     np.testing.assert_allclose(V[:, :3] @ V[:, :3].T, project(Z.T), atol=1e-8)
     assert np.abs(V[:, 3:]).max() == 0

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import mutual_info_score
 
 from consilience.methods.agreement import mutual_information
-from consilience.methods.agreement.information import bits_by_chance
+from consilience.methods.agreement.information import compute_chance_bits
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -26,4 +26,4 @@ def test_mutual_information_of_no_entities_is_zero():
 def test_bits_by_chance_are_the_mean_of_unrelated_labels():
     rng = np.random.default_rng(0)
     draws = [mutual_information(rng.integers(4, size=300), rng.integers(4, size=300), 4) for _ in range(400)]
-    assert bits_by_chance(300, 4) == pytest.approx(np.mean(draws), rel=0.1)
+    assert compute_chance_bits(300, 4) == pytest.approx(np.mean(draws), rel=0.1)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from consilience.affinities.search import exact_neighbours
-from consilience.methods.agreement import LeaveOneOutRidge, NeighborVote, indicate
+from consilience.methods.agreement import LeaveOneOutRidge, NeighborVote, encode_labels
 from consilience.methods.agreement.inputs import drop_self
-from consilience.methods.agreement.predictors import append_ones
+from consilience.methods.agreement.predictors import append_constant
 
 
 def random_problem(n=40, p=6, k=3, open_labels=0, seed=0):
@@ -42,7 +42,7 @@ def test_ridge_equals_refitting_without_each_entity(n, p, penalty):
 
 def test_open_labels_are_rows_of_zeros():
     features, labels, members = random_problem(open_labels=9)
-    assert np.array_equal(indicate(labels, 3, features), members)
+    assert np.array_equal(encode_labels(labels, 3, features), members)
     assert not members[:9].any()
     scores = LeaveOneOutRidge.fit(features, 0.05).predict_left_out(members)
     np.testing.assert_allclose(scores, predict_by_refitting(features, members, 0.05), atol=2e-4)
@@ -62,7 +62,9 @@ def test_own_label_has_no_influence(features):
     for i in range(min(3, len(X))):
         changed = labels.copy()
         changed[i] = (labels[i] + 1) % 3
-        before, after = (ridge.predict_left_out(indicate(given, 3, ridge.whitened))[i] for given in (labels, changed))
+        before, after = (
+            ridge.predict_left_out(encode_labels(given, 3, ridge.whitened))[i] for given in (labels, changed)
+        )
         np.testing.assert_allclose(before, after, atol=1e-4)
 
 
@@ -73,7 +75,7 @@ def test_learned_coefficients_predict_like_a_regression_on_all_entities():
     gram = F.T @ F + 0.05 * np.trace(F.T @ F) / F.shape[1] * np.eye(F.shape[1])
     expected = np.linalg.solve(gram, F.T @ members)
     np.testing.assert_allclose(ridge.learn(members), expected, atol=1e-4)
-    np.testing.assert_allclose(append_ones(features[:5]) @ ridge.learn(members), F[:5] @ expected, atol=1e-4)
+    np.testing.assert_allclose(append_constant(features[:5]) @ ridge.learn(members), F[:5] @ expected, atol=1e-4)
 
 
 def test_ridge_of_kinds_of_arrays(to_kind):
@@ -113,7 +115,7 @@ def test_neighbors_of_duplicates_never_hold_the_entity(number):
     assert nearest.shape == (40, number)
     assert not (nearest == np.arange(40)[:, None]).any()
     assert all(len(set(row)) == number for row in nearest.tolist())
-    members = indicate(labels, 3, points)
+    members = encode_labels(labels, 3, points)
     np.testing.assert_array_equal(NeighborVote.fit(nearest).predict_left_out(members), members)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from consilience.methods.common.run import Attempt, Run, best_of, run
+from consilience.methods.common.run import Attempt, Run, choose_best_attempt, run
 
 
 @dataclass
@@ -94,11 +94,11 @@ def attempt(cost, *, interrupted=False):
 
 
 def test_best_of_keeps_the_lowest_cost_and_the_first_of_equals():
-    kept, interrupted = best_of(attempt(cost) for cost in (3.0, 1.0, 2.0, 1.0))
+    kept, interrupted = choose_best_attempt(attempt(cost) for cost in (3.0, 1.0, 2.0, 1.0))
     assert not interrupted
     assert kept.result == "result at 1.0"
     first, second = attempt(1.0), attempt(1.0)
-    assert best_of([first, second])[0] is first
+    assert choose_best_attempt([first, second])[0] is first
 
 
 def test_best_of_stops_at_an_interrupt():
@@ -109,7 +109,7 @@ def test_best_of_stops_at_an_interrupt():
             drawn.append(cost)
             yield attempt(cost, interrupted=interrupted)
 
-    best, interrupted = best_of(attempts())
+    best, interrupted = choose_best_attempt(attempts())
     assert best.cost == 2.0
     assert interrupted  # though the attempt that is kept was not
     assert drawn == [2.0, 3.0]
@@ -122,11 +122,11 @@ def test_an_interrupt_between_attempts_keeps_those_made(n):
         raise KeyboardInterrupt("by hand")
 
     if n:
-        best, interrupted = best_of(attempts())
+        best, interrupted = choose_best_attempt(attempts())
         assert (best.cost, interrupted) == (0.0, True)
     else:
         with pytest.raises(KeyboardInterrupt, match="by hand"):
-            best_of(attempts())
+            choose_best_attempt(attempts())
 
 
 def test_patience_waits_while_the_aim_still_moves():
@@ -141,4 +141,4 @@ def test_patience_waits_while_the_aim_still_moves():
 def test_an_attempt_without_a_cost_never_wins():
     done = Run(None, [], 1, True, False)
     attempts = [Attempt(done, "none", float("nan")), Attempt(done, "some", 5.0), Attempt(done, "again", float("nan"))]
-    assert best_of(iter(attempts))[0].result == "some"
+    assert choose_best_attempt(iter(attempts))[0].result == "some"

@@ -15,7 +15,7 @@ import consilience as cs
 import literal_constrained as literal
 from consilience import Constraints
 from consilience.divergences import SquaredEuclidean
-from consilience.methods.common.statistics import Collector
+from consilience.methods.common.statistics import ClusterSumCollector
 from consilience.methods.constrained import farthest as farthest_module
 from consilience.methods.constrained.base import ready_rows
 from consilience.methods.constrained.cluster_metrics import METRICS
@@ -176,7 +176,13 @@ def test_no_visit_raises_the_objective(metric, measured, seed):
         before = labels.copy()
         order = np.array(visits, dtype=int)
         moved, _ = assign(
-            own, state.metric, state.centres, prices, labels, lambda _, order=order: order, Collector(own.view, K)
+            own,
+            state.metric,
+            state.centres,
+            prices,
+            labels,
+            lambda _, order=order: order,
+            ClusterSumCollector(own.view, K),
         )
         after = literal_objective(X, labels, state, must, cannot, measured)
         assert after <= J + 1e-9 * abs(J)

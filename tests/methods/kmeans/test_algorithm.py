@@ -15,8 +15,13 @@ import literal
 from consilience.arrays import use_threads
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
-from consilience.methods.common.starts import divergences_from, given_partition, nearest_seed, seeding
-from consilience.methods.common.statistics import Collector, Statistics
+from consilience.methods.common.starts import (
+    assign_to_nearest_seed,
+    compute_seed_divergences,
+    make_seeder,
+    partition_from_init,
+)
+from consilience.methods.common.statistics import ClusterSumCollector, ClusterSums
 from consilience.methods.kmeans.algorithm import Centers, label_views, multi_view_kmeans
 from consilience.methods.kmeans.combine import collect_consensus, compute_consensus_centers, find_unanimous, vote
 from consilience.rows.shards import in_shards, started
@@ -108,7 +113,7 @@ def test_a_view_given_alone_starts_the_entities_that_it_has():
         name: SquaredEuclidean().prepare(np.nan_to_num(b), views.present[:, v])
         for v, (name, b) in enumerate(views.items())
     }
-    partition = given_partition({"view1": np.eye(2, 3)}, in_shards(rows), SquaredEuclidean(), 2)
+    partition = partition_from_init({"view1": np.eye(2, 3)}, in_shards(rows), SquaredEuclidean(), 2)
     assert np.array_equal(partition >= 0, views.present[:, 1])
 
 
@@ -226,8 +231,8 @@ def test_statistics_add_up_over_any_cut_of_the_rows(seed, k, cut_at):
     rng = np.random.default_rng(seed)
     X, present, labels = rng.standard_normal((31, 4)), rng.random(31) < 0.8, rng.integers(-1, k, size=31)
     view = SquaredEuclidean().prepare(X, present)
-    whole = Collector(view, k).collect(labels)
-    parts = Statistics.none(view, k)
+    whole = ClusterSumCollector(view, k).collect(labels)
+    parts = ClusterSums.none(view, k)
     for rows in (slice(0, cut_at), slice(cut_at, 31)):
         parts.include(X[rows], np.where(present, labels, -1)[rows])
     np.testing.assert_allclose(parts.sums, whole.sums)
@@ -243,7 +248,9 @@ def test_seeding_does_not_depend_on_units(strategy):
     for factor in (1.0, 1000.0):
         blocks = {"a": np.array(views["view0"]) * factor, "b": np.array(views["view1"])}
         rows = {name: SquaredEuclidean().prepare(block, np.ones(200, bool)) for name, block in blocks.items()}
-        partitions.append(seeding(rows, dict.fromkeys(rows, SquaredEuclidean()), 4, strategy)(np.random.default_rng(0)))
+        partitions.append(
+            make_seeder(rows, dict.fromkeys(rows, SquaredEuclidean()), 4, strategy)(np.random.default_rng(0))
+        )
     assert np.array_equal(*partitions)
 
 
@@ -255,7 +262,7 @@ def test_plus_plus_finds_far_clusters_that_random_seeds_miss():
     hits = {
         strategy: sum(
             cs.metrics.normalized_mutual_info_score(
-                y, seeding(rows, dict.fromkeys(rows, SquaredEuclidean()), 6, strategy)(np.random.default_rng(s))
+                y, make_seeder(rows, dict.fromkeys(rows, SquaredEuclidean()), 6, strategy)(np.random.default_rng(s))
             )
             > 0.95
             for s in range(20)
@@ -280,7 +287,9 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
     blocks, present = [rng.random((6, 3)), rng.random((6, 2))], np.ones((6, 2), bool)
     present[1, 0] = present[2, 1] = present[3, 0] = False
     rows = {n: SquaredEuclidean().prepare(b, present[:, v]) for v, (n, b) in enumerate(zip("ab", blocks, strict=True))}
-    away = divergences_from(rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5}, np.array([0, 2]))
+    away = compute_seed_divergences(
+        rows, dict.fromkeys(rows, SquaredEuclidean()), {"a": 2.0, "b": 0.5}, np.array([0, 2])
+    )
 
     def expected(i, seed):
         shared = [v for v in range(2) if present[i, v] and present[seed, v]]
@@ -293,7 +302,7 @@ def test_divergence_from_seeds_is_the_mean_over_shared_views():
 
 def test_the_nearest_of_many_seeds_is_found_a_few_at_a_time():
     away = np.random.default_rng(0).random((50, 29)).round(1)  # with ties
-    assert np.array_equal(nearest_seed(lambda seeds: away[:, seeds], np.arange(29)), away.argmin(axis=1))
+    assert np.array_equal(assign_to_nearest_seed(lambda seeds: away[:, seeds], np.arange(29)), away.argmin(axis=1))
 
 
 def test_a_consensus_of_one_entity_counts():

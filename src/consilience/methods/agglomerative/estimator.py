@@ -13,7 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import CSR, asarray_like, available_memory, to_numpy, use_threads
 from ...data import Table, Views, resolve_per_view
-from ..common.input_checks import check_n_clusters, check_views, ready_blocks, remember, store_agreement, warn_of_lost
+from ..common.input_checks import (
+    check_n_clusters,
+    check_views,
+    store_agreement,
+    store_input_features,
+    validate_blocks,
+    warn_about_zero_rows,
+)
 from ..common.progress import progress
 from ..common.validation import Interval, StrOptions, check_parameters
 from .algorithm import (
@@ -153,12 +160,12 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         check_n_clusters(self.n_clusters, len(views))
         distances = distances_of(views, resolve_per_view("metric", self.metric, views.names))
         fate = "has no direction, is merged last, and may make up a cluster by itself"
-        warn_of_lost(views, {name: own.present for name, own in distances.items()}, fate)
+        warn_about_zero_rows(views, {name: own.present for name, own in distances.items()}, fate)
         with use_threads(self.n_jobs):
             tree = self._grow(list(distances.values()))
             labels = cut(tree.children, self.n_clusters)
             view_labels = {name: nearest_clusters(own, labels) for name, own in distances.items()}
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.labels_, self.n_leaves_ = labels, len(views)
         self.children_, self.distances_ = tree.children, tree.distances
         self.merge_views_ = np.array([*views.names, ""])[tree.deciders]  # the last name is that of no view, -1
@@ -230,7 +237,7 @@ def distances_of(views: Views, metrics: dict[str, str]) -> dict[str, Distances]:
         if not isinstance(metric, str) or metric not in METRICS:
             raise ValueError(f"view {name!r}: no metric {metric!r}; choose from {', '.join(map(repr, METRICS))}")
     ready = {}
-    for name, (X, present) in ready_blocks(squared(views, metrics)).items():
+    for name, (X, present) in validate_blocks(squared(views, metrics)).items():
         X = X if isinstance(X, CSR) else to_numpy(X)
         own = METRICS[metrics[name]](X, to_numpy(present))
         if isinstance(own, Precomputed):

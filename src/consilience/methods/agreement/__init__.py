@@ -1,7 +1,7 @@
 """Cross-fitted agreement: each view predicts every entity's cluster from the other entities, and the views vote."""
 
 from .constraints import KeptConstraints
-from .ensemble import Ensemble, ViewPredictors, Vote, balance_votes, choose_clusters, indicate
+from .ensemble import Ensemble, ViewPredictors, Vote, balance_votes, choose_clusters, encode_labels
 from .geometry import Geometry, SimilarityGeometry, choose_geometries
 from .information import mutual_information
 from .model import ComponentRule, GraphRule, NeighborRule, SpaceModel, ViewModel
@@ -38,7 +38,7 @@ __all__ = [
     "choose_clusters",
     "choose_geometries",
     "count_graph_features",
-    "indicate",
+    "encode_labels",
     "mutual_information",
     "refine_labels",
     "search_neighbors",

@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import device
 
 from ...arrays import Array, asarray_like, namespace, take_rows, to_numpy
-from .information import bits_by_chance, mutual_information
+from .information import compute_chance_bits, mutual_information
 from .predictors import Predictor
 
 TRUST = 0.25  # power of a predictor's information that its vote is weighted by
@@ -52,7 +52,7 @@ class Ensemble:
         A predictor's vote is weighted by the fourth root of its information about the clusters, so that a useless view
         has little to say while views of different quality still count nearly alike.
         """
-        members = indicate(labels, self.n_clusters, self.like)
+        members = encode_labels(labels, self.n_clusters, self.like)
         scores = [self._predict(view, members) for view in self.views]
         bits = [
             np.array([self._information(view, prediction, labels) for prediction in predictions])
@@ -97,7 +97,7 @@ class Ensemble:
     def _weigh(self, bits: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the weight of each view's predictors, the most informative of all views having its full weight."""
         beyond = [
-            np.maximum(view_bits - bits_by_chance(len(view.entities), self.n_clusters), 0)
+            np.maximum(view_bits - compute_chance_bits(len(view.entities), self.n_clusters), 0)
             for view, view_bits in zip(self.views, bits, strict=True)
         ]
         most = max(float(view_bits.max()) for view_bits in beyond)
@@ -143,7 +143,7 @@ def choose_clusters(votes: Array, sizes: np.ndarray, balance: float) -> np.ndarr
     return np.where(without_vote, int(np.argmax(sizes)), chosen)
 
 
-def indicate(labels: np.ndarray, n_clusters: int, array: Array) -> Array:
+def encode_labels(labels: np.ndarray, n_clusters: int, array: Array) -> Array:
     """Return clusters as a matrix of zeros and ones like `array`, (n, k); a negative label is a row of zeros."""
     members = np.zeros((len(labels), n_clusters))
     labelled = np.flatnonzero(labels >= 0)

@@ -20,14 +20,14 @@ from ...data import Constraints, Table, Views
 from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
 from ..common.input_checks import (
     check_n_clusters,
+    check_new_views,
     check_views,
-    known_views,
-    ready_blocks,
-    remember,
+    find_stack_level,
     store_agreement,
-    users_line,
-    warn_of_empty,
-    warn_of_lost,
+    store_input_features,
+    validate_blocks,
+    warn_about_empty_clusters,
+    warn_about_zero_rows,
 )
 from ..common.membership import (
     LEAST_DEVIATION,
@@ -40,7 +40,7 @@ from ..common.membership import (
     score_gaps,
 )
 from ..common.progress import progress
-from ..common.run import Attempt, Run, best_of, run
+from ..common.run import Attempt, Run, choose_best_attempt, run
 from ..common.similarities import by_name, columns_of, only, restricted
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from . import (
@@ -50,7 +50,7 @@ from . import (
     ViewModel,
     balance_votes,
     choose_clusters,
-    indicate,
+    encode_labels,
     mutual_information,
     refine_labels,
 )
@@ -279,7 +279,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             were being predicted.
         """
         views = check_views(self, X, reset=True)
-        init = None if isinstance(self.init, str) else check_labels(self.init, len(views), self.n_clusters)
+        init = None if isinstance(self.init, str) else check_start_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
         check_predictors(self.predictors)
         precomputed = self._precomputed(views.names)
@@ -304,7 +304,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             chosen = views if sample is None else views[sample]
             init = init if init is None or sample is None else init[sample]
             fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self._columns = columns
         misfit, by_view = self._store(fitted, chosen)
         if sample is not None:
@@ -358,7 +358,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         init: np.ndarray | None,
         links: Constraints,
         rng: np.random.Generator,
-    ) -> Fitted:
+    ) -> AgreementFit:
         n, k = len(views), int(self.n_clusters)
         prepared = prepare_views(views, precomputed, k)
         ensemble = build_ensemble(prepared, n, k, self.predictors, self.penalty, self.balance)
@@ -369,15 +369,15 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             constrained = propose_constrained_start(prepared, n, k, links, rng) if links.size else ()
             starts = compute_starts(chain(proposed, constrained))
         attempts: list[Attempt] = []
-        best, interrupted = best_of(remember_attempts(self._attempts(ensemble, starts, links), attempts))
+        best, interrupted = choose_best_attempt(remember_attempts(self._attempts(ensemble, starts, links), attempts))
         if len(attempts) > CONSENSUS and not interrupted:
             leading = sorted(attempts, key=lambda attempt: attempt.cost)[:CONSENSUS]
             labels = agree_on_labels([attempt.result for attempt in leading], k)
             starts = [*starts, ("consensus of the best", labels)]
             attempts += self._attempts(ensemble, starts[-1:], links)
-            best, interrupted = best_of(iter([best, attempts[-1]]))
+            best, interrupted = choose_best_attempt(iter([best, attempts[-1]]))
         information = measure_information(ensemble, best.run.state, rng)
-        return Fitted(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
+        return AgreementFit(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
 
     def _attempts(
         self, ensemble: Ensemble, starts: Sequence[tuple[str, np.ndarray]], links: Constraints
@@ -400,7 +400,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
                 yield Attempt(done, labels, broken * most_bits - done.state.score)
 
-    def _store(self, fitted: Fitted, views: Views) -> tuple[Misfit, dict[str, list[np.ndarray]]]:
+    def _store(self, fitted: AgreementFit, views: Views) -> tuple[Misfit, dict[str, list[np.ndarray]]]:
         """Store the result, and return how poorly their clusters predict the entities, by all views and by each."""
         state: Round = fitted.best.run.state
         self.labels_ = state.labels
@@ -424,7 +424,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             by_view[name] = [values[view_votes.has_view] for values in alone.quantities]
         return self._combine_misfit(votes, state.labels), by_view
 
-    def _read_votes(self, fitted: Fitted, n_entities: int) -> dict[str, ViewVotes]:
+    def _read_votes(self, fitted: AgreementFit, n_entities: int) -> dict[str, ViewVotes]:
         """Return the left-out votes of each view, and store the usual distances between neighbours."""
         left_out, self._usual_distances = {}, {}
         for view, votes in zip(fitted.prepared, fitted.best.run.state.vote.by_view, strict=True):
@@ -523,9 +523,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                 f"cluster from the others: the result is little better than its starts. Lower "
                 f"n_clusters={self.n_clusters}",
                 UserWarning,
-                stacklevel=users_line(),
+                stacklevel=find_stack_level(),
             )
-        warn_of_empty(labels, self.n_clusters)
+        warn_about_empty_clusters(labels, self.n_clusters)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the clusters of entities, seen before or not.
@@ -540,7 +540,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         ndarray of shape (n_entities,)
             The cluster of each entity.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         with use_threads(self.n_jobs):
             blocks = [choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in self._blocks(views)]
         return np.concatenate(blocks)
@@ -550,7 +550,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         for start in range(0, max(1, len(views)), ROWS_AT_A_TIME):
             block = restricted(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
             votes: dict[str, ViewVotes] = {}
-            for name, (X, has_view) in ready_blocks(block).items():
+            for name, (X, has_view) in validate_blocks(block).items():
                 has_row = to_numpy(has_view)
                 if is_sparse(X):
                     has_row = has_row & to_numpy(squared_norms(X) > 0)
@@ -559,7 +559,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                     view_votes, distances = self._models[name].predict_and_measure(only(X, has_row))
                     scores[has_row] = to_numpy(view_votes)
                 votes[name] = ViewVotes(has_row, scores, distances)
-            warn_of_lost(block, {name: view.has_view for name, view in votes.items()}, "gets the largest cluster")
+            warn_about_zero_rows(
+                block, {name: view.has_view for name, view in votes.items()}, "gets the largest cluster"
+            )
             yield votes
 
     def _count_graphs(self, name: str) -> int:
@@ -582,7 +584,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         float
             Mean over the views, by the number of their entities, of the mutual information.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         with use_threads(self.n_jobs):
             blocks = list(self._blocks(views))
         labels = np.concatenate([choose_clusters(sum_votes(votes), self._sizes, self._balance) for votes in blocks])
@@ -688,7 +690,7 @@ class ViewVotes:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class AgreementFit:
     """The outcome of all starts."""
 
     prepared: Sequence[PreparedView]
@@ -721,7 +723,7 @@ def check_predictors(predictors: Sequence[str]) -> None:
             raise ValueError(f"no predictor {name!r}: choose from {', '.join(map(repr, PREDICTORS))}")
 
 
-def check_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
+def check_start_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarray:
     """Return labels to start from as whole numbers, checked."""
     labels = np.asarray(init)
     if labels.shape != (n_entities,):
@@ -793,7 +795,7 @@ def information_by_view(ensemble: Ensemble, labels: np.ndarray, by_view: Sequenc
     ]
 
 
-def compare_attempts(fitted: Fitted, n_clusters: int) -> tuple[Table, np.ndarray | None]:
+def compare_attempts(fitted: AgreementFit, n_clusters: int) -> tuple[Table, np.ndarray | None]:
     """Return the table of starts, and the best partition that differs from the chosen one if it is as good."""
     rows, runner_up, runner_up_score = [], None, EQUALLY_SUPPORTED * -fitted.best.cost
     for origin, attempt in zip(fitted.origins, fitted.attempts, strict=False):
@@ -813,12 +815,12 @@ def compare_labels(first: np.ndarray, second: np.ndarray, n_clusters: int) -> fl
     return 2 * mutual_information(first, second, n_clusters) / sum(entropies)
 
 
-def build_models(fitted: Fitted, kinds: Sequence[str]) -> dict[str, ViewModel]:
+def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewModel]:
     """Fit the rules that predict new entities to the final clusters of all entities."""
     state: Round = fitted.best.run.state
     models = {}
     for view, predictors, weights in zip(fitted.prepared, fitted.ensemble.views, state.vote.weights, strict=True):
-        members = indicate(state.labels[view.entities], fitted.ensemble.n_clusters, fitted.ensemble.like)
+        members = encode_labels(state.labels[view.entities], fitted.ensemble.n_clusters, fitted.ensemble.like)
         remaining: Iterator[tuple[Any, float]] = iter(zip(predictors.predictors, weights.tolist(), strict=True))
         spaces = []
         for space in view.spaces:

@@ -80,7 +80,7 @@ class Geometry:
         number = count_components(X.shape[0])
         components = None
         if Z.shape[1] > number:
-            components = leading_components(Z, number, rng)
+            components = compute_leading_components(Z, number, rng)
         fitted = replace(self, components=components)
         points = fitted._project(Z)
         xp = namespace(points)
@@ -94,7 +94,7 @@ def choose_geometries(X: Array, rng: np.random.Generator) -> list[Geometry]:
     if is_sparse(X):
         candidates = [Geometry(None, None, direction=True)]
     else:
-        mean, factor = standardization(sample)
+        mean, factor = compute_standardization(sample)
         candidates = [Geometry(mean, factor, direction=False)]
         if X.shape[1] >= FEW_COLUMNS:
             candidates.insert(0, Geometry(mean, factor, direction=True))
@@ -108,7 +108,7 @@ def spread_rows(X: Array, number: int) -> Array:
     return take_rows(X, asarray_like(np.linspace(0, X.shape[0] - 1, number).astype(np.int64), X))
 
 
-def standardization(X: Array) -> tuple[Array, Array]:
+def compute_standardization(X: Array) -> tuple[Array, Array]:
     """Return the mean of each column and one over its standard deviation, 0 for a column that is constant."""
     xp = namespace(X)
     mean = xp.mean(X, axis=0)
@@ -131,7 +131,7 @@ def scale_to_unit(X: sp.csr_array) -> sp.csr_array:
     return scaled
 
 
-def leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array:
+def compute_leading_components(Z: Array, number: int, rng: np.random.Generator) -> Array:
     """Return the leading right singular vectors of rows, (columns, at most number)."""
     n_rows, n_columns = Z.shape
     if sp.issparse(Z) or (is_on_host(Z) and min(Z.shape) > LARGEST_EXACT):

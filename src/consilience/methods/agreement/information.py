@@ -18,7 +18,7 @@ def mutual_information(first: np.ndarray, second: np.ndarray, n_clusters: int) -
     return float(max(0.0, np.sum(joint[positive] * np.log2(joint[positive] / product[positive]))))
 
 
-def bits_by_chance(n_entities: int, n_clusters: int) -> float:
+def compute_chance_bits(n_entities: int, n_clusters: int) -> float:
     """Return the information that unrelated labellings of so many entities seem to share, to first order.
 
     Twice the sample size times their mutual information in nats is about chi-squared with (k - 1)^2 degrees of freedom.

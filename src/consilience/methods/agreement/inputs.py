@@ -28,7 +28,7 @@ from ...arrays import (
     to_numpy,
 )
 from ...data import Constraints, Views
-from ..common.input_checks import ready_blocks, warn_of_lost
+from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import named, only
 from ..kmeans.estimator import MultiViewKMeans
 from ..kmeans.spherical import MultiViewSphericalKMeans
@@ -94,7 +94,7 @@ class PreparedView:
 def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView]:
     """Lay out each view in its geometries; rows of zeros in sparse views count as missing."""
     usable, present = {}, {}
-    for name, (X, has_view) in ready_blocks(views).items():
+    for name, (X, has_view) in validate_blocks(views).items():
         has_row = to_numpy(has_view)
         if is_sparse(X) and not precomputed[name]:
             has_row = has_row & to_numpy(squared_norms(X) > 0)
@@ -109,7 +109,7 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
         if rows.shape[0] > 1 and all_rows_equal(rows):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
         usable[name], present[name] = rows, has_row
-    warn_of_lost(views, present, "gets the largest cluster")
+    warn_about_zero_rows(views, present, "gets the largest cluster")
     check_connected(list(present), np.column_stack(list(present.values())))
 
     def prepare(name: str) -> PreparedView:

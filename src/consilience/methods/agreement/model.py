@@ -11,9 +11,9 @@ import numpy as np
 from ..._saving import save_as
 from ...arrays import Array, asarray_like, namespace, to_numpy
 from ..spectral.algorithm import unit_rows
-from .ensemble import indicate
+from .ensemble import encode_labels
 from .geometry import Geometry, SimilarityGeometry
-from .predictors import NeighborGraph, append_ones, search_neighbors
+from .predictors import NeighborGraph, append_constant, search_neighbors
 
 
 @save_as("agreement-component-rule")
@@ -26,7 +26,7 @@ class ComponentRule:
 
     def predict(self, points: Array) -> Array:
         """Return the weighted scores of points for each cluster."""
-        return append_ones(points) @ asarray_like(self.coefficients, points) * self.weight
+        return append_constant(points) @ asarray_like(self.coefficients, points) * self.weight
 
 
 @save_as("agreement-graph-rule")
@@ -48,7 +48,7 @@ class GraphRule:
         joined, distances = self.graph.join_and_measure(to_numpy(points))
         placed = asarray_like(unit_rows(joined @ self.extension), points)
         placed = namespace(points).astype(placed, points.dtype, copy=False)
-        return append_ones(placed) @ asarray_like(self.coefficients, points) * self.weight, distances
+        return append_constant(placed) @ asarray_like(self.coefficients, points) * self.weight, distances
 
 
 @save_as("agreement-neighbor-rule")
@@ -65,7 +65,7 @@ class NeighborRule:
     def predict(self, points: Array) -> Array:
         """Return the weighted scores of points for each cluster."""
         nearest = search_neighbors(self.points, to_numpy(points), self.number)
-        members = indicate(self.labels, self.n_clusters, np.empty(0))
+        members = encode_labels(self.labels, self.n_clusters, np.empty(0))
         return asarray_like(members[nearest].mean(axis=1) * self.weight, points)
 
 

@@ -52,7 +52,7 @@ class LeaveOneOutRidge:
     def fit(cls, features: Array, penalty: float) -> LeaveOneOutRidge:
         """Prepare the regression; `penalty` is in units of the mean eigenvalue of F'F."""
         xp = namespace(features)
-        features = append_ones(features)
+        features = append_constant(features)
         gram = xp.astype(features.T @ features, xp.float64)
         diagonal = xp.eye(gram.shape[0], dtype=xp.float64, device=device(features))
         size = penalty * xp.sum(gram * diagonal) / gram.shape[0]
@@ -112,7 +112,7 @@ class NeighborGraph:
         """Return the matrix of the graph, and the mean distance of each point from its nearest others, (n,)."""
         n = len(self.points)
         nearest, distances = measure_neighbors(self.points, self.points, min(self.number + 1, n))
-        joined = one_hot(nearest, n)
+        joined = build_neighbor_matrix(nearest, n)
         matrix = sp.csr_array((joined + joined.T) * 0.5)
         matrix.setdiag(1.0)  # also of a point with so many duplicates that it is not among its own nearest
         return matrix, distances.sum(axis=1) / max(1, distances.shape[1] - 1)  # each is at distance 0 from itself
@@ -124,7 +124,7 @@ class NeighborGraph:
     def join_and_measure(self, points: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         """Return the nearest points of new ones as a matrix of ones, and their mean distance, (new,)."""
         nearest, distances = measure_neighbors(self.points, points, self.number)
-        return one_hot(nearest, len(self.points)), distances.mean(axis=1)
+        return build_neighbor_matrix(nearest, len(self.points)), distances.mean(axis=1)
 
 
 def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> np.ndarray:
@@ -148,7 +148,7 @@ def measure_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tu
     return np.concatenate(positions), np.concatenate(distances)
 
 
-def one_hot(positions: np.ndarray, n: int) -> sp.csr_array:
+def build_neighbor_matrix(positions: np.ndarray, n: int) -> sp.csr_array:
     """Return a sparse matrix with ones in the given columns of each row."""
     starts = np.arange(0, positions.size + 1, positions.shape[1])
     return sp.csr_array((np.ones(positions.size), positions.ravel(), starts), shape=(len(positions), n))
@@ -169,8 +169,10 @@ class GraphFeatures:
     def fit(cls, matrix: sp.csr_array, number: int, rng: np.random.Generator) -> GraphFeatures:
         """Compute the leading eigenvectors of D^-1/2 A D^-1/2; entities without neighbours lie at the origin."""
         degree = np.asarray(matrix.sum(axis=1)).ravel()
-        root = inverse_root(degree)
-        values, vectors = leading_eigenvectors(sp.csr_array(matrix * root[:, None] * root[None, :]), number, rng)
+        root = invert_degree_root(degree)
+        values, vectors = compute_leading_eigenvectors(
+            sp.csr_array(matrix * root[:, None] * root[None, :]), number, rng
+        )
         return cls(np.where(root[:, None] > 0, vectors, 0.0), np.maximum(values, 0.0), degree)
 
     @property
@@ -187,7 +189,7 @@ class GraphFeatures:
         """
         positive = self.eigenvalues > 1e-8
         scale = np.where(positive, np.where(positive, self.eigenvalues, 1.0) ** -0.5, 0.0)
-        return (inverse_root(self.degree)[:, None] * self.vectors * scale).astype(np.float32)
+        return (invert_degree_root(self.degree)[:, None] * self.vectors * scale).astype(np.float32)
 
 
 def count_graph_features(n_entities: int, n_clusters: int) -> int:
@@ -195,12 +197,14 @@ def count_graph_features(n_entities: int, n_clusters: int) -> int:
     return min(n_entities, max(LEAST_EIGENVECTORS, min(2 * n_clusters, MOST_EIGENVECTORS)))
 
 
-def inverse_root(degree: np.ndarray) -> np.ndarray:
+def invert_degree_root(degree: np.ndarray) -> np.ndarray:
     """Return degree^-1/2, 0 for an entity without neighbours."""
     return np.where(degree > 0, np.where(degree > 0, degree, 1.0) ** -0.5, 0.0)
 
 
-def leading_eigenvectors(matrix: sp.csr_array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def compute_leading_eigenvectors(
+    matrix: sp.csr_array, number: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest eigenvalues of a symmetric matrix, in falling order, and their vectors."""
     n = matrix.shape[0]
     if n <= DENSE_UP_TO or number >= n - 1:
@@ -215,7 +219,7 @@ def leading_eigenvectors(matrix: sp.csr_array, number: int, rng: np.random.Gener
     return values[order], vectors[:, order]
 
 
-def append_ones(features: Array) -> Array:
+def append_constant(features: Array) -> Array:
     """Return features with a constant column after them."""
     xp = namespace(features)
     constant = xp.ones((features.shape[0], 1), dtype=features.dtype, device=device(features))

@@ -31,7 +31,7 @@ from ...arrays import (
 from ...families import Family
 from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log
 from ...rows.shards import Shard, Shards, iterate_rows, new_version
-from ..common.statistics import NOWHERE
+from ..common.statistics import NO_LABEL
 
 if TYPE_CHECKING:
     from .priors import Prior
@@ -418,7 +418,7 @@ def agreement(beliefs: Sequence[ViewPosterior]) -> dict[str, Array]:
     xp = namespace(beliefs[0].posterior)
     most = beliefs[0].posterior.shape[1]
     labels = [most_likely(belief.posterior) for belief in beliefs]
-    lowest, highest = labels[0] * 0 + most, labels[0] * 0 + NOWHERE
+    lowest, highest = labels[0] * 0 + most, labels[0] * 0 + NO_LABEL
     n_known = labels[0] * 0
     for own, belief in zip(labels, beliefs, strict=True):
         lowest = xp.where(belief.known, xp.minimum(lowest, own), lowest)

@@ -9,7 +9,7 @@ from operator import add
 from ...arrays import Array, keep_where, namespace
 from ...families.base import log_zero, safe_log
 from ...rows.shards import Shard, join_blocks
-from ..common.statistics import NOWHERE
+from ..common.statistics import NO_LABEL
 from .algorithm import Model, ViewPosterior, compute_posteriors, e_step, most_likely
 
 Beliefs = Mapping[str, ViewPosterior]
@@ -77,7 +77,7 @@ def conclusion(shard: Shard, model: Model, prior: Array, assignment: str) -> dic
     for _, _, beliefs in e_step(shard, model):
         labels.append(namespace(prior).argmax(ASSIGNMENTS[assignment](beliefs, prior), axis=1))
         for name, belief in beliefs.items():
-            by_view.setdefault(name, []).append(keep_where(belief.known, most_likely(belief.posterior), NOWHERE))
+            by_view.setdefault(name, []).append(keep_where(belief.known, most_likely(belief.posterior), NO_LABEL))
             found.setdefault(name, []).append(belief.posterior)
     return {
         "labels": join_blocks(labels),

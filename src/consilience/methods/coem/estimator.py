@@ -20,19 +20,19 @@ from ...families import Family, Multinomial
 from ...rows.shards import Shards, join_blocks
 from ..common.input_checks import (
     check_n_clusters,
+    check_new_views,
     check_out,
     check_views,
-    collected,
-    known_views,
-    remember,
+    gather_results,
     store_agreement,
-    warn_of_empty,
-    warn_of_rounds,
+    store_input_features,
+    warn_about_empty_clusters,
+    warn_if_not_converged,
 )
 from ..common.progress import announce, progress
-from ..common.run import Attempt, best_of, run
+from ..common.run import Attempt, choose_best_attempt, run
 from ..common.shards import TOO_LARGE, concluded, prepare_mixture
-from ..common.starts import STRATEGIES, sampled
+from ..common.starts import STRATEGIES, sample_entities
 from ..common.stepwise import batch_history, brought, check_same_clusters, co_em_memories, co_em_step, joined_labels
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .algorithm import Model, co_em
@@ -249,11 +249,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         schedule = self._schedule()
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             shards = self._prepare(views)
-            best, interrupted = best_of(self._attempts(shards, schedule))
+            best, interrupted = choose_best_attempt(self._attempts(shards, schedule))
             state = best.run.state
             found = concluded(shards, state.model, mean_prior(state.weights), self.assignment)
             memories = co_em_memories(shards, state.model, state.eta)
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.families_ = {name: part.family for name, part in shards.views.items()}
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
@@ -374,7 +374,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             return 1, iter([start_from_init(self.init, shards, self.n_clusters, prior)])
         rng = make_generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        parts, _ = sampled(shards, self.n_clusters, own)
+        parts, _ = sample_entities(shards, self.n_clusters, own)
         return self.n_init, start_from_seeds(parts, self.n_clusters, self.init, prior, children)
 
     def _attempts(self, shards: Shards, schedule: Any) -> Iterator[Attempt]:
@@ -407,11 +407,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         store_agreement(self, joined_labels(by_view, self.families_, len(self.labels_)))
 
     def _warn(self) -> None:
-        warn_of_rounds(self)
+        warn_if_not_converged(self)
         remedy = "lower n_clusters or raise n_init"
         if len(self.params_) > 1 and self.anneal is None and self.eta > 0:
             remedy += f". Or the views are weak, and agree by knowing nothing: lower eta (now {self.eta}), or anneal it"
-        warn_of_empty(self.labels_, self.n_clusters, remedy)
+        warn_about_empty_clusters(self.labels_, self.n_clusters, remedy)
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
         """The cluster of each entity, by the views that it has.
@@ -429,11 +429,11 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities,)
             The cluster of each entity; `out` where it is given.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         check_out(out, (len(views),), self.weights_.shape[0] - 1)
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             found = self._over(views, compute_probabilities, self.assignment)
-            return collected((namespace(own).argmax(own, axis=1) for own in found), out)
+            return gather_results((namespace(own).argmax(own, axis=1) for own in found), out)
 
     def predict_proba(self, X: Any, *, out: Any = None) -> np.ndarray:
         """Probability of each cluster for each entity, by the views that it has.
@@ -450,10 +450,10 @@ class CoEM(ClusterMixin, BaseEstimator):
         ndarray of shape (n_entities, n_clusters)
             The posterior given all views, or the views' mean posterior with ``assignment='average'``.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         check_out(out, (len(views), self.weights_.shape[0]), 0.5)
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return collected(self._over(views, compute_probabilities, self.assignment), out)
+            return gather_results(self._over(views, compute_probabilities, self.assignment), out)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Log-likelihood of each entity under the joint model, over the views that it has.
@@ -469,13 +469,13 @@ class CoEM(ClusterMixin, BaseEstimator):
             The log-likelihoods; 0 for an entity whose views are all empty.
         """
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return collected(own for own, _ in self._over(X, log_likelihoods))
+            return gather_results(own for own, _ in self._over(X, log_likelihoods))
 
     def _informed_scores(self, X: Any) -> np.ndarray:
         """Log-likelihoods of the entities that some view says something of."""
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             found = self._over(X, log_likelihoods)
-            return collected(to_numpy(own)[to_numpy(known)] for own, known in found)
+            return gather_results(to_numpy(own)[to_numpy(known)] for own, known in found)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Mean log-likelihood of the entities under the joint model.
@@ -558,7 +558,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     def _over(self, X: Any, task: Callable[..., T], *more: Any) -> Iterator[T]:
         """A task of new entities, the model and the prior, shard by shard."""
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         shards, _ = prepare_mixture(views, self.families_, self.n_clusters, fitting=False)
         kind = next(iter(shards.views.values())).present
         known = brought({name: self.params_[name] for name in shards.views}, kind)

@@ -12,7 +12,13 @@ from ...arrays import Array, asarray_like, namespace, to_numpy
 from ...divergences import Cosine, Divergence, SquaredEuclidean
 from ...families.base import Params, Statistics
 from ...rows.shards import Shard, Shards, in_shards, iterate_rows
-from ..common.starts import are_centres, nearest_centres, no_start, seeding, view_by_view
+from ..common.starts import (
+    assign_to_nearest_center,
+    contains_centers,
+    make_empty_init_error,
+    make_seeder,
+    split_init_by_view,
+)
 from .algorithm import Model, Part, add_statistics, collect, rows_at_a_time
 from .priors import Prior
 
@@ -37,7 +43,7 @@ def _partitions(
 ) -> list[np.ndarray]:
     divergences = {name: DIVERGENCES[part.family.divergence] for name, part in parts.items()}
     rows = {name: divergences[name].prepare(part.X, part.present) for name, part in parts.items()}
-    partition = seeding(rows, divergences, n_clusters, strategy)
+    partition = make_seeder(rows, divergences, n_clusters, strategy)
     return [to_numpy(partition(rng)) for rng in generators]
 
 
@@ -82,7 +88,7 @@ def start_from_init(init: Any, shards: Shards, n_clusters: int, prior: Prior) ->
     parts, n = shards.views, sum(shards.sizes)
     params: dict[str, Params] = {}
     totals: dict[str, Array] = {}
-    for name, values in view_by_view(init, list(parts), n, n_clusters).items():
+    for name, values in split_init_by_view(init, list(parts), n, n_clusters).items():
         part = parts[name]
         own = values if isinstance(values, Mapping) else _from_array(name, np.asarray(values), shards, n_clusters)
         if isinstance(own, Mapping):
@@ -93,7 +99,7 @@ def start_from_init(init: Any, shards: Shards, n_clusters: int, prior: Prior) ->
         else:
             params[name], totals[name] = _m_step(shards, name, own, n_clusters)
     if not params:
-        raise no_start(parts)
+        raise make_empty_init_error(parts)
     _check_reached(parts, params)
     return Model.of(params, prior.first(list(parts), totals))
 
@@ -113,7 +119,7 @@ def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) 
     part = shards.views[name]
     if values.ndim == 1:
         return values
-    if are_centres(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
+    if contains_centers(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
         if part.family.centres is not None:
             return {part.family.centres: values}
         return np.concatenate(list(shards.map(nearest_to, name, values)))
@@ -130,7 +136,7 @@ def nearest_to(shard: Shard, name: str, centres: np.ndarray) -> np.ndarray:
     """The nearest of given centres for each of a shard's rows."""
     part = shard.views[name]
     divergence = DIVERGENCES[part.family.divergence]
-    return nearest_centres(divergence.prepare(part.X, part.present), divergence, centres)
+    return assign_to_nearest_center(divergence.prepare(part.X, part.present), divergence, centres)
 
 
 def _check_weights(name: str, weights: np.ndarray, n_clusters: int) -> None:

@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from ..._saving import save_as
 from ...arrays import Array, is_sparse, to_host, to_numpy
 from ...data import Views
-from .input_checks import plan_blocks, ready_blocks
+from .input_checks import plan_blocks, validate_blocks
 from .membership import LEAST_RATIO, measure_spreads
 
 ROWS_AT_A_TIME = 4_096  # of dense rows that are compared with means
@@ -34,7 +34,7 @@ class ClusterMeans:
     def fit(cls, views: Views, labels: np.ndarray, n_clusters: int) -> ClusterMeans:
         """Average the rows of each cluster."""
         means, spreads = {}, {}
-        for name, (X, present) in ready_blocks(views, stored=True).items():
+        for name, (X, present) in validate_blocks(views, stored=True).items():
             has_view = to_numpy(present)
             means[name] = average_rows(X, np.where(has_view, labels, -1), n_clusters)
             distances = leave_out(measure_distances(X, means[name], labels), labels, has_view)[has_view]
@@ -49,7 +49,7 @@ class ClusterMeans:
         """
         total, n_views = np.zeros(len(labels)), np.zeros(len(labels))
         names = [name for name in views.names if name in self.means]
-        for name, (X, present) in (ready_blocks(views[names], stored=True) if names else {}).items():
+        for name, (X, present) in (validate_blocks(views[names], stored=True) if names else {}).items():
             has_view = to_numpy(present)
             distances = measure_distances(X, self.means[name], labels)
             distances = leave_out(distances, labels, has_view) if of_fit else distances

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Constraints, Views, coerce_view, is_frame
-from .input_checks import name_of, users_line
+from .input_checks import find_stack_level, name_of
 
 
 def check_constraints(given: Any, where: str = "constraints") -> Constraints:
@@ -111,5 +111,5 @@ def warn_of_conflicts(conflicts: np.ndarray, ids: np.ndarray | None) -> None:
             f"cannot-links contradict must-links ({len(conflicts)} such), as ({one}, {other}), which must-links tie "
             "together: they count as they are, and nothing is inferred from them. See Constraints.conflicts",
             UserWarning,
-            stacklevel=users_line(),
+            stacklevel=find_stack_level(),
         )

@@ -36,7 +36,7 @@ class HalfFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class ModelData:
     """The data of a model, of which entities can be taken."""
 
     X: Any  # Views, or an array that the model divides into views itself
@@ -97,7 +97,7 @@ def reset_start(model: Any) -> Any:
     return fresh.set_params(**defaults)
 
 
-def check_size(n_entities: int, n_clusters: int, purpose: str) -> None:
+def check_entities_per_cluster(n_entities: int, n_clusters: int, purpose: str) -> None:
     """Refuse entities that are too few to fit the clusters to halves of them; `purpose` begins the remedy."""
     least = LEAST_PER_CLUSTER * n_clusters
     if n_entities < least:

@@ -52,7 +52,7 @@ def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:
             X = validate_data(estimator, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=reset)
         views = Views([X])
     if not reset:
-        _check_fitted_views(estimator, views)
+        _check_fitted_columns(estimator, views)
     _check_entities(views, fitting=reset)
     return views
 
@@ -74,7 +74,7 @@ def is_elsewhere(X: Any) -> bool:
     return is_stored_array(X) or hasattr(X, "__dask_graph__")
 
 
-def known_views(estimator: Any, X: Any) -> Views:
+def check_new_views(estimator: Any, X: Any) -> Views:
     """What was handed to `predict`, as Views that the estimator was fitted for."""
     check_is_fitted(estimator)
     return check_views(estimator, X, reset=False)
@@ -93,7 +93,7 @@ def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
     return Views(dict(zip(names, X, strict=True)))
 
 
-def remember(estimator: Any, X: Any, views: Views) -> None:
+def store_input_features(estimator: Any, X: Any, views: Views) -> None:
     """Store what `predict` is checked against, once `fit` has succeeded.
 
     Of a plain array scikit-learn's validation has counted the features already.
@@ -110,7 +110,7 @@ def remember(estimator: Any, X: Any, views: Views) -> None:
         del estimator.feature_names_in_  # of an earlier fit
 
 
-def _check_fitted_views(estimator: Any, views: Views) -> None:
+def _check_fitted_columns(estimator: Any, views: Views) -> None:
     """Refuse views that were not there in `fit`, or had another width."""
     known = estimator.view_columns_
     shared = [name for name in views.names if name in known]
@@ -157,7 +157,7 @@ def name_of(views: Views, entity: int) -> str:
     return str(entity if views.ids is None else views.ids[entity])
 
 
-def ready_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> dict[str, tuple[Array, Array]]:
+def validate_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> dict[str, tuple[Array, Array]]:
     """Each view's rows as numbers that the algorithms can trust, and which are there; missing rows become zeros.
 
     Rows on a disk stay there where the algorithm takes them so (`stored`, of all views or view by view).
@@ -168,13 +168,13 @@ def ready_blocks(views: Views, *, stored: bool | Mapping[str, bool] = False) -> 
         there = as_source(block, name) if stay[name] else read_whole(name, block, available_memory())
         blocks[name] = as_rows(there)
     if stored is not True:
-        refuse_device_sparse(blocks)
+        reject_device_sparse(blocks)
     _check_one_library(blocks)
     ready = {}
     for v, name in enumerate(views.names):
         X = blocks[name]
         present = views.present[:, v]
-        finite, most = examined(X)
+        finite, most = scan_rows(X)
         if not finite[present].all():
             entity = np.flatnonzero(present & ~finite)[0]
             whose = "" if views.ids is None else f" (entity {views.ids[entity]})"
@@ -192,29 +192,29 @@ def prepare_rows(
     views: Views, divergence: Divergence, centres: Mapping[str, Array] | None = None
 ) -> dict[str, ViewRows]:
     """Each view's rows made ready for a divergence; with `centres`, to be measured against those."""
-    ready = prepared(views, divergence, centres)
-    check_directions(views, {name: rows.present for name, rows in ready.items()}, fitting=centres is None)
+    ready = prepare_chunk(views, divergence, centres)
+    check_nonzero_views(views, {name: rows.present for name, rows in ready.items()}, fitting=centres is None)
     return ready
 
 
-def prepared(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, ViewRows]:
+def prepare_chunk(views: Views, divergence: Divergence, centres: Mapping[str, Array] | None) -> dict[str, ViewRows]:
     """Lay out the rows of each view for a divergence, without checking that every view has usable rows."""
     rows = {}
-    for name, (X, present) in ready_blocks(views, stored=True).items():
+    for name, (X, present) in validate_blocks(views, stored=True).items():
         view_centres = None if centres is None else asarray_like(to_numpy(centres[name]), present)
         rows[name] = divergence.prepare(X, present, view_centres)
     return rows
 
 
-def check_directions(views: Views, present: Mapping[str, Array], *, fitting: bool) -> None:
+def check_nonzero_views(views: Views, present: Mapping[str, Array], *, fitting: bool) -> None:
     """Refuse a view of zeros alone, and say which entities are left without a view."""
     for name, own in present.items():
         if fitting and not bool(namespace(own).any(own)):
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-    warn_of_lost(views, present)
+    warn_about_zero_rows(views, present)
 
 
-def users_line() -> int:
+def find_stack_level() -> int:
     """How many frames up, from whoever asks, the first line is that is neither ours nor scikit-learn's."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and package_of(frame) in ("consilience", "sklearn"):
@@ -227,7 +227,7 @@ def package_of(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
-def warn_of_lost(
+def warn_about_zero_rows(
     views: Views,
     present: Mapping[str, Array],
     fate: str = "has no direction, takes no part in the clustering and gets the first cluster",
@@ -239,11 +239,11 @@ def warn_of_lost(
             f"entity {name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
             "such rows with views[keep]",
             UserWarning,
-            stacklevel=users_line(),
+            stacklevel=find_stack_level(),
         )
 
 
-def refuse_device_sparse(blocks: Mapping[str, Array]) -> None:
+def reject_device_sparse(blocks: Mapping[str, Array]) -> None:
     """Say who takes sparse matrices on a device; few do."""
     for name, X in blocks.items():
         if isinstance(X, DeviceCSR):
@@ -263,14 +263,14 @@ def _check_one_library(blocks: Mapping[str, Array]) -> None:
             )
 
 
-def examined(X: Array) -> tuple[np.ndarray, float]:
+def scan_rows(X: Array) -> tuple[np.ndarray, float]:
     """Which rows hold neither NaN nor infinity, and the largest absolute value of these: one pass over the rows."""
-    parts = list(map_chunks(lambda rows: _examined_block(X[rows, ...]), plan_blocks(X)))
+    parts = list(map_chunks(lambda rows: _scan_block(X[rows, ...]), plan_blocks(X)))
     finite, most = zip(*parts, strict=True)
     return np.concatenate(finite), max(most)
 
 
-def _examined_block(X: Array) -> tuple[np.ndarray, float]:
+def _scan_block(X: Array) -> tuple[np.ndarray, float]:
     finite = row_is_finite(X)
     there = to_numpy(finite)
     return there, max_abs(X if there.all() else mask_rows(X, finite))
@@ -290,7 +290,7 @@ def _check_range(name: str, most: float, X: Array) -> None:
         )
 
 
-def collected(parts: Iterator[Array], out: Any = None) -> Any:
+def gather_results(parts: Iterator[Array], out: Any = None) -> Any:
     """What the shards give, one after the other, as a numpy array, or written to where the user wants it."""
     if out is None:
         return np.concatenate([to_numpy(part) for part in parts])
@@ -329,17 +329,17 @@ def store_agreement(estimator: Any, view_labels: dict[str, np.ndarray]) -> None:
     estimator.agreement_ = agreement_matrix(view_labels)
 
 
-def warn_of_rounds(estimator: Any) -> None:
+def warn_if_not_converged(estimator: Any) -> None:
     """Say that the rounds ran out, if they did."""
     if not estimator.converged_:
         warnings.warn(
             f"no convergence in {estimator.max_iter} rounds: raise max_iter, or tol (now {estimator.tol})",
             ConvergenceWarning,
-            stacklevel=users_line(),
+            stacklevel=find_stack_level(),
         )
 
 
-def warn_of_empty(
+def warn_about_empty_clusters(
     labels: np.ndarray, n_clusters: int, remedy: str = "lower n_clusters or raise n_init", where: str = ""
 ) -> None:
     """Say that clusters are empty, if some are."""
@@ -349,5 +349,5 @@ def warn_of_empty(
             f"{n_clusters - n_found} of {n_clusters} clusters are empty{where}: there may be fewer distinct entities "
             f"than clusters; {remedy}",
             ConvergenceWarning,
-            stacklevel=users_line(),
+            stacklevel=find_stack_level(),
         )

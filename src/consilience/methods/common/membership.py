@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import make_generator
 from ...data import Views
-from .halves import Data, check_size, clone_quietly, match_clusters, reset_start, try_divisions
-from .input_checks import known_views
+from .halves import ModelData, check_entities_per_cluster, clone_quietly, match_clusters, reset_start, try_divisions
+from .input_checks import check_new_views
 from .validation import RANDOM_STATE, Interval, StrOptions, validate_params
 
 OUTLIERS = [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None]  # what the parameter takes
@@ -97,7 +97,7 @@ class MembershipMixin:
         ndarray of shape (n_entities, n_clusters)
             Probabilities that add up to 1 per entity. The largest is that of the cluster that `predict` chooses.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         temperature = getattr(self, "temperature_", self._reference_temperature)
         return compute_probabilities(self._score_clusters(views), temperature, getattr(self, "_pseudo_share", 0.0))
 
@@ -134,7 +134,7 @@ class MembershipMixin:
             The estimator.
         """
         check_is_fitted(self)
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         labels = np.asarray(self.labels_)  # type: ignore[attr-defined]
         check_calibration(labels, len(views))
         n_clusters = int(self.n_clusters)  # type: ignore[attr-defined]
@@ -245,7 +245,7 @@ class OutlierLabelsMixin:
             From 1, typical, to 0, predicted worse than every entity of the fit. Entities below `outlier_limit_` fit no
             cluster; `fits_no_cluster` says which.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         self._check_scores_outliers()
         n_smaller = np.searchsorted(self._outlier_quantiles, self._score_misfit(views), side="left")
         return 1 - n_smaller / len(self._outlier_quantiles)
@@ -330,7 +330,7 @@ def score_halves(
     if len(sample) > max_entities:
         sample = np.sort(rng.choice(sample, max_entities, replace=False))
     outliers, sample = sample[labels[sample] < 0], sample[labels[sample] >= 0]
-    check_size(len(sample), n_clusters, "calibration")
+    check_entities_per_cluster(len(sample), n_clusters, "calibration")
     fresh = reset_start(model)
 
     def fit_half(name: str, rows: np.ndarray, others: np.ndarray, seed: int) -> UnseenScores:
@@ -355,7 +355,7 @@ def score_half(
     seed: int,
 ) -> UnseenScores:
     """Fit a clone to some entities, and return its scores of others and of outliers; only entities with a view."""
-    half = Data(views).fit(clone_quietly(model, random_state=seed, outliers=None), rows)
+    half = ModelData(views).fit(clone_quietly(model, random_state=seed, outliers=None), rows)
     scored = half._score_clusters(views[others])
     counterparts = match_clusters(half.labels_, labels[rows], scored.scores.shape[1])
     matched = np.empty_like(scored.scores)

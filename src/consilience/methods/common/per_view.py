@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...data import Views, reindex_rows, resolve_per_view
-from .input_checks import check_views, remember
+from .input_checks import check_views, store_input_features
 
 
 @save_as("per-view")
@@ -64,7 +64,7 @@ class PerView(TransformerMixin, BaseEstimator):
         self.transformers_ = {
             name: clone(own).fit(views[views.present[:, views.names.index(name)]][name]) for name, own in chosen.items()
         }
-        remember(self, X, views)
+        store_input_features(self, X, views)
         return self
 
     def transform(self, X: Any) -> Views:

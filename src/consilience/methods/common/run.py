@@ -60,7 +60,7 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
             history.append({"round": n_iter, **record})
             report(n_iter, record)
             for view, cost in state.costs.items():
-                if is_lower(cost, best.get(view), tol):
+                if is_improvement(cost, best.get(view), tol):
                     best[view], waited[view] = cost, 0
                 else:
                     waited[view] += 1
@@ -76,7 +76,7 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
     return Run(state, history, len(history), converged, interrupted)
 
 
-class Lowest(Iterator[S]):
+class LowestCostTracker(Iterator[S]):
     """States passed on, and the one of lowest cost remembered; of the first few none counts."""
 
     best: S
@@ -87,17 +87,17 @@ class Lowest(Iterator[S]):
     def __next__(self) -> S:
         state = next(self.states)
         self.left -= 1
-        if self.left < 0 and (not hasattr(self, "best") or total(state) < total(self.best)):
+        if self.left < 0 and (not hasattr(self, "best") or compute_total_cost(state) < compute_total_cost(self.best)):
             self.best = state
         return state
 
 
-def total(state: State) -> float:
+def compute_total_cost(state: State) -> float:
     """The cost of all views."""
     return sum(state.costs.values())
 
 
-def is_lower(cost: float, previous: float | None, tol: float) -> bool:
+def is_improvement(cost: float, previous: float | None, tol: float) -> bool:
     """Whether a cost is lower than the previous minimum by more than `tol` times its size; infinity has no size."""
     if previous is None:
         return True
@@ -113,7 +113,7 @@ class Attempt:
     cost: float
 
 
-def best_of(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
+def choose_best_attempt(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
     """The attempt of lowest cost, the first among equals, and whether Ctrl-C kept others from being made."""
     best: Attempt | None = None
     try:

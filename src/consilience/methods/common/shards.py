@@ -18,7 +18,7 @@ from ...rows.remote import Remote, given_up, vertical
 from ...rows.shards import Shard, Shards, in_shards, join_blocks
 from ..coem.algorithm import Model, Part
 from ..coem.assign import conclusion
-from .input_checks import check_directions, plan_blocks, prepared, ready_blocks, warn_of_lost
+from .input_checks import check_nonzero_views, plan_blocks, prepare_chunk, validate_blocks, warn_about_zero_rows
 
 FATE = "takes no part in the estimates and gets the cluster of the largest prior"  # of an entity without a word
 TOO_LARGE = (
@@ -33,11 +33,11 @@ def prepare_kmeans(views: Views, divergence: Divergence, centres: Mapping[str, A
     """Entities made ready for k-means; with `centres`, to be measured against those."""
     cluster = Cluster.of(views)
     if cluster is None:
-        rows = prepared(views, divergence, centres)
+        rows = prepare_chunk(views, divergence, centres)
         shards: Shards = in_shards(rows)
     else:
         shards = remote_rows(cluster, divergence, centres)
-    check_directions(views, {name: part.present for name, part in shards.views.items()}, fitting=centres is None)
+    check_nonzero_views(views, {name: part.present for name, part in shards.views.items()}, fitting=centres is None)
     return shards
 
 
@@ -55,7 +55,7 @@ def remote_rows(cluster: Cluster, divergence: Divergence, centres: Mapping[str, 
 
 def ready_shard(chunk: Views) -> Shard:
     """Some entities, on a worker."""
-    return Shard({name: ViewRows(X, there, there) for name, (X, there) in ready_blocks(chunk).items()})
+    return Shard({name: ViewRows(X, there, there) for name, (X, there) in validate_blocks(chunk).items()})
 
 
 def measured_shard(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Shard:
@@ -82,7 +82,7 @@ def prepare_mixture(
     cluster = Cluster.of(views)
     if cluster is not None:
         return mixture_there(cluster, views, wanted, fitting=fitting)
-    blocks = ready_blocks(views, stored=True)
+    blocks = validate_blocks(views, stored=True)
     found = {name: find_family(name, wanted[name], X) for name, (X, _) in blocks.items()}
     parts = {name: make_part(name, X, there, found[name][0]) for name, (X, there) in blocks.items()}
     check_words(views, parts, fitting=fitting)
@@ -195,7 +195,7 @@ def check_words(views: Views, parts: Mapping[str, Part], *, fitting: bool) -> No
             raise ValueError(
                 f"view {name!r} is all zeros, of which family {part.family.name!r} learns nothing: leave it out"
             )
-    warn_of_lost(views, {name: part.present for name, part in parts.items()}, FATE)
+    warn_about_zero_rows(views, {name: part.present for name, part in parts.items()}, FATE)
 
 
 def bound(part: Part) -> Family:
@@ -327,10 +327,10 @@ def asks(wanted: Any) -> bool:
 
 def choices(chunk: Views, names: list[str]) -> dict[str, tuple[Family, str]]:
     """What would be taken for some rows of these views."""
-    blocks = ready_blocks(chunk)
+    blocks = validate_blocks(chunk)
     return {name: choose(blocks[name][0]) for name in names}
 
 
 def mixture_shard(chunk: Views, families: Mapping[str, Family]) -> Shard:
     """Some entities, on a worker."""
-    return whole({name: make_part(name, *own, families[name]) for name, own in ready_blocks(chunk).items()})
+    return whole({name: make_part(name, *own, families[name]) for name, own in validate_blocks(chunk).items()})

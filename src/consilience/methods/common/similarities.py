@@ -36,7 +36,7 @@ from ...data import Views, index_columns, resolve_per_view
 from ...divergences import NoDivergenceError
 from ...rows import read_some
 from ..spectral.missing import Similarities
-from .input_checks import name_of, ready_blocks, users_line, warn_of_lost
+from .input_checks import find_stack_level, name_of, validate_blocks, warn_about_zero_rows
 
 
 def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
@@ -66,7 +66,7 @@ def similarities_of(
     """
     affinities, own, present = {}, [], {}
     in_loads = {name: takes_loads(asked[name], len(views)) for name in views.names}
-    for name, (X, there) in ready_blocks(views, stored=in_loads).items():
+    for name, (X, there) in validate_blocks(views, stored=in_loads).items():
         known = only(X, to_numpy(there))
         if known.shape[0] > 1 and all_rows_equal(known):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
@@ -78,7 +78,7 @@ def similarities_of(
         with named(name):
             found = affinities[name].over(only(X, present[name]), rng)
         own.append(found if stay or is_on_host(X) else OnHost(found))
-    warn_of_lost(views, present, "is like nobody and gets the cluster nearest to nothing")
+    warn_about_zero_rows(views, present, "is like nobody and gets the cluster nearest to nothing")
     similarities = Similarities(own, np.column_stack(list(present.values())))
     check_scales(views.names, similarities)
     return affinities, similarities
@@ -144,7 +144,7 @@ def crosses_of(
     fate: str = "is like nobody and gets the cluster nearest to nothing",
 ) -> tuple[list[Cross | None], np.ndarray]:
     """Compare other entities with those of the fit in each view that they have, and which that is: (others, V)."""
-    ready = ready_blocks(views, stored={name: takes_loads(own, 0) for name, own in affinities.items()})
+    ready = validate_blocks(views, stored={name: takes_loads(own, 0) for name, own in affinities.items()})
     crosses: list[Cross | None] = []
     present = {}
     for (name, affinity), own in zip(affinities.items(), known, strict=True):
@@ -154,7 +154,7 @@ def crosses_of(
             present[name] = to_numpy(there) & to_numpy(affinity.comparable(X))
         with named(name):
             crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
-    warn_of_lost(views, present, fate)
+    warn_about_zero_rows(views, present, fate)
     return crosses, np.column_stack(list(present.values()))
 
 
@@ -166,7 +166,7 @@ def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
             f"entity {name_of(views, lost[0])} is like none of the fit ({len(lost)} such), and gets the cluster "
             "nearest to nothing: use affinity='nearest-neighbors', or a larger bandwidth",
             UserWarning,
-            stacklevel=users_line(),
+            stacklevel=find_stack_level(),
         )
 
 

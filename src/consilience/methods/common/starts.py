@@ -14,7 +14,7 @@ from ...data import resolve_per_view
 from ...divergences import Divergence, ViewRows
 from ...rows.shards import Shard, Shards
 from ..kmeans.algorithm import compute_divergences
-from .statistics import NOWHERE, Collector
+from .statistics import NO_LABEL, ClusterSumCollector
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and k passes over all would be slow
 MOST_VALUES = 1 << 27  # that these may have
@@ -22,21 +22,21 @@ LEAST_SAMPLED = 10  # entities a cluster, however wide they are
 Measure = Callable[[np.ndarray], Array]  # positions of some entities -> divergence of all entities from each
 
 
-def seeding(
+def make_seeder(
     views: Mapping[str, ViewRows], divergences: Mapping[str, Divergence], n_clusters: int, strategy: str
 ) -> Callable[[np.random.Generator], Array]:
     """A function that chooses k entities and gives every other to the nearest of them, all views considered."""
-    scales = {name: spread(view, divergences[name]) for name, view in views.items()}
-    measure = partial(divergences_from, views, divergences, scales)
-    entities = candidates(views, n_clusters)
+    scales = {name: compute_mean_divergence(view, divergences[name]) for name, view in views.items()}
+    measure = partial(compute_seed_divergences, views, divergences, scales)
+    entities = find_seed_candidates(views, n_clusters)
 
     def partition(rng: np.random.Generator) -> Array:
-        return nearest_seed(measure, STRATEGIES[strategy](measure, entities, n_clusters, rng))
+        return assign_to_nearest_seed(measure, STRATEGIES[strategy](measure, entities, n_clusters, rng))
 
     return partition
 
 
-def nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
+def assign_to_nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
     """The nearest seed of each entity, a few seeds at a time so that no (entities, clusters) array is needed."""
     away = measure(seeds[:8])
     xp = namespace(away)
@@ -49,15 +49,15 @@ def nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
     return partition
 
 
-def spread(view: ViewRows, divergence: Divergence) -> float:
+def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
     """Mean divergence of a view's rows from their common centre: what makes views of different units comparable."""
     xp = namespace(view.own)
-    everyone = Collector(view, 1).collect(xp.astype(view.own * 0, xp.int64))
+    everyone = ClusterSumCollector(view, 1).collect(xp.astype(view.own * 0, xp.int64))
     away = compute_divergences(view, divergence, divergence.centres(everyone.sums, everyone.counts))[:, 0]
     return float(xp.sum(keep_where(view.present, away, 0.0))) / max(1.0, float(everyone.counts[0]))
 
 
-def divergences_from(
+def compute_seed_divergences(
     views: Mapping[str, ViewRows],
     divergences: Mapping[str, Divergence],
     scales: Mapping[str, float],
@@ -84,18 +84,20 @@ def divergences_from(
     return keep_where(shared > 0, total / keep_where(shared > 0, shared, 1.0), 1.0)
 
 
-def candidates(views: Mapping[str, ViewRows], n_clusters: int) -> np.ndarray:
+def find_seed_candidates(views: Mapping[str, ViewRows], n_clusters: int) -> np.ndarray:
     """Entities that can be seeds: those with some view, unless these are too few."""
     seen = np.any([to_numpy(view.present) for view in views.values()], axis=0)
     return np.flatnonzero(seen) if seen.sum() >= n_clusters else np.arange(len(seen))
 
 
-def random_seeds(_: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def draw_random_seeds(_: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Different entities, all equally likely."""
     return rng.choice(entities, n_clusters, replace=False)
 
 
-def plus_plus_seeds(measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def draw_plus_plus_seeds(
+    measure: Measure, entities: np.ndarray, n_clusters: int, rng: np.random.Generator
+) -> np.ndarray:
     """Greedy k-means++ (Arthur & Vassilvitskii 2007) over several views.
 
     Each seed is drawn with a chance in proportion to the divergence from the seeds so far; of a few draws the one that
@@ -103,10 +105,10 @@ def plus_plus_seeds(measure: Measure, entities: np.ndarray, n_clusters: int, rng
     """
     first = int(rng.choice(entities))
     closest = measure(np.array([first]))[:, 0]
-    return np.array([first, *further_seeds(measure, entities, n_clusters, rng, closest, {first})])
+    return np.array([first, *draw_further_seeds(measure, entities, n_clusters, rng, closest, {first})])
 
 
-def further_seeds(
+def draw_further_seeds(
     measure: Measure,
     entities: np.ndarray,
     n_clusters: int,
@@ -134,7 +136,9 @@ def further_seeds(
     return seeds
 
 
-def sampled(shards: Shards, n_clusters: int, rng: np.random.Generator) -> tuple[dict[str, Any], np.ndarray | None]:
+def sample_entities(
+    shards: Shards, n_clusters: int, rng: np.random.Generator
+) -> tuple[dict[str, Any], np.ndarray | None]:
     """The entities that seeds are chosen from, in memory, and which these are: all (None), or some of very many.
 
     How many depends on the data's shape alone.
@@ -147,45 +151,45 @@ def sampled(shards: Shards, n_clusters: int, rng: np.random.Generator) -> tuple[
     return shards.some(rows), rows
 
 
-def spread_out(labels: np.ndarray, rows: np.ndarray | None, n: int) -> np.ndarray:
+def expand_labels(labels: np.ndarray, rows: np.ndarray | None, n: int) -> np.ndarray:
     """Labels of some entities as labels of all: nobody has labelled the others yet."""
     if rows is None:
         return labels
-    everyone = np.full(n, NOWHERE)
+    everyone = np.full(n, NO_LABEL)
     everyone[rows] = labels
     return everyone
 
 
-STRATEGIES = {"k-means++": plus_plus_seeds, "random": random_seeds}
+STRATEGIES = {"k-means++": draw_plus_plus_seeds, "random": draw_random_seeds}
 
 
-def given_partition(init: Any, shards: Shards, divergence: Divergence, n_clusters: int) -> np.ndarray:
+def partition_from_init(init: Any, shards: Shards, divergence: Divergence, n_clusters: int) -> np.ndarray:
     """The partition that a given `init` stands for: labels, or centres or responsibilities (per view).
 
     Given view by view, the views hand over in their order, so that each entity starts from its last view's word, as in
     Table 1 of the paper, where the last view's parameters start the run. Views may be left out.
     """
     n = sum(shards.sizes)
-    partition = np.full(n, NOWHERE)
-    for name, values in view_by_view(init, list(shards.views), n, n_clusters).items():
+    partition = np.full(n, NO_LABEL)
+    for name, values in split_init_by_view(init, list(shards.views), n, n_clusters).items():
         labels = _labels_from(name, values, shards, divergence, n_clusters)
         partition = np.where(to_numpy(shards.views[name].present), labels, partition)
-    if (partition == NOWHERE).all():
-        raise no_start(shards.views)
+    if (partition == NO_LABEL).all():
+        raise make_empty_init_error(shards.views)
     return partition
 
 
-def view_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int) -> dict[str, Any]:
+def split_init_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int) -> dict[str, Any]:
     """What a given `init` has for each view: labels (n,), a matrix, or a mapping as it is."""
     listed = isinstance(init, list | tuple) and init and (isinstance(init[0], Mapping) or np.ndim(init[0]) == 2)
     if isinstance(init, Mapping) or listed:
         given = resolve_per_view("init", init, names, some=True)
         arrays = {name: to_numpy(own) for name, own in given.items() if not isinstance(own, Mapping)}
-        labels = {name: check_labels(own, n, n_clusters) for name, own in arrays.items() if own.ndim == 1}
+        labels = {name: check_init_labels(own, n, n_clusters) for name, own in arrays.items() if own.ndim == 1}
         return {**given, **arrays, **labels}
     values = to_numpy(init)
     if values.ndim == 1:
-        return dict.fromkeys(names, check_labels(values, n, n_clusters))
+        return dict.fromkeys(names, check_init_labels(values, n, n_clusters))
     if len(names) > 1 and values.shape != (n, n_clusters):
         raise ValueError(
             f"init of shape {values.shape} is neither {n} labels nor responsibilities {(n, n_clusters)}: "
@@ -194,14 +198,14 @@ def view_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int) -> di
     return dict.fromkeys(names, values)
 
 
-def no_start(names: Iterable[str]) -> ValueError:
+def make_empty_init_error(names: Iterable[str]) -> ValueError:
     """The refusal of an `init` that is empty."""
     return ValueError(
         f"init gives no entity a start: give something for one of the views {', '.join(map(repr, names))}"
     )
 
 
-def check_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
+def check_init_labels(labels: np.ndarray, n: int, n_clusters: int) -> np.ndarray:
     """Labels that a user gave as a start."""
     if labels.shape != (n,):
         raise ValueError(f"init gives {len(labels)} labels for {n} entities: give one each")
@@ -214,17 +218,17 @@ def _labels_from(name: str, values: Any, shards: Shards, divergence: Divergence,
     values = np.asarray(values)
     if values.ndim == 1:
         return values
-    if are_centres(name, values, shards.views[name].X.shape, n_clusters):
-        return np.concatenate(list(shards.map(nearest_rows, name, divergence, values)))
+    if contains_centers(name, values, shards.views[name].X.shape, n_clusters):
+        return np.concatenate(list(shards.map(assign_shard_to_centers, name, divergence, values)))
     return values.argmax(axis=1)
 
 
-def nearest_rows(shard: Shard, name: str, divergence: Divergence, values: np.ndarray) -> np.ndarray:
+def assign_shard_to_centers(shard: Shard, name: str, divergence: Divergence, values: np.ndarray) -> np.ndarray:
     """The nearest of some given centres for each row of a shard."""
-    return nearest_centres(shard.views[name], divergence, values)
+    return assign_to_nearest_center(shard.views[name], divergence, values)
 
 
-def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_clusters: int, more: str = "") -> bool:
+def contains_centers(name: str, values: np.ndarray, shape: tuple[int, int], n_clusters: int, more: str = "") -> bool:
     """Whether a matrix given for a view holds centres; if not, it holds responsibilities. Refuse what is neither."""
     n, d = shape
     if values.shape not in {(n_clusters, d), (n, n_clusters)}:
@@ -237,7 +241,7 @@ def are_centres(name: str, values: np.ndarray, shape: tuple[int, int], n_cluster
     return values.shape == (n_clusters, d)
 
 
-def nearest_centres(view: ViewRows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
+def assign_to_nearest_center(view: ViewRows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
     """The nearest of some given centres for each row."""
     counts = float64_zeros(values.shape[:1], view.own) + 1
     centres = divergence.centres(asarray_like(values.astype(np.float64), view.own), counts)

@@ -16,18 +16,18 @@ from ...arrays import (
 )
 from ...divergences import ViewRows
 
-NOWHERE = -1  # label of an entity in a view that it does not have, or that nobody has labelled yet
+NO_LABEL = -1  # label of an entity in a view that it does not have, or that nobody has labelled yet
 
 
 @dataclass(eq=False)
-class Statistics:
+class ClusterSums:
     """Sum and number of the rows of each cluster: what an M-step needs. Those of two sets of rows add up."""
 
     sums: Array  # (k, columns)
     counts: Array  # (k,)
 
     @classmethod
-    def none(cls, view: ViewRows, n_clusters: int) -> Statistics:
+    def none(cls, view: ViewRows, n_clusters: int) -> ClusterSums:
         shape = n_clusters, view.X.shape[1]
         return cls(float64_zeros(shape, view.own), float64_zeros(shape[:1], view.own))
 
@@ -40,21 +40,21 @@ class Statistics:
         self.sums = add_label_sums(X, labels, self.sums)
         self.counts += count_labels(labels, self.counts.shape[0])
 
-    def add(self, other: Statistics) -> None:
+    def add(self, other: ClusterSums) -> None:
         self.sums += other.sums
         self.counts += other.counts
 
-    def differs(self, other: Statistics) -> Array:
+    def differs(self, other: ClusterSums) -> Array:
         """1.0 where anything is not the same to the last bit, 0.0 where all is."""
         xp = namespace(self.sums)
         differs = xp.logical_or(xp.any(self.sums != other.sums), xp.any(self.counts != other.counts))
         return xp.astype(differs, xp.float64)
 
-    def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(self.sums + other.sums, self.counts + other.counts)
+    def __add__(self, other: ClusterSums) -> ClusterSums:
+        return ClusterSums(self.sums + other.sums, self.counts + other.counts)
 
 
-class Collector:
+class ClusterSumCollector:
     """Statistics of one view in memory, collected by threads, each on a chunk of the rows.
 
     Memory is kept and used again: fresh memory every round would cost as much as the sums.
@@ -63,29 +63,29 @@ class Collector:
     def __init__(self, view: ViewRows, n_clusters: int) -> None:
         self.view, self.n_clusters = view, n_clusters
         self.chunks = cut_into_chunks(view.X, with_sums=True)
-        self.total = Statistics.none(view, n_clusters)
-        self._spare: list[Statistics] = []
+        self.total = ClusterSums.none(view, n_clusters)
+        self._spare: list[ClusterSums] = []
 
-    def borrow(self) -> Statistics:
+    def borrow(self) -> ClusterSums:
         """Empty statistics, in used memory if there is some."""
         try:
             partial = self._spare.pop()
         except IndexError:  # asked in one step: between a look and a pop another thread could take the last
-            return Statistics.none(self.view, self.n_clusters)
+            return ClusterSums.none(self.view, self.n_clusters)
         partial.clear()
         return partial
 
-    def take_back(self, partial: Statistics) -> None:
+    def take_back(self, partial: ClusterSums) -> None:
         """Add up what a thread has filled; called in the order of the chunks."""
         self.total.add(partial)
         self._spare.append(partial)
 
-    def collect(self, partition: Array) -> Statistics:
+    def collect(self, partition: Array) -> ClusterSums:
         """Those of the whole view under a partition."""
 
-        def one_chunk(rows: slice) -> Statistics:
+        def one_chunk(rows: slice) -> ClusterSums:
             partial = self.borrow()
-            partial.include(self.view.X[rows, ...], keep_where(self.view.present[rows], partition[rows], NOWHERE))
+            partial.include(self.view.X[rows, ...], keep_where(self.view.present[rows], partition[rows], NO_LABEL))
             return partial
 
         self.total.clear()

@@ -21,7 +21,7 @@ from ..coem.algorithm import CoEMState, Model, Sums, run_e_step, state_of
 from ..coem.priors import Prior
 from ..kmeans.algorithm import Centers, KMeansState, e_step, fetch_numbers, maximise, sweep
 from ..kmeans.combine import Agreed, collect_consensus
-from .statistics import NOWHERE, Statistics
+from .statistics import NO_LABEL, ClusterSums
 
 # Above 1/2 and at most 1, where all batches count the same. Liang & Klein recommend 0.7. Streams of 20 batches hardly
 # differ from 0.6 to 0.85; at 1 those of weak views do worse, for the first batch's clusters count on.
@@ -134,19 +134,19 @@ def kmeans_memories(
 
 def unlabelled(shards: Shards) -> Shards:
     """The same entities, none of which has a label yet."""
-    return started(shards, np.full(sum(shards.sizes), NOWHERE))
+    return started(shards, np.full(sum(shards.sizes), NO_LABEL))
 
 
 def handed(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
     """A shard's statistics of each view under the labels that the views before it hand over."""
-    found = {name: Statistics.none(shard.views[name], centres.values[name].shape[0]) for name in names}
+    found = {name: ClusterSums.none(shard.views[name], centres.values[name].shape[0]) for name in names}
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
         for i, name in enumerate(names):
             labels = shard.kept[name][1][rows]
             for other in (*names[i + 1 :], *names[:i]):  # the last to speak is the one just before
                 own = shard.kept[other][1][rows]
-                labels = namespace(own).where(own == NOWHERE, labels, own)
-            found[name].include(X[name], keep_where(shard.views[name].present[rows], labels, NOWHERE))
+                labels = namespace(own).where(own == NO_LABEL, labels, own)
+            found[name].include(X[name], keep_where(shard.views[name].present[rows], labels, NO_LABEL))
     return Agreed(found)
 
 
@@ -164,7 +164,7 @@ def kmeans_step(
     found = shards.total(sweep, divergence, centres, turns, names[0], n_clusters, False)
     for name, following in zip(names, [*names[1:], names[0]], strict=True):
         after[name] = {**after[name], **averaged_clusters(memories[name], n_with[name], "handed", found.statistics)}
-        statistics = Statistics(**after[name]["handed"])
+        statistics = ClusterSums(**after[name]["handed"])
         values = maximise(shards, divergence, centres, turns, name, statistics)  # M-step, Eq 9
         centres = centres.moved(name, values)
         turns = [name, *(other for other in turns if other != name)]
@@ -178,7 +178,7 @@ def kmeans_step(
     return KMeansState(centres, everyone, n_agreed / n_several if n_several else 1.0, settled=False), after
 
 
-def averaged_clusters(memory: Memory, n: int, key: str, found: Statistics) -> Memory:
+def averaged_clusters(memory: Memory, n: int, key: str, found: ClusterSums) -> Memory:
     """`averaged`, but a cluster that got nothing keeps what it had: how fast it moves is not for others to say."""
     got = found.counts > 0
     xp = namespace(got)
@@ -213,7 +213,7 @@ def batch_history(history: Table, n_steps: int, record: Mapping[str, Any] | None
 def joined_labels(found: Sequence[Mapping[str, Array]], names: Iterable[str], n: int) -> dict[str, np.ndarray]:
     """Each view's labels of n entities from all shards; NOWHERE in a view that they lack."""
     return {
-        name: np.concatenate([to_numpy(own[name]) for own in found]) if name in found[0] else np.full(n, NOWHERE)
+        name: np.concatenate([to_numpy(own[name]) for own in found]) if name in found[0] else np.full(n, NO_LABEL)
         for name in names
     }
 

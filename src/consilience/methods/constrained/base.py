@@ -24,14 +24,14 @@ from ..common.constraint_checks import check_constraints, entity_ids, positions_
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
-    ready_blocks,
-    remember,
-    warn_of_empty,
-    warn_of_rounds,
+    store_input_features,
+    validate_blocks,
+    warn_about_empty_clusters,
+    warn_if_not_converged,
 )
 from ..common.progress import progress
-from ..common.run import Attempt, best_of
-from ..common.starts import check_labels
+from ..common.run import Attempt, choose_best_attempt
+from ..common.starts import check_init_labels
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .cluster_metrics import Metric
 from .linked import Linked, Order
@@ -99,9 +99,9 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         given = positions_of(check_constraints(constraints), views, ids, None)
         problem = Linked(rows, given.must, given.cannot, self._measured)
         with use_threads(self.n_jobs):
-            best, interrupted = best_of(self._attempts(problem, given))
+            best, interrupted = choose_best_attempt(self._attempts(problem, given))
         state: ConstrainedState = best.result
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.labels_ = state.labels
         self.cluster_centers_ = state.centres
         self.objective_ = state.cost
@@ -117,8 +117,8 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
 
     def _warn(self, ids: np.ndarray | None, state: ConstrainedState) -> None:
         warn_of_conflicts(self.given_.conflicts, ids)
-        warn_of_rounds(self)
-        warn_of_empty(self.labels_, self.n_clusters, "lower n_clusters, or check the must-links")
+        warn_if_not_converged(self)
+        warn_about_empty_clusters(self.labels_, self.n_clusters, "lower n_clusters, or check the must-links")
         warn_of_farthest(state)
 
     def _attempts(self, problem: Linked, given: Constraints) -> Any:
@@ -216,7 +216,7 @@ def only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -
 def present_rows(views: Views) -> dict[str, Any]:
     """The rows of the entities that have each view, of numpy's or our sparse kind."""
     found = {}
-    for name, (X, present) in ready_blocks(views).items():
+    for name, (X, present) in validate_blocks(views).items():
         rows, there = (X if isinstance(X, CSR) else to_numpy(X)), to_numpy(present)
         found[name] = rows if there.all() else take_rows(rows, np.flatnonzero(there))
     return found
@@ -247,7 +247,7 @@ def given_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> 
     if values.shape == (shape[0], n_clusters) != (n_clusters, shape[1]):
         values = values.argmax(axis=1)
     if values.ndim == 1:
-        labels = check_labels(values, shape[0], n_clusters)
+        labels = check_init_labels(values, shape[0], n_clusters)
         return label_means(view, labels, n_clusters), labels
     if values.shape != (n_clusters, shape[1]):
         raise ValueError(

@@ -34,7 +34,7 @@ from ...arrays import (
 )
 from ...divergences import SquaredEuclidean, ViewRows
 from ...families import Gaussian, GaussianFull, GaussianTied
-from ..common.starts import spread
+from ..common.starts import compute_mean_divergence
 from ..kmeans.algorithm import make_divergence
 from .farthest import Farthest, farthest_pair
 
@@ -319,7 +319,7 @@ METRICS: dict[str, Callable[..., Metric]] = {
 
 def mean_variance(view: ViewRows) -> float:
     """Mean variance of a view's columns; 1 for rows that are all equal."""
-    variance = spread(view, SquaredEuclidean()) / view.X.shape[1]
+    variance = compute_mean_divergence(view, SquaredEuclidean()) / view.X.shape[1]
     return variance if variance > 0 else 1.0
 
 

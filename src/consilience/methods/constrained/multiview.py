@@ -23,10 +23,16 @@ from ..._saving import save_as
 from ...arrays import CSR, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views, resolve_per_view
 from ..common.constraint_checks import by_view, entity_ids, positions_of, warn_of_conflicts
-from ..common.input_checks import check_n_clusters, check_views, remember, store_agreement, warn_of_empty
+from ..common.input_checks import (
+    check_n_clusters,
+    check_views,
+    store_agreement,
+    store_input_features,
+    warn_about_empty_clusters,
+)
 from ..common.progress import announce, progress
-from ..common.run import Lowest, Run, run
-from ..common.starts import view_by_view
+from ..common.run import LowestCostTracker, Run, run
+from ..common.starts import split_init_by_view
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .base import costs_of, given_start, present_rows, ready_rows, warn_of_farthest
 from .cluster_metrics import METRICS, Identity, Metric
@@ -265,7 +271,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 known = {name: known[name] for name in alone}
             thresholds = self._thresholds(mapped, base, known, rng)
             done = self._run(mapped, base, closed, thresholds, alone)
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.thresholds_ = thresholds
         self.given_ = mapped.joined(known, common).renumber(mapped.entities)
         self._store(views, mapped, done)
@@ -350,7 +356,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.init is None or isinstance(self.init, str):
             return {}
         n = len(next(iter(mapped.views.values())).row)
-        starts = view_by_view(self.init, list(mapped.views), n, self.n_clusters)
+        starts = split_init_by_view(self.init, list(mapped.views), n, self.n_clusters)
         for name, own in starts.items():
             view = mapped.views[name]
             if len(own) == n and np.shape(own) != (self.n_clusters, view.view.X.shape[1]):
@@ -398,7 +404,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         alone: Mapping[str, ConstrainedState],
     ) -> Run:
         states = co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol, alone)
-        watched = Lowest(states, skip=self.max_iter // 2)  # by then constraints have gone round
+        watched = LowestCostTracker(states, skip=self.max_iter // 2)  # by then constraints have gone round
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # settled or not is for the states to say: objectives under other constraints hardly compare
             done = run(watched, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
@@ -451,7 +457,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         for name, own in state.views.items():
             where = f" in view {name!r}"
-            warn_of_empty(own.labels, self.n_clusters, "lower n_clusters, or check the must-links", where)
+            warn_about_empty_clusters(own.labels, self.n_clusters, "lower n_clusters, or check the must-links", where)
             warn_of_farthest(own, where)
         given = sum(own.size for own in self.constraints_.values())
         if (

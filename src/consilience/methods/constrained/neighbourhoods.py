@@ -9,7 +9,7 @@ import numpy as np
 from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
 from ...data import Constraints, Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean, ViewRows
-from ..common.starts import further_seeds, plus_plus_seeds
+from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
 from ..kmeans.algorithm import compute_divergences
 
 
@@ -56,7 +56,7 @@ def first_centres(
     everyone = np.arange(view.X.shape[0])
     groups = neighbourhoods(given, everything)
     if not groups:
-        return take_dense_rows(view.X, plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
+        return take_dense_rows(view.X, draw_plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
     centres = means_of(view, groups)
     if len(groups) >= n_clusters:
         return centres[CHOICES[strategy](centres, np.array([len(own) for own in groups]), n_clusters)]
@@ -66,7 +66,7 @@ def first_centres(
         centres = np.vstack([centres, take_dense_rows(view.X, np.array([alone]))])
         taken.add(alone)
     closest = compute_divergences(view, SquaredEuclidean(), centres).min(axis=1)
-    more = further_seeds(partial(away_from, view), everyone, n_clusters, rng, closest, taken)
+    more = draw_further_seeds(partial(away_from, view), everyone, n_clusters, rng, closest, taken)
     return np.vstack([centres, take_dense_rows(view.X, np.array(more, int))])
 
 

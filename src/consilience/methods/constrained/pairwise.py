@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import cut_into_blocks, map_chunks, take_dense_rows
-from ..common.run import Lowest, Report, Run, run
-from ..common.statistics import NOWHERE, Collector, Statistics
+from ..common.run import LowestCostTracker, Report, Run, run
+from ..common.statistics import NO_LABEL, ClusterSumCollector, ClusterSums
 from .cluster_metrics import Metric, Step
 from .linked import Linked, Order, Prices
 
@@ -56,8 +56,8 @@ def constrained_kmeans(
 
     Given labels are where the rows are before the first visit; the centres must be theirs.
     """
-    labels = np.full(problem.n_rows, NOWHERE) if labels is None else labels.copy()
-    collector = Collector(problem.view, len(centres))
+    labels = np.full(problem.n_rows, NO_LABEL) if labels is None else labels.copy()
+    collector = ClusterSumCollector(problem.view, len(centres))
     prices = problem.prices(metric, None)
     cost, first = 0.0, True
     while True:
@@ -81,7 +81,7 @@ def assign(
     prices: Prices,
     labels: np.ndarray,
     order: Order,
-    collector: Collector,
+    collector: ClusterSumCollector,
 ) -> tuple[int, np.ndarray]:
     """Give each row to the cheapest cluster, in place; returns how many moved, and what each costs by itself.
 
@@ -92,7 +92,7 @@ def assign(
     nearest = metric.nearest(problem.view, centres)
     own = np.empty(problem.n_rows)
 
-    def one_chunk(rows: slice) -> tuple[int, Statistics]:
+    def one_chunk(rows: slice) -> tuple[int, ClusterSums]:
         moved, partial = 0, collector.borrow()
         for block in cut_into_blocks(problem.view.X, rows):
             winner, own[block] = nearest(block)
@@ -100,7 +100,7 @@ def assign(
             moved += int(np.sum(free & (winner != labels[block])))
             labels[block] = np.where(free, winner, labels[block])
             counted = free & problem.view.present[block]
-            partial.include(problem.view.X[block, ...], np.where(counted, winner, NOWHERE))
+            partial.include(problem.view.X[block, ...], np.where(counted, winner, NO_LABEL))
         return moved, partial
 
     moved = 0
@@ -115,11 +115,11 @@ def assign(
             visits, costs, theirs, *problem.neighbours, prices.between, prices.most, not problem.measured
         )
         labels[problem.rows], own[problem.rows] = theirs, costs[np.arange(len(theirs)), theirs]
-        collector.total.include(problem.own.X, np.where(problem.own.present, theirs, NOWHERE))
+        collector.total.include(problem.own.X, np.where(problem.own.present, theirs, NO_LABEL))
     return moved, own
 
 
-def means(problem: Linked, statistics: Statistics, own: np.ndarray) -> np.ndarray:
+def means(problem: Linked, statistics: ClusterSums, own: np.ndarray) -> np.ndarray:
     """The mean of each cluster; a cluster of no rows moves to the row that costs most where it is."""
     counts = statistics.counts
     centres = statistics.sums / np.maximum(counts, 1)[:, None]
@@ -134,7 +134,7 @@ def run_to_rest(
     problem: Linked, states: Iterator[ConstrainedState], order: Order, max_iter: int, tol: float, report: Report
 ) -> Run:
     """Run until nobody moves; if that does not come, take the round of lowest cost, and let its labels follow."""
-    watched = Lowest(states)
+    watched = LowestCostTracker(states)
     done = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.measured], report=report)
     return done if done.state.settled else replace(done, state=resettled(problem, watched.best, order))
 
@@ -142,7 +142,7 @@ def run_to_rest(
 def resettled(problem: Linked, state: ConstrainedState, order: Order) -> ConstrainedState:
     """The rows visited once more, for a run that was ended before they had settled: labels follow from the centres."""
     labels, prices = state.labels.copy(), state.prices
-    collector = Collector(problem.view, len(state.centres))
+    collector = ClusterSumCollector(problem.view, len(state.centres))
     _, own = assign(problem, state.metric, state.centres, prices, labels, order, collector)
     violated, penalty = prices.violated(labels[problem.rows])
     return replace(state, labels=labels, cost=float(own.sum()) + penalty, n_violations=int(violated.sum()))

@@ -16,7 +16,7 @@ from ...data import Constraints, Views, label_components
 from ...divergences import SquaredEuclidean
 from ...metrics.agreement import all_agree
 from ..common.input_checks import check_views, prepare_rows
-from ..common.starts import divergences_from, spread
+from ..common.starts import compute_mean_divergence, compute_seed_divergences
 
 Distances = Callable[[np.ndarray], np.ndarray]  # some entities -> distance of all from each: (n, some)
 
@@ -92,8 +92,8 @@ def distances(views: Views) -> Distances:
     """How far entities are from some, over all views that they share, each in units of its spread."""
     divergence = SquaredEuclidean()
     ready = prepare_rows(views, divergence)
-    scales = {name: spread(rows, divergence) for name, rows in ready.items()}
-    measure = partial(divergences_from, ready, dict.fromkeys(ready, divergence), scales)
+    scales = {name: compute_mean_divergence(rows, divergence) for name, rows in ready.items()}
+    measure = partial(compute_seed_divergences, ready, dict.fromkeys(ready, divergence), scales)
     return lambda entities: to_numpy(measure(entities))
 
 

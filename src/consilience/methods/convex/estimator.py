@@ -19,7 +19,14 @@ from ..._saving import save_as
 from ...arrays import asarray_like, available_memory, explain_out_of_memory, namespace, to_numpy, use_threads
 from ...data import Table, Views, resolve_per_view
 from ...divergences import DIVERGENCES
-from ..common.input_checks import check_n_clusters, check_views, name_of, remember, store_agreement, warn_of_empty
+from ..common.input_checks import (
+    check_n_clusters,
+    check_views,
+    name_of,
+    store_agreement,
+    store_input_features,
+    warn_about_empty_clusters,
+)
 from ..common.progress import progress
 from ..common.run import Run, run
 from ..common.similarities import columns_of, restricted
@@ -276,7 +283,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             best = tried[int(np.argmax(separations))]
             placer, interrupted = REFINEMENTS[self.refine](best, found, bool(self.verbose))
             placement = best.placement if placer is best.model else placer.place(best.seen, len(kept))
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self._store(best, placement, kept, len(views))
         self._placer, self._columns = placer, columns
         self._known = {
@@ -412,7 +419,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             ))  # fmt: skip
         for problem, kind in problems:
             warnings.warn(problem, kind, stacklevel=4)
-        warn_of_empty(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
+        warn_about_empty_clusters(self.labels_, self.n_clusters_, "lower n_clusters, or use refine=None")
 
     def predict(self, X: Any) -> np.ndarray:
         """Give entities, seen before or not, to the clusters.

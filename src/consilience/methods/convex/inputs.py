@@ -27,7 +27,7 @@ from ...arrays import (
 from ...arrays.pairwise import DEVICE_SHARE
 from ...data import Views, resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
-from ..common.input_checks import ready_blocks, warn_of_lost
+from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import named, only
 from .algorithm import AllViews, ViewComponents
 from .exemplars import Seen, ViewExemplars, own_sizes
@@ -90,7 +90,7 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
     """The entities of each view, ready to be compared; also who has any view that says something, by position."""
     found: dict[str, Measured] = {}
     present: dict[str, np.ndarray] = {}
-    for name, (X, there) in ready_blocks(views).items():
+    for name, (X, there) in validate_blocks(views).items():
         divergence = divergences[name]
         present[name] = to_numpy(there) & to_numpy(divergence.comparable(X))
         if not present[name].any():
@@ -106,7 +106,7 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
         if X.shape[0] > 1 and mean <= NOTHING * machine_epsilon(X) * size:
             raise ValueError(f"view {name!r} puts no two entities apart: leave the view out")
         found[name] = Measured(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
-    warn_of_lost(views, present, LOST)
+    warn_about_zero_rows(views, present, LOST)
     for name, own in found.items():
         if own.measure.caveat:
             warnings.warn(f"view {name!r}: {own.measure.caveat}", UserWarning, stacklevel=4)
@@ -154,7 +154,7 @@ def seen_in_fit(found: Mapping[str, Measured], betas: Mapping[str, float], *, no
 def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
     """Other entities as points, in each view that they have."""
     seen, present = {}, {}
-    for name, (X, there) in ready_blocks(views).items():
+    for name, (X, there) in validate_blocks(views).items():
         own = known[name]
         present[name] = to_numpy(there) & to_numpy(own.divergence.comparable(X))
         if present[name].any():
@@ -163,5 +163,5 @@ def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
                 points = own.measure.others(rows)
                 log_C = own.measure.log_normalizer(rows, own.beta) if own.normalizes else np.zeros(rows.shape[0])
             seen[name] = Seen(np.flatnonzero(present[name]), points, log_C)
-    warn_of_lost(views, present, LOST)
+    warn_about_zero_rows(views, present, LOST)
     return seen

@@ -33,7 +33,7 @@ from ...arrays import (
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence, ViewRows
 from ...rows.shards import Shard, Shards, iterate_rows, join_blocks, new_version
-from ..common.statistics import NOWHERE, Statistics
+from ..common.statistics import NO_LABEL, ClusterSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def multi_view_kmeans(
     centres, costs = Centers(), {}
     turns: list[str] = []  # the views in the order of their turns, the last one first
     complete = all(is_complete(part) for part in shards.views.values())
-    used: dict[str, Statistics] = {}  # in each view's last M-step
+    used: dict[str, ClusterSums] = {}  # in each view's last M-step
     found = swept(shards, divergence, centres, turns, names[0], n_clusters)
     while True:
         before = dict(used)
@@ -124,7 +124,7 @@ def fetch_numbers(numbers: Sequence[Array]) -> list[float]:
 class Sweep:
     """What a pass over some entities finds; those of two sets add up."""
 
-    statistics: Statistics  # of the next view
+    statistics: ClusterSums  # of the next view
     cost: Array  # of the view whose turn it is
     counted: Array  # how many entities have two views or more
     agreed: Array  # and of how many all views say the same
@@ -157,12 +157,12 @@ def sweep(
 ) -> Sweep:
     """The same for the entities of a shard."""
     view = shard.views[following]
-    statistics, xp = Statistics.none(view, n_clusters), namespace(view.own)
+    statistics, xp = ClusterSums.none(view, n_clusters), namespace(view.own)
     nothing = xp.sum(view.own[:0])
     found = Sweep(statistics, nothing, nothing, nothing)
     for rows, X, cost in e_step(shard, divergence, centres, turns, following):
         handed = newest(shard, turns, rows)
-        statistics.include(X[following], handed if view.complete else keep_where(view.present[rows], handed, NOWHERE))
+        statistics.include(X[following], handed if view.complete else keep_where(view.present[rows], handed, NO_LABEL))
         found.cost = found.cost + cost
         if judged:
             counted, agreed = agreement(shard, turns, rows)
@@ -187,7 +187,7 @@ def e_step(
             view = shard.views[name]
             winner, value = argmax_scores(X[name], centres.scorer(name, view, divergence))
             present = view.present[rows]
-            room(shard, name, winner)[rows] = winner if view.complete else keep_where(present, winner, NOWHERE)
+            room(shard, name, winner)[rows] = winner if view.complete else keep_where(present, winner, NO_LABEL)
             if name == turns[0]:
                 xp = namespace(view.own)
                 cost = view.own[rows] - divergence.scale * xp.astype(value, xp.float64)
@@ -236,7 +236,7 @@ def extremes(shard: Shard, names: Sequence[str], rows: slice) -> tuple[Array, Ar
     """The lowest and the highest label that an entity has from its views, and how many these are."""
     first = shard.kept[names[0]][1][rows]
     xp = namespace(first)
-    lowest, highest, n_known = xp.full_like(first, xp.iinfo(first.dtype).max), xp.full_like(first, NOWHERE), first * 0
+    lowest, highest, n_known = xp.full_like(first, xp.iinfo(first.dtype).max), xp.full_like(first, NO_LABEL), first * 0
     for name in names:
         present, own = shard.views[name].present[rows], shard.kept[name][1][rows]
         lowest = xp.where(present, xp.minimum(lowest, own), lowest)
@@ -251,7 +251,7 @@ def maximise(
     centres: Centers,
     turns: Sequence[str],
     name: str,
-    statistics: Statistics,
+    statistics: ClusterSums,
 ) -> Array:
     """The centres of a view; a cluster of no rows moves to the row that lies farthest from its own centre."""
     values = divergence.centres(statistics.sums, statistics.counts)

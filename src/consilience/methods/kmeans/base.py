@@ -22,14 +22,14 @@ from ...divergences import Cosine, Divergence
 from ...rows.shards import Shards, started
 from ..common.input_checks import (
     check_n_clusters,
+    check_new_views,
     check_out,
     check_views,
-    collected,
-    known_views,
-    remember,
+    gather_results,
     store_agreement,
-    warn_of_empty,
-    warn_of_rounds,
+    store_input_features,
+    warn_about_empty_clusters,
+    warn_if_not_converged,
 )
 from ..common.membership import (
     OUTLIERS,
@@ -43,9 +43,9 @@ from ..common.membership import (
     score_distances,
 )
 from ..common.progress import progress
-from ..common.run import Attempt, best_of, run
+from ..common.run import Attempt, choose_best_attempt, run
 from ..common.shards import TOO_LARGE, prepare_kmeans
-from ..common.starts import STRATEGIES, given_partition, sampled, seeding, spread_out
+from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_entities
 from ..common.stepwise import (
     POWER,
     batch_history,
@@ -148,13 +148,13 @@ class BaseMultiViewKMeans(
         check_n_clusters(self.n_clusters, len(views))
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             shards = prepare_kmeans(views, self._divergence)
-            best, interrupted = best_of(self._attempts(shards))
+            best, interrupted = choose_best_attempt(self._attempts(shards))
             view_centres = best.run.state.centres
             labels, centres, agreed = best.result
             by_view = list(shards.map(label_views, self._divergence, view_centres, views.names))
             memories = kmeans_memories(shards, self._divergence, view_centres, agreed, views.names)
             misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.labels_ = labels
         self.cluster_centers_ = centres
         self.cost_ = best.cost
@@ -166,8 +166,8 @@ class BaseMultiViewKMeans(
         self._store_misfit(misfit, views.names, 1.0)
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
-        warn_of_rounds(self)
-        warn_of_empty(labels, self.n_clusters)
+        warn_if_not_converged(self)
+        warn_about_empty_clusters(labels, self.n_clusters)
         return self
 
     def _store_misfit(self, measured: list[tuple[np.ndarray, np.ndarray]], names: Iterable[str], weight: float) -> None:
@@ -286,13 +286,13 @@ class BaseMultiViewKMeans(
     def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
         """How many restarts, and the labels of each, from a child generator of its own."""
         if not isinstance(self.init, str):
-            return 1, iter([given_partition(self.init, shards, self._divergence, self.n_clusters)])
+            return 1, iter([partition_from_init(self.init, shards, self._divergence, self.n_clusters)])
         rng = make_generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        rows, chosen = sampled(shards, self.n_clusters, own)
-        partition = seeding(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
+        rows, chosen = sample_entities(shards, self.n_clusters, own)
+        partition = make_seeder(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
         n = sum(shards.sizes)
-        return self.n_init, (spread_out(to_numpy(partition(child)), chosen, n) for child in children)
+        return self.n_init, (expand_labels(to_numpy(partition(child)), chosen, n) for child in children)
 
     def _attempts(self, shards: Shards) -> Iterator[Attempt]:
         """One restart after the other."""
@@ -329,10 +329,10 @@ class BaseMultiViewKMeans(
         ndarray of shape (n_entities,)
             The cluster of each entity; `out` where it is given.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         check_out(out, (len(views),), next(iter(self.cluster_centers_.values())).shape[0] - 1)
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return collected((labels for labels, _ in self._over(views, vote)), out)
+            return gather_results((labels for labels, _ in self._over(views, vote)), out)
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each entity to each cluster, summed over the views that it has.
@@ -348,7 +348,7 @@ class BaseMultiViewKMeans(
             The distances.
         """
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return collected(self._over(X, distances_to))
+            return gather_results(self._over(X, distances_to))
 
     def _score_clusters(self, views: Views) -> ClusterScores:
         """Score clusters by minus the squared distance, in units of the usual distance from its cluster."""
@@ -366,7 +366,7 @@ class BaseMultiViewKMeans(
         """Return relative distances to the clusters, (n, k), and which entities have a view."""
         units = getattr(self, "_units", None) or self._estimate_units()
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            relative = collected(self._over(views, relative_distances, units))
+            relative = gather_results(self._over(views, relative_distances, units))
         is_known = ~np.isnan(relative).any(axis=1)
         return np.where(is_known[:, None], relative, 0.0), is_known
 
@@ -396,7 +396,7 @@ class BaseMultiViewKMeans(
 
     def _over(self, X: Any, task: Callable[..., T], *common: Any) -> Iterator[T]:
         """A task of new entities and the centres that they are measured against, shard by shard."""
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         shards = prepare_kmeans(views, self._divergence, self.cluster_centers_)
         known = {
             name: asarray_like(to_numpy(self.cluster_centers_[name]), part.present)

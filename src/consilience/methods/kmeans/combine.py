@@ -12,14 +12,14 @@ import numpy as np
 from ...arrays import Array, keep_where, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows.shards import Shard, iterate_rows, join_blocks
-from ..common.statistics import NOWHERE, Statistics
+from ..common.statistics import NO_LABEL, ClusterSums
 from .algorithm import Centers, e_step, extremes, make_divergence, rows_at_a_time
 
 
 def find_unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
     """The label that all views of an entity agree on; NOWHERE where they do not."""
     lowest, highest, _ = extremes(shard, names, rows)
-    return keep_where(lowest == highest, highest, NOWHERE)
+    return keep_where(lowest == highest, highest, NO_LABEL)
 
 
 def compute_consensus_centers(agreed: Agreed, divergence: Divergence, centres: Centers) -> dict[str, Array]:
@@ -39,7 +39,7 @@ def compute_consensus_centers(agreed: Agreed, divergence: Divergence, centres: C
 class Agreed:
     """Each view's statistics of the entities that all agree on; those of two sets add up."""
 
-    by_view: dict[str, Statistics]
+    by_view: dict[str, ClusterSums]
 
     def __add__(self, other: Agreed) -> Agreed:
         return Agreed({name: own + other.by_view[name] for name, own in self.by_view.items()})
@@ -47,11 +47,11 @@ class Agreed:
 
 def collect_consensus(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
     """The same for the entities of a shard."""
-    found = {name: Statistics.none(shard.views[name], centres.values[name].shape[0]) for name in names}
+    found = {name: ClusterSums.none(shard.views[name], centres.values[name].shape[0]) for name in names}
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
         agreed = find_unanimous(shard, names, rows)
         for name, own in found.items():
-            own.include(X[name], keep_where(shard.views[name].present[rows], agreed, NOWHERE))
+            own.include(X[name], keep_where(shard.views[name].present[rows], agreed, NO_LABEL))
     return Agreed(found)
 
 

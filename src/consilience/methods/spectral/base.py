@@ -18,11 +18,11 @@ from ...arrays import Array, explain_out_of_memory, make_generator, namespace, t
 from ...data import Views
 from ..common.input_checks import (
     check_n_clusters,
+    check_new_views,
     check_views,
-    known_views,
-    remember,
     store_agreement,
-    warn_of_empty,
+    store_input_features,
+    warn_about_empty_clusters,
 )
 from ..common.membership import ClusterScores, MembershipMixin, floor_unit, score_distances
 from ..common.progress import announce
@@ -142,7 +142,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
             E = side_by_side(found.joint)
             ending = ENDINGS[self.assign_labels](E, self)
             labels = ending.predict(E)
-        remember(self, X, views)
+        store_input_features(self, X, views)
         self.affinities_ = affinities
         self.labels_ = labels
         self.embeddings_ = {
@@ -192,7 +192,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         ndarray of shape (n_entities,)
             The cluster of each entity.
         """
-        views = known_views(self, X)
+        views = check_new_views(self, X)
         with use_threads(self.n_jobs), explain_out_of_memory(f"to place {len(views):,} entities", REMEDY):
             return self._ending.predict(self._place(views)[0])
 
@@ -281,7 +281,9 @@ def by_kmeans(E: Array, estimator: BaseSpectral) -> Ending:
 def by_qr(E: Array, estimator: BaseSpectral) -> Ending:
     """An axis of the embedding for each cluster."""
     ending = cluster_qr(E, estimator.n_clusters)
-    warn_of_empty(ending.predict(E), estimator.n_clusters, "lower n_clusters, or use assign_labels='kmeans'")
+    warn_about_empty_clusters(
+        ending.predict(E), estimator.n_clusters, "lower n_clusters, or use assign_labels='kmeans'"
+    )
     return ending
 
 

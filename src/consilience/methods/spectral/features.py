@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...affinities import AFFINITIES
 from ...arrays import make_generator, use_threads
-from ..common.input_checks import check_views, remember
+from ..common.input_checks import check_views, store_input_features
 from ..common.similarities import by_name, crosses_of, similarities_of
 from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_parameters
 from .algorithm import embed
@@ -114,7 +114,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         with use_threads(self.n_jobs):
             affinities, similarities = similarities_of(views, asked, rng)
             found = embed(similarities.operators[0], self.n_components + 1, rng)
-        remember(self, X, views)
+        store_input_features(self, X, views)
         (self.affinity_,) = affinities.values()
         self.eigenvalues_ = found.values[1:]
         self._affinities, self._similarities, self._found = affinities, similarities, found
