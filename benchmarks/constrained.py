@@ -17,8 +17,8 @@ from sklearn.datasets import make_blobs
 
 from consilience import Constraints, MPCKMeans, MultiViewConstrainedKMeans, PCKMeans, Table, align
 from consilience.arrays import use_threads
-from consilience.methods.constrained.cluster_metrics import Identity
-from consilience.methods.constrained.propagate import cluster_shapes, propagate
+from consilience.methods.constrained.cluster_metrics import IdentityMetric
+from consilience.methods.constrained.propagate import estimate_shapes, propagate_links
 
 from .harness import Contestant, compare, growth
 
@@ -100,8 +100,8 @@ def propagation(d: int, n: int) -> Callable[[], tuple]:
 
     def work() -> tuple:
         with use_threads(None):
-            shapes = cluster_shapes(X, y, centres, Identity(N_CLUSTERS, d))
-            return propagate(X, y, shapes, constraints.must, constraints.cannot, everyone, 0.5)
+            shapes = estimate_shapes(X, y, centres, IdentityMetric(N_CLUSTERS, d))
+            return propagate_links(X, y, shapes, constraints.must, constraints.cannot, everyone, 0.5)
 
     return work
 

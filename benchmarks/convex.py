@@ -39,8 +39,13 @@ from numba import njit
 
 from consilience import ConvexMixture, Table, Views
 from consilience.arrays import use_threads
-from consilience.methods.convex.algorithm import AllViews
-from consilience.methods.convex.inputs import Measured, by_name, components, measured
+from consilience.methods.convex.algorithm import StackedLikelihoods
+from consilience.methods.convex.inputs import (
+    ComparableView,
+    build_likelihoods,
+    prepare_comparisons,
+    resolve_divergences,
+)
 from consilience.methods.convex.proportions import mixture_proportions
 
 from .harness import growth
@@ -74,14 +79,14 @@ def rows(n: int) -> np.ndarray:
     return (centres[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, N_COLUMNS))).astype(np.float32)
 
 
-def entities(n: int) -> Measured:
+def entities(n: int) -> ComparableView:
     views = Views({"view": rows(n)})
-    return measured(views, by_name("squared-euclidean", views.names))[0]["view"]
+    return prepare_comparisons(views, resolve_divergences("squared-euclidean", views.names))[0]["view"]
 
 
-def held(found: Measured, factor: float) -> AllViews:
+def held(found: ComparableView, factor: float) -> StackedLikelihoods:
     """The components of a mixture, as the estimator makes them, with their table computed."""
-    A = components({"view": found}, {"view": factor * found.reference}, len(found.entities))
+    A = build_likelihoods({"view": found}, {"view": factor * found.reference}, len(found.entities))
     for _ in A.views["view"].matrix.map_tiles(lambda _, tile: tile.shape):
         pass
     return A
@@ -95,7 +100,7 @@ class Solution(NamedTuple):
     n_rounds: int
 
 
-def newton(A: AllViews) -> Solution:
+def newton(A: StackedLikelihoods) -> Solution:
     found = mixture_proportions(A, tol=GAP)
     return Solution(found.q, found.gap, found.n_iter)
 
@@ -108,7 +113,7 @@ class Pass(NamedTuple):
     objective: float
 
 
-def pass_over(A: AllViews, q: np.ndarray) -> Pass:
+def pass_over(A: StackedLikelihoods, q: np.ndarray) -> Pass:
     n, matrix = A.n_entities, A.views["view"].matrix
     parts = matrix.map_tiles(lambda _, tile: both_products(tile, q, np.zeros(n)))
     gradient, objective = (sum(part) / n for part in zip(*parts, strict=True))
@@ -140,7 +145,7 @@ def both_products(tile, q, g):
     return g, total
 
 
-def updates(A: AllViews) -> Iterator[tuple[np.ndarray, Pass]]:
+def updates(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
     """The paper's: shares and what a pass says of them."""
     q = np.full(A.n_entities, 1 / A.n_entities)
     while True:
@@ -149,7 +154,7 @@ def updates(A: AllViews) -> Iterator[tuple[np.ndarray, Pass]]:
         q = found.updated
 
 
-def squarem(A: AllViews) -> Iterator[tuple[np.ndarray, Pass]]:
+def squarem(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
     """The same, extrapolated."""
     q = np.full(A.n_entities, 1 / A.n_entities)
     while True:
@@ -167,7 +172,7 @@ def squarem(A: AllViews) -> Iterator[tuple[np.ndarray, Pass]]:
         q = third.updated if third.objective >= first.objective else second.updated
 
 
-def solve(method: Callable[[AllViews], Iterator[tuple[np.ndarray, Pass]]], A: AllViews) -> Solution:
+def solve(method: Callable[[StackedLikelihoods], Iterator[tuple[np.ndarray, Pass]]], A: StackedLikelihoods) -> Solution:
     for n_passes, (q, found) in enumerate(method(A), start=1):
         if found.gap <= GAP or n_passes == MOST_PASSES:
             return Solution(q, found.gap, n_passes)
@@ -177,7 +182,7 @@ def solve(method: Callable[[AllViews], Iterator[tuple[np.ndarray, Pass]]], A: Al
 CONTESTANTS = {"consilience": newton, "update": partial(solve, updates), "SQUAREM": partial(solve, squarem)}
 
 
-def race(found: Measured, turns: int) -> Table:
+def race(found: ComparableView, turns: int) -> Table:
     """The contestants in turn, the first being the baseline; the table itself comes last."""
     A = held(found, 1.0)
     for solver in CONTESTANTS.values():
@@ -225,7 +230,7 @@ def outcome(found: Any) -> Mapping[str, str]:
     }
 
 
-def sharpness(found: Measured) -> Table:
+def sharpness(found: ComparableView) -> Table:
     """The contestants at other values of beta, once each."""
     lines = []
     for factor in FACTORS:

@@ -24,7 +24,7 @@ from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.schedules import constant_eta
 from consilience.methods.coem.start import start_from_init
 from consilience.methods.common.shards import prepare_mixture
-from consilience.methods.convex.inputs import by_name, components, measured
+from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
 from consilience.methods.spectral.algorithm import others, project
 
 REPEATS = 7
@@ -40,8 +40,8 @@ def convex_update(n: int = 100_000) -> Table:
     rng = np.random.default_rng(0)
     X = 3 * rng.standard_normal((20, 10))[rng.integers(20, size=n)] + rng.standard_normal((n, 10))
     rows = torch.asarray(X.astype(np.float32), device=device())
-    found, _ = measured(Views({"rows": rows}), by_name("squared-euclidean", ["rows"]))
-    A = components(found, {"rows": found["rows"].reference}, n)
+    found, _ = prepare_comparisons(Views({"rows": rows}), resolve_divergences("squared-euclidean", ["rows"]))
+    A = build_likelihoods(found, {"rows": found["rows"].reference}, n)
     w = torch.full((n,), 1 / n, dtype=torch.float64, device=device())
     q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=device())
     matrix = A.views["rows"].matrix

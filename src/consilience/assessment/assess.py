@@ -21,7 +21,7 @@ from ..arrays import make_generator, use_threads
 from ..data import Constraints, Views, resolve_per_view
 from ..methods import Consilience
 from ..methods.agreement.inputs import Restarts
-from ..methods.common.constraint_checks import by_view, entity_ids, positions_of
+from ..methods.common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view
 from ..methods.common.halves import (
     LEAST_PER_CLUSTER,
     HalfFit,
@@ -310,11 +310,11 @@ def locate_constraints(constraints: Any, X: Any, views: Views) -> Any:
     """Return constraints by position, by view if they are given so; None if there are none."""
     if constraints is None:
         return None
-    ids = entity_ids(X, views)
-    by_name, joint = by_view(constraints, views.names)
+    ids = get_entity_ids(X, views)
+    by_name, joint = split_by_view(constraints, views.names)
     if isinstance(constraints, Mapping):
-        return {name: positions_of(links, views, ids, name) for name, links in by_name.items()}
-    return positions_of(joint, views, ids, None)
+        return {name: resolve_constraints(links, views, ids, name) for name, links in by_name.items()}
+    return resolve_constraints(joint, views, ids, None)
 
 
 def draw_sample(labels: np.ndarray, max_entities: int, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

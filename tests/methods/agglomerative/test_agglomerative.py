@@ -22,13 +22,13 @@ from consilience.arrays import available_memory
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.methods.agglomerative.algorithm import (
     LINKAGES,
-    Precomputed,
-    cosine,
-    cut,
-    euclidean,
-    multi_view_agglomerative,
-    nearest_clusters,
-    table_bytes,
+    PrecomputedDistances,
+    count_table_bytes,
+    cut_dendrogram,
+    find_nearest_clusters,
+    iterate_merges,
+    prepare_cosine,
+    prepare_euclidean,
 )
 
 every_linkage = pytest.mark.parametrize("linked", LINKAGES)
@@ -133,7 +133,7 @@ def test_the_table_is_moved_together_without_a_trace(linked, monkeypatch):
     """Small steps and many moves: 300 entities, in slices of seven merges, equal one slice."""
     views = vague_views(300, 3, missing=0.3)
     whole = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.SLICE", 7)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 7)
     sliced = cs.MultiViewAgglomerative(3, linkage=linked).fit(views)
     assert np.array_equal(whole.children_, sliced.children_)
     assert np.array_equal(whole.distances_, sliced.distances_)
@@ -197,9 +197,9 @@ def test_float32_stays_float32_and_says_the_same(metric):
     np.testing.assert_allclose(narrow.distances_, reference.distances_, rtol=1e-4)
     assert adjusted_rand_score(narrow.labels_, reference.labels_) == 1
     X, present = np.ones((10, 2), np.float32), np.ones(10, bool)
-    assert cosine(X, present).block(slice(0, 3)).dtype == np.float32
-    assert table_bytes([cosine(X, present), euclidean(X, present)]) == 2 * 45 * 4
-    assert table_bytes([cosine(X, present), euclidean(X.astype(float), present)]) == 2 * 45 * 8
+    assert prepare_cosine(X, present).block(slice(0, 3)).dtype == np.float32
+    assert count_table_bytes([prepare_cosine(X, present), prepare_euclidean(X, present)]) == 2 * 45 * 4
+    assert count_table_bytes([prepare_cosine(X, present), prepare_euclidean(X.astype(float), present)]) == 2 * 45 * 8
 
 
 @every_metric
@@ -211,7 +211,9 @@ def test_distances_of_close_rows_keep_their_digits(metric, kind, dtype, rtol):
     X[6:] = X[:6] * (1 + 1e-3 * rng.standard_normal((6, 6)))
     X[11] = X[0]
     X = X.astype(dtype)
-    view = {"cosine": cosine, "euclidean": euclidean}[metric](cs._backend.as_rows(kind(X)), np.ones(12, bool))
+    view = {"cosine": prepare_cosine, "euclidean": prepare_euclidean}[metric](
+        cs._backend.as_rows(kind(X)), np.ones(12, bool)
+    )
     block = view.block(slice(0, 12))
     X = X.astype(np.float64)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -298,11 +300,11 @@ def test_labels_are_the_cut_at_n_clusters():
 
 def test_cut_by_hand():
     children = np.array([[1, 3], [0, 4], [2, 5], [6, 7]])
-    assert cut(children, 5).tolist() == [0, 1, 2, 3, 4]
-    assert cut(children, 4).tolist() == [0, 1, 2, 1, 3]
-    assert cut(children, 3).tolist() == [0, 1, 2, 1, 0]
-    assert cut(children, 2).tolist() == [0, 1, 1, 1, 0]
-    assert cut(children, 1).tolist() == [0] * 5
+    assert cut_dendrogram(children, 5).tolist() == [0, 1, 2, 3, 4]
+    assert cut_dendrogram(children, 4).tolist() == [0, 1, 2, 1, 3]
+    assert cut_dendrogram(children, 3).tolist() == [0, 1, 2, 1, 0]
+    assert cut_dendrogram(children, 2).tolist() == [0, 1, 1, 1, 0]
+    assert cut_dendrogram(children, 1).tolist() == [0] * 5
 
 
 def test_linkage_matrix_is_scipys():
@@ -352,9 +354,9 @@ def test_view_labels_are_the_nearest_other_members(metric, kind):
 
 def test_alone_with_its_view_an_entity_keeps_its_cluster():
     D = np.ones((3, 3)) - np.eye(3)
-    alone = nearest_clusters(Precomputed(D, np.array([False, True, False])), np.array([0, 1, 1]))
+    alone = find_nearest_clusters(PrecomputedDistances(D, np.array([False, True, False])), np.array([0, 1, 1]))
     assert alone.tolist() == [-1, 1, -1]
-    assert nearest_clusters(Precomputed(D, np.ones(3, bool)), np.array([0, 1, 1])).tolist() == [1, 0, 0]
+    assert find_nearest_clusters(PrecomputedDistances(D, np.ones(3, bool)), np.array([0, 1, 1])).tolist() == [1, 0, 0]
 
 
 def test_finds_clear_clusters():
@@ -389,8 +391,8 @@ def test_a_view_with_nothing_left_to_compare_cedes_its_turn():
 
 def test_entities_without_any_comparison_are_merged_by_the_lowest_nodes():
     views = cs.Views([np.eye(4), np.eye(4)], present=np.array([[1, 0], [1, 0], [0, 1], [0, 1]], bool))
-    distances = [Precomputed(np.ones((4, 4)), views.present[:, v] & (np.arange(4) % 2 == 0)) for v in range(2)]
-    *_, tree = multi_view_agglomerative(distances, "average")
+    distances = [PrecomputedDistances(np.ones((4, 4)), views.present[:, v] & (np.arange(4) % 2 == 0)) for v in range(2)]
+    *_, tree = iterate_merges(distances, "average")
     assert tree.children.tolist() == [[0, 1], [2, 3], [4, 5]]
     assert tree.deciders.tolist() == [-1, -1, -1]
 
@@ -456,7 +458,7 @@ def test_verbose_reports_and_quiet_is_quiet(capfd):
 
 def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
     views, seen = vague_views(), []
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.SLICE", 10)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.MERGES_PER_STATE", 10)
 
     def interrupting(run, round_, record):
         seen.append(record["merges"])
@@ -491,7 +493,7 @@ def test_too_much_for_the_memory(monkeypatch):
     def nothing_left(*_):
         raise MemoryError
 
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.table_of_distances", nothing_left)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.fill_tables", nothing_left)
     with pytest.raises(MemoryError, match=r"take 0\.0 GiB of memory, more than the system gives: cluster fewer"):
         cs.MultiViewAgglomerative(2).fit(vague_views())
 
@@ -499,7 +501,7 @@ def test_too_much_for_the_memory(monkeypatch):
 def test_memory_wanted_and_memory_free_are_counted_in_bytes():
     """Rows that take no memory, whose distances would take more than any machine has."""
     X = np.broadcast_to(np.ones((1, 1), np.float32), (10**8, 1))
-    wanted = table_bytes([Precomputed(X, X[:, 0])])
+    wanted = count_table_bytes([PrecomputedDistances(X, X[:, 0])])
     assert wanted == 4 * (10**8 * (10**8 - 1) // 2)
     free = available_memory()
     assert free is None or 0 < free < wanted

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import consilience as cs
 from consilience.datasets import make_four_quadrants, make_gaussian_views
-from consilience.methods.constrained.co_constrained import Base
+from consilience.methods.constrained.co_constrained import ViewClusterer
 from consilience.methods.constrained.thresholds import CANDIDATES
 from consilience.methods.constrained.transfer import TRANSFERS, Transfer
 
@@ -481,14 +481,14 @@ def test_order_of_sparse_rows_does_not_matter():
 
 def clustered_views(monkeypatch, views, constraints, **options):
     """Names of the views in the order in which they were clustered."""
-    names, cluster = [], Base.cluster
+    names, cluster = [], ViewClusterer.cluster
 
     def record(self, name, *args):
         names.append(name)
         return cluster(self, name, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Base, "cluster", record)
+        patch.setattr(ViewClusterer, "cluster", record)
         quietly(views, constraints, **options)
     return names
 
@@ -957,7 +957,7 @@ def test_interrupted_in_the_second_round_it_holds_the_first(turn, monkeypatch):
             raise KeyboardInterrupt
         return infer(own)
 
-    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(until, weighed=True))
+    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(until, propagates=True))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the result of the last whole round"):
         model.fit(views, constraints=constraints)
@@ -972,7 +972,7 @@ def test_interrupted_in_the_first_round_there_is_nothing_to_hold(monkeypatch):
     def at_once(turn):
         raise KeyboardInterrupt("now")
 
-    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(at_once, weighed=True))
+    monkeypatch.setitem(TRANSFERS, "propagate", Transfer(at_once, propagates=True))
     model = cs.MultiViewConstrainedKMeans(2, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="now"):
         model.fit(views, constraints=constraints)
@@ -1138,14 +1138,14 @@ def test_no_threshold_is_chosen_where_nothing_is_weighed(transfer):
 
 def test_runs_that_never_settle_keep_the_best_of_the_later_rounds(monkeypatch):
     views, _, constraints = quadrants()
-    real = Base.cluster
+    real = ViewClusterer.cluster
     calls = iter(range(1000))
 
     def restless(self, name, view, given, links):
         state = real(self, name, view, given, links)
         return replace(state, cost=state.cost + [0.0, 0.0, 7.0, 7.0, 3.0, 3.0][next(calls) % 6])
 
-    monkeypatch.setattr(Base, "cluster", restless)
+    monkeypatch.setattr(ViewClusterer, "cluster", restless)
     with pytest.warns(
         ConvergenceWarning, match=r"still changed each other after 8 rounds; of the later ones that of l"
     ):

@@ -17,12 +17,12 @@ from consilience import Constraints
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.common.statistics import ClusterSumCollector
 from consilience.methods.constrained import farthest as farthest_module
-from consilience.methods.constrained.base import ready_rows
+from consilience.methods.constrained.base import prepare_euclidean_rows
 from consilience.methods.constrained.cluster_metrics import METRICS
-from consilience.methods.constrained.farthest import farthest_pair
-from consilience.methods.constrained.linked import Linked
-from consilience.methods.constrained.neighbourhoods import first_centres, neighbourhoods
-from consilience.methods.constrained.pairwise import assign, constrained_kmeans
+from consilience.methods.constrained.farthest import find_farthest_pair
+from consilience.methods.constrained.linked import LinkedView
+from consilience.methods.constrained.neighbourhoods import choose_first_centers, find_neighborhoods
+from consilience.methods.constrained.pairwise import assign_rows, iterate_constrained_kmeans
 
 K = 3
 
@@ -152,16 +152,16 @@ def started(seed, metric, measured, scale=0.3):
     """A problem, and the state after two rounds."""
     X, must, cannot, centres = problem(seed, n=16, d=2, n_links=12, scale=scale)
     given_links = Constraints(must, cannot)
-    own = Linked(ready_rows(X), given_links.must, given_links.cannot, measured=measured)
-    states = constrained_kmeans(own, METRICS[metric](K, 2, False), centres, np.arange)
+    own = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=measured)
+    states = iterate_constrained_kmeans(own, METRICS[metric](K, 2, False), centres, np.arange)
     next(states)
     return X, must, cannot, own, next(states)
 
 
 def literal_objective(X, labels, state, must, cannot, measured):
     if not measured:
-        return literal.pck_objective(X, labels, state.centres, must, cannot)
-    return literal.mpck_objective(X, labels, state.centres, matrices(state.metric.values), must, cannot)
+        return literal.pck_objective(X, labels, state.centers, must, cannot)
+    return literal.mpck_objective(X, labels, state.centers, matrices(state.metric.values), must, cannot)
 
 
 @pytest.mark.parametrize(("metric", "measured"), MODELS)
@@ -175,10 +175,10 @@ def test_no_visit_raises_the_objective(metric, measured, seed):
     for visits in [[], *([place] for place in range(len(own.rows)))]:
         before = labels.copy()
         order = np.array(visits, dtype=int)
-        moved, _ = assign(
+        moved, _ = assign_rows(
             own,
             state.metric,
-            state.centres,
+            state.centers,
             prices,
             labels,
             lambda _, order=order: order,
@@ -241,8 +241,8 @@ def test_partners_that_are_nowhere_yet_do_not_count():
     centres = np.array([[0.0], [10.0]])
     for must, expected in (([(0, 3, 1e6)], [0, 1, 0, 0]), ([(1, 2, 1e6)], [0, 1, 1, 1])):
         given_links = Constraints(must)
-        own = Linked(ready_rows(X), given_links.must, given_links.cannot, measured=False)
-        state = next(constrained_kmeans(own, METRICS["identity"](2, 1, False), centres, np.arange))
+        own = LinkedView(prepare_euclidean_rows(X), given_links.must, given_links.cannot, uses_length=False)
+        state = next(iterate_constrained_kmeans(own, METRICS["identity"](2, 1, False), centres, np.arange))
         assert state.labels.tolist() == expected
 
 
@@ -283,9 +283,9 @@ def test_the_farthest_pair_is_the_farthest(kind, n, d, seed, sparse, shift):
     X = X + shift
     rows = sp.csr_array(X) if sparse else X
     square = literal_square(X)
-    assert_farthest(farthest_pair(rows), rows, square)
+    assert_farthest(find_farthest_pair(rows), rows, square)
     hint = (int(rng.integers(n)), int(rng.integers(n)))
-    assert_farthest(farthest_pair(rows, [hint]), rows, square)
+    assert_farthest(find_farthest_pair(rows, [hint]), rows, square)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csr_matrix])
@@ -295,7 +295,7 @@ def test_the_farthest_pair_block_by_block(make, block, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 5)) * (rng.random((300, 5)) < 0.5)
     X[::3] /= np.linalg.norm(X[::3], axis=1, keepdims=True) + 1e-3
-    assert_farthest(farthest_pair(make(X)), make(X), pdist(X, "sqeuclidean").max())
+    assert_farthest(find_farthest_pair(make(X)), make(X), pdist(X, "sqeuclidean").max())
 
 
 def test_the_farthest_pair_among_rows_on_a_sphere():
@@ -304,12 +304,12 @@ def test_the_farthest_pair_among_rows_on_a_sphere():
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((150, 8))
         X /= np.linalg.norm(X, axis=1, keepdims=True)
-        assert_farthest(farthest_pair(X), X, pdist(X, "sqeuclidean").max())
+        assert_farthest(find_farthest_pair(X), X, pdist(X, "sqeuclidean").max())
 
 
 def test_the_farthest_of_rows_that_are_all_the_same():
     for X in (np.full((5, 3), 0.1), np.ones((1, 2)), sp.csr_array(np.zeros((4, 2)))):
-        found = farthest_pair(X)
+        found = find_farthest_pair(X)
         assert (found.square, found.bound) == (0.0, 0.0)
 
 
@@ -321,7 +321,7 @@ def test_a_search_too_long_says_how_far_off_it_may_be(seed, sparse, monkeypatch)
     X = rng.standard_normal((60, 6))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     square = pdist(X, "sqeuclidean").max()
-    found = farthest_pair(sp.csr_array(X) if sparse else X)
+    found = find_farthest_pair(sp.csr_array(X) if sparse else X)
     assert found.square == pytest.approx(np.sum((X[found.first] - X[found.second]) ** 2))
     assert found.square <= square * (1 + 1e-12)
     assert square <= found.bound * (1 + 1e-12)
@@ -332,7 +332,7 @@ def test_a_hint_is_never_lost(monkeypatch):
     """The farthest pair of the round before, if nothing farther turns up."""
     monkeypatch.setattr(farthest_module, "MOST_WORK", 0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
-    hinted = farthest_pair(X, [(0, 0), (2, 3)])
+    hinted = find_farthest_pair(X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2)
 
 
@@ -340,7 +340,7 @@ def test_a_hint_is_never_lost(monkeypatch):
 
 
 def groups_of(given, inferred):
-    return neighbourhoods(given, given | inferred)
+    return find_neighborhoods(given, given | inferred)
 
 
 @settings(max_examples=50, deadline=None)
@@ -411,7 +411,9 @@ def view_of(X):
 def centres_of(X, groups, n_clusters, strategy="largest", cannot=(), seed=0):
     must = [(own[0], other) for own in groups for other in own[1:]]
     rng = np.random.default_rng(seed)
-    return first_centres(view_of(X), Constraints(must, cannot), Constraints(must, cannot), n_clusters, strategy, rng)
+    return choose_first_centers(
+        view_of(X), Constraints(must, cannot), Constraints(must, cannot), n_clusters, strategy, rng
+    )
 
 
 GROUPS = [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9], [10, 11]]

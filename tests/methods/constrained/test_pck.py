@@ -23,10 +23,10 @@ from sklearn.utils.estimator_checks import check_estimator
 import consilience as cs
 from consilience import Constraints
 from consilience.data import Links
-from consilience.methods.constrained.base import ready_rows
+from consilience.methods.constrained.base import prepare_euclidean_rows
 from consilience.methods.constrained.cluster_metrics import METRICS, SINGULAR
-from consilience.methods.constrained.linked import Linked
-from consilience.methods.constrained.pairwise import constrained_kmeans, run_to_rest
+from consilience.methods.constrained.linked import LinkedView
+from consilience.methods.constrained.pairwise import iterate_constrained_kmeans, run_until_settled
 
 ESTIMATORS = [cs.PCKMeans, cs.MPCKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -805,8 +805,8 @@ def test_a_violated_cannot_link_never_pays_even_if_the_search_is_cut_short(monke
         away = ((X[:, None] - X[None]) ** 2).sum(axis=2)
         pair = np.unravel_index(away.argmax(), away.shape)
         state = next(
-            constrained_kmeans(
-                Linked(ready_rows(X), Links.none(), Constraints((), [pair]).cannot, True),
+            iterate_constrained_kmeans(
+                LinkedView(prepare_euclidean_rows(X), Links.none(), Constraints((), [pair]).cannot, True),
                 METRICS["identity"](1, 4, False),
                 X[:1],
                 np.arange,
@@ -862,11 +862,11 @@ def test_a_column_is_learned_where_cannot_links_outweigh_another():
 
 def test_rounds_that_do_not_settle_keep_the_lowest():
     X, _, given = places()
-    problem = Linked(ready_rows(X), given.must, given.cannot, True)
-    rounds = list(islice(constrained_kmeans(problem, METRICS["diagonal"](3, 3, False), X[:3], np.arange), 3))
+    problem = LinkedView(prepare_euclidean_rows(X), given.must, given.cannot, True)
+    rounds = list(islice(iterate_constrained_kmeans(problem, METRICS["diagonal"](3, 3, False), X[:3], np.arange), 3))
     lowest = min(rounds, key=lambda state: state.cost)
     restless = (replace(state, settled=False) for state in [lowest, *([rounds[0]] * 30)])
-    done = run_to_rest(problem, restless, np.arange, 300, 0.0, lambda *_: None)
+    done = run_until_settled(problem, restless, np.arange, 300, 0.0, lambda *_: None)
     assert lowest.cost < rounds[0].cost
     assert done.state.metric is lowest.metric
     assert done.state.cost <= lowest.cost + 1e-9, "labels may follow from the centres, and that costs no more"

@@ -14,13 +14,13 @@ from consilience.arrays import use_threads
 from consilience.data import Constraints, Links
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.constrained import thresholds
-from consilience.methods.constrained.cluster_metrics import Diagonal, Full, Identity
-from consilience.methods.constrained.co_constrained import Instances, Mapped
-from consilience.methods.constrained.match import joint, matching, renumbered
-from consilience.methods.constrained.multiview import in_view
+from consilience.methods.constrained.cluster_metrics import DiagonalMetric, FullMetric, IdentityMetric
+from consilience.methods.constrained.co_constrained import MappedViews, ViewInstances
+from consilience.methods.constrained.match import match_view_clusters, renumber_labels, vote_labels
+from consilience.methods.constrained.multiview import restrict_to_view
 from consilience.methods.constrained.pairwise import ConstrainedState
-from consilience.methods.constrained.propagate import Shapes, cluster_shapes, propagate
-from consilience.methods.constrained.transfer import TRANSFERS, Turn
+from consilience.methods.constrained.propagate import ClusterShapes, estimate_shapes, propagate_links
+from consilience.methods.constrained.transfer import TRANSFERS, ClusteredView
 
 
 def links_of(triples):
@@ -52,9 +52,9 @@ def some_links(rng, n, m, weights=(0.2, 2.0)):
 
 
 METRICS = {
-    "identity": lambda rng, k, d: Identity(k, d),
-    "diagonal": lambda rng, k, d: Diagonal(rng.uniform(0.3, 3, (k, d))),
-    "full": lambda rng, k, d: Full(np.stack([A @ A.T + np.eye(d) for A in rng.standard_normal((k, d, d))])),
+    "identity": lambda rng, k, d: IdentityMetric(k, d),
+    "diagonal": lambda rng, k, d: DiagonalMetric(rng.uniform(0.3, 3, (k, d))),
+    "full": lambda rng, k, d: FullMetric(np.stack([A @ A.T + np.eye(d) for A in rng.standard_normal((k, d, d))])),
 }
 
 
@@ -66,14 +66,14 @@ def gamma_of(X):
 def sigmas_of(X, labels, centres, metric):
     """The literal covariances."""
     covariances = literal.covariances(X, labels, centres, gamma_of(X))
-    if isinstance(metric, Identity):
+    if isinstance(metric, IdentityMetric):
         return covariances
     matrices = metric.values if metric.values.ndim == 3 else np.array([np.diag(m) for m in metric.values])
     return literal.rescaled(matrices, covariances)
 
 
 def shapes_of(centres, sigmas):
-    return Shapes(centres, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
+    return ClusterShapes(centres, np.stack([np.linalg.inv(np.linalg.cholesky(S)).T for S in sigmas]))
 
 
 @settings(max_examples=80, deadline=None)
@@ -93,11 +93,11 @@ def test_weights_are_those_of_the_gaussian_in_twice_as_many_dimensions(seed, d, 
     metric = METRICS[metric](rng, k, d)
     must, cannot = some_links(rng, n, 4), some_links(rng, n, 3)
     targets = np.sort(rng.permutation(n)[: rng.integers(0, n + 1)])
-    shapes = cluster_shapes(X, labels, centres, metric)
+    shapes = estimate_shapes(X, labels, centres, metric)
     sigmas = sigmas_of(X, labels, centres, metric)
     # a cluster of no more than d rows has no width but gamma in some directions: rounding shows a million times larger
     tolerance = 1e-12 * max(1.0, max(map(np.linalg.cond, sigmas)) / 1e3)
-    found = propagate(X, labels, shapes, links_of(must), links_of(cannot), targets, threshold)
+    found = propagate_links(X, labels, shapes, links_of(must), links_of(cannot), targets, threshold)
     assert_same(found, literal.propagate(X, labels, centres, sigmas, must, cannot, targets, threshold), tolerance)
 
 
@@ -107,8 +107,8 @@ def test_shapes_are_the_covariances_of_the_page(kind, d):
     rng = np.random.default_rng(d)
     X, labels = rng.standard_normal((30, d)), np.arange(30) % 3
     centres, metric = literal.means(X, labels, 3), METRICS[kind](rng, 3, d)
-    shapes = cluster_shapes(X, labels, centres, metric)
-    assert np.array_equal(shapes.centres, centres)
+    shapes = estimate_shapes(X, labels, centres, metric)
+    assert np.array_equal(shapes.centers, centres)
     for turn, sigma in zip(shapes.whiteners, sigmas_of(X, labels, centres, metric), strict=True):
         np.testing.assert_allclose(turn @ turn.T, np.linalg.inv(sigma), rtol=1e-9)
 
@@ -121,12 +121,12 @@ def test_a_cluster_of_one_row_is_a_bell_of_variance_gamma(kind):
     labels = np.array([0] * 6 + [1] + [0] * 3)
     centres = np.stack([X[:6].mean(axis=0), X[6]])
     metric = METRICS[kind](rng, 2, 2)
-    shapes = cluster_shapes(X, labels, centres, metric)
+    shapes = estimate_shapes(X, labels, centres, metric)
     sigmas = sigmas_of(X, labels, centres, metric)
     assert sigmas[1].max() < 2 * gamma_of(X)
     targets = np.arange(10)
     must, cannot = [(0, 6, 1.0)], [(6, 9, 1.5)]
-    found = propagate(X, labels, shapes, links_of(must), links_of(cannot), targets, 0.3)
+    found = propagate_links(X, labels, shapes, links_of(must), links_of(cannot), targets, 0.3)
     assert_same(found, literal.propagate(X, labels, centres, sigmas, must, cannot, targets, 0.3), 1e-11)
     reached = as_dict(found[0])
     assert reached[0, 7] == reached[0, 6] == 1.0
@@ -151,7 +151,7 @@ def test_an_endpoint_far_out_reaches_its_own_position_with_its_weight_and_no_oth
         wanted = literal.propagate(X, labels, centres, sigmas, must, must, targets, 0.7)
         assert wanted[0][3, 5] == wanted[0][5, 7] == 0.8
         assert (5, 8) not in wanted[0]
-        found = propagate(X, labels, shapes_of(centres, sigmas), links_of(must), links_of(must), targets, 0.7)
+        found = propagate_links(X, labels, shapes_of(centres, sigmas), links_of(must), links_of(must), targets, 0.7)
         assert_same(found, wanted)
 
 
@@ -163,8 +163,8 @@ def test_a_constraint_reaches_its_own_ends_with_its_own_weight_even_at_the_thres
         rng = np.random.default_rng(seed)
         X, labels = rng.standard_normal((31, d)), np.arange(31) % clusters
         i, j = sorted((int(rng.integers(15)) * 2, int(rng.integers(15)) * 2 + 1))
-        shapes = cluster_shapes(X, labels, literal.means(X, labels, clusters), Identity(clusters, d))
-        found, _ = propagate(X, labels, shapes, links_of([(i, j, 0.5)]), Links.none(), np.arange(31), 0.5)
+        shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), IdentityMetric(clusters, d))
+        found, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.none(), np.arange(31), 0.5)
         lost += [seed] * (as_dict(found) != {(i, j): 0.5})
     assert not lost
 
@@ -174,8 +174,8 @@ def test_copies_of_both_ends_are_linked_as_the_ends_are():
     once = rng.standard_normal((8, 3))
     X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
     centres = literal.means(X, labels, 2)
-    shapes = cluster_shapes(X, labels, centres, Identity(2, 3))
-    found, none = propagate(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.none(), np.arange(16), 0.9)
+    shapes = estimate_shapes(X, labels, centres, IdentityMetric(2, 3))
+    found, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.none(), np.arange(16), 0.9)
     weights = as_dict(found)
     assert {weights[0, 5], weights[0, 13], weights[5, 8], weights[8, 13]} == {1.5}
     assert not len(none.weights)
@@ -185,7 +185,7 @@ def test_copies_of_both_ends_are_linked_as_the_ends_are():
 def test_one_row_that_both_ends_reach_is_not_linked_to_itself():
     X, labels = np.zeros((3, 1)), np.zeros(3, int)
     shapes = shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
-    found, _ = propagate(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.none(), np.array([1, 2]), 0.5)
+    found, _ = propagate_links(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.none(), np.array([1, 2]), 0.5)
     assert as_dict(found) == {(1, 2): 1.0}
 
 
@@ -193,10 +193,10 @@ def test_the_largest_weight_of_any_constraint_and_either_order_counts():
     X = np.array([[0.0], [0.1], [0.3], [0.5]])
     labels, shapes = np.zeros(4, int), shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
     alone = [
-        as_dict(propagate(X, labels, shapes, links_of([link]), Links.none(), np.arange(4), 0.1)[0])
+        as_dict(propagate_links(X, labels, shapes, links_of([link]), Links.none(), np.arange(4), 0.1)[0])
         for link in [(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]
     ]
-    both = propagate(
+    both = propagate_links(
         X, labels, shapes, links_of([(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]), Links.none(), np.arange(4), 0.1
     )
     assert as_dict(both[0]) == {pair: max(own.get(pair, 0) for own in alone) for pair in set().union(*alone)}
@@ -205,13 +205,13 @@ def test_the_largest_weight_of_any_constraint_and_either_order_counts():
 def test_must_links_and_cannot_links_do_not_mix():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((20, 2)), np.zeros(20, int)
-    shapes = cluster_shapes(X, labels, X.mean(axis=0, keepdims=True), Identity(1, 2))
+    shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), IdentityMetric(1, 2))
     some, others = links_of(some_links(rng, 20, 5)), links_of(some_links(rng, 20, 5))
-    one, other = propagate(X, labels, shapes, some, others, np.arange(20), 0.3)
-    turned = propagate(X, labels, shapes, others, some, np.arange(20), 0.3)
+    one, other = propagate_links(X, labels, shapes, some, others, np.arange(20), 0.3)
+    turned = propagate_links(X, labels, shapes, others, some, np.arange(20), 0.3)
     assert as_dict(one) == as_dict(turned[1])
     assert as_dict(other) == as_dict(turned[0])
-    alone, nothing = propagate(X, labels, shapes, some, Links.none(), np.arange(20), 0.3)
+    alone, nothing = propagate_links(X, labels, shapes, some, Links.none(), np.arange(20), 0.3)
     assert as_dict(alone) == as_dict(one)
     assert not len(nothing.weights)
 
@@ -219,10 +219,10 @@ def test_must_links_and_cannot_links_do_not_mix():
 @pytest.mark.parametrize("what", ["no links", "no targets", "weights below the threshold"])
 def test_of_nothing_comes_nothing(what):
     X, labels = np.arange(4.0)[:, None], np.zeros(4, int)
-    shapes = cluster_shapes(X, labels, np.array([[1.5]]), Identity(1, 1))
+    shapes = estimate_shapes(X, labels, np.array([[1.5]]), IdentityMetric(1, 1))
     links = Links.none() if what == "no links" else links_of([(0, 1, 0.4)])
     targets = np.arange(0 if what == "no targets" else 4)
-    must, cannot = propagate(X, labels, shapes, links, links, targets, 0.3 if what == "no targets" else 0.5)
+    must, cannot = propagate_links(X, labels, shapes, links, links, targets, 0.3 if what == "no targets" else 0.5)
     assert must.pairs.shape == cannot.pairs.shape == (0, 2)
 
 
@@ -230,7 +230,7 @@ def larger_problem():
     rng = np.random.default_rng(3)
     labels = np.arange(150) % 3
     X = rng.standard_normal((150, 2)) + 4 * labels[:, None]
-    shapes = cluster_shapes(X, labels, literal.means(X, labels, 3), Identity(3, 2))
+    shapes = estimate_shapes(X, labels, literal.means(X, labels, 3), IdentityMetric(3, 2))
     links = [links_of(some_links(rng, 150, 40, (0.5, 1.5))) for _ in range(2)]
     return X, labels, shapes, *links, np.flatnonzero(rng.random(150) < 0.7), 0.4
 
@@ -239,11 +239,11 @@ def larger_problem():
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_same_bits_whatever_the_blocks_and_threads(rows, n_jobs, monkeypatch):
     problem = larger_problem()
-    wanted = propagate(*problem)
+    wanted = propagate_links(*problem)
     assert len(wanted[0].weights) > 300
     monkeypatch.setattr("consilience.methods.constrained.propagate.ROWS", rows)
     with use_threads(n_jobs):
-        found = propagate(*problem)
+        found = propagate_links(*problem)
     for one, other in zip(found, wanted, strict=True):
         assert np.array_equal(one.pairs, other.pairs)
         assert np.array_equal(one.weights, other.weights)
@@ -251,18 +251,18 @@ def test_same_bits_whatever_the_blocks_and_threads(rows, n_jobs, monkeypatch):
 
 def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
     problem = larger_problem()
-    n_pairs = max(len(links.weights) for links in propagate(*problem))
+    n_pairs = max(len(links.weights) for links in propagate_links(*problem))
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * n_pairs)
-    assert max(len(links.weights) for links in propagate(*problem)) == n_pairs
+    assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * 50)
     with pytest.raises(
         MemoryError,
         match=r"constraints propagate to more than 50 pairs of entities, which is all that memory holds: raise "
         r"threshold, or map fewer entities",
     ):
-        propagate(*problem)
+        propagate_links(*problem)
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: None)
-    assert max(len(links.weights) for links in propagate(*problem)) == n_pairs, "where the system does not say"
+    assert max(len(links.weights) for links in propagate_links(*problem)) == n_pairs, "where the system does not say"
 
 
 # what a view hands on
@@ -271,9 +271,9 @@ def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
 def a_turn(n=14, threshold=0.4, seed=0):
     rng = np.random.default_rng(seed)
     X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
-    state = ConstrainedState(labels, literal.means(X, labels, 2), Identity(2, 2), 0.0, 0, True, None)
+    state = ConstrainedState(labels, literal.means(X, labels, 2), IdentityMetric(2, 2), 0.0, 0, True, None)
     own = Constraints(some_links(rng, n, 12), some_links(rng, n, 12))
-    return Turn(X, state, own, np.flatnonzero(rng.random(n) < 0.6), threshold)
+    return ClusteredView(X, state, own, np.flatnonzero(rng.random(n) < 0.6), threshold)
 
 
 def test_transfers_by_name():
@@ -283,9 +283,9 @@ def test_transfers_by_name():
 def test_propagate_hands_on_what_reaches_targets():
     turn = a_turn()
     found = TRANSFERS["propagate"](turn)
-    sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centres, gamma_of(turn.X))
+    sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centers, gamma_of(turn.X))
     own = [triples_of(as_dict(links)) for links in (turn.given.must, turn.given.cannot)]
-    wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centres, sigmas, *own, turn.targets, 0.4)
+    wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centers, sigmas, *own, turn.targets, 0.4)
     assert len(wanted[0]) > 5
     assert_same((found.must, found.cannot), wanted)
     assert TRANSFERS["propagate"](turn._replace(targets=np.zeros(0, int))) == Constraints()
@@ -334,8 +334,8 @@ def mapped_of(rows):
     for v, own in enumerate(np.asarray(rows).T):
         n = own.max(initial=-1) + 1
         X = np.random.default_rng(v).standard_normal((n, 2))
-        found["bac"[v]] = Instances(SquaredEuclidean().prepare(X, np.ones(n, bool)), own)
-    return Mapped(found)
+        found["bac"[v]] = ViewInstances(SquaredEuclidean().prepare(X, np.ones(n, bool)), own)
+    return MappedViews(found)
 
 
 @st.composite
@@ -390,7 +390,7 @@ def literal_closure(rows, names, own, common):
 @given(mapped_views())
 def test_what_follows_in_all_views_is_the_closure_over_the_mapping(problem):
     mapped, rows, own, common = problem
-    known = {name: own[name] | in_view(common, view) for name, view in mapped.views.items()}
+    known = {name: own[name] | restrict_to_view(common, view) for name, view in mapped.views.items()}
     closed = mapped.closed(known, common)
     wanted = literal_closure(rows, list(mapped.views), known, common)
     assert list(closed) == list(mapped.views)
@@ -411,7 +411,7 @@ def test_a_conflict_through_the_mapping_stays_where_it_was_given():
     for own_links in closed["a"]:
         assert as_dict(own_links.cannot) == {}
         assert as_dict(own_links.must) == {(0, 1): 0.5}
-    everything = mapped.joined(own, Constraints())
+    everything = mapped.join_constraints(own, Constraints())
     assert mapped.entities[everything.conflicts].tolist() == [[0, 1]]
 
 
@@ -419,7 +419,7 @@ def test_constraints_of_entities_hold_where_no_view_has_both():
     mapped = mapped_of([[0, 0], [1, -1], [-1, 1], [2, 2]])
     common = Constraints([(1, 2)], [(2, 3)])
     nothing = {"b": Constraints(), "a": Constraints()}
-    closed = mapped.closed({name: in_view(common, view) for name, view in mapped.views.items()}, common)
+    closed = mapped.closed({name: restrict_to_view(common, view) for name, view in mapped.views.items()}, common)
     assert as_dict(closed["b"].all.cannot) == {(1, 2): 1.0}, "rows 1 and 2 of this view are entities 1 and 3"
     assert as_dict(closed["a"].all.cannot) == {(1, 2): 1.0}
     assert mapped.closed(nothing, Constraints()) == {name: (own, own) for name, own in nothing.items()}
@@ -452,13 +452,13 @@ def with_gaps(rng, labels, share=0.3):
 def test_two_views_agree_as_far_as_any_numbering_can_make_them(seed, k, n):
     rng = np.random.default_rng(seed)
     one, other = (with_gaps(rng, rng.integers(k, size=n)) for _ in range(2))
-    numbers = matching({"b": one, "a": other}, k)
+    numbers = match_view_clusters({"b": one, "a": other}, k)
     assert list(numbers) == ["b", "a"]
     assert numbers["b"].tolist() == list(range(k)), "the first view keeps its numbers"
     assert sorted(numbers["a"]) == list(range(k))
 
     def agreeing(numbers):
-        found = renumbered(other, np.array(numbers))
+        found = renumber_labels(other, np.array(numbers))
         return np.sum((found == one) & (one >= 0))
 
     assert agreeing(numbers["a"]) == max(map(agreeing, permutations(range(k))))
@@ -469,9 +469,9 @@ def test_relabelled_copies_come_back(k):
     rng = np.random.default_rng(k)
     labels = rng.integers(k, size=40 * k)
     given_names = {name: rng.permutation(k) for name in "abcd"}
-    views = {name: renumbered(with_gaps(rng, labels), own) for name, own in given_names.items()}
-    numbers = matching(views, k)
-    found = {name: renumbered(own, numbers[name]) for name, own in views.items()}
+    views = {name: renumber_labels(with_gaps(rng, labels), own) for name, own in given_names.items()}
+    numbers = match_view_clusters(views, k)
+    found = {name: renumber_labels(own, numbers[name]) for name, own in views.items()}
     for name, own in found.items():
         assert np.array_equal(own < 0, views[name] < 0)
         assert np.array_equal(own[own >= 0], given_names["a"][labels][own >= 0])
@@ -483,14 +483,14 @@ def test_a_view_joins_through_one_that_shares_entities_with_it():
     third = np.array([-1, -1, -1, 1, 2, 0, 1, 2, 0])
     second = np.array([-1, -1, -1, -1, -1, -1, 2, 0, 1])
     views = {"first": first, "second": second, "third": third}
-    numbers = matching(views, 3)
-    found = [renumbered(own, numbers[name]) for name, own in views.items()]
+    numbers = match_view_clusters(views, 3)
+    found = [renumber_labels(own, numbers[name]) for name, own in views.items()]
     assert found[2].tolist() == [-1, -1, -1, 0, 1, 2, 0, 1, 2]
     assert found[1].tolist() == [-1, -1, -1, -1, -1, -1, 0, 1, 2]
 
 
 def test_new_numbers_leave_gaps_alone():
-    assert renumbered(np.array([0, -1, 2, 1, -1]), np.array([2, 0, 1])).tolist() == [2, -1, 1, 0, -1]
+    assert renumber_labels(np.array([0, -1, 2, 1, -1]), np.array([2, 0, 1])).tolist() == [2, -1, 1, 0, -1]
 
 
 @settings(max_examples=60, deadline=None)
@@ -499,7 +499,7 @@ def test_an_entity_goes_where_most_views_say_and_of_those_to_the_cheapest(seed, 
     rng = np.random.default_rng(seed)
     views = {str(v): with_gaps(rng, rng.integers(k, size=15)) for v in range(n_views)}
     costs = rng.standard_normal((15, k))
-    found = joint(views, costs)
+    found = vote_labels(views, costs)
     for i in range(15):
         votes = Counter(own[i] for own in views.values() if own[i] >= 0)
         most = max(votes.values(), default=0)
@@ -515,7 +515,7 @@ def test_every_constraint_is_left_out_once():
     own = {name: Constraints(some_links(rng, 9, 7), some_links(rng, 9, 4)) for name in "ab"}
     left_out = {name: Constraints() for name in own}
     apart = mapped_of([[i, -1] for i in range(9)] + [[-1, i] for i in range(9)])
-    for train, test in thresholds.folds(apart, own, rng):
+    for train, test in thresholds.split_folds(apart, own, rng):
         for name in own:
             assert train[name].size + test[name].size == own[name].size
             assert train[name] | test[name] == own[name]
@@ -529,15 +529,15 @@ def test_every_constraint_is_left_out_once():
 def test_what_two_views_were_told_of_a_pair_is_left_out_in_both():
     rng = np.random.default_rng(0)
     same = Constraints(some_links(rng, 9, 7), some_links(rng, 9, 4))
-    for _, test in thresholds.folds(mapped_of([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
+    for _, test in thresholds.split_folds(mapped_of([[i, i] for i in range(9)]), {"b": same, "a": same}, rng):
         assert test["a"] == test["b"]
 
 
 def test_weight_kept_of_each_kind():
     own = Constraints([(0, 1, 2.0), (0, 2, 0.5)], [(1, 2, 3.0), (0, 3, 0.25)])
-    found = thresholds.kept(np.array([0, 0, 1, 0]), own)
+    found = thresholds.score_constraints(np.array([0, 0, 1, 0]), own)
     assert found.tolist() == [[2.0, 2.5], [3.0, 3.25]]
-    assert thresholds.kept(np.array([0]), Constraints()).tolist() == [[0, 0], [0, 0]]
+    assert thresholds.score_constraints(np.array([0]), Constraints()).tolist() == [[0, 0], [0, 0]]
 
 
 def chosen_threshold(quality, own):
@@ -548,7 +548,7 @@ def chosen_threshold(quality, own):
     def cluster(closed, threshold):
         return dict.fromkeys(mapped.views, np.where(np.arange(8) < quality[threshold], y, 2 + np.arange(8)))
 
-    return thresholds.best_threshold(mapped, {"b": own, "a": Constraints()}, cluster, np.random.default_rng(0))
+    return thresholds.choose_threshold(mapped, {"b": own, "a": Constraints()}, cluster, np.random.default_rng(0))
 
 
 def test_the_threshold_under_which_most_of_what_is_left_out_is_kept():

@@ -25,10 +25,10 @@ from consilience.divergences import KullbackLeibler, Mahalanobis
 from consilience.divergences.squared_euclidean import EuclideanMeasure
 from consilience.methods.convex import algorithm as convex_mixture
 from consilience.methods.convex import kernel_kmeans
-from consilience.methods.convex.algorithm import Problem, learned, uniform
-from consilience.methods.convex.inputs import by_name, components, measured
-from consilience.methods.convex.kernel_kmeans import Space
-from consilience.methods.convex.refined import PairDistances
+from consilience.methods.convex.algorithm import MixtureProblem, solve_with_learned_weights, solve_with_uniform_weights
+from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
+from consilience.methods.convex.kernel_kmeans import DistanceSpace
+from consilience.methods.convex.refined import PairwiseDistances
 from transfers import on_device, transfers
 
 MODES = {
@@ -580,9 +580,9 @@ def test_products_in_float32_reach_the_gap(to_kind, n_columns):
 def problem_on_device(n, missing, beta):
     views, _ = some_views(n, 2, missing, separation=2)
     kind = cs.Views({name: on_device(np.array(X)) for name, X in views.items()}, present=views.present)
-    found, kept = measured(kind, by_name("squared-euclidean", kind.names))
-    A = components(found, {name: beta * own.reference for name, own in found.items()}, len(kept))
-    return Problem(A, on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
+    found, kept = prepare_comparisons(kind, resolve_divergences("squared-euclidean", kind.names))
+    A = build_likelihoods(found, {name: beta * own.reference for name, own in found.items()}, len(kept))
+    return MixtureProblem(A, on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
 
 
 def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
@@ -594,13 +594,13 @@ def assert_a_device_keeps_what_is_long(states, missing, n_rounds=3):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("states", [uniform, learned])
+@pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
 def test_a_device_keeps_what_is_long(states, missing):
     assert_a_device_keeps_what_is_long(states, missing)
 
 
 @pytest.mark.usefixtures("_gradients")
-@pytest.mark.parametrize("states", [uniform, learned])
+@pytest.mark.parametrize("states", [solve_with_uniform_weights, solve_with_learned_weights])
 def test_a_device_keeps_what_is_long_where_shares_are_not_sparse(states):
     assert_a_device_keeps_what_is_long(states, 0.3)
 
@@ -609,12 +609,12 @@ def test_a_device_keeps_what_is_long_where_shares_are_not_sparse(states):
 def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
     _, found = problem_on_device(n=300, missing=missing, beta=1.0)
     spaces = [
-        Space(own.entities, PairDistances.between(own.measure, own.points, own.exemplars, held=True), 0.5)
+        DistanceSpace(own.entities, PairwiseDistances.between(own.measure, own.points, own.exemplars, held=True), 0.5)
         for own in found.values()
     ]
     start = on_device(np.arange(300) % 4)
     with transfers() as fetched:
-        costs = [state.cost for state in islice(kernel_kmeans.multi_view_kernel_kmeans(spaces, start, 4), 4)]
+        costs = [state.cost for state in islice(kernel_kmeans.iterate_kernel_kmeans(spaces, start, 4), 4)]
     assert costs[-1] < costs[0]
     assert [shape for shape in fetched.arrays if max(shape) >= 300] == []
 
@@ -923,7 +923,7 @@ def test_of_all_posteriors_with_least_weights_the_nearest_are_taken(seed):
     n, n_views = int(rng.integers(2, 30)), int(rng.integers(2, 5))
     scores = rng.standard_normal((n, n_views)) * 10 ** rng.uniform(-1, 2)
     least = rng.uniform(0, 1 / n_views)
-    P, lift = convex_mixture.posteriors(scores, least)
+    P, lift = convex_mixture.compute_view_posteriors(scores, least)
     spare = P.mean(axis=0) - least
     np.testing.assert_allclose(P, softmax(scores + lift, axis=1))
     assert spare.min() >= -1e-9
@@ -1137,7 +1137,7 @@ def test_interrupt_while_betas_are_tried(call, monkeypatch):
 
 def test_interrupt_while_clusters_are_refined(monkeypatch):
     views, _ = some_views(separation=2)
-    monkeypatch.setattr(kernel_kmeans, "means", interrupted_at(3, kernel_kmeans.means))
+    monkeypatch.setattr(kernel_kmeans, "compute_kernel_means", interrupted_at(3, kernel_kmeans.compute_kernel_means))
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         fitted(views, refine="kernel-kmeans")
 
@@ -1479,6 +1479,6 @@ def test_beta_beyond_rounding_is_refused_without_warnings(seed):
 
 def test_view_without_any_finite_score_needs_no_share():
     scores = np.array([[0.0, -50.0, -np.inf], [0.0, -60.0, -np.inf]])
-    P, lift = convex_mixture.posteriors(scores, 0.01)
+    P, lift = convex_mixture.compute_view_posteriors(scores, 0.01)
     np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
     assert np.isfinite(lift).all()

@@ -12,7 +12,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import consilience as cs
 import literal_convex as literal
-from consilience.methods.convex.kernel_kmeans import Apart, Space, means, multi_view_kernel_kmeans
+from consilience.methods.convex.kernel_kmeans import (
+    DistanceSpace,
+    KernelDistances,
+    compute_kernel_means,
+    iterate_kernel_kmeans,
+)
 
 
 def rows(n=80, d=3, seed=0):
@@ -75,13 +80,13 @@ def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whol
     spaces = []
     for v, X in enumerate(blocks):
         here = np.flatnonzero(present[:, v])
-        spaces.append(Space(here, Apart(X[here] @ X[here].T), rng.choice([0.0, 0.5, 2.0])))
-    states = list(islice(multi_view_kernel_kmeans(spaces, rng.integers(0, k, n), k), 30))
+        spaces.append(DistanceSpace(here, KernelDistances(X[here] @ X[here].T), rng.choice([0.0, 0.5, 2.0])))
+    states = list(islice(iterate_kernel_kmeans(spaces, rng.integers(0, k, n), k), 30))
     scale = 1 + states[0].cost
     assert all(after.cost <= before.cost + 1e-9 * scale for before, after in pairwise(states))
     assert states[-1].settled
     for space, own in zip(spaces, states[-1].means, strict=True):
-        again, away = means(space, states[-1].labels, k)
+        again, away = compute_kernel_means(space, states[-1].labels, k)
         np.testing.assert_allclose(own.spread, again.spread)
         assert away.min() >= -1e-9 * scale
     assert np.isfinite([state.cost for state in states]).all()
@@ -91,8 +96,11 @@ def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whol
 def test_several_views_are_the_weighted_sum_of_their_kernels(weights):
     blocks, start = [rows(40, seed=1), rows(40, 4, seed=2)], partition(40, 4)
     labels, costs = literal.kernel_kmeans(literal.combined_kernel(blocks, weights), start, 4)
-    spaces = [Space(np.arange(40), Apart(X @ X.T), weight) for X, weight in zip(blocks, weights, strict=True)]
-    states = list(islice(multi_view_kernel_kmeans(spaces, start, 4), len(costs)))
+    spaces = [
+        DistanceSpace(np.arange(40), KernelDistances(X @ X.T), weight)
+        for X, weight in zip(blocks, weights, strict=True)
+    ]
+    states = list(islice(iterate_kernel_kmeans(spaces, start, 4), len(costs)))
     np.testing.assert_allclose([state.cost for state in states], costs)
     assert np.array_equal(states[-1].labels, labels)
     assert states[-1].settled
@@ -101,7 +109,7 @@ def test_several_views_are_the_weighted_sum_of_their_kernels(weights):
 
 def test_means_are_where_they_should_be():
     X, labels = rows(30), partition(30, 3)
-    found, away = means(Space(np.arange(30), Apart(X @ X.T), 1.0), labels, 3)
+    found, away = compute_kernel_means(DistanceSpace(np.arange(30), KernelDistances(X @ X.T), 1.0), labels, 3)
     centres = np.array([X[labels == c].mean(axis=0) for c in range(3)])
     np.testing.assert_allclose(away, cdist(X, centres, "sqeuclidean"), atol=1e-9)
     np.testing.assert_allclose(
@@ -115,7 +123,7 @@ def test_means_are_where_they_should_be():
 
 def test_a_cluster_that_nobody_is_in_is_farther_than_all_others():
     X = rows(20)
-    _, away = means(Space(np.arange(20), Apart(X @ X.T), 1.0), np.zeros(20, int), 2)
+    _, away = compute_kernel_means(DistanceSpace(np.arange(20), KernelDistances(X @ X.T), 1.0), np.zeros(20, int), 2)
     np.testing.assert_allclose(away[:, 0], cdist(X, X.mean(axis=0, keepdims=True), "sqeuclidean")[:, 0], atol=1e-9)
     assert (away[:, 1] > away[:, 0]).all()
 

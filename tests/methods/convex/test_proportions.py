@@ -13,8 +13,8 @@ from consilience.arrays import KernelMatrix, to_numpy
 from consilience.divergences import KullbackLeibler, Likelihood, SquaredEuclidean
 from consilience.methods.convex import algorithm as convex_mixture
 from consilience.methods.convex import proportions as module
-from consilience.methods.convex.algorithm import AllViews, ViewComponents
-from consilience.methods.convex.proportions import Table, mixture_proportions, proportions
+from consilience.methods.convex.algorithm import StackedLikelihoods, ViewLikelihoods
+from consilience.methods.convex.proportions import LikelihoodTable, iterate_proportions, mixture_proportions
 
 SEEDS = range(20)
 every_problem = pytest.mark.parametrize("seed", SEEDS)
@@ -113,7 +113,7 @@ def test_the_certificate_holds_all_along(seed):
     A, w = problem(seed)
     m = A.shape[1]
     best = objective(A, w, sequential_quadratic(A, w))
-    for state in islice(proportions(Table(A), w, np.full(m, 1 / m)), 12):
+    for state in islice(iterate_proportions(LikelihoodTable(A), w, np.full(m, 1 / m)), 12):
         assert best <= state.objective + state.gap + 1e-12
         assert state.gap == pytest.approx(gap(A, w, state.q), abs=1e-9)
         assert state.objective == pytest.approx(objective(A, w, state.q), abs=1e-9)
@@ -137,8 +137,8 @@ def test_the_objective_never_falls(n, m, seed, spread, weighted, one_hot, sets):
     start = np.eye(m)[rng.integers(m)] if one_hot else np.full(m, 1 / m)
     with pytest.MonkeyPatch.context() as patch:
         if not sets:
-            patch.setattr(module, "largest_set", lambda _: 0)
-        states = list(islice(proportions(Table(A), w, start), 25))
+            patch.setattr(module, "limit_set_size", lambda _: 0)
+        states = list(islice(iterate_proportions(LikelihoodTable(A), w, start), 25))
     for before, after in pairwise(states):
         assert after.objective >= before.objective - 1e-12 * (1 + abs(before.objective))
     for number, state in enumerate(states, 1):
@@ -353,8 +353,8 @@ def test_likelihoods_of_any_size(scale):
 
 
 def counted_conjugate_steps(monkeypatch):
-    steps, original = [], module.conjugate_step
-    monkeypatch.setattr(module, "conjugate_step", lambda *given: steps.append(1) or original(*given))
+    steps, original = [], module.take_conjugate_step
+    monkeypatch.setattr(module, "take_conjugate_step", lambda *given: steps.append(1) or original(*given))
     return steps
 
 
@@ -367,7 +367,7 @@ def test_conjugate_steps_reach_the_certificate(sharpness, weighted, monkeypatch)
     w /= w.sum()
     best = objective(A, w, multiplicative(A, w, 3000))
     steps = counted_conjugate_steps(monkeypatch)
-    monkeypatch.setattr(module, "largest_set", lambda _: 0)
+    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
     found = mixture_proportions(A, w)
     assert len(steps) >= found.n_iter - 2  # but for the last round, and one with a set of none
     assert_solved(found, A, w)
@@ -380,7 +380,7 @@ def test_conjugate_steps_and_sets_find_the_same_shares(seed, monkeypatch):
     assert np.linalg.cond(A) < 1e4  # the shares are unique
     by_sets = mixture_proportions(A, tol=1e-10)
     assert np.count_nonzero(by_sets.q > 1e-6) > 30
-    monkeypatch.setattr(module, "largest_set", lambda _: 0)
+    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
     by_gradients = mixture_proportions(A, tol=1e-10)
     np.testing.assert_allclose(by_gradients.q, by_sets.q, atol=1e-6)
 
@@ -396,7 +396,7 @@ def test_conjugate_steps_and_sets_find_the_same_shares(seed, monkeypatch):
 )
 def test_conjugate_steps_neither_break_nor_stall_among_more_components_than_points(A, start, monkeypatch):
     best = mixture_proportions(A).objective
-    monkeypatch.setattr(module, "largest_set", lambda _: 0)
+    monkeypatch.setattr(module, "limit_set_size", lambda _: 0)
     found = mixture_proportions(A, start=start)
     assert found.gap < 1e-3
     assert found.objective == pytest.approx(best, abs=1e-4)
@@ -414,9 +414,9 @@ def test_a_set_that_grows_too_large_is_left_for_conjugate_steps(monkeypatch):
 
 
 def test_the_largest_set_is_bounded_by_time_and_by_memory():
-    assert module.largest_set((100, 2000)) == 1000
-    assert module.largest_set((10**9, 2000)) == module.NEW
-    assert module.largest_set((1 << 20, 10**6)) == 64
+    assert module.limit_set_size((100, 2000)) == 1000
+    assert module.limit_set_size((10**9, 2000)) == module.NEW
+    assert module.limit_set_size((1 << 20, 10**6)) == 64
 
 
 # objects that multiply
@@ -486,7 +486,7 @@ def test_the_matrix_of_a_divergence(divergence, held):
     measure = divergence.learn(X)
     points, exemplars = measure.points(X), measure.exemplars(X)
     matrix = KernelMatrix(Likelihood(measure, 0.5), points, exemplars, held)
-    found = mixture_proportions(AllViews({"counts": ViewComponents(matrix, np.arange(600), 600)}, 600))
+    found = mixture_proportions(StackedLikelihoods({"counts": ViewLikelihoods(matrix, np.arange(600), 600)}, 600))
     A = np.exp(0.5 * np.minimum(measure.tile(points, exemplars), 0))
     assert_solved(found, A, np.full(600, 1 / 600))
     assert found.objective == pytest.approx(mixture_proportions(A).objective, abs=1e-6)
@@ -496,14 +496,14 @@ def test_the_matrix_of_a_divergence(divergence, held):
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("span", [16, 100, 1000])
 def test_products_are_summed_up_in_float64(to_kind, held, dtype, span, monkeypatch):
-    monkeypatch.setattr(convex_mixture, "SPAN", span)
+    monkeypatch.setattr(convex_mixture, "FLOAT32_SPAN", span)
     monkeypatch.setattr("consilience.arrays.parallel.DEVICE_BLOCK", 3000)
     rng = np.random.default_rng(0)
     X, here = rng.standard_normal((300, 3)).astype(dtype), np.flatnonzero(rng.random(400) < 0.8)[:300]
     measure = SquaredEuclidean().learn(to_kind(X))
     points = measure.points(to_kind(X))
     matrix = KernelMatrix(Likelihood(measure, 0.5), points, points, held)
-    A = AllViews({"rows": ViewComponents(matrix, here, 400)}, 400)
+    A = StackedLikelihoods({"rows": ViewLikelihoods(matrix, here, 400)}, 400)
     B = np.zeros((300, 400))
     B[:, here] = np.exp(-0.5 * cdist(X.astype(float), X.astype(float), "sqeuclidean"))
     q, r = rng.standard_normal(400), 1e60 * rng.random(300)  # float32 ends at 1e38

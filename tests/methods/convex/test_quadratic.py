@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 from scipy.spatial.distance import cdist
 
-from consilience.methods.convex.quadratic import nonnegative_minimum
+from consilience.methods.convex.quadratic import minimize_nonnegative
 
 
 def value(H, b, p):
@@ -61,7 +61,7 @@ def test_equals_nonnegative_least_squares(kind, n, guess):
         H, b = B.T @ B, B.T @ y
         expected, _ = nnls(B, y, maxiter=100 * n)
         free = guess(n).astype(bool)
-        found = nonnegative_minimum(H, b, free)
+        found = minimize_nonnegative(H, b, free)
         assert found.min() >= 0
         assert value(H, b, found) == pytest.approx(value(H, b, expected), abs=1e-8 * (y @ y))
         if kind in (tall, positive):  # of full rank: there is one solution
@@ -75,7 +75,7 @@ def test_is_stationary(n, rank, seed):
     rng = np.random.default_rng(seed)
     B, y = rng.standard_normal((rank, n)), rng.standard_normal(rank)
     H, b = B.T @ B, B.T @ y
-    p = nonnegative_minimum(H, b, rng.random(n) < 0.5)
+    p = minimize_nonnegative(H, b, rng.random(n) < 0.5)
     slope, size = H @ p - b, np.abs(b).max()
     assert p.min() >= 0
     assert slope.min() >= -1e-7 * size
@@ -89,7 +89,7 @@ def test_units_do_not_matter(digits):
     H, b = B.T @ B, B.T @ y
     units = 10 ** rng.uniform(-digits, digits, 20)
     expected, _ = nnls(B, y)
-    found = nonnegative_minimum(H * units * units[:, None], b * units, np.ones(20, bool))
+    found = minimize_nonnegative(H * units * units[:, None], b * units, np.ones(20, bool))
     np.testing.assert_allclose(found * units, expected, atol=1e-8)
 
 
@@ -97,13 +97,13 @@ def test_a_minimum_without_bounds_is_that_of_the_equations():
     B, _ = tall(np.random.default_rng(0), 10)
     H = B.T @ B
     p = np.arange(1.0, 11.0)
-    np.testing.assert_allclose(nonnegative_minimum(H, H @ p, np.zeros(10, bool)), p, rtol=1e-9)
+    np.testing.assert_allclose(minimize_nonnegative(H, H @ p, np.zeros(10, bool)), p, rtol=1e-9)
 
 
 def test_nothing_to_gain_anywhere():
-    assert np.array_equal(nonnegative_minimum(np.eye(3), -np.ones(3), np.ones(3, bool)), np.zeros(3))
-    assert np.array_equal(nonnegative_minimum(np.eye(3), np.zeros(3), np.ones(3, bool)), np.zeros(3))
+    assert np.array_equal(minimize_nonnegative(np.eye(3), -np.ones(3), np.ones(3, bool)), np.zeros(3))
+    assert np.array_equal(minimize_nonnegative(np.eye(3), np.zeros(3), np.ones(3, bool)), np.zeros(3))
 
 
 def test_a_function_that_is_zero_everywhere():
-    assert np.array_equal(nonnegative_minimum(np.zeros((2, 2)), np.zeros(2), np.ones(2, bool)), np.zeros(2))
+    assert np.array_equal(minimize_nonnegative(np.zeros((2, 2)), np.zeros(2), np.ones(2, bool)), np.zeros(2))

@@ -28,7 +28,7 @@ from ...arrays import split_slice as cut_rows
 from ...divergences import Cosine
 
 LINKAGES = ("single", "complete", "average")  # by their numbers in the kernels
-SLICE = 1000  # merges between two looks at what the user wants: Ctrl-C, progress
+MERGES_PER_STATE = 1000  # merges between two looks at what the user wants: Ctrl-C, progress
 BLOCK = 1 << 20  # distances computed at a time by a thread
 LEAST_ROWS = 32  # a product of fewer rows is slow
 
@@ -36,7 +36,7 @@ LEAST_ROWS = 32  # a product of fewer rows is slow
 Totals = Callable[[slice], np.ndarray]  # some entities -> (entities, clusters)
 
 
-class Distances(Protocol):
+class ViewDistances(Protocol):
     """How far the entities are from each other in one view."""
 
     @property
@@ -59,7 +59,7 @@ class Distances(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class RowDistances:
     """Distances computed from rows by products, and again one by one for pairs so close that the digits cancel.
 
     Euclidean where `rooted`; else half its square, which between rows of unit length is one minus the cosine.
@@ -80,11 +80,11 @@ class Measured:
 
     def block(self, rows: slice, first: int = 0) -> np.ndarray:
         near = np.finfo(self.dtype).eps ** (1 / 3)  # two thirds of the digits are left, or it is measured again
-        return measured(self.X, rows, first, self.own, near, self.rooted)
+        return compute_distance_block(self.X, rows, first, self.own, near, self.rooted)
 
     def totals(self, labels: np.ndarray, n_clusters: int) -> Totals:
         if self.rooted:
-            return totals_of_blocks(self, labels, n_clusters)
+            return sum_blocks(self, labels, n_clusters)
         own = np.where(self.present, self.own, 0)
         members = labels >= 0  # the sum over m of |x - x_m|^2 / 2 asks for sums over m alone
         counts = np.bincount(labels[members], minlength=n_clusters)
@@ -95,7 +95,7 @@ class Measured:
 
 
 @singledispatch
-def measured(X: Array, rows: slice, first: int, own: np.ndarray, near: float, rooted: bool) -> np.ndarray:
+def compute_distance_block(X: Array, rows: slice, first: int, own: np.ndarray, near: float, rooted: bool) -> np.ndarray:
     """Distances of some rows to all rows from `first` on."""
     from .kernels import measure_dense
 
@@ -104,7 +104,7 @@ def measured(X: Array, rows: slice, first: int, own: np.ndarray, near: float, ro
     return products
 
 
-@measured.register
+@compute_distance_block.register
 def _(X: CSR, rows: slice, first: int, own: np.ndarray, near: float, rooted: bool) -> np.ndarray:
     from .kernels import measure_sparse
 
@@ -115,27 +115,27 @@ def _(X: CSR, rows: slice, first: int, own: np.ndarray, near: float, rooted: boo
     return out
 
 
-def cosine(X: Array, present: np.ndarray) -> Measured:
+def prepare_cosine(X: Array, present: np.ndarray) -> RowDistances:
     """One minus the cosine; a row of zeros has no direction, so it is missing."""
     rows = Cosine().prepare(X, present)
-    return _measured(rows.X, rows.present, rooted=False)
+    return _wrap_rows(rows.X, rows.present, rooted=False)
 
 
-def euclidean(X: Array, present: np.ndarray) -> Measured:
+def prepare_euclidean(X: Array, present: np.ndarray) -> RowDistances:
     """Euclidean distance."""
     origin = None if isinstance(X, CSR) else compute_origin(sample_rows(X, present), X.dtype)
-    return _measured(X if origin is None else X - origin.astype(X.dtype), present, rooted=True)
+    return _wrap_rows(X if origin is None else X - origin.astype(X.dtype), present, rooted=True)
 
 
-def _measured(X: Array, present: np.ndarray, *, rooted: bool) -> Measured:
+def _wrap_rows(X: Array, present: np.ndarray, *, rooted: bool) -> RowDistances:
     if isinstance(X, np.ndarray):
         X = np.ascontiguousarray(X).view()
         X.flags.writeable = False  # as data mostly comes: one kind of array for the kernels to be compiled for
-    return Measured(X, present, np.where(present, squared_norms(X), np.inf), rooted)
+    return RowDistances(X, present, np.where(present, squared_norms(X), np.inf), rooted)
 
 
 @dataclass(frozen=True, eq=False)
-class Precomputed:
+class PrecomputedDistances:
     """Distances that someone else has measured: a symmetric matrix."""
 
     D: np.ndarray
@@ -154,10 +154,10 @@ class Precomputed:
         return np.where(there, self.D[rows, first:], self.dtype.type(np.inf))
 
     def totals(self, labels: np.ndarray, n_clusters: int) -> Totals:
-        return totals_of_blocks(self, labels, n_clusters)
+        return sum_blocks(self, labels, n_clusters)
 
 
-def totals_of_blocks(view: Distances, labels: np.ndarray, n_clusters: int) -> Totals:
+def sum_blocks(view: ViewDistances, labels: np.ndarray, n_clusters: int) -> Totals:
     """Totals from the distances themselves, computed again a block at a time."""
     from .kernels import add_to_clusters
 
@@ -170,10 +170,10 @@ def totals_of_blocks(view: Distances, labels: np.ndarray, n_clusters: int) -> To
     return totals
 
 
-METRICS: dict[str, Callable[[Array, np.ndarray], Distances]] = {
-    "cosine": cosine,
-    "euclidean": euclidean,
-    "precomputed": Precomputed,
+METRICS: dict[str, Callable[[Array, np.ndarray], ViewDistances]] = {
+    "cosine": prepare_cosine,
+    "euclidean": prepare_euclidean,
+    "precomputed": PrecomputedDistances,
 }
 
 
@@ -187,7 +187,7 @@ class Dendrogram:
     sizes: np.ndarray  # (merges,) entities under the new node
 
 
-def multi_view_agglomerative(views: Sequence[Distances], linkage: str) -> Iterator[Dendrogram]:
+def iterate_merges(views: Sequence[ViewDistances], linkage: str) -> Iterator[Dendrogram]:
     """One state every thousand merges, the last one whole.
 
     Merge t belongs to view t modulo V, or to the next in turn that can compare any two clusters. Table 2 (a): it finds
@@ -195,56 +195,56 @@ def multi_view_agglomerative(views: Sequence[Distances], linkage: str) -> Iterat
     merged, and the linkage distances of *all* views are updated. A distance between clusters is that of their members
     that have the view. Clusters that no view can compare are merged last, those of the lowest numbers first.
     """
-    from .kernels import merge_some
+    from .kernels import merge_clusters
 
     n = views[0].shape[0]
-    tables, bounds, nearest = table_of_distances(views)
+    tables, bounds, nearest = fill_tables(views)
     members = np.stack([view.present for view in views]).astype(np.int64)
     sizes, nodes = np.ones(n, np.int64), np.arange(n)
     found = np.empty((n - 1, 2), np.int64), np.empty(n - 1), np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
     done, n_slots, number = 0, n, LINKAGES.index(linkage)
-    for stop in (*range(0, n - 1, SLICE), n - 1):
-        n_slots = merge_some(done, stop, n_slots, number, tables, bounds, nearest, members, sizes, nodes, *found)
+    for stop in (*range(0, n - 1, MERGES_PER_STATE), n - 1):
+        n_slots = merge_clusters(done, stop, n_slots, number, tables, bounds, nearest, members, sizes, nodes, *found)
         done = stop
         yield Dendrogram(*(column[:done] for column in found))
 
 
-def table_bytes(views: Sequence[Distances]) -> int:
+def count_table_bytes(views: Sequence[ViewDistances]) -> int:
     """Memory that the distances of all pairs take."""
     n = views[0].shape[0]
-    return len(views) * (n * (n - 1) // 2) * table_type(views).itemsize
+    return len(views) * (n * (n - 1) // 2) * choose_table_dtype(views).itemsize
 
 
-def table_type(views: Sequence[Distances]) -> np.dtype:
+def choose_table_dtype(views: Sequence[ViewDistances]) -> np.dtype:
     """float32 if that is the type of all views."""
     return np.result_type(*(view.dtype for view in views))
 
 
-def table_of_distances(views: Sequence[Distances]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def fill_tables(views: Sequence[ViewDistances]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each view's distances of all pairs (see `merge_kernels`), and each row's least one and whose it is."""
-    from .kernels import STALE, enter
+    from .kernels import STALE, enter_block
 
-    n, dtype = views[0].shape[0], table_type(views)
+    n, dtype = views[0].shape[0], choose_table_dtype(views)
     tables = np.empty((len(views), n * (n - 1) // 2), dtype)
     bounds, nearest = np.full((len(views), n), np.inf, dtype), np.full((len(views), n), STALE, np.int64)
     for v, view in enumerate(views):
 
-        def one_part(rows: slice, v: int = v, view: Distances = view) -> None:
-            enter(view.block(rows, rows.start), rows.start, tables[v], bounds[v], nearest[v])
+        def one_part(rows: slice, v: int = v, view: ViewDistances = view) -> None:
+            enter_block(view.block(rows, rows.start), rows.start, tables[v], bounds[v], nearest[v])
 
-        for _ in map_chunks(one_part, parts(view)):
+        for _ in map_chunks(one_part, split_rows_by_memory(view)):
             pass
     return tables, bounds, nearest
 
 
-def parts(view: Distances) -> list[slice]:
+def split_rows_by_memory(view: ViewDistances) -> list[slice]:
     """Cut the entities so that neither the distances of a part nor its rows written out take much memory."""
     n, n_columns = view.shape
     rows = max(LEAST_ROWS, BLOCK // max(n, n_columns))
     return cut_rows(slice(0, n), -(-n // rows))
 
 
-def cut(children: np.ndarray, n_clusters: int) -> np.ndarray:
+def cut_dendrogram(children: np.ndarray, n_clusters: int) -> np.ndarray:
     """Labels of the entities before the last merges were made, numbered in the order of their first entities."""
     n = len(children) + 1
     parent = np.arange(2 * n - 1)
@@ -258,7 +258,7 @@ def cut(children: np.ndarray, n_clusters: int) -> np.ndarray:
     return np.argsort(np.argsort(first))[label]
 
 
-def nearest_clusters(view: Distances, labels: np.ndarray) -> np.ndarray:
+def find_nearest_clusters(view: ViewDistances, labels: np.ndarray) -> np.ndarray:
     """The cluster to whose members an entity is nearest on average in one view; -1 where it lacks the view.
 
     The entity itself does not count among the members. Where that leaves no cluster to compare with, its own stands.
@@ -275,4 +275,4 @@ def nearest_clusters(view: Distances, labels: np.ndarray) -> np.ndarray:
         best = np.where((others > 0).any(axis=1), means.argmin(axis=1), own)
         return np.where(view.present[rows], best, -1)
 
-    return np.concatenate(list(map_chunks(one_part, parts(view))))
+    return np.concatenate(list(map_chunks(one_part, split_rows_by_memory(view))))

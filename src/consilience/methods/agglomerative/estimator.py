@@ -27,12 +27,12 @@ from .algorithm import (
     LINKAGES,
     METRICS,
     Dendrogram,
-    Distances,
-    Precomputed,
-    cut,
-    multi_view_agglomerative,
-    nearest_clusters,
-    table_bytes,
+    PrecomputedDistances,
+    ViewDistances,
+    count_table_bytes,
+    cut_dendrogram,
+    find_nearest_clusters,
+    iterate_merges,
 )
 
 ROUNDING = 1e-5  # errors in given distances, as a share of the largest, that are let pass
@@ -158,13 +158,13 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        distances = distances_of(views, resolve_per_view("metric", self.metric, views.names))
+        distances = prepare_distances(views, resolve_per_view("metric", self.metric, views.names))
         fate = "has no direction, is merged last, and may make up a cluster by itself"
         warn_about_zero_rows(views, {name: own.present for name, own in distances.items()}, fate)
         with use_threads(self.n_jobs):
             tree = self._grow(list(distances.values()))
-            labels = cut(tree.children, self.n_clusters)
-            view_labels = {name: nearest_clusters(own, labels) for name, own in distances.items()}
+            labels = cut_dendrogram(tree.children, self.n_clusters)
+            view_labels = {name: find_nearest_clusters(own, labels) for name, own in distances.items()}
         store_input_features(self, X, views)
         self.labels_, self.n_leaves_ = labels, len(views)
         self.children_, self.distances_ = tree.children, tree.distances
@@ -179,15 +179,15 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         store_agreement(self, view_labels)
         return self
 
-    def _grow(self, distances: list[Distances]) -> Dendrogram:
+    def _grow(self, distances: list[ViewDistances]) -> Dendrogram:
         """The whole dendrogram, if memory allows."""
-        check_memory(distances)
+        check_distance_memory(distances)
         try:
             with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-                for i, tree in enumerate(multi_view_agglomerative(distances, self.linkage), 1):
+                for i, tree in enumerate(iterate_merges(distances, self.linkage), 1):
                     show(0, i, {"merges": len(tree.children), "of": distances[0].shape[0] - 1})
         except MemoryError as error:
-            raise MemoryError(too_much(distances, "more than the system gives")) from error
+            raise MemoryError(memory_message(distances, "more than the system gives")) from error
         return tree
 
     def cut(self, n_clusters: int) -> np.ndarray:
@@ -208,7 +208,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"n_clusters={n_clusters!r} must be a whole number from 1 to {self.n_leaves_}, the number of entities"
             )
-        return cut(self.children_, int(n_clusters))
+        return cut_dendrogram(self.children_, int(n_clusters))
 
     def linkage_matrix(self) -> np.ndarray:
         """The dendrogram in scipy's form, for ``scipy.cluster.hierarchy.dendrogram`` and ``fcluster``.
@@ -231,16 +231,16 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         return tags
 
 
-def distances_of(views: Views, metrics: dict[str, str]) -> dict[str, Distances]:
+def prepare_distances(views: Views, metrics: dict[str, str]) -> dict[str, ViewDistances]:
     """Each view's distances, checked but not yet computed."""
     for name, metric in metrics.items():
         if not isinstance(metric, str) or metric not in METRICS:
             raise ValueError(f"view {name!r}: no metric {metric!r}; choose from {', '.join(map(repr, METRICS))}")
     ready = {}
-    for name, (X, present) in validate_blocks(squared(views, metrics)).items():
+    for name, (X, present) in validate_blocks(align_precomputed(views, metrics)).items():
         X = X if isinstance(X, CSR) else to_numpy(X)
         own = METRICS[metrics[name]](X, to_numpy(present))
-        if isinstance(own, Precomputed):
+        if isinstance(own, PrecomputedDistances):
             check_distances(name, own)
         if not own.present.any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
@@ -248,7 +248,7 @@ def distances_of(views: Views, metrics: dict[str, str]) -> dict[str, Distances]:
     return ready
 
 
-def squared(views: Views, metrics: dict[str, str]) -> Views:
+def align_precomputed(views: Views, metrics: dict[str, str]) -> Views:
     """The same views, those of distances with a column for each entity, and zeros in the columns of missing ones.
 
     When entities are chosen, ordered or joined, a view's rows move and its columns do not.
@@ -276,7 +276,7 @@ def squared(views: Views, metrics: dict[str, str]) -> Views:
     return Views(blocks, present=views.present, ids=views.ids)
 
 
-def check_distances(name: str, view: Precomputed) -> None:
+def check_distances(name: str, view: PrecomputedDistances) -> None:
     """Refuse a matrix that cannot hold distances; missing rows and columns are zeros by now."""
     D, problem = view.D, None
     slack = ROUNDING * np.abs(D).max()
@@ -285,7 +285,7 @@ def check_distances(name: str, view: Precomputed) -> None:
     elif D.diagonal().max() > slack:
         problem = f"puts entity {D.diagonal().argmax()} at a distance from itself"
     else:
-        a, b = least_symmetric(D)
+        a, b = find_worst_asymmetry(D)
         if abs(D[a, b] - D[b, a]) > slack:
             problem = f"is not symmetric: entities {a} and {b} have two distances"
     if problem:
@@ -296,7 +296,7 @@ def check_distances(name: str, view: Precomputed) -> None:
         )
 
 
-def least_symmetric(D: np.ndarray) -> tuple[int, int]:
+def find_worst_asymmetry(D: np.ndarray) -> tuple[int, int]:
     """The pair whose two entries differ most, found a few rows at a time."""
     worst = []
     for start in range(0, len(D), 256):
@@ -307,17 +307,17 @@ def least_symmetric(D: np.ndarray) -> tuple[int, int]:
     return max(worst)[1]
 
 
-def check_memory(distances: list[Distances]) -> None:
+def check_distance_memory(distances: list[ViewDistances]) -> None:
     """Refuse what would not fit."""
     free = available_memory()
-    if free is not None and table_bytes(distances) > free:
-        raise MemoryError(too_much(distances, f"but {free / 2**30:.1f} GiB are free"))
+    if free is not None and count_table_bytes(distances) > free:
+        raise MemoryError(memory_message(distances, f"but {free / 2**30:.1f} GiB are free"))
 
 
-def too_much(distances: list[Distances], but: str) -> str:
+def memory_message(distances: list[ViewDistances], but: str) -> str:
     """The sentence that says so."""
     return (
         f"the distances of {distances[0].shape[0]:,} entities in {len(distances)} views take "
-        f"{table_bytes(distances) / 2**30:.1f} GiB of memory, {but}: cluster fewer entities (views[rows]), give "
+        f"{count_table_bytes(distances) / 2**30:.1f} GiB of memory, {but}: cluster fewer entities (views[rows]), give "
         "float32 data, or use MultiViewKMeans or MultiViewSphericalKMeans, which need no distances of all pairs"
     )

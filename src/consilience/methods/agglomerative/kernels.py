@@ -25,7 +25,7 @@ CROWDED = 0.7  # share of the slots: when fewer are in use, the table is moved t
 
 
 @compile_kernel
-def merge_some(
+def merge_clusters(
     start: int,
     stop: int,
     n_slots: int,
@@ -45,21 +45,21 @@ def merge_some(
     n_views, n = len(tables), len(children) + 1
     for t in range(start, stop):
         if n - t < CROWDED * n_slots:
-            n_slots = move_together(n_slots, tables, bounds, nearest, members, sizes, nodes)
+            n_slots = compact_slots(n_slots, tables, bounds, nearest, members, sizes, nodes)
         i, j, distances[t], deciders[t] = 0, 0, np.nan, NO_VIEW
         for turn in range(n_views):  # the view whose turn it is, or the next that has something to say
             v = (t + turn) % n_views
-            row = closest(tables[v], n_slots, bounds[v], nearest[v])
+            row = find_closest(tables[v], n_slots, bounds[v], nearest[v])
             if bounds[v, row] < np.inf:
                 i, j, distances[t], deciders[t] = row, nearest[v, row], bounds[v, row], v
                 break
         if deciders[t] == NO_VIEW:
-            i, j = two_oldest(nodes[:n_slots])
+            i, j = find_oldest_two(nodes[:n_slots])
         children[t, 0], children[t, 1] = min(nodes[i], nodes[j]), max(nodes[i], nodes[j])
         for v in range(n_views):
             if members[v, j]:
                 share = members[v, j] / (members[v, i] + members[v, j])
-                join(tables[v], n_slots, i, j, share, linkage, bounds[v], nearest[v])
+                merge_slots(tables[v], n_slots, i, j, share, linkage, bounds[v], nearest[v])
                 members[v, i] += members[v, j]
         sizes[i] += sizes[j]
         merged_sizes[t] = sizes[i]
@@ -68,7 +68,7 @@ def merge_some(
 
 
 @compile_kernel
-def two_oldest(nodes: np.ndarray) -> tuple[int, int]:
+def find_oldest_two(nodes: np.ndarray) -> tuple[int, int]:
     """The two slots, in order, whose clusters have the lowest numbers."""
     oldest, second = -1, -1
     for slot in range(len(nodes)):
@@ -88,7 +88,7 @@ def row_start(a: int, n_slots: int) -> int:
 
 
 @compile_kernel
-def first_least(values: np.ndarray) -> int:
+def find_first_minimum(values: np.ndarray) -> int:
     """The first place of the least value; there is no NaN. In lanes, for a running minimum is not found in vectors."""
     n, whole = len(values), len(values) - len(values) % LANES
     low = np.full(LANES, np.inf, values.dtype)
@@ -113,28 +113,28 @@ def first_least(values: np.ndarray) -> int:
 
 
 @compile_kernel
-def search(table: np.ndarray, n_slots: int, a: int, bounds: np.ndarray, nearest: np.ndarray) -> None:
+def search_row(table: np.ndarray, n_slots: int, a: int, bounds: np.ndarray, nearest: np.ndarray) -> None:
     """Find the least distance in row a, and the first slot at it."""
     bounds[a], nearest[a] = np.inf, STALE
     if a + 1 < n_slots:
         start = row_start(a, n_slots)
         row = table[start : start + n_slots - a - 1]
-        at = first_least(row)
+        at = find_first_minimum(row)
         bounds[a], nearest[a] = row[at], a + 1 + at
 
 
 @compile_kernel
-def closest(table: np.ndarray, n_slots: int, bounds: np.ndarray, nearest: np.ndarray) -> int:
+def find_closest(table: np.ndarray, n_slots: int, bounds: np.ndarray, nearest: np.ndarray) -> int:
     """The first row that holds the least distance; its bound and its neighbour are true then."""
     while True:
-        a = first_least(bounds[:n_slots])
+        a = find_first_minimum(bounds[:n_slots])
         if nearest[a] != STALE or bounds[a] == np.inf:
             return a
-        search(table, n_slots, a, bounds, nearest)
+        search_row(table, n_slots, a, bounds, nearest)
 
 
 @compile_kernel
-def linked(mine: float, other: float, share: float, linkage: int) -> float:
+def update_distance(mine: float, other: float, share: float, linkage: int) -> float:
     """Distance to the merger of two clusters, from those to its parts (Lance & Williams)."""
     if linkage == SINGLE:
         return min(mine, other)
@@ -144,7 +144,7 @@ def linked(mine: float, other: float, share: float, linkage: int) -> float:
 
 
 @compile_kernel
-def join(
+def merge_slots(
     table: np.ndarray,
     n_slots: int,
     i: int,
@@ -158,7 +158,7 @@ def join(
     linkage = SINGLE if share == 1 else linkage  # nobody in slot i has the view: its distances are infinite
     at_i, at_j = np.uint64(i - 1), np.uint64(j - 1)  # unsigned, or numba asks each whether it counts from the end
     for k in range(i):
-        table[at_i] = linked(table[at_i], table[at_j], share, linkage)
+        table[at_i] = update_distance(table[at_i], table[at_j], share, linkage)
         table[at_j] = np.inf
         as_near = table[at_i] == bounds[k]  # asked of the table, which may have rounded
         neighbour = nearest[k]
@@ -174,7 +174,7 @@ def join(
     mine[between] = np.inf
     at_j += np.uint64(n_slots - i - 2)
     for m in range(between):
-        mine[m] = linked(mine[m], table[at_j], share, linkage)
+        mine[m] = update_distance(mine[m], table[at_j], share, linkage)
         table[at_j] = np.inf
         if nearest[i + 1 + m] == j:
             nearest[i + 1 + m] = STALE
@@ -183,14 +183,14 @@ def join(
     others = table[start : start + n_slots - j - 1]
     rest = mine[between + 1 :]
     for m in range(len(others)):
-        rest[m] = linked(rest[m], others[m], share, linkage)
+        rest[m] = update_distance(rest[m], others[m], share, linkage)
         others[m] = np.inf
     bounds[j], nearest[j] = np.inf, STALE
-    search(table, n_slots, i, bounds, nearest)
+    search_row(table, n_slots, i, bounds, nearest)
 
 
 @compile_kernel
-def move_together(
+def compact_slots(
     n_slots: int,
     tables: np.ndarray,
     bounds: np.ndarray,
@@ -220,14 +220,14 @@ def move_together(
 
 
 @compile_kernel
-def enter(block: np.ndarray, first: int, table: np.ndarray, bounds: np.ndarray, nearest: np.ndarray) -> None:
+def enter_block(block: np.ndarray, first: int, table: np.ndarray, bounds: np.ndarray, nearest: np.ndarray) -> None:
     """Enter the distances of some entities, from `first` on, to all others from `first` on; search their rows."""
     n = first + block.shape[1]
     for r in range(block.shape[0]):
         start = row_start(first + r, n)
         for m in range(r + 1, block.shape[1]):
             table[start + m - r - 1] = block[r, m]
-        search(table, n, first + r, bounds, nearest)
+        search_row(table, n, first + r, bounds, nearest)
 
 
 @compile_kernel
@@ -241,7 +241,7 @@ def add_to_clusters(block: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> 
                     sums[r, labels[m]] += block[r, m]
 
 
-def measuring(squared: Callable[..., float]) -> Callable[..., None]:
+def build_measure_kernel(squared: Callable[..., float]) -> Callable[..., None]:
     """A kernel that turns products of rows into distances, with a way to measure two rows one by one."""
 
     @compile_kernel
@@ -283,7 +283,7 @@ def measuring(squared: Callable[..., float]) -> Callable[..., None]:
 
 
 @compile_kernel
-def squared_dense(rows: Any, a: int, b: int) -> float:
+def square_dense(rows: Any, a: int, b: int) -> float:
     """Squared distance of two rows."""
     (X,) = rows
     total = 0.0
@@ -293,7 +293,7 @@ def squared_dense(rows: Any, a: int, b: int) -> float:
 
 
 @compile_kernel
-def squared_sparse(rows: Any, a: int, b: int) -> float:
+def square_sparse(rows: Any, a: int, b: int) -> float:
     """Squared distance of two sparse rows, whose columns are in order."""
     indptr, indices, data = rows
     p, p_end, q, q_end = indptr[a], indptr[a + 1], indptr[b], indptr[b + 1]
@@ -311,5 +311,5 @@ def squared_sparse(rows: Any, a: int, b: int) -> float:
     return total
 
 
-measure_dense = measuring(squared_dense)
-measure_sparse = measuring(squared_sparse)
+measure_dense = build_measure_kernel(square_dense)
+measure_sparse = build_measure_kernel(square_sparse)

@@ -17,7 +17,7 @@ from ..._saving import save_as
 from ...affinities import Auto, Precomputed
 from ...arrays import Array, explain_out_of_memory, is_sparse, make_generator, squared_norms, to_numpy, use_threads
 from ...data import Constraints, Table, Views
-from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
+from ..common.constraint_checks import check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -288,8 +288,8 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
             chosen=isinstance(X, Views),
         )
-        ids = entity_ids(X, views)
-        links = positions_of(check_constraints(constraints), views, ids, None)
+        ids = get_entity_ids(X, views)
+        links = resolve_constraints(check_constraints(constraints), views, ids, None)
         if len(links.conflicts):
             warn_of_conflicts(links.conflicts, ids)
             links = drop_outweighed(links)

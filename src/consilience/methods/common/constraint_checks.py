@@ -22,7 +22,7 @@ def check_constraints(given: Any, where: str = "constraints") -> Constraints:
     return given
 
 
-def by_view(given: Any, names: tuple[str, ...]) -> tuple[dict[str, Constraints], Constraints]:
+def split_by_view(given: Any, names: tuple[str, ...]) -> tuple[dict[str, Constraints], Constraints]:
     """Constraints view by view, and those that are given for the entities, in no view."""
     if not isinstance(given, Mapping):
         return {name: Constraints() for name in names}, check_constraints(given)
@@ -32,14 +32,16 @@ def by_view(given: Any, names: tuple[str, ...]) -> tuple[dict[str, Constraints],
     return {name: check_constraints(given.get(name), f"constraints of view {name!r}") for name in names}, Constraints()
 
 
-def entity_ids(X: Any, views: Views) -> np.ndarray | None:
+def get_entity_ids(X: Any, views: Views) -> np.ndarray | None:
     """The ids of the entities: those of Views, or of a frame's index."""
     if views.ids is None and is_frame(X):
         return coerce_view("X", X).ids
     return views.ids
 
 
-def positions_of(constraints: Constraints, views: Views, ids: np.ndarray | None, view: str | None) -> Constraints:
+def resolve_constraints(
+    constraints: Constraints, views: Views, ids: np.ndarray | None, view: str | None
+) -> Constraints:
     """The constraints by position among the entities, each of which must have the view that they were given in."""
     where = "" if view is None else f", given in view {view!r},"
     if constraints.by == "id":

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...arrays import CSR, add_label_sums, cut_into_chunks, make_generator, map_chunks, take_rows, to_numpy, use_threads
 from ...data import Constraints, Table, Views
 from ...divergences import SquaredEuclidean, ViewRows
-from ..common.constraint_checks import check_constraints, entity_ids, positions_of, warn_of_conflicts
+from ..common.constraint_checks import check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
@@ -33,10 +33,10 @@ from ..common.progress import progress
 from ..common.run import Attempt, choose_best_attempt
 from ..common.starts import check_init_labels
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
-from .cluster_metrics import Metric
-from .linked import Linked, Order
-from .neighbourhoods import CHOICES, first_centres
-from .pairwise import ConstrainedState, constrained_kmeans, run_to_rest
+from .cluster_metrics import ClusterMetric
+from .linked import LinkedView, Order
+from .neighbourhoods import START_CHOICES, choose_first_centers
+from .pairwise import ConstrainedState, iterate_constrained_kmeans, run_until_settled
 
 
 class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC):
@@ -45,7 +45,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     views: ClassVar[None] = None  # there is one
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions(set(CHOICES)), "array-like"],
+        "init": [StrOptions(set(START_CHOICES)), "array-like"],
         "order": [StrOptions({"random", "index"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -66,7 +66,7 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     verbose: bool
 
     @abstractmethod
-    def _first_metric(self, problem: Linked) -> Metric:
+    def _first_metric(self, problem: LinkedView) -> ClusterMetric:
         """Metric of all clusters before anything is learned."""
 
     @property
@@ -93,17 +93,17 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
             The fitted estimator. After Ctrl-C it holds the best result so far.
         """
         views = check_views(self, X, reset=True)
-        rows = only_view(self, views)
+        rows = select_only_view(self, views)
         check_n_clusters(self.n_clusters, len(views))
-        ids = entity_ids(X, views)
-        given = positions_of(check_constraints(constraints), views, ids, None)
-        problem = Linked(rows, given.must, given.cannot, self._measured)
+        ids = get_entity_ids(X, views)
+        given = resolve_constraints(check_constraints(constraints), views, ids, None)
+        problem = LinkedView(rows, given.must, given.cannot, self._measured)
         with use_threads(self.n_jobs):
             best, interrupted = choose_best_attempt(self._attempts(problem, given))
         state: ConstrainedState = best.result
         store_input_features(self, X, views)
         self.labels_ = state.labels
-        self.cluster_centers_ = state.centres
+        self.cluster_centers_ = state.centers
         self.objective_ = state.cost
         self.n_violations_ = state.n_violations
         self.given_ = given
@@ -119,27 +119,27 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         warn_of_conflicts(self.given_.conflicts, ids)
         warn_if_not_converged(self)
         warn_about_empty_clusters(self.labels_, self.n_clusters, "lower n_clusters, or check the must-links")
-        warn_of_farthest(state)
+        warn_of_inexact_farthest(state)
 
-    def _attempts(self, problem: Linked, given: Constraints) -> Any:
+    def _attempts(self, problem: LinkedView, given: Constraints) -> Any:
         """One restart after the other, each from centres and a child generator of its own."""
         n_runs = self.n_init if isinstance(self.init, str) else 1
         metric = self._first_metric(problem)
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
             for i, rng in enumerate(make_generator(self.random_state).spawn(n_runs)):
                 centres, labels = self._start(problem, given, rng)
-                order = visiting(self.order, rng)
-                states = constrained_kmeans(problem, metric, centres, order, labels)
-                done = run_to_rest(problem, states, order, self.max_iter, self.tol, partial(show, i))
+                order = choose_visit_order(self.order, rng)
+                states = iterate_constrained_kmeans(problem, metric, centres, order, labels)
+                done = run_until_settled(problem, states, order, self.max_iter, self.tol, partial(show, i))
                 yield Attempt(done, done.state, done.state.cost)
 
     def _start(
-        self, problem: Linked, given: Constraints, rng: np.random.Generator
+        self, problem: LinkedView, given: Constraints, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Centres, and labels if these are given."""
         if isinstance(self.init, str):
-            return first_centres(problem.view, given, given, self.n_clusters, self.init, rng), None
-        return given_start(self.init, problem.view, self.n_clusters)
+            return choose_first_centers(problem.view, given, given, self.n_clusters, self.init, rng), None
+        return parse_start(self.init, problem.view, self.n_clusters)
 
     def predict(self, X: Any) -> np.ndarray:
         """Give each entity to the cluster that is nearest by its metric; constraints play no part.
@@ -170,9 +170,9 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
             The costs.
         """
         check_is_fitted(self)
-        rows = only_view(self, check_views(self, X, reset=False), self.cluster_centers_)
+        rows = select_only_view(self, check_views(self, X, reset=False), self.cluster_centers_)
         with use_threads(self.n_jobs):
-            return costs_of(rows, self._metric, self.cluster_centers_)
+            return compute_costs(rows, self._metric, self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """How well the clusters fit: minus what these entities cost, so that more is better.
@@ -202,18 +202,18 @@ class BaseConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         return tags
 
 
-def only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -> ViewRows:
+def select_only_view(estimator: Any, views: Views, centres: np.ndarray | None = None) -> ViewRows:
     """The rows of the one view there may be, made ready; with centres, to be measured against those."""
     if views.n_views > 1:
         raise ValueError(
             f"{type(estimator).__name__} clusters one view, got {views.n_views} ({', '.join(map(repr, views.names))}): "
             "use MultiViewConstrainedKMeans, or choose one with views[['name']]"
         )
-    (rows,) = present_rows(views).values()
-    return ready_rows(rows, centres)
+    (rows,) = collect_present_rows(views).values()
+    return prepare_euclidean_rows(rows, centres)
 
 
-def present_rows(views: Views) -> dict[str, Any]:
+def collect_present_rows(views: Views) -> dict[str, Any]:
     """The rows of the entities that have each view, of numpy's or our sparse kind."""
     found = {}
     for name, (X, present) in validate_blocks(views).items():
@@ -222,22 +222,22 @@ def present_rows(views: Views) -> dict[str, Any]:
     return found
 
 
-def ready_rows(X: Any, centres: np.ndarray | None = None) -> ViewRows:
+def prepare_euclidean_rows(X: Any, centres: np.ndarray | None = None) -> ViewRows:
     """Rows made ready to be measured; all of them are there."""
     return SquaredEuclidean().prepare(X, np.ones(X.shape[0], bool), centres)
 
 
-def costs_of(rows: ViewRows, metric: Metric, centres: np.ndarray) -> np.ndarray:
+def compute_costs(rows: ViewRows, metric: ClusterMetric, centres: np.ndarray) -> np.ndarray:
     """What each row costs in each cluster: (n, k)."""
     return np.concatenate(list(map_chunks(metric.measure(rows, centres), cut_into_chunks(rows.X))))
 
 
-def visiting(order: str, rng: np.random.Generator) -> Order:
+def choose_visit_order(order: str, rng: np.random.Generator) -> Order:
     """In which order linked rows are visited: another in every round, or always by their number."""
     return rng.permutation if order == "random" else np.arange
 
 
-def given_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> tuple[np.ndarray, np.ndarray | None]:
+def parse_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> tuple[np.ndarray, np.ndarray | None]:
     """Centres that a user gave, or labels with their means; responsibilities stand for labels."""
     values, shape = to_numpy(init), view.X.shape
     if values.dtype.kind not in "iuf":
@@ -248,7 +248,7 @@ def given_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> 
         values = values.argmax(axis=1)
     if values.ndim == 1:
         labels = check_init_labels(values, shape[0], n_clusters)
-        return label_means(view, labels, n_clusters), labels
+        return compute_label_means(view, labels, n_clusters), labels
     if values.shape != (n_clusters, shape[1]):
         raise ValueError(
             f"init for view {name!r} has shape {values.shape}: give centres {(n_clusters, shape[1])}, {shape[0]} "
@@ -257,7 +257,7 @@ def given_start(init: Any, view: ViewRows, n_clusters: int, name: str = "X") -> 
     return values.astype(np.float64), None
 
 
-def label_means(view: ViewRows, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def compute_label_means(view: ViewRows, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """The mean of each cluster; one of no rows gets the mean of all."""
     sums = add_label_sums(view.X, labels, np.zeros((n_clusters, view.X.shape[1])))
     counts = np.bincount(labels, minlength=n_clusters)
@@ -265,7 +265,7 @@ def label_means(view: ViewRows, labels: np.ndarray, n_clusters: int) -> np.ndarr
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], everywhere)
 
 
-def warn_of_farthest(state: ConstrainedState, where: str = "") -> None:
+def warn_of_inexact_farthest(state: ConstrainedState, where: str = "") -> None:
     """Say if the farthest pair of rows may not be the farthest."""
     for own in state.prices.farthest or []:
         if own.bound > own.square:

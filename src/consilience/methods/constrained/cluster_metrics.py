@@ -36,7 +36,7 @@ from ...divergences import SquaredEuclidean, ViewRows
 from ...families import Gaussian, GaussianFull, GaussianTied
 from ..common.starts import compute_mean_divergence
 from ..kmeans.algorithm import make_divergence
-from .farthest import Farthest, farthest_pair
+from .farthest import FarthestPair, find_farthest_pair
 
 Pairs = Sequence[tuple[int, int]]  # of rows
 Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
@@ -46,18 +46,18 @@ NOTHING = 1e-290  # a scatter so small is none
 SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
 
 
-class Step(NamedTuple):
+class MetricStep(NamedTuple):
     """Rows that have just been assigned, and whose centres have moved."""
 
     X: Any
     labels: np.ndarray
     counts: np.ndarray  # (k,)
     before: np.ndarray  # (k, d) the centres that they were assigned by
-    centres: np.ndarray  # (k, d) and the new ones
+    centers: np.ndarray  # (k, d) and the new ones
     cost: float  # of all rows about the centres before
 
 
-class Metric(ABC):
+class ClusterMetric(ABC):
     """The metrics of all clusters. A value: learning gives another."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Metric(ABC):
         return of
 
     @abstractmethod
-    def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:
+    def update(self, step: MetricStep, links: np.ndarray | float) -> tuple[ClusterMetric, float]:
         """The metrics of new clusters, and what their rows cost about their new centres.
 
         `links` is what violated links add to the scatters.
@@ -87,11 +87,11 @@ class Metric(ABC):
         """Sum of d d' over some rows d, weighted for each cluster (k, rows), as far as is needed; (k, ...)."""
 
     @abstractmethod
-    def between(self, differences: Any) -> np.ndarray:
+    def lengths(self, differences: Any) -> np.ndarray:
         """Squared length of each row under each metric: (rows, k)."""
 
     @abstractmethod
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
         """The two rows that are farthest apart under each metric; never nearer than those that are known of it."""
 
     @abstractmethod
@@ -103,11 +103,11 @@ class Metric(ABC):
         """What makes one unit of variance, if rows cost so much in their clusters; metrics that are learned have it."""
 
     @abstractmethod
-    def standardise(self, objective: float, n_rows: int, variance: float) -> float:
+    def standardize(self, objective: float, n_rows: int, variance: float) -> float:
         """Objective of these rows in units in which the mean variance of their columns, `variance`, is 1."""
 
     @abstractmethod
-    def reordered(self, order: np.ndarray) -> Metric:
+    def reorder(self, order: np.ndarray) -> ClusterMetric:
         """The same metrics for clusters in another order."""
 
     @property
@@ -118,7 +118,7 @@ class Metric(ABC):
 
 @save_as("metric-euclidean")
 @dataclass(frozen=True, eq=False)
-class Identity(Metric):
+class IdentityMetric(ClusterMetric):
     """Squared Euclidean distance: nothing is learned."""
 
     n_clusters: int
@@ -136,21 +136,21 @@ class Identity(Metric):
 
         return of
 
-    def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:  # noqa: ARG002
-        gain = float(step.counts @ np.sum((step.centres - step.before) ** 2, axis=1))
+    def update(self, step: MetricStep, links: np.ndarray | float) -> tuple[ClusterMetric, float]:  # noqa: ARG002
+        gain = float(step.counts @ np.sum((step.centers - step.before) ** 2, axis=1))
         if gain > step.cost / 2:  # from a start so far off, little would be left but rounding
-            return self, float(diagonal_scatter(step.X, step.labels, step.centres).sum())
+            return self, float(compute_diagonal_scatter(step.X, step.labels, step.centers).sum())
         return self, step.cost - gain
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:  # noqa: ARG002
         return np.zeros(len(weights))  # nobody learns from it
 
-    def between(self, differences: Any) -> np.ndarray:
-        own = np.asarray(squares_of(differences).sum(axis=1)).reshape(-1, 1)
+    def lengths(self, differences: Any) -> np.ndarray:
+        own = np.asarray(square_differences(differences).sum(axis=1)).reshape(-1, 1)
         return np.broadcast_to(own, (len(own), self.n_clusters))
 
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
-        return [farthest_pair(X, hints[0])] * self.n_clusters
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
+        return [find_farthest_pair(X, hints[0])] * self.n_clusters
 
     def covariances(self) -> None:
         return None
@@ -158,10 +158,10 @@ class Identity(Metric):
     def variance(self, costs: np.ndarray) -> float:
         return float(costs.mean()) / self.n_columns or 1.0
 
-    def standardise(self, objective: float, n_rows: int, variance: float) -> float:  # noqa: ARG002
+    def standardize(self, objective: float, n_rows: int, variance: float) -> float:  # noqa: ARG002
         return objective / variance
 
-    def reordered(self, order: np.ndarray) -> Metric:  # noqa: ARG002
+    def reorder(self, order: np.ndarray) -> ClusterMetric:  # noqa: ARG002
         return self
 
     @property
@@ -169,18 +169,18 @@ class Identity(Metric):
         return np.ones((self.n_clusters, self.n_columns))
 
 
-class LearnedMetric(Metric):
+class LearnedMetric(ClusterMetric):
     """Metrics that follow their clusters."""
 
-    def update(self, step: Step, links: np.ndarray | float) -> tuple[Metric, float]:
-        scatter = self.scatter(step.X, step.labels, step.centres)
+    def update(self, step: MetricStep, links: np.ndarray | float) -> tuple[ClusterMetric, float]:
+        scatter = self.scatter(step.X, step.labels, step.centers)
         learned = self.learn(scatter + links, step.counts)
         return learned, learned.cost(scatter, step.counts)
 
     def variance(self, costs: np.ndarray) -> float:  # noqa: ARG002
         return 1.0
 
-    def standardise(self, objective: float, n_rows: int, variance: float) -> float:
+    def standardize(self, objective: float, n_rows: int, variance: float) -> float:
         # Squared distances have no units under a learned metric; only its log-determinant depends on those of the data.
         return objective - n_rows * self.values.shape[1] * log(variance)
 
@@ -199,48 +199,50 @@ class LearnedMetric(Metric):
 
 @save_as("metric-diagonal")
 @dataclass(frozen=True, eq=False)
-class Diagonal(LearnedMetric):
+class DiagonalMetric(LearnedMetric):
     """A weight for each column, of each cluster or of all."""
 
     weights: np.ndarray  # (k, d)
     shared: bool = False
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Diagonal:
+    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> DiagonalMetric:
         """Return the identity in units in which `variance` is 1."""
         return cls(np.full((n_clusters, n_columns), 1 / variance), shared)
 
     def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
-        density = Gaussian().density(precise(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights})
-        return partial(minus_twice, density, view)
+        density = Gaussian().density(to_double(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights})
+        return partial(measure_density, density, view)
 
     def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
-        scatter, counts = pooled(scatter, counts) if self.shared else (scatter, counts)
+        scatter, counts = pool_scatters(scatter, counts) if self.shared else (scatter, counts)
         weights = self.weights.copy()
         for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
             if n and own.max() > NOTHING:
-                weights[h] = n / conditioned(own)
+                weights[h] = n / condition_eigenvalues(own)
         return replace(self, weights=weights)
 
     def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
-        return diagonal_scatter(X, labels, centres)
+        return compute_diagonal_scatter(X, labels, centres)
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        return np.asarray((squares_of(differences).T @ weights.T).T)
+        return np.asarray((square_differences(differences).T @ weights.T).T)
 
-    def between(self, differences: Any) -> np.ndarray:
-        return np.asarray(squares_of(differences) @ self.weights.T)
+    def lengths(self, differences: Any) -> np.ndarray:
+        return np.asarray(square_differences(differences) @ self.weights.T)
 
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.weights * scatter) - counts @ np.log(self.weights).sum(axis=1))
 
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
-        return each_farthest([partial(scaled, X, np.sqrt(own)) for own in self.weights], hints, self.shared)
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
+        return find_farthest_pairs(
+            [partial(scale_columns, X, np.sqrt(own)) for own in self.weights], hints, self.shared
+        )
 
     def covariances(self) -> np.ndarray:
         return np.stack([np.diag(1 / own) for own in self.weights])
 
-    def reordered(self, order: np.ndarray) -> Metric:
+    def reorder(self, order: np.ndarray) -> ClusterMetric:
         return replace(self, weights=self.weights[order])
 
     @property
@@ -250,30 +252,30 @@ class Diagonal(LearnedMetric):
 
 @save_as("metric-full")
 @dataclass(frozen=True, eq=False)
-class Full(LearnedMetric):
+class FullMetric(LearnedMetric):
     """A matrix, of each cluster or of all. Dense rows only."""
 
     matrices: np.ndarray  # (k, d, d)
     shared: bool = False
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Full:
+    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> FullMetric:
         """Return the identity in units in which `variance` is 1."""
         return cls(np.broadcast_to(np.eye(n_columns) / variance, (n_clusters, n_columns, n_columns)), shared)
 
     def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
         covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
         family, own = (GaussianTied(), covariances[0]) if self.shared else (GaussianFull(), covariances)
-        density = family.density(precise(view.X[:1, ...]), {"means": centres, "covariances": own})
-        return partial(minus_twice, density, view)
+        density = family.density(to_double(view.X[:1, ...]), {"means": centres, "covariances": own})
+        return partial(measure_density, density, view)
 
     def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
-        scatter, counts = pooled(scatter, counts) if self.shared else (scatter, counts)
+        scatter, counts = pool_scatters(scatter, counts) if self.shared else (scatter, counts)
         matrices = self.matrices.copy()
         for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
             values, directions = np.linalg.eigh(own)
             if n and values.max() > NOTHING:
-                matrices[h] = (directions * (n / conditioned(values))) @ directions.T
+                matrices[h] = (directions * (n / condition_eigenvalues(values))) @ directions.T
         return replace(self, matrices=matrices)
 
     def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -283,21 +285,21 @@ class Full(LearnedMetric):
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
         return np.stack([(differences.T * own) @ differences for own in weights])
 
-    def between(self, differences: Any) -> np.ndarray:
+    def lengths(self, differences: Any) -> np.ndarray:
         roots = [np.linalg.cholesky(own) for own in self.matrices]
         return np.column_stack([np.sum((differences @ root) ** 2, axis=1) for root in roots])
 
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.matrices * scatter) - counts @ np.linalg.slogdet(self.matrices)[1])
 
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[Farthest]:
+    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
         roots = np.linalg.cholesky(self.matrices)
-        return each_farthest([partial(np.matmul, X, root) for root in roots], hints, self.shared)
+        return find_farthest_pairs([partial(np.matmul, X, root) for root in roots], hints, self.shared)
 
     def covariances(self) -> np.ndarray:
         return np.linalg.inv(self.matrices)
 
-    def reordered(self, order: np.ndarray) -> Metric:
+    def reorder(self, order: np.ndarray) -> ClusterMetric:
         return replace(self, matrices=self.matrices[order])
 
     @property
@@ -305,41 +307,41 @@ class Full(LearnedMetric):
         return self.matrices
 
 
-def fixed_identity(n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Identity:  # noqa: ARG001
+def fixed_identity(n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> IdentityMetric:  # noqa: ARG001
     """Return the metric that is never learned, with the signature of those that are."""
-    return Identity(n_clusters, n_columns)
+    return IdentityMetric(n_clusters, n_columns)
 
 
-METRICS: dict[str, Callable[..., Metric]] = {
-    "diagonal": Diagonal.first,
-    "full": Full.first,
+METRICS: dict[str, Callable[..., ClusterMetric]] = {
+    "diagonal": DiagonalMetric.first,
+    "full": FullMetric.first,
     "identity": fixed_identity,
 }
 
 
-def mean_variance(view: ViewRows) -> float:
+def compute_mean_variance(view: ViewRows) -> float:
     """Mean variance of a view's columns; 1 for rows that are all equal."""
     variance = compute_mean_divergence(view, SquaredEuclidean()) / view.X.shape[1]
     return variance if variance > 0 else 1.0
 
 
-def minus_twice(density: Callable[[Any], np.ndarray], view: ViewRows, rows: slice) -> np.ndarray:
+def measure_density(density: Callable[[Any], np.ndarray], view: ViewRows, rows: slice) -> np.ndarray:
     """Minus twice the log-densities, less the constant that all Gaussians have."""
-    X = precise(view.X[rows, ...])
+    X = to_double(view.X[rows, ...])
     return -2 * density(X) - X.shape[1] * log(2 * pi)
 
 
-def precise(X: Any) -> Any:
+def to_double(X: Any) -> Any:
     """Rows in float64: metrics stretch distances so far that float32 would not do."""
     return X.with_data(X.data.astype(np.float64)) if isinstance(X, CSR) else X.astype(np.float64, copy=False)
 
 
-def pooled(scatter: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pool_scatters(scatter: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One scatter for all clusters."""
     return np.broadcast_to(scatter.sum(axis=0), scatter.shape), np.full_like(counts, counts.sum())
 
 
-def conditioned(eigenvalues: np.ndarray) -> np.ndarray:
+def condition_eigenvalues(eigenvalues: np.ndarray) -> np.ndarray:
     """Eigenvalues of a scatter, those below zero clipped, and all raised if the least is next to nothing.
 
     Cannot-links subtract from the scatter: it may be indefinite.
@@ -349,7 +351,7 @@ def conditioned(eigenvalues: np.ndarray) -> np.ndarray:
     return values + little if values.min() < little else values
 
 
-def diagonal_scatter(X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def compute_diagonal_scatter(X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Sums of squares of each column about the mean of each cluster: (k, d)."""
     total = np.zeros(centres.shape)
     if isinstance(X, CSR):
@@ -368,18 +370,18 @@ def diagonal_scatter(X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndar
     return total
 
 
-def squares_of(differences: Any) -> Any:
+def square_differences(differences: Any) -> Any:
     """Each number squared, dense or sparse."""
     return differences.multiply(differences).tocsr() if sp.issparse(differences) else differences**2
 
 
-def scaled(X: Any, factors: np.ndarray) -> Any:
+def scale_columns(X: Any, factors: np.ndarray) -> Any:
     """Columns times their factors."""
     return X @ sp.diags_array(factors, format="csr") if sp.issparse(X) else X * factors
 
 
-def each_farthest(spaces: list[Callable[[], Any]], hints: Sequence[Pairs], shared: bool) -> list[Farthest]:
+def find_farthest_pairs(spaces: list[Callable[[], Any]], hints: Sequence[Pairs], shared: bool) -> list[FarthestPair]:
     """Of the rows as each metric sees them; one search where all see the same."""
     if shared:
-        return [farthest_pair(spaces[0](), hints[0])] * len(spaces)
-    return [farthest_pair(space(), own, 1 / len(spaces)) for space, own in zip(spaces, hints, strict=True)]
+        return [find_farthest_pair(spaces[0](), hints[0])] * len(spaces)
+    return [find_farthest_pair(space(), own, 1 / len(spaces)) for space, own in zip(spaces, hints, strict=True)]

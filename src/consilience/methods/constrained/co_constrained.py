@@ -18,17 +18,17 @@ import numpy as np
 from ...data import Constraints, Links, label_components
 from ...data.links import compute_closure
 from ...divergences import ViewRows
-from .cluster_metrics import Metric
-from .linked import Linked, Order
-from .neighbourhoods import first_centres
-from .pairwise import ConstrainedState, constrained_kmeans, run_to_rest
-from .transfer import Infer, Turn
+from .cluster_metrics import ClusterMetric
+from .linked import LinkedView, Order
+from .neighbourhoods import choose_first_centers
+from .pairwise import ConstrainedState, iterate_constrained_kmeans, run_until_settled
+from .transfer import ClusteredView, Infer
 
 MOST_ROUNDS = 300  # of the constrained k-means of a view
 
 
 @dataclass(frozen=True, eq=False)
-class Instances:
+class ViewInstances:
     """The rows of one view, and which of them each entity is."""
 
     view: ViewRows
@@ -51,7 +51,7 @@ class Instances:
         return np.where(self.row >= 0, labels[np.maximum(self.row, 0)], -1)
 
 
-class Closed(NamedTuple):
+class ClosedConstraints(NamedTuple):
     """A view's constraints and all that follow; and without those that contradict others."""
 
     all: Constraints
@@ -59,10 +59,10 @@ class Closed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped:
+class MappedViews:
     """Several views, mapped to each other by the entities that have more than one of them."""
 
-    views: Mapping[str, Instances]
+    views: Mapping[str, ViewInstances]
 
     @cached_property
     def mappings(self) -> dict[tuple[str, str], np.ndarray]:
@@ -88,39 +88,43 @@ class Mapped:
         node = label_components(np.vstack([np.zeros((0, 2), np.int64), *ties]), sum(sizes))
         return {name: node[starts[name] : starts[name] + n] for name, n in zip(self.views, sizes, strict=True)}
 
-    def closed(self, given: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
+    def closed(self, given: Mapping[str, Constraints], common: Constraints) -> dict[str, ClosedConstraints]:
         """Each view's constraints with all that follow, the mapping being must-links that never limit a path.
 
         `common` constraints are between entities, given in no view. Where a row is mapped to several of another view,
         these are tied, as strongly as anything that is given. Cannot-links that contradict must-links count in their
         view, but nothing is inferred from them.
         """
-        everything = self.joined(given, common)
-        tied = self.tied(everything.must)
-        sound = Constraints.from_links(everything.must, everything.cannot.where(apart(tied, everything))).closure()
+        everything = self.join_constraints(given, common)
+        tied = self.group_nodes(everything.must)
+        sound = Constraints.from_links(
+            everything.must, everything.cannot.where(split_by_groups(tied, everything))
+        ).closure()
         strongest = max([*everything.must.weights, *everything.cannot.weights], default=1.0)
         closed = {}
         for name, own in self.nodes.items():
             inferred = sound.transfer(np.column_stack([own, np.arange(len(own))]))
-            inferred |= Constraints.from_links(same_node(own, strongest), Links.none())
-            agreed = Constraints.from_links(given[name].must, given[name].cannot.where(apart(tied[own], given[name])))
-            closed[name] = Closed(given[name] | inferred, agreed | inferred)
+            inferred |= Constraints.from_links(tie_same_node(own, strongest), Links.none())
+            agreed = Constraints.from_links(
+                given[name].must, given[name].cannot.where(split_by_groups(tied[own], given[name]))
+            )
+            closed[name] = ClosedConstraints(given[name] | inferred, agreed | inferred)
         return closed
 
-    def tied(self, must: Links) -> np.ndarray:
+    def group_nodes(self, must: Links) -> np.ndarray:
         """(nodes,) which nodes must-links tie together."""
         return label_components(must.pairs, 1 + max(own.max(initial=-1) for own in self.nodes.values()))
 
     def conflicts(self, given: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
         """Pairs of entities that cannot-links keep apart, and must-links or the mapping tie together."""
-        tied = self.tied(self.joined(given, common).must)
-        found = [common.cannot.pairs[~apart(tied[self.entity_nodes], common)]]
+        tied = self.group_nodes(self.join_constraints(given, common).must)
+        found = [common.cannot.pairs[~split_by_groups(tied[self.entity_nodes], common)]]
         for name, own in given.items():
-            pairs = own.cannot.pairs[~apart(tied[self.nodes[name]], own)]
+            pairs = own.cannot.pairs[~split_by_groups(tied[self.nodes[name]], own)]
             found.append(self.views[name].entity[pairs])
         return np.unique(np.sort(np.vstack(found), axis=1), axis=0)
 
-    def joined(self, given: Mapping[str, Constraints], common: Constraints) -> Constraints:
+    def join_constraints(self, given: Mapping[str, Constraints], common: Constraints) -> Constraints:
         """The constraints of all views and of the entities as such, between nodes."""
         numbered = (own.renumber(self.nodes[name]) for name, own in given.items())
         return reduce(or_, numbered, common.renumber(self.entity_nodes))
@@ -142,13 +146,13 @@ class Mapped:
         return node
 
 
-def apart(group: np.ndarray, constraints: Constraints) -> np.ndarray:
+def split_by_groups(group: np.ndarray, constraints: Constraints) -> np.ndarray:
     """Which cannot-links are between different groups."""
     ends = group[constraints.cannot.pairs]
     return ends[:, 0] != ends[:, 1]
 
 
-def same_node(node: np.ndarray, weight: float) -> Links:
+def tie_same_node(node: np.ndarray, weight: float) -> Links:
     """Ties between the rows of one view that are mapped to the same row of another."""
     order = np.argsort(node, kind="stable")
     pairs = np.column_stack([order[:-1], order[1:]])
@@ -157,32 +161,34 @@ def same_node(node: np.ndarray, weight: float) -> Links:
 
 
 @dataclass(frozen=True, eq=False)
-class Base:
+class ViewClusterer:
     """The constrained k-means that clusters each view."""
 
     n_clusters: int
-    metric: Callable[[Linked], Metric]  # the first metric of a view
-    measured: bool
+    metric: Callable[[LinkedView], ClusterMetric]  # the first metric of a view
+    uses_length: bool
     start: str
     order: Order  # order in which the linked rows of a view are visited, the same in every round
     seed: int  # seed of the start, the same in every view and round, so that views may come in any order
-    centres: Mapping[str, np.ndarray]  # given starts
+    centers: Mapping[str, np.ndarray]  # given starts
 
     def cluster(self, name: str, view: ViewRows, given: Constraints, links: Constraints) -> ConstrainedState:
         """Cluster one view under its own constraints and those from others; the start tells them apart."""
-        problem = Linked(view, links.must, links.cannot, self.measured)
-        centres = self.centres.get(name)
+        problem = LinkedView(view, links.must, links.cannot, self.uses_length)
+        centres = self.centers.get(name)
         if centres is None:
             rng = np.random.default_rng(self.seed)
-            centres = first_centres(view, given, links, self.n_clusters, self.start, rng)
-        states = constrained_kmeans(problem, self.metric(problem), centres, self.order)
-        done = run_to_rest(problem, states, self.order, MOST_ROUNDS, 0.0, lambda *_: None)
+            centres = choose_first_centers(view, given, links, self.n_clusters, self.start, rng)
+        states = iterate_constrained_kmeans(problem, self.metric(problem), centres, self.order)
+        done = run_until_settled(problem, states, self.order, MOST_ROUNDS, 0.0, lambda *_: None)
         if done.interrupted:
             raise KeyboardInterrupt
         return done.state
 
 
-def cluster_alone(mapped: Mapped, base: Base, given: Mapping[str, Closed]) -> dict[str, ConstrainedState]:
+def cluster_separately(
+    mapped: MappedViews, base: ViewClusterer, given: Mapping[str, ClosedConstraints]
+) -> dict[str, ConstrainedState]:
     """Cluster each view under its own constraints; the views with the most compact clusters come first.
 
     Algorithm 1 of the paper visits the views in turn and does not say which comes first. The objective per row and
@@ -201,7 +207,7 @@ class CoConstrainedState:
 
     views: dict[str, ConstrainedState]
     links: dict[str, Constraints]
-    handed: dict[str, Constraints]
+    propagated: dict[str, Constraints]
     settled: bool
     comparable: bool = True
 
@@ -219,15 +225,15 @@ class CoConstrainedState:
         by_view = {f"objective_{name}": own.cost for name, own in self.views.items()} if len(self.views) > 1 else {}
         counts = {
             "violations": sum(own.n_violations for own in self.views.values()),
-            "propagated": sum(own.size for own in self.handed.values()),
+            "propagated": sum(own.size for own in self.propagated.values()),
         }
         return {"objective": self.objective, **by_view, **counts}
 
 
-def co_constrained(
-    mapped: Mapped,
-    base: Base,
-    given: Mapping[str, Closed],
+def iterate_co_constrained(
+    mapped: MappedViews,
+    base: ViewClusterer,
+    given: Mapping[str, ClosedConstraints],
     infer: Infer,
     thresholds: Mapping[str, float],
     tol: float,
@@ -252,7 +258,7 @@ def co_constrained(
                 states[name] = alone[name]
             else:
                 states[name] = base.cluster(name, view.view, given[name].all, links[name])  # Step 10, the M-step
-            turn = Turn(view.view.X, states[name], given[name].sound, mapped.targets[name], thresholds[name])
+            turn = ClusteredView(view.view.X, states[name], given[name].sound, mapped.targets[name], thresholds[name])
             handed[name] = infer(turn)  # Step 11, the E-step
         settled = bool(before) and all(
             abs(state.standard_cost - before[name]) <= tol * max(1.0, abs(state.standard_cost))

@@ -14,7 +14,7 @@ MOST_WORK = 4e9  # multiplications that the exact searches of one round may take
 
 
 @dataclass(frozen=True)
-class Farthest:
+class FarthestPair:
     """Two rows and their squared distance; no two are farther than the bound, which is that distance if exact."""
 
     first: int
@@ -23,7 +23,7 @@ class Farthest:
     bound: float
 
 
-def farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), share: float = 1.0) -> Farthest:
+def find_farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), share: float = 1.0) -> FarthestPair:
     """The two rows of X, dense or of scipy's sparse kind, that lie farthest apart; never nearer than the hints.
 
     Two rows are no farther apart than their distances from the mean together. So once a distant pair is known, by
@@ -31,8 +31,8 @@ def farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), share: f
     are too many for its share of the work, the pair known is returned, and the bound says how much farther another may
     be.
     """
-    norms, mean = lengths(X)
-    first, second, square = walk(X, hints, int(np.argmax(norms)))
+    norms, mean = compute_lengths(X)
+    first, second, square = walk_to_distant_pair(X, hints, int(np.argmax(norms)))
     order = np.argsort(-norms, kind="stable")
     far = norms[order]
     # for each row the rows further out than what its partner must be at least; rounding may not prune
@@ -40,7 +40,7 @@ def farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), share: f
     n_rows = int(np.sum(limits > np.arange(len(far))))
     work = float(np.sum(np.maximum(limits[:n_rows] - np.arange(n_rows), 0))) * X.shape[1]
     if work > share * MOST_WORK:
-        return Farthest(first, second, square, float(4 * far[0] ** 2))
+        return FarthestPair(first, second, square, float(4 * far[0] ** 2))
     for start in range(0, n_rows, BLOCK):
         limit = np.searchsorted(-far, far[start] * (1 + 1e-9) - np.sqrt(square), side="right")
         if limit <= start:
@@ -48,28 +48,30 @@ def farthest_pair(X: Any, hints: Sequence[tuple[int, int]] = ((0, 0),), share: f
         rows = order[start : min(start + BLOCK, n_rows)]
         for begin in range(start, limit, WIDTH):
             others = order[begin : min(begin + WIDTH, limit)]
-            squares = squared_distances(X, rows, others, mean)
+            squares = compute_squared_distances(X, rows, others, mean)
             place = np.unravel_index(np.argmax(squares), squares.shape)
             one, other = int(rows[place[0]]), int(others[place[1]])
-            if (exact := between(X, one, other)) > square:
+            if (exact := measure_pair(X, one, other)) > square:
                 first, second, square = one, other, exact
-    return Farthest(first, second, square, square)
+    return FarthestPair(first, second, square, square)
 
 
-def walk(X: Any, hints: Sequence[tuple[int, int]], start: int) -> tuple[int, int, float]:
+def walk_to_distant_pair(X: Any, hints: Sequence[tuple[int, int]], start: int) -> tuple[int, int, float]:
     """A distant pair: from a row to the one farthest from it, until that is no farther."""
-    first, second, square = max(((*hint, between(X, *hint)) for hint in hints), key=lambda own: own[2])
+    first, second, square = max(((*hint, measure_pair(X, *hint)) for hint in hints), key=lambda own: own[2])
     here = start
     while True:
-        there = int(np.argmax(squared_distances(X, np.array([here]), np.arange(X.shape[0]), dense(X, here))[0]))
-        found = between(X, here, there)
+        there = int(
+            np.argmax(compute_squared_distances(X, np.array([here]), np.arange(X.shape[0]), dense_row(X, here))[0])
+        )
+        found = measure_pair(X, here, there)
         if not found > square:
             return first, second, square
         first, second, square = here, there, found
         here = there
 
 
-def lengths(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def compute_lengths(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Distance of each row from the mean, and the mean."""
     mean = np.asarray(X.mean(axis=0)).ravel()
     if sp.issparse(X):
@@ -79,7 +81,7 @@ def lengths(X: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(np.einsum("ij,ij->i", moved, moved)), mean
 
 
-def squared_distances(X: Any, rows: np.ndarray, others: np.ndarray, origin: np.ndarray) -> np.ndarray:
+def compute_squared_distances(X: Any, rows: np.ndarray, others: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """Of some rows from others; measured from a point amid them, so that little cancels."""
     left, right = X[rows], X[others]
     if sp.issparse(X):
@@ -95,12 +97,12 @@ def squared_distances(X: Any, rows: np.ndarray, others: np.ndarray, origin: np.n
     return products
 
 
-def dense(X: Any, row: int) -> np.ndarray:
+def dense_row(X: Any, row: int) -> np.ndarray:
     """One row."""
     return X[[row]].toarray()[0] if sp.issparse(X) else X[row]
 
 
-def between(X: Any, one: int, other: int) -> float:
+def measure_pair(X: Any, one: int, other: int) -> float:
     """Squared distance of two rows, exact."""
-    away = dense(X, one).astype(np.float64) - dense(X, other)
+    away = dense_row(X, one).astype(np.float64) - dense_row(X, other)
     return float(away @ away)

@@ -8,7 +8,7 @@ from ...arrays.compile import compile_kernel
 
 
 @compile_kernel
-def visit(
+def assign_linked_rows(
     order: np.ndarray,  # (n,) in which order the rows are visited
     costs: np.ndarray,  # (n, k) of each row in each cluster, by itself
     labels: np.ndarray,  # (n,) -1: nowhere yet. Written to
@@ -50,7 +50,7 @@ def visit(
 
 
 @compile_kernel
-def reach(
+def find_reached(
     targets: np.ndarray,  # (m, d), the first column rising
     sources: np.ndarray,  # (s, d)
     widths: np.ndarray,  # (s,) variance of the bell around each source
@@ -85,7 +85,7 @@ def reach(
 
 
 @compile_kernel
-def spread(
+def spread_links(
     start: int,
     stop: int,
     n_targets: int,
@@ -143,7 +143,7 @@ def spread(
 
 
 @compile_kernel
-def tie(
+def tie_groups(
     pairs: np.ndarray,  # (ties, 2) the first to be tied first
     weights: np.ndarray,
     sure: np.ndarray,  # ties that nothing can refuse

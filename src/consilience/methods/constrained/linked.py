@@ -12,13 +12,13 @@ import numpy as np
 from ...arrays import CSR, take_rows
 from ...data import Links, compact_pairs, list_partners
 from ...divergences import ViewRows
-from .cluster_metrics import Metric, mean_variance
-from .farthest import Farthest
+from .cluster_metrics import ClusterMetric, compute_mean_variance
+from .farthest import FarthestPair
 
 Order = Callable[[int], np.ndarray]  # number of linked rows -> the order in which they are visited
 
 
-class Neighbours(NamedTuple):
+class LinkLists(NamedTuple):
     """The links of each linked row, one row's after the other's."""
 
     indptr: np.ndarray
@@ -29,13 +29,13 @@ class Neighbours(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class LinkedView:
     """A view and the links between its rows; must-links are numbered before cannot-links."""
 
     view: ViewRows
     must: Links
     cannot: Links
-    measured: bool  # whether the price of a link depends on its length (MPCK-Means) or is its weight (PCK-Means)
+    uses_length: bool  # whether the price of a link depends on its length (MPCK-Means) or is its weight (PCK-Means)
 
     @property
     def n_rows(self) -> int:
@@ -44,7 +44,7 @@ class Linked:
     @cached_property
     def variance(self) -> float:
         """Mean variance of the columns: the unit of squared distances."""
-        return mean_variance(self.view)
+        return compute_mean_variance(self.view)
 
     @cached_property
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
@@ -77,9 +77,9 @@ class Linked:
         return np.concatenate([self.must.weights, self.cannot.weights])
 
     @cached_property
-    def neighbours(self) -> Neighbours:
+    def link_lists(self) -> LinkLists:
         indptr, partners, link = list_partners(self.pairs, len(self.rows))
-        return Neighbours(indptr, partners, self.weights[link], link < len(self.must.weights), link)
+        return LinkLists(indptr, partners, self.weights[link], link < len(self.must.weights), link)
 
     @cached_property
     def differences(self) -> Any:
@@ -87,11 +87,11 @@ class Linked:
         X = self.own.X.to_scipy() if isinstance(self.own.X, CSR) else self.own.X
         return X[self.pairs[:, 0]] - X[self.pairs[:, 1]]
 
-    def prices(self, metric: Metric, before: Prices | None) -> Prices:
+    def prices(self, metric: ClusterMetric, before: Penalties | None) -> Penalties:
         """What violating the links costs under these metrics."""
-        if not self.measured:
-            return before or Prices(self, np.ones((1, 1)), None)
-        between = metric.between(self.differences)
+        if not self.uses_length:
+            return before or Penalties(self, np.ones((1, 1)), None)
+        between = metric.lengths(self.differences)
         farthest = None
         if len(self.cannot.weights):
             X = self.view.X.to_scipy() if isinstance(self.view.X, CSR) else self.view.X
@@ -101,22 +101,22 @@ class Linked:
             if before is not None and before.farthest is not None:
                 known = [[*own, (last.first, last.second)] for own, last in zip(known, before.farthest, strict=True)]
             farthest = metric.farthest(X, known)
-        return Prices(self, between, farthest)
+        return Penalties(self, between, farthest)
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
+class Penalties:
     """What a violated link costs: its weight, times a factor that depends on its length under the clusters' metrics."""
 
-    problem: Linked
-    between: np.ndarray  # (links, k) squared length of each link under each cluster's metric
-    farthest: list[Farthest] | None  # the two rows farthest apart under each metric
+    problem: LinkedView
+    lengths: np.ndarray  # (links, k) squared length of each link under each cluster's metric
+    farthest: list[FarthestPair] | None  # the two rows farthest apart under each metric
 
     @property
-    def most(self) -> np.ndarray:
+    def largest(self) -> np.ndarray:
         """(k,) the largest squared distance under each metric."""
         if self.farthest is None:
-            return np.zeros(self.between.shape[1])
+            return np.zeros(self.lengths.shape[1])
         return np.array([own.square for own in self.farthest])
 
     def violated(self, labels: np.ndarray) -> tuple[np.ndarray, float]:
@@ -125,23 +125,23 @@ class Prices:
         one, other = labels[problem.pairs].T
         n_must = len(problem.must.weights)
         wrong = np.concatenate([(one != other)[:n_must], (one == other)[n_must:]])
-        if not problem.measured:
+        if not problem.uses_length:
             return wrong, float(problem.weights[wrong].sum())
         links = np.arange(len(wrong))
         must, cannot = wrong & (links < n_must), wrong & (links >= n_must)
-        ties = (self.between[must, one[must]] + self.between[must, other[must]]) / 2
-        gaps = self.most[one[cannot]] - self.between[cannot, one[cannot]]
+        ties = (self.lengths[must, one[must]] + self.lengths[must, other[must]]) / 2
+        gaps = self.largest[one[cannot]] - self.lengths[cannot, one[cannot]]
         return wrong, float(problem.weights[must] @ ties + problem.weights[cannot] @ gaps)
 
-    def scatter(self, metric: Metric, labels: np.ndarray) -> np.ndarray | float:
+    def scatter(self, metric: ClusterMetric, labels: np.ndarray) -> np.ndarray | float:
         """What violated links add to the scatters of the clusters (Bilenko et al. 2004, the update of A_h)."""
         problem = self.problem
-        if not problem.measured:
+        if not problem.uses_length:
             return 0.0
         wrong, _ = self.violated(labels)
         links = np.flatnonzero(wrong)
         one, other = labels[problem.pairs[links]].T
-        k, w = self.between.shape[1], problem.weights[links]
+        k, w = self.lengths.shape[1], problem.weights[links]
         must = links < len(problem.must.weights)
         factors = np.zeros((k, len(links)))
         place = np.arange(len(links))
@@ -151,12 +151,12 @@ class Prices:
         total = metric.products(problem.differences[links], factors)
         if self.farthest is not None:
             apart = np.bincount(one[~must], w[~must], minlength=k)
-            ends = take_pairs(problem.view.X, self.farthest)
+            ends = subtract_pairs(problem.view.X, self.farthest)
             total = total + metric.products(ends, np.diag(apart))
         return total
 
 
-def take_pairs(X: Any, farthest: list[Farthest]) -> np.ndarray:
+def subtract_pairs(X: Any, farthest: list[FarthestPair]) -> np.ndarray:
     """What lies between the two rows of each pair: (pairs, d)."""
     ends = np.array([(own.first, own.second) for own in farthest])
     rows = take_rows(X, ends.ravel())

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 
-def matching(view_labels: Mapping[str, np.ndarray], n_clusters: int) -> dict[str, np.ndarray]:
+def match_view_clusters(view_labels: Mapping[str, np.ndarray], n_clusters: int) -> dict[str, np.ndarray]:
     """For each view the new number of each cluster, so that as many entities as can be have one in all their views.
 
     Views join one by one, first the one that shares most entities with those that are in. -1 labels are no labels.
@@ -16,7 +16,7 @@ def matching(view_labels: Mapping[str, np.ndarray], n_clusters: int) -> dict[str
     names = list(view_labels)
     numbers = {names[0]: np.arange(n_clusters)}
     counts = np.zeros((len(next(iter(view_labels.values()))), n_clusters))  # votes of the views that are in
-    cast(counts, view_labels[names[0]])
+    add_votes(counts, view_labels[names[0]])
     while len(numbers) < len(names):
         voted = counts.any(axis=1)
         left = [name for name in names if name not in numbers]
@@ -26,25 +26,25 @@ def matching(view_labels: Mapping[str, np.ndarray], n_clusters: int) -> dict[str
         table = np.zeros((n_clusters, n_clusters))
         np.add.at(table, labels[shared], counts[shared])
         numbers[name] = linear_sum_assignment(-table)[1]
-        cast(counts, renumbered(labels, numbers[name]))
+        add_votes(counts, renumber_labels(labels, numbers[name]))
     return {name: numbers[name] for name in names}
 
 
-def cast(counts: np.ndarray, labels: np.ndarray) -> None:
+def add_votes(counts: np.ndarray, labels: np.ndarray) -> None:
     """Add a vote for each label."""
     there = np.flatnonzero(labels >= 0)
     counts[there, labels[there]] += 1
 
 
-def renumbered(labels: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def renumber_labels(labels: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Labels with new numbers; -1 stays."""
     return np.where(labels >= 0, numbers[np.maximum(labels, 0)], -1)
 
 
-def joint(view_labels: Mapping[str, np.ndarray], costs: np.ndarray) -> np.ndarray:
+def vote_labels(view_labels: Mapping[str, np.ndarray], costs: np.ndarray) -> np.ndarray:
     """The cluster that most of an entity's views say; of those with as many votes the cheapest, costs being (n, k)."""
     counts = np.zeros(costs.shape)
     for labels in view_labels.values():
-        cast(counts, labels)
+        add_votes(counts, labels)
     leading = counts == counts.max(axis=1, keepdims=True)
     return np.argmin(np.where(leading, costs, np.inf), axis=1)

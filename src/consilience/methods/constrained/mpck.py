@@ -10,8 +10,8 @@ from ..._saving import save_as
 from ...arrays import CSR
 from ..common.validation import StrOptions
 from .base import BaseConstrainedKMeans
-from .cluster_metrics import METRICS, Metric
-from .linked import Linked
+from .cluster_metrics import METRICS, ClusterMetric
+from .linked import LinkedView
 
 
 @save_as("mpck-means")
@@ -138,7 +138,7 @@ class MPCKMeans(BaseConstrainedKMeans):
             raise AttributeError("this MPCKMeans is not fitted yet: call fit first")
         return self._metric.values
 
-    def _first_metric(self, problem: Linked) -> Metric:
+    def _first_metric(self, problem: LinkedView) -> ClusterMetric:
         X = problem.view.X
         if self.metric == "full" and isinstance(X, CSR):
             raise ValueError(

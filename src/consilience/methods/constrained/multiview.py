@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import CSR, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views, resolve_per_view
-from ..common.constraint_checks import by_view, entity_ids, positions_of, warn_of_conflicts
+from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
@@ -34,14 +34,22 @@ from ..common.progress import announce, progress
 from ..common.run import LowestCostTracker, Run, run
 from ..common.starts import split_init_by_view
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
-from .base import costs_of, given_start, present_rows, ready_rows, warn_of_farthest
-from .cluster_metrics import METRICS, Identity, Metric
-from .co_constrained import Base, Closed, CoConstrainedState, Instances, Mapped, cluster_alone, co_constrained
-from .linked import Linked, Order
-from .match import joint, matching, renumbered
-from .neighbourhoods import CHOICES
+from .base import collect_present_rows, compute_costs, parse_start, prepare_euclidean_rows, warn_of_inexact_farthest
+from .cluster_metrics import METRICS, ClusterMetric, IdentityMetric
+from .co_constrained import (
+    ClosedConstraints,
+    CoConstrainedState,
+    MappedViews,
+    ViewClusterer,
+    ViewInstances,
+    cluster_separately,
+    iterate_co_constrained,
+)
+from .linked import LinkedView, Order
+from .match import match_view_clusters, renumber_labels, vote_labels
+from .neighbourhoods import START_CHOICES
 from .pairwise import ConstrainedState
-from .thresholds import USUAL, best_threshold
+from .thresholds import USUAL, choose_threshold
 from .transfer import TRANSFERS, Transfer
 
 BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
@@ -49,16 +57,16 @@ BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told
 
 @save_as("constrained-view")
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedView:
     """What `predict` needs of a view: its clusters, and how many of its squared distances make one unit of variance."""
 
-    centres: np.ndarray
-    metric: Metric
+    centers: np.ndarray
+    metric: ClusterMetric
     unit: float
 
     def costs(self, X: Any) -> np.ndarray:
         """What each row costs in each cluster, in units that are the same in all views: (n, k)."""
-        return costs_of(ready_rows(X, self.centres), self.metric, self.centres) / self.unit
+        return compute_costs(prepare_euclidean_rows(X, self.centers), self.metric, self.centers) / self.unit
 
 
 @save_as("constrained-k-means")
@@ -188,7 +196,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "transfer": [StrOptions(set(TRANSFERS))],
         "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), dict, list, tuple],
         "metric": [StrOptions({"diagonal", "full"})],
-        "init": [StrOptions(set(CHOICES)), dict, "array-like", None],
+        "init": [StrOptions(set(START_CHOICES)), dict, "array-like", None],
         "order": [StrOptions({"random", "index"})],
         "view_order": [StrOptions({"auto", "given"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -255,25 +263,25 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_n_clusters(self.n_clusters, len(views))
         rng = make_generator(self.random_state)
         mapped = self._mapped(views, rng)
-        given, common = by_view(constraints, views.names)
-        ids = entity_ids(X, views)
-        common = positions_of(common, views, ids, None)
-        by_name = {name: positions_of(own, views, ids, name) for name, own in given.items()}
-        known = {name: in_view(by_name[name] | common, own) for name, own in mapped.views.items()}
+        given, common = split_by_view(constraints, views.names)
+        ids = get_entity_ids(X, views)
+        common = resolve_constraints(common, views, ids, None)
+        by_name = {name: resolve_constraints(own, views, ids, name) for name, own in given.items()}
+        known = {name: restrict_to_view(by_name[name] | common, own) for name, own in mapped.views.items()}
         with use_threads(self.n_jobs):
             closed = self._closed(mapped, known, common)
             self._check_sparse(mapped, closed)
             base = self._base(mapped, rng)
             alone = {}
             if self.view_order == "auto" and len(mapped.views) > 1:
-                alone = cluster_alone(mapped, base, closed)
-                mapped = Mapped({name: mapped.views[name] for name in alone})
+                alone = cluster_separately(mapped, base, closed)
+                mapped = MappedViews({name: mapped.views[name] for name in alone})
                 known = {name: known[name] for name in alone}
             thresholds = self._thresholds(mapped, base, known, rng)
             done = self._run(mapped, base, closed, thresholds, alone)
         store_input_features(self, X, views)
         self.thresholds_ = thresholds
-        self.given_ = mapped.joined(known, common).renumber(mapped.entities)
+        self.given_ = mapped.join_constraints(known, common).renumber(mapped.entities)
         self._store(views, mapped, done)
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
@@ -284,21 +292,21 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _transfer(self) -> Transfer:
         return TRANSFERS[self.transfer]
 
-    def _mapped(self, views: Views, rng: np.random.Generator) -> Mapped:
+    def _mapped(self, views: Views, rng: np.random.Generator) -> MappedViews:
         """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
-        blocks = present_rows(views)
-        keys = content_keys(blocks, views.present) if self.order == "random" else {}
+        blocks = collect_present_rows(views)
+        keys = compute_content_keys(blocks, views.present) if self.order == "random" else {}
         seed = int(rng.integers(2**63))
         instances = {}
         for (name, X), row, present in zip(blocks.items(), views.rows.T, views.present.T, strict=True):
-            instances[name] = distinct_rows(X, row, present, keys.get(name), seed)
+            instances[name] = number_distinct_rows(X, row, present, keys.get(name), seed)
             n_rows = instances[name].n_rows
             if n_rows < self.n_clusters:
                 raise ValueError(
                     f"view {name!r} has {n_rows} entities (n_samples={n_rows}), fewer than "
                     f"n_clusters={self.n_clusters}: ask for fewer clusters, or leave the view out"
                 )
-        mapped = Mapped(instances)
+        mapped = MappedViews(instances)
         if views.n_views > 1 and self._transfer.across and not any(map(len, mapped.targets.values())):
             raise ValueError(
                 "no entity has two views, so nothing can be transferred between them: give consilience.align a "
@@ -306,11 +314,11 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         return mapped
 
-    def _check_sparse(self, mapped: Mapped, given: Mapping[str, Closed]) -> None:
+    def _check_sparse(self, mapped: MappedViews, given: Mapping[str, ClosedConstraints]) -> None:
         """Refuse what sparse views cannot do."""
         sparse = {name: own.view.X for name, own in mapped.views.items() if isinstance(own.view.X, CSR)}
         for name, X in sparse.items():
-            if self._transfer.weighed and given[name].sound.size:
+            if self._transfer.propagates and given[name].sound.size:
                 raise ValueError(
                     f"view {name!r} is sparse {X.shape}: constraints propagate in dense views of few columns. Reduce "
                     "it first, PerView(SpectralFeatures()), or use transfer='direct'"
@@ -321,37 +329,39 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                     "reduce the view first, PerView(SpectralFeatures())"
                 )
 
-    def _closed(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> dict[str, Closed]:
+    def _closed(
+        self, mapped: MappedViews, known: Mapping[str, Constraints], common: Constraints
+    ) -> dict[str, ClosedConstraints]:
         """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
         if not self._transfer.across:
-            return {name: Closed(own.closure(), Constraints()) for name, own in known.items()}
+            return {name: ClosedConstraints(own.closure(), Constraints()) for name, own in known.items()}
         return mapped.closed(known, common)
 
-    def _conflicts(self, mapped: Mapped, known: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
+    def _conflicts(self, mapped: MappedViews, known: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
         """Entities that are tied and kept apart; views that are alone cannot contradict each other."""
         if not self._transfer.across:
             return np.vstack([mapped.views[name].entity[own.conflicts] for name, own in known.items()])
         return mapped.conflicts(known, common)
 
-    def _base(self, mapped: Mapped, rng: np.random.Generator) -> Base:
+    def _base(self, mapped: MappedViews, rng: np.random.Generator) -> ViewClusterer:
         """Return the clusterer of a single view; it makes the same random draws in every view and round."""
         order_seed, start_seed = rng.integers(2**63, size=2)
         centres = {}
         for name, own in self._given_starts(mapped).items():
             view = mapped.views[name].view
-            centres[name] = given_start(own, view, self.n_clusters, name)[0]
+            centres[name] = parse_start(own, view, self.n_clusters, name)[0]
         order: Order = partial(draw_order, int(order_seed)) if self.order == "random" else np.arange
-        return Base(
+        return ViewClusterer(
             n_clusters=self.n_clusters,
             metric=self._first_metric,
-            measured=self.base == "mpck",
+            uses_length=self.base == "mpck",
             start=self.init if isinstance(self.init, str) else BASES[self.base],
             order=order,
             seed=int(start_seed),
-            centres=centres,
+            centers=centres,
         )
 
-    def _given_starts(self, mapped: Mapped) -> dict[str, Any]:
+    def _given_starts(self, mapped: MappedViews) -> dict[str, Any]:
         """What a given `init` has for each view: labels and responsibilities of the rows it has, or centres."""
         if self.init is None or isinstance(self.init, str):
             return {}
@@ -363,16 +373,16 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 starts[name] = np.asarray(own)[view.entity]
         return starts
 
-    def _first_metric(self, problem: Linked) -> Metric:
+    def _first_metric(self, problem: LinkedView) -> ClusterMetric:
         n_columns = problem.view.X.shape[1]
         if self.base == "pck":
-            return Identity(self.n_clusters, n_columns)
+            return IdentityMetric(self.n_clusters, n_columns)
         return METRICS[self.metric](self.n_clusters, n_columns, False, problem.variance)
 
     def _thresholds(
         self,
-        mapped: Mapped,
-        base: Base,
+        mapped: MappedViews,
+        base: ViewClusterer,
         known: Mapping[str, Constraints],
         rng: np.random.Generator,
     ) -> dict[str, float]:
@@ -382,56 +392,56 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 if not isinstance(own, Real) or not float(own) > 0:
                     raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {own!r}")
             return {name: float(own) for name, own in asked.items()}
-        if not self._transfer.weighed:
+        if not self._transfer.propagates:
             return dict.fromkeys(mapped.views, USUAL)
 
-        def cluster(closed: Mapping[str, Closed], threshold: float) -> dict[str, np.ndarray]:
+        def cluster(closed: Mapping[str, ClosedConstraints], threshold: float) -> dict[str, np.ndarray]:
             announce(f"threshold={threshold}, some constraints left out:", bool(self.verbose))
             done = self._run(mapped, base, closed, dict.fromkeys(mapped.views, threshold), {})
             if done.interrupted:
                 raise KeyboardInterrupt
             return {name: own.labels for name, own in done.state.views.items()}
 
-        chosen = best_threshold(mapped, known, cluster, rng)
+        chosen = choose_threshold(mapped, known, cluster, rng)
         return dict.fromkeys(mapped.views, chosen)
 
     def _run(
         self,
-        mapped: Mapped,
-        base: Base,
-        closed: Mapping[str, Closed],
+        mapped: MappedViews,
+        base: ViewClusterer,
+        closed: Mapping[str, ClosedConstraints],
         thresholds: Mapping[str, float],
         alone: Mapping[str, ConstrainedState],
     ) -> Run:
-        states = co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol, alone)
+        states = iterate_co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol, alone)
         watched = LowestCostTracker(states, skip=self.max_iter // 2)  # by then constraints have gone round
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # settled or not is for the states to say: objectives under other constraints hardly compare
             done = run(watched, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
         return done if done.converged or done.interrupted else replace(done, state=watched.best)
 
-    def _store(self, views: Views, mapped: Mapped, done: Run) -> None:
+    def _store(self, views: Views, mapped: MappedViews, done: Run) -> None:
         """Number clusters alike in all views and set the attributes, with the views in the order given."""
         state: CoConstrainedState = done.state
         labels = {name: rows.of_entities(state.views[name].labels) for name, rows in mapped.views.items()}
-        numbers = matching(labels, self.n_clusters)
+        numbers = match_view_clusters(labels, self.n_clusters)
         view_labels, self._views, self.propagated_, self.constraints_ = {}, {}, {}, {}
         for name in views.names:
             clusters, rows = state.views[name], mapped.views[name]
             order = np.argsort(numbers[name])
-            costs = costs_of(rows.view, clusters.metric, clusters.centres)[np.arange(rows.n_rows), clusters.labels]
-            metric = clusters.metric.reordered(order)
-            self._views[name] = Fitted(clusters.centres[order], metric, clusters.metric.variance(costs))
-            view_labels[name] = renumbered(labels[name], numbers[name])
-            self.propagated_[name] = state.handed[name].renumber(rows.entity)
+            costs = compute_costs(rows.view, clusters.metric, clusters.centers)[np.arange(rows.n_rows), clusters.labels]
+            metric = clusters.metric.reorder(order)
+            self._views[name] = FittedView(clusters.centers[order], metric, clusters.metric.variance(costs))
+            view_labels[name] = renumber_labels(labels[name], numbers[name])
+            self.propagated_[name] = state.propagated[name].renumber(rows.entity)
             self.constraints_[name] = state.links[name].renumber(rows.entity)
-        self.cluster_centers_ = {name: fitted.centres for name, fitted in self._views.items()}
+        self.cluster_centers_ = {name: fitted.centers for name, fitted in self._views.items()}
         self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
-        self.labels_ = joint(view_labels, self._costs(views))
+        self.labels_ = vote_labels(view_labels, self._costs(views))
         self.objective_ = state.objective
         self.n_violations_ = sum(clusters.n_violations for clusters in state.views.values())
         self.n_iter_, self.converged_ = done.n_iter, done.converged
-        self.history_ = Table.from_rows([in_order(record, views.names) for record in done.history])
+        self.history_ = Table.from_rows([order_record(record, views.names) for record in done.history])
         store_agreement(self, view_labels)
 
     def _costs(self, views: Views) -> np.ndarray:
@@ -441,12 +451,14 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _view_costs(self, views: Views) -> dict[str, np.ndarray]:
         """What each entity costs in each cluster of each view, NaN where it lacks the view: (n, k)."""
         found = {}
-        for (name, X), there in zip(present_rows(views).items(), views.present.T, strict=True):
+        for (name, X), there in zip(collect_present_rows(views).items(), views.present.T, strict=True):
             found[name] = np.full((len(views), self.n_clusters), np.nan)
             found[name][there] = self._views[name].costs(X)
         return found
 
-    def _warn(self, mapped: Mapped, state: CoConstrainedState, conflicts: np.ndarray, ids: np.ndarray | None) -> None:
+    def _warn(
+        self, mapped: MappedViews, state: CoConstrainedState, conflicts: np.ndarray, ids: np.ndarray | None
+    ) -> None:
         warn_of_conflicts(conflicts, ids)
         if not self.converged_:
             warnings.warn(
@@ -458,10 +470,10 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         for name, own in state.views.items():
             where = f" in view {name!r}"
             warn_about_empty_clusters(own.labels, self.n_clusters, "lower n_clusters, or check the must-links", where)
-            warn_of_farthest(own, where)
+            warn_of_inexact_farthest(own, where)
         given = sum(own.size for own in self.constraints_.values())
         if (
-            self._transfer.weighed
+            self._transfer.propagates
             and len(mapped.views) > 1
             and given
             and not any(own.size for own in self.propagated_.values())
@@ -494,7 +506,7 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
             costs = self._view_costs(views)
         there = dict(zip(costs, views.present.T, strict=True))
         labels = {name: np.where(there[name], own.argmin(axis=1), -1) for name, own in costs.items()}
-        return joint(labels, np.nansum(list(costs.values()), axis=0))
+        return vote_labels(labels, np.nansum(list(costs.values()), axis=0))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """How well the clusters fit: minus what these entities cost, so that more is better.
@@ -541,13 +553,13 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return tags
 
 
-def in_view(constraints: Constraints, own: Instances) -> Constraints:
+def restrict_to_view(constraints: Constraints, own: ViewInstances) -> Constraints:
     """Constraints between entities as constraints between rows of a view; of entities that lack it there are none."""
     there = np.flatnonzero(own.row >= 0)
     return constraints.transfer(np.column_stack([there, own.row[there]]))
 
 
-def in_order(record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def order_record(record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return a round's record with the objectives of the views in the order of their names in `names`."""
     by_view = [f"objective_{name}" for name in names if len(names) > 1]
     columns = ["round", "objective", *by_view]
@@ -559,7 +571,7 @@ def draw_order(seed: int, n: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(n)
 
 
-def content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict[str, np.ndarray]:
+def compute_content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict[str, np.ndarray]:
     """Return for each view the keys by which its rows are sorted: (2, n_present), the last of them first.
 
     The first key is a linear combination of the columns with fixed coefficients. Where rows of the view are equal, the
@@ -580,7 +592,9 @@ def combine_columns(X: Any) -> np.ndarray:
     return X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
 
 
-def distinct_rows(X: Any, row: np.ndarray, present: np.ndarray, keys: np.ndarray | None, seed: int) -> Instances:
+def number_distinct_rows(
+    X: Any, row: np.ndarray, present: np.ndarray, keys: np.ndarray | None, seed: int
+) -> ViewInstances:
     """Number the distinct rows of a view by their keys and a seed, or, without keys, by their first entities.
 
     X holds the rows of the entities that have the view; `row` says of every entity which row of the block it has. Rows
@@ -596,4 +610,4 @@ def distinct_rows(X: Any, row: np.ndarray, present: np.ndarray, keys: np.ndarray
     of_entities = np.full(len(present), -1)
     of_entities[present] = number[first[place]]
     in_place = np.array_equal(chosen, np.arange(X.shape[0]))
-    return Instances(ready_rows(X if in_place else take_rows(X, chosen)), of_entities)
+    return ViewInstances(prepare_euclidean_rows(X if in_place else take_rows(X, chosen)), of_entities)

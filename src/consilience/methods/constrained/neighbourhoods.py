@@ -13,7 +13,7 @@ from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
 from ..kmeans.algorithm import compute_divergences
 
 
-def neighbourhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:
+def find_neighborhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:
     """Rows that must-links tie together, two or more, the largest group first and of equals that of the first row.
 
     Given must-links always tie. Others may err, and one alone would make one group of two: the heaviest tie
@@ -24,22 +24,24 @@ def neighbourhoods(given: Constraints, everything: Constraints) -> list[np.ndarr
     must, cannot = everything.must, everything.cannot
     rows, ends = compact_pairs(np.vstack([must.pairs, cannot.pairs]))
     ties, apart = np.split(ends, [len(must.pairs)])
-    sure = is_among(must.pairs, given.must.pairs)
+    sure = find_common_pairs(must.pairs, given.must.pairs)
     first = np.argsort(-np.where(sure, np.inf, must.weights), kind="stable")
     indptr, partners, link = list_partners(apart, len(rows))
-    group = link_kernels.tie(ties[first], must.weights[first], sure[first], indptr, partners, cannot.weights[link])
+    group = link_kernels.tie_groups(
+        ties[first], must.weights[first], sure[first], indptr, partners, cannot.weights[link]
+    )
     order = np.argsort(group, kind="stable")
     members = np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1) if len(rows) else []
     return sorted((own for own in members if len(own) > 1), key=lambda own: (-len(own), own[0]))
 
 
-def is_among(pairs: np.ndarray, known: np.ndarray) -> np.ndarray:
+def find_common_pairs(pairs: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Which pairs are among those known."""
     base = 1 + max(pairs.max(initial=0), known.max(initial=0))
     return np.isin(pairs @ [base, 1], known @ [base, 1])
 
 
-def first_centres(
+def choose_first_centers(
     view: ViewRows,
     given: Constraints,
     everything: Constraints,
@@ -54,23 +56,25 @@ def first_centres(
     Constraints that are given and all of them, with those inferred, are told apart.
     """
     everyone = np.arange(view.X.shape[0])
-    groups = neighbourhoods(given, everything)
+    groups = find_neighborhoods(given, everything)
     if not groups:
-        return take_dense_rows(view.X, draw_plus_plus_seeds(partial(away_from, view), everyone, n_clusters, rng))
-    centres = means_of(view, groups)
+        return take_dense_rows(
+            view.X, draw_plus_plus_seeds(partial(measure_from_rows, view), everyone, n_clusters, rng)
+        )
+    centres = compute_group_means(view, groups)
     if len(groups) >= n_clusters:
-        return centres[CHOICES[strategy](centres, np.array([len(own) for own in groups]), n_clusters)]
+        return centres[START_CHOICES[strategy](centres, np.array([len(own) for own in groups]), n_clusters)]
     taken = {int(own[0]) for own in groups}
-    alone = kept_apart(everything.cannot, groups)
+    alone = find_separated_row(everything.cannot, groups)
     if alone is not None:
         centres = np.vstack([centres, take_dense_rows(view.X, np.array([alone]))])
         taken.add(alone)
     closest = compute_divergences(view, SquaredEuclidean(), centres).min(axis=1)
-    more = draw_further_seeds(partial(away_from, view), everyone, n_clusters, rng, closest, taken)
+    more = draw_further_seeds(partial(measure_from_rows, view), everyone, n_clusters, rng, closest, taken)
     return np.vstack([centres, take_dense_rows(view.X, np.array(more, int))])
 
 
-def means_of(view: ViewRows, groups: list[np.ndarray]) -> np.ndarray:
+def compute_group_means(view: ViewRows, groups: list[np.ndarray]) -> np.ndarray:
     """The mean of each group of rows."""
     rows = np.concatenate(groups)
     sizes = np.array([len(own) for own in groups])
@@ -79,12 +83,12 @@ def means_of(view: ViewRows, groups: list[np.ndarray]) -> np.ndarray:
     return sums / sizes[:, None]
 
 
-def away_from(view: ViewRows, seeds: np.ndarray) -> Array:
+def measure_from_rows(view: ViewRows, seeds: np.ndarray) -> Array:
     """Squared distance of all rows from some."""
     return compute_divergences(view, SquaredEuclidean(), take_dense_rows(view.X, seeds))
 
 
-def kept_apart(cannot: Links, groups: list[np.ndarray]) -> int | None:
+def find_separated_row(cannot: Links, groups: list[np.ndarray]) -> int | None:
     """The first row that cannot-links keep apart from every group."""
     n = 1 + max(cannot.pairs.max(initial=0), max(own[-1] for own in groups))
     group = np.full(n, -1)
@@ -98,12 +102,12 @@ def kept_apart(cannot: Links, groups: list[np.ndarray]) -> int | None:
     return int(alone[0]) if len(alone) else None
 
 
-def largest(centres: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:  # noqa: ARG001
+def choose_largest(centres: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:  # noqa: ARG001
     """The largest groups, which come first."""
     return np.arange(n_clusters)
 
 
-def farthest(centres: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:
+def choose_farthest(centres: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:
     """The largest group, then again and again the one whose size times distance from those chosen is largest."""
     chosen = [0]
     least = np.full(len(centres), np.inf)
@@ -115,4 +119,4 @@ def farthest(centres: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndar
     return np.array(chosen)
 
 
-CHOICES = {"largest": largest, "farthest": farthest}
+START_CHOICES = {"largest": choose_largest, "farthest": choose_farthest}

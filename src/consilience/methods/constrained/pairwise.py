@@ -14,8 +14,8 @@ import numpy as np
 from ...arrays import cut_into_blocks, map_chunks, take_dense_rows
 from ..common.run import LowestCostTracker, Report, Run, run
 from ..common.statistics import NO_LABEL, ClusterSumCollector, ClusterSums
-from .cluster_metrics import Metric, Step
-from .linked import Linked, Order, Prices
+from .cluster_metrics import ClusterMetric, MetricStep
+from .linked import LinkedView, Order, Penalties
 
 # Rounds in which the objective may fail to fall. With prices that are measured it may rise for a while: the farthest
 # pair changes with the metric, and with it what cannot-links cost. With fixed prices no step ever raises it.
@@ -27,18 +27,18 @@ class ConstrainedState:
     """After a round: the clusters, how they measure, and what they and the violated constraints cost."""
 
     labels: np.ndarray
-    centres: np.ndarray
-    metric: Metric
+    centers: np.ndarray
+    metric: ClusterMetric
     cost: float
     n_violations: int
     settled: bool
-    prices: Prices  # of violated links
+    prices: Penalties  # of violated links
     comparable: bool = True
 
     @property
     def standard_cost(self) -> float:
         """Objective in units in which the data have variance 1, so that tolerances do not depend on their units."""
-        return self.metric.standardise(self.cost, len(self.labels), self.prices.problem.variance)
+        return self.metric.standardize(self.cost, len(self.labels), self.prices.problem.variance)
 
     @property
     def costs(self) -> dict[str, float]:
@@ -49,8 +49,8 @@ class ConstrainedState:
         return {"objective": self.cost, "violations": self.n_violations}
 
 
-def constrained_kmeans(
-    problem: Linked, metric: Metric, centres: np.ndarray, order: Order, labels: np.ndarray | None = None
+def iterate_constrained_kmeans(
+    problem: LinkedView, metric: ClusterMetric, centres: np.ndarray, order: Order, labels: np.ndarray | None = None
 ) -> Iterator[ConstrainedState]:
     """One state a round: an E-step that visits the linked rows one by one, then the means, then the metrics.
 
@@ -61,12 +61,12 @@ def constrained_kmeans(
     prices = problem.prices(metric, None)
     cost, first = 0.0, True
     while True:
-        moved, own = assign(problem, metric, centres, prices, labels, order, collector)  # E-step
+        moved, own = assign_rows(problem, metric, centres, prices, labels, order, collector)  # E-step
         settled = not moved and not first
         if not settled:  # M-step
             before, counts = centres, collector.total.counts
-            centres = means(problem, collector.total, own)
-            step = Step(problem.view.X, labels, counts, before, centres, own.sum())
+            centres = compute_means(problem, collector.total, own)
+            step = MetricStep(problem.view.X, labels, counts, before, centres, own.sum())
             metric, cost = metric.update(step, prices.scatter(metric, labels[problem.rows]))
             prices = problem.prices(metric, prices)
         violated, penalty = prices.violated(labels[problem.rows])
@@ -74,11 +74,11 @@ def constrained_kmeans(
         first = False
 
 
-def assign(
-    problem: Linked,
-    metric: Metric,
+def assign_rows(
+    problem: LinkedView,
+    metric: ClusterMetric,
     centres: np.ndarray,
-    prices: Prices,
+    prices: Penalties,
     labels: np.ndarray,
     order: Order,
     collector: ClusterSumCollector,
@@ -111,15 +111,15 @@ def assign(
     if len(problem.rows):
         costs = metric.measure(problem.own, centres)(slice(0, len(problem.rows)))
         theirs, visits = labels[problem.rows], order(len(problem.rows))
-        moved += link_kernels.visit(
-            visits, costs, theirs, *problem.neighbours, prices.between, prices.most, not problem.measured
+        moved += link_kernels.assign_linked_rows(
+            visits, costs, theirs, *problem.link_lists, prices.lengths, prices.largest, not problem.uses_length
         )
         labels[problem.rows], own[problem.rows] = theirs, costs[np.arange(len(theirs)), theirs]
         collector.total.include(problem.own.X, np.where(problem.own.present, theirs, NO_LABEL))
     return moved, own
 
 
-def means(problem: Linked, statistics: ClusterSums, own: np.ndarray) -> np.ndarray:
+def compute_means(problem: LinkedView, statistics: ClusterSums, own: np.ndarray) -> np.ndarray:
     """The mean of each cluster; a cluster of no rows moves to the row that costs most where it is."""
     counts = statistics.counts
     centres = statistics.sums / np.maximum(counts, 1)[:, None]
@@ -130,19 +130,19 @@ def means(problem: Linked, statistics: ClusterSums, own: np.ndarray) -> np.ndarr
     return centres
 
 
-def run_to_rest(
-    problem: Linked, states: Iterator[ConstrainedState], order: Order, max_iter: int, tol: float, report: Report
+def run_until_settled(
+    problem: LinkedView, states: Iterator[ConstrainedState], order: Order, max_iter: int, tol: float, report: Report
 ) -> Run:
     """Run until nobody moves; if that does not come, take the round of lowest cost, and let its labels follow."""
     watched = LowestCostTracker(states)
-    done = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.measured], report=report)
-    return done if done.state.settled else replace(done, state=resettled(problem, watched.best, order))
+    done = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.uses_length], report=report)
+    return done if done.state.settled else replace(done, state=reassign_rows(problem, watched.best, order))
 
 
-def resettled(problem: Linked, state: ConstrainedState, order: Order) -> ConstrainedState:
+def reassign_rows(problem: LinkedView, state: ConstrainedState, order: Order) -> ConstrainedState:
     """The rows visited once more, for a run that was ended before they had settled: labels follow from the centres."""
     labels, prices = state.labels.copy(), state.prices
-    collector = ClusterSumCollector(problem.view, len(state.centres))
-    _, own = assign(problem, state.metric, state.centres, prices, labels, order, collector)
+    collector = ClusterSumCollector(problem.view, len(state.centers))
+    _, own = assign_rows(problem, state.metric, state.centers, prices, labels, order, collector)
     violated, penalty = prices.violated(labels[problem.rows])
     return replace(state, labels=labels, cost=float(own.sum()) + penalty, n_violations=int(violated.sum()))

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..._saving import save_as
 from .base import BaseConstrainedKMeans
-from .cluster_metrics import Identity, Metric
-from .linked import Linked
+from .cluster_metrics import ClusterMetric, IdentityMetric
+from .linked import LinkedView
 
 
 @save_as("pck-means")
@@ -113,8 +113,8 @@ class PCKMeans(BaseConstrainedKMeans):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _first_metric(self, problem: Linked) -> Metric:
-        return Identity(self.n_clusters, problem.view.X.shape[1])
+    def _first_metric(self, problem: LinkedView) -> ClusterMetric:
+        return IdentityMetric(self.n_clusters, problem.view.X.shape[1])
 
     @property
     def _measured(self) -> bool:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from ...arrays import available_memory, map_chunks, split_slice
 from ...data import PAIR_BYTES, Links, compact_pairs, list_partners
 from ...families.gaussian_full import compute_whitening
-from .cluster_metrics import Metric
+from .cluster_metrics import ClusterMetric
 
 # Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns:
 # the paper standardises its data.
@@ -25,14 +25,14 @@ GAMMA = 1e-6
 ROWS = 64  # rows whose pairs a thread looks for in one go
 
 
-class Shapes(NamedTuple):
+class ClusterShapes(NamedTuple):
     """The Gaussian of each cluster: centre, and a matrix W that makes lengths |(x - centre) W| its own."""
 
-    centres: np.ndarray
+    centers: np.ndarray
     whiteners: np.ndarray  # (k, d, d)
 
 
-class Heights(NamedTuple):
+class SourceInfluence(NamedTuple):
     """How high the bell of each linked row (source) is at the rows that it reaches, one source after the other."""
 
     indptr: np.ndarray
@@ -40,7 +40,7 @@ class Heights(NamedTuple):
     values: np.ndarray
 
 
-def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: Metric) -> Shapes:
+def estimate_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: ClusterMetric) -> ClusterShapes:
     """Return the covariance of each cluster: that of its rows, or its inverted metric rescaled to the same size."""
     gamma = GAMMA * (float(X.var(axis=0, dtype=np.float64).mean()) or 1.0)
     learned = metric.covariances()
@@ -53,11 +53,17 @@ def cluster_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metri
             scale = np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned[h])[-1]
             covariance = learned[h] * scale
         whiteners.append(compute_whitening(covariance))
-    return Shapes(centres, np.stack(whiteners))
+    return ClusterShapes(centres, np.stack(whiteners))
 
 
-def propagate(
-    X: np.ndarray, labels: np.ndarray, shapes: Shapes, must: Links, cannot: Links, targets: np.ndarray, threshold: float
+def propagate_links(
+    X: np.ndarray,
+    labels: np.ndarray,
+    shapes: ClusterShapes,
+    must: Links,
+    cannot: Links,
+    targets: np.ndarray,
+    threshold: float,
 ) -> tuple[Links, Links]:
     """Must-links and cannot-links between targets, with the best weight of any given one, if not below the threshold.
 
@@ -70,44 +76,44 @@ def propagate(
     sources, ends = compact_pairs(both.pairs[strong])
     strongest = np.zeros(len(sources))
     np.maximum.at(strongest, ends.ravel(), np.repeat(both.weights[strong], 2))
-    heights = bells(X, labels, shapes, sources, strongest / threshold, targets)
+    heights = compute_influence(X, labels, shapes, sources, strongest / threshold, targets)
     ties = np.arange(len(both.weights))[strong] < len(must.weights)
     kinds = []
     for kind in (ties, ~ties):
         own = Links(ends[kind], both.weights[strong][kind])
-        found = spread(heights, own, len(sources), len(targets), threshold)
+        found = combine_links(heights, own, len(sources), len(targets), threshold)
         kinds.append(Links(targets[found.pairs], found.weights))
     return kinds[0], kinds[1]
 
 
-def bells(
-    X: np.ndarray, labels: np.ndarray, shapes: Shapes, sources: np.ndarray, odds: np.ndarray, targets: np.ndarray
-) -> Heights:
+def compute_influence(
+    X: np.ndarray, labels: np.ndarray, shapes: ClusterShapes, sources: np.ndarray, odds: np.ndarray, targets: np.ndarray
+) -> SourceInfluence:
     """The bell of each source at the targets where it is not below one in its odds."""
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # source, place of the target, height
-    for h in range(len(shapes.centres)):
+    for h in range(len(shapes.centers)):
         own = np.flatnonzero(labels[sources] == h)
         if not len(own):
             continue
-        origin, turn = shapes.centres[h], shapes.whiteners[h]
-        places = seen_by(X[targets] - origin, turn)
+        origin, turn = shapes.centers[h], shapes.whiteners[h]
+        places = whiten_rows(X[targets] - origin, turn)
         order = np.argsort(places[:, 0], kind="stable")
         places = np.ascontiguousarray(places[order])
-        starts = seen_by(X[sources[own]] - origin, turn)
+        starts = whiten_rows(X[sources[own]] - origin, turn)
         widths = np.exp(-0.5 * np.sum(starts**2, axis=1))  # g, by Eq 4: 1 at the centre
         radii = 2 * widths * np.log(odds[own]) * (1 + 1e-9)
 
         pieces = split_slice(slice(0, len(own)), -(-len(own) // ROWS))
-        found = map_chunks(partial(reach, places, starts, widths, radii), pieces)
+        found = map_chunks(partial(find_targets, places, starts, widths, radii), pieces)
         for rows, (counts, at, values) in zip(pieces, found, strict=True):
             parts.append((np.repeat(own[rows], counts), order[at], values))
     source, reached, values = (np.concatenate(own) for own in zip(*parts, strict=True))
     by_height = np.lexsort((-values, source))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(sources)))])
-    return Heights(indptr, reached[by_height], values[by_height])
+    return SourceInfluence(indptr, reached[by_height], values[by_height])
 
 
-def reach(
+def find_targets(
     places: np.ndarray, starts: np.ndarray, widths: np.ndarray, radii: np.ndarray, rows: slice
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For some sources the number of targets within their radii; these, one source's after the other's; the heights."""
@@ -115,21 +121,21 @@ def reach(
 
     args = places, starts[rows], widths[rows], radii[rows]
     indptr = np.zeros(rows.stop - rows.start + 1, np.int64)
-    link_kernels.reach(*args, indptr, np.empty(0, np.int64), np.empty(0))  # counted first
+    link_kernels.find_reached(*args, indptr, np.empty(0, np.int64), np.empty(0))  # counted first
     counts = indptr[1:].copy()
     np.cumsum(indptr, out=indptr)
     found, values = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
     if len(found):
-        link_kernels.reach(*args, indptr, found, values)
+        link_kernels.find_reached(*args, indptr, found, values)
     return counts, found, values
 
 
-def seen_by(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
+def whiten_rows(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
     """Rows times a matrix, the same row always rounded the same way: a source must find itself among the targets."""
     return np.einsum("ij,jk->ik", rows, turn)
 
 
-def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:
+def combine_links(heights: SourceInfluence, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:
     """The best weight with which any link reaches each pair of targets: w G[u, i] G[v, j] (Eq 6)."""
     from . import kernels as link_kernels
 
@@ -142,7 +148,7 @@ def spread(heights: Heights, links: Links, n_sources: int, n_targets: int, thres
     n_pairs, pairs, weights = 0, [], []
 
     def one_chunk(rows: slice) -> tuple[int, np.ndarray, np.ndarray]:
-        return link_kernels.spread(
+        return link_kernels.spread_links(
             rows.start, rows.stop, n_targets, near.indptr, near.indices, near.data, *theirs, *heights, threshold, most
         )
 

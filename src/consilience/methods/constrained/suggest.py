@@ -70,13 +70,13 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
             f"{len(views)} entities, but the model was fitted on {len(model.labels_)}: pairs are suggested among those "
             "of the fit"
         )
-    costs = costs_by(model, X)
-    known = Known(getattr(model, "given_", Constraints()), model.labels_, costs)
-    pairs = questions(known, distances(views), contested(model, costs), model.n_clusters)
+    costs = compute_misfit(model, X)
+    known = Answers(getattr(model, "given_", Constraints()), model.labels_, costs)
+    pairs = generate_questions(known, build_distance_function(views), rank_contested(model, costs), model.n_clusters)
     return np.array(list(islice(pairs, int(n))), dtype=np.int64).reshape(-1, 2)
 
 
-def costs_by(model: Any, X: Any) -> np.ndarray:
+def compute_misfit(model: Any, X: Any) -> np.ndarray:
     """How ill each entity fits each cluster: (n, k)."""
     if hasattr(model, "transform"):
         return np.asarray(model.transform(X))
@@ -88,7 +88,7 @@ def costs_by(model: Any, X: Any) -> np.ndarray:
     )
 
 
-def distances(views: Views) -> Distances:
+def build_distance_function(views: Views) -> Distances:
     """How far entities are from some, over all views that they share, each in units of its spread."""
     divergence = SquaredEuclidean()
     ready = prepare_rows(views, divergence)
@@ -97,7 +97,7 @@ def distances(views: Views) -> Distances:
     return lambda entities: to_numpy(measure(entities))
 
 
-def contested(model: Any, costs: np.ndarray) -> np.ndarray:
+def rank_contested(model: Any, costs: np.ndarray) -> np.ndarray:
     """The entities, those first on which views disagree, then by how nearly they would be in another cluster."""
     ordered = np.sort(costs, axis=1)
     margin = ordered[:, 1] - ordered[:, 0] if costs.shape[1] > 1 else ordered[:, 0]
@@ -105,7 +105,7 @@ def contested(model: Any, costs: np.ndarray) -> np.ndarray:
     return np.lexsort((margin, all_agree(labels)))
 
 
-class Known:
+class Answers:
     """What has been answered: groups of entities that belong together, and which of these are kept apart."""
 
     def __init__(self, given: Constraints, labels: np.ndarray, costs: np.ndarray) -> None:
@@ -128,7 +128,9 @@ class Known:
         return found[np.argsort(-counts, kind="stable")].tolist()
 
 
-def questions(known: Known, away: Distances, contested: np.ndarray, n_clusters: int) -> Iterator[tuple[int, int]]:
+def generate_questions(
+    known: Answers, away: Distances, contested: np.ndarray, n_clusters: int
+) -> Iterator[tuple[int, int]]:
     """Pairs to ask about, without end but for entities; whoever is asked about is taken to be of a group of his own."""
     groups = known.groups()
     skeleton: list[int] = []  # groups that are kept apart from each other
@@ -142,7 +144,7 @@ def questions(known: Known, away: Distances, contested: np.ndarray, n_clusters: 
         skeleton = [int(known.group[first])]
     for group in groups:
         if group not in skeleton:  # of which it is not known yet where it belongs
-            yield from against(known, away, group, skeleton)
+            yield from compare_with_groups(known, away, group, skeleton)
     usual = known.own <= np.median(known.own)
     nearest = np.full(len(seen), np.inf)
     for entities in np.array_split(np.flatnonzero(seen), max(1, int(seen.sum()) // 8)):
@@ -151,7 +153,7 @@ def questions(known: Known, away: Distances, contested: np.ndarray, n_clusters: 
         entity = int(np.argmax(np.where(usual & ~seen, nearest, -1.0)))
         seen[entity] = True
         nearest = np.minimum(nearest, away(np.array([entity]))[:, 0])
-        yield from against(known, away, int(known.group[entity]), skeleton)
+        yield from compare_with_groups(known, away, int(known.group[entity]), skeleton)
         skeleton.append(int(known.group[entity]))
     members = [known.typical(group) for group in skeleton]
     for entity in contested[~seen[contested]]:
@@ -159,7 +161,7 @@ def questions(known: Known, away: Distances, contested: np.ndarray, n_clusters: 
         yield int(entity), members[preferred]
 
 
-def against(known: Known, away: Distances, group: int, skeleton: list[int]) -> Iterator[tuple[int, int]]:
+def compare_with_groups(known: Answers, away: Distances, group: int, skeleton: list[int]) -> Iterator[tuple[int, int]]:
     """Hold a group against the others, the nearest first, where it is not known to be apart."""
     entity = known.typical(group)
     others = [known.typical(other) for other in skeleton if frozenset((group, other)) not in known.apart]

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...data import Constraints, Links, check_pairs_fit
 from .pairwise import ConstrainedState
-from .propagate import cluster_shapes, propagate
+from .propagate import estimate_shapes, propagate_links
 
 
-class Turn(NamedTuple):
+class ClusteredView(NamedTuple):
     """A view that has just been clustered."""
 
     X: Any
@@ -23,20 +23,20 @@ class Turn(NamedTuple):
     threshold: float  # least weight of what is handed on
 
 
-Infer = Callable[[Turn], Constraints]  # constraints between targets
+Infer = Callable[[ClusteredView], Constraints]  # constraints between targets
 
 
-def by_propagation(turn: Turn) -> Constraints:
+def infer_by_propagation(turn: ClusteredView) -> Constraints:
     """What the given constraints say of targets about their ends (section 4.1)."""
     if not len(turn.targets) or not turn.given.size:
         return Constraints()
     state, given = turn.state, turn.given
-    shapes = cluster_shapes(turn.X, state.labels, state.centres, state.metric)
-    found = propagate(turn.X, state.labels, shapes, given.must, given.cannot, turn.targets, turn.threshold)
+    shapes = estimate_shapes(turn.X, state.labels, state.centers, state.metric)
+    found = propagate_links(turn.X, state.labels, shapes, given.must, given.cannot, turn.targets, turn.threshold)
     return Constraints.from_links(*found)
 
 
-def as_given(turn: Turn) -> Constraints:
+def infer_directly(turn: ClusteredView) -> Constraints:
     """Those of the given constraints whose ends are both targets."""
     mapped = np.zeros(turn.X.shape[0], bool)
     mapped[turn.targets] = True
@@ -44,7 +44,7 @@ def as_given(turn: Turn) -> Constraints:
     return Constraints.from_links(must, cannot)
 
 
-def by_membership(turn: Turn) -> Constraints:
+def infer_from_membership(turn: ClusteredView) -> Constraints:
     """All pairs of targets, tied or kept apart as they are now."""
     n = len(turn.targets)
     check_pairs_fit(n * (n - 1) // 2, "all pairs of mapped entities (transfer='membership')")
@@ -54,7 +54,7 @@ def by_membership(turn: Turn) -> Constraints:
     return Constraints.from_links(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
 
 
-def nothing(turn: Turn) -> Constraints:  # noqa: ARG001
+def infer_nothing(turn: ClusteredView) -> Constraints:  # noqa: ARG001
     """Each view is alone."""
     return Constraints()
 
@@ -65,15 +65,15 @@ class Transfer:
 
     infer: Infer
     across: bool = True  # whether views learn of each other's constraints at all
-    weighed: bool = False  # whether distances are: they take a threshold, and dense views
+    propagates: bool = False  # whether distances are: they take a threshold, and dense views
 
-    def __call__(self, turn: Turn) -> Constraints:
+    def __call__(self, turn: ClusteredView) -> Constraints:
         return self.infer(turn)
 
 
 TRANSFERS = {
-    "propagate": Transfer(by_propagation, weighed=True),
-    "direct": Transfer(as_given),
-    "membership": Transfer(by_membership),
-    "none": Transfer(nothing, across=False),
+    "propagate": Transfer(infer_by_propagation, propagates=True),
+    "direct": Transfer(infer_directly),
+    "membership": Transfer(infer_from_membership),
+    "none": Transfer(infer_nothing, across=False),
 }

@@ -18,17 +18,17 @@ from scipy.optimize import minimize
 
 from ...arrays import Array, KernelMatrix, asarray_like, is_on_host, keep_where, machine_epsilon, namespace, to_numpy
 from ...arrays.pairwise import concat_blocks
-from .components import log_sums, places, positive, spread, wide
-from .proportions import mixture_proportions, proportions
+from .components import as_float64, expand_to_all, log_sum_exp, number_present, replace_nonpositive
+from .proportions import iterate_proportions, mixture_proportions
 
-MOST_ROUNDS = 1000  # of the solver, within a round of the weights
+MAX_SOLVER_ROUNDS = 1000  # of the solver, within a round of the weights
 NEWTON_STEPS = 10  # for weights that are held up
 FLOOR_ERROR = 1e-12  # that such a weight may be too low by
-SPAN = 256  # products of float32 numbers that a device adds up as such
+FLOAT32_SPAN = 256  # products of float32 numbers that a device adds up as such
 
 
 @dataclass(frozen=True, eq=False)
-class ViewComponents:
+class ViewLikelihoods:
     """One view: the likelihood of the entities that have it under each other."""
 
     matrix: KernelMatrix
@@ -37,21 +37,25 @@ class ViewComponents:
 
     def __matmul__(self, q: Array) -> Array:
         own = self.taken(q)
-        return concat_blocks(self.matrix.map_tiles(lambda _, tile: times(tile, own), whole=True))
+        return concat_blocks(self.matrix.map_tiles(lambda _, tile: multiply_tile(tile, own), whole=True))
 
     def transposed(self, r: Array) -> Array:
-        found = reduce(add, self.matrix.map_tiles(lambda rows, tile: sums_by(r[rows], tile), whole=True))
+        found = reduce(
+            add, self.matrix.map_tiles(lambda rows, tile: multiply_transposed_tile(r[rows], tile), whole=True)
+        )
         return self.spread(found, 0.0)
 
     def squared_sums(self, r: Array) -> Array:
-        found = reduce(add, self.matrix.map_tiles(lambda rows, tile: sums_by(r[rows], squares(tile))))
+        found = reduce(
+            add, self.matrix.map_tiles(lambda rows, tile: multiply_transposed_tile(r[rows], square_tile(tile)))
+        )
         return self.spread(found, 0.0)
 
     def columns(self, components: np.ndarray) -> Array:
         """The likelihoods under some entities; under those that lack the view there are none, but zeros."""
         there = np.isin(components, self.entities)
-        found = wide(self.known_columns(np.searchsorted(self.entities, components[there])))
-        return found if there.all() else spread(found, places(there), 0.0, axis=1)
+        found = as_float64(self.known_columns(np.searchsorted(self.entities, components[there])))
+        return found if there.all() else expand_to_all(found, number_present(there), 0.0, axis=1)
 
     def known_columns(self, chosen: np.ndarray) -> Array:
         """Of a table that is held its own entries, to the last bit; a table that is not is computed in part."""
@@ -66,7 +70,7 @@ class ViewComponents:
 
     def spread(self, values: Array, otherwise: float) -> Array:
         """The other way round."""
-        return spread(values, self._places, otherwise)
+        return expand_to_all(values, self._places, otherwise)
 
     @cached_property
     def _positions(self) -> Array:
@@ -78,10 +82,10 @@ class ViewComponents:
         """Where they are among those that have the view, likewise."""
         there = np.zeros(self.n_entities, dtype=bool)
         there[self.entities] = True
-        return asarray_like(places(there), self.matrix.left.X)
+        return asarray_like(number_present(there), self.matrix.left.X)
 
 
-def times(tile: Array, thin: Array) -> Array:
+def multiply_tile(tile: Array, thin: Array) -> Array:
     """``tile @ thin``, summed up in float64.
 
     A device would spend more on a copy in float64 than on the product. It multiplies float32 numbers as they are, and
@@ -89,43 +93,43 @@ def times(tile: Array, thin: Array) -> Array:
     """
     xp = namespace(tile)
     if isinstance(tile, np.ndarray) or tile.dtype == xp.float64:
-        return wide(tile) @ thin
-    unit, thin = in_units(thin, tile)
-    n, whole = tile.shape[0], tile.shape[1] // SPAN * SPAN
-    spans = xp.permute_dims(xp.reshape(tile[:, :whole], (n, whole // SPAN, SPAN)), (1, 0, 2))
-    sums = spans @ xp.reshape(thin[:whole], (whole // SPAN, SPAN, 1))
-    return unit * (xp.sum(sums[:, :, 0], axis=0, dtype=xp.float64) + wide(tile[:, whole:] @ thin[whole:]))
+        return as_float64(tile) @ thin
+    unit, thin = scale_to_largest(thin, tile)
+    n, whole = tile.shape[0], tile.shape[1] // FLOAT32_SPAN * FLOAT32_SPAN
+    spans = xp.permute_dims(xp.reshape(tile[:, :whole], (n, whole // FLOAT32_SPAN, FLOAT32_SPAN)), (1, 0, 2))
+    sums = spans @ xp.reshape(thin[:whole], (whole // FLOAT32_SPAN, FLOAT32_SPAN, 1))
+    return unit * (xp.sum(sums[:, :, 0], axis=0, dtype=xp.float64) + as_float64(tile[:, whole:] @ thin[whole:]))
 
 
-def sums_by(thin: Array, tile: Array) -> Array:
+def multiply_transposed_tile(thin: Array, tile: Array) -> Array:
     """``thin @ tile``, in the same way."""
     xp = namespace(tile)
     if isinstance(tile, np.ndarray) or tile.dtype == xp.float64:
-        return thin @ wide(tile)
-    unit, thin = in_units(thin, tile)
-    whole, m = tile.shape[0] // SPAN * SPAN, tile.shape[1]
-    spans = xp.reshape(tile[:whole, :], (whole // SPAN, SPAN, m))
-    sums = xp.reshape(thin[:whole], (whole // SPAN, 1, SPAN)) @ spans
-    return unit * (xp.sum(sums[:, 0, :], axis=0, dtype=xp.float64) + wide(thin[whole:] @ tile[whole:, :]))
+        return thin @ as_float64(tile)
+    unit, thin = scale_to_largest(thin, tile)
+    whole, m = tile.shape[0] // FLOAT32_SPAN * FLOAT32_SPAN, tile.shape[1]
+    spans = xp.reshape(tile[:whole, :], (whole // FLOAT32_SPAN, FLOAT32_SPAN, m))
+    sums = xp.reshape(thin[:whole], (whole // FLOAT32_SPAN, 1, FLOAT32_SPAN)) @ spans
+    return unit * (xp.sum(sums[:, 0, :], axis=0, dtype=xp.float64) + as_float64(thin[whole:] @ tile[whole:, :]))
 
 
-def in_units(thin: Array, tile: Array) -> tuple[Array, Array]:
+def scale_to_largest(thin: Array, tile: Array) -> tuple[Array, Array]:
     """The largest number, and all as parts of it in the type of the tile: as they are they might overflow that."""
     xp = namespace(thin)
-    unit = positive(xp.max(xp.abs(thin)))
+    unit = replace_nonpositive(xp.max(xp.abs(thin)))
     return unit, xp.astype(thin / unit, tile.dtype)
 
 
-def squares(tile: Array) -> Array:
+def square_tile(tile: Array) -> Array:
     """Squared likelihoods; numpy's in float64."""
-    return wide(tile) ** 2 if isinstance(tile, np.ndarray) else tile**2
+    return as_float64(tile) ** 2 if isinstance(tile, np.ndarray) else tile**2
 
 
 @dataclass(frozen=True, eq=False)
-class AllViews:
+class StackedLikelihoods:
     """The views' likelihoods one above the other: (entities of each view, entities). Components of a mixture."""
 
-    views: Mapping[str, ViewComponents]
+    views: Mapping[str, ViewLikelihoods]
     n_entities: int
 
     @cached_property
@@ -154,8 +158,8 @@ class AllViews:
         return concat_blocks(view @ q for view in self.views.values())
 
     @property
-    def T(self) -> Upright:
-        return Upright(self)
+    def T(self) -> TransposedLikelihoods:
+        return TransposedLikelihoods(self)
 
     def squared_sums(self, r: Array) -> Array:
         return reduce(add, (view.squared_sums(r[rows]) for view, rows in self.with_parts()))
@@ -172,15 +176,15 @@ class AllViews:
         """The other way round."""
         return concat_blocks(view.taken(table[:, v]) for v, view in enumerate(self.views.values()))
 
-    def with_parts(self) -> Iterator[tuple[ViewComponents, slice]]:
+    def with_parts(self) -> Iterator[tuple[ViewLikelihoods, slice]]:
         return zip(self.views.values(), self.parts, strict=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Upright:
+class TransposedLikelihoods:
     """The same, transposed."""
 
-    stack: AllViews
+    stack: StackedLikelihoods
 
     def __matmul__(self, r: Array) -> Array:
         return reduce(add, (view.transposed(r[rows]) for view, rows in self.stack.with_parts()))
@@ -211,10 +215,10 @@ class ConvexState:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class MixtureProblem:
     """What is given."""
 
-    A: AllViews
+    A: StackedLikelihoods
     log_C: Array  # (stacked rows,) log of the normaliser
     start: np.ndarray  # (views,) weights to start from
     gap: float  # to reach
@@ -222,7 +226,7 @@ class Problem:
     least: float  # weight of a view
 
 
-def uniform(given: Problem) -> Iterator[ConvexState]:
+def solve_with_uniform_weights(given: MixtureProblem) -> Iterator[ConvexState]:
     """All views count the same (Eqs 1 and 6): convex, one state a round of the solver.
 
     The last state is settled: its gap is reached, or as small as rounding lets it be.
@@ -231,7 +235,7 @@ def uniform(given: Problem) -> Iterator[ConvexState]:
     w, q = (asarray_like(np.full(n, 1 / n), A.kind) for n in A.shape)
     equal, names = np.full(n_views, 1 / n_views), tuple(A.views)
     state = None
-    for found in proportions(A, w, q):
+    for found in iterate_proportions(A, w, q):
         log_likelihood = found.objective * A.shape[0] / A.n_entities  # a sum over the views
         state = ConvexState(found.q, np.log(equal), equal, names, log_likelihood, found.gap, found.gap <= given.gap)
         yield state
@@ -239,41 +243,43 @@ def uniform(given: Problem) -> Iterator[ConvexState]:
     yield replace(state, settled=True)
 
 
-def learned(given: Problem) -> Iterator[ConvexState]:
+def solve_with_learned_weights(given: MixtureProblem) -> Iterator[ConvexState]:
     """EM for the weights of the views (Algorithm 1): one state a round."""
     A, names = given.A, tuple(given.A.views)
     q = asarray_like(np.full(A.n_entities, 1 / A.n_entities), A.kind)
-    scores = log_joint(given, q, given.start)
-    P, _ = posteriors(scores, given.least)  # E-step, Eq 11
-    reached = bound(scores, P)
+    scores = compute_log_joint(given, q, given.start)
+    P, _ = compute_view_posteriors(scores, given.least)  # E-step, Eq 11
+    reached = compute_bound(scores, P)
     while True:
-        weights = column_means(P)  # M-step, Eq 12
-        found = mixture_proportions(A, A.stacked(P), start=q, tol=given.gap, max_iter=MOST_ROUNDS)  # M-step, Eq 13
+        weights = compute_column_means(P)  # M-step, Eq 12
+        found = mixture_proportions(
+            A, A.stacked(P), start=q, tol=given.gap, max_iter=MAX_SOLVER_ROUNDS
+        )  # M-step, Eq 13
         q = found.q
-        scores = log_joint(given, q, weights)
-        P, lift = posteriors(scores, given.least)  # the next E-step
-        before, reached = reached, bound(scores, P)
+        scores = compute_log_joint(given, q, weights)
+        P, lift = compute_view_posteriors(scores, given.least)  # the next E-step
+        before, reached = reached, compute_bound(scores, P)
         settled = len(weights) == 1 or reached - before <= given.rise
-        yield ConvexState(q, log(weights) + lift, weights, names, reached, found.gap, settled)
+        yield ConvexState(q, take_log(weights) + lift, weights, names, reached, found.gap, settled)
 
 
-def log_joint(given: Problem, q: Array, weights: np.ndarray) -> Array:
+def compute_log_joint(given: MixtureProblem, q: Array, weights: np.ndarray) -> Array:
     """Log of pi^v C(x) Q^v(x), minus infinity where an entity lacks the view: (entities, views)."""
-    return given.A.by_view(log(given.A @ q) + given.log_C, -np.inf) + asarray_like(log(weights), given.log_C)
+    return given.A.by_view(take_log(given.A @ q) + given.log_C, -np.inf) + asarray_like(take_log(weights), given.log_C)
 
 
-def log(values: Array) -> Array:
+def take_log(values: Array) -> Array:
     """Logarithms; that of zero is minus infinity."""
     with np.errstate(divide="ignore"):
         return namespace(values).log(values)
 
 
-def column_means(table: Array) -> np.ndarray:
+def compute_column_means(table: Array) -> np.ndarray:
     """A number a view, fetched."""
     return to_numpy(namespace(table).mean(table, axis=0))
 
 
-def posteriors(scores: Array, least: float) -> tuple[Array, np.ndarray]:
+def compute_view_posteriors(scores: Array, least: float) -> tuple[Array, np.ndarray]:
     """Which view explains each entity, none of them less than a share `least` of all: (entities, views).
 
     Of all such tables it is the one nearest to Bayes's (posterior regularisation, Ganchev et al. 2010): Bayes's with
@@ -281,10 +287,10 @@ def posteriors(scores: Array, least: float) -> tuple[Array, np.ndarray]:
     that share of them.
     """
     P = softmax(scores)
-    floors = least * column_means(wide(namespace(scores).isfinite(scores)))
-    if (column_means(P) >= floors).all():
+    floors = least * compute_column_means(as_float64(namespace(scores).isfinite(scores)))
+    if (compute_column_means(P) >= floors).all():
         return P, np.zeros(len(floors))
-    lift = lifted(scores, floors)
+    lift = compute_lift(scores, floors)
     return softmax(scores + asarray_like(lift, scores)), lift
 
 
@@ -297,7 +303,7 @@ def softmax(scores: Array) -> Array:
     return raised / xp.sum(raised, axis=1, keepdims=True)
 
 
-def lifted(scores: Array, floors: np.ndarray) -> np.ndarray:
+def compute_lift(scores: Array, floors: np.ndarray) -> np.ndarray:
     """What to add to the scores of each view, zero or more, so that none has less than its floor.
 
     The dual of the projection is convex, with a variable a view: ``mean logsumexp(scores + lift) - floors @ lift``. It
@@ -305,33 +311,33 @@ def lifted(scores: Array, floors: np.ndarray) -> np.ndarray:
     """
     xp = namespace(scores)
     finite = xp.isfinite(scores)
-    n_finite = np.maximum(to_numpy(xp.sum(wide(finite), axis=0)), 1)  # a view may have no finite score at all
+    n_finite = np.maximum(to_numpy(xp.sum(as_float64(finite), axis=0)), 1)  # a view may have no finite score at all
     middle = to_numpy(xp.sum(keep_where(finite, scores, 0.0), axis=0)) / n_finite
-    short = column_means(softmax(scores)) < floors
+    short = compute_column_means(softmax(scores)) < floors
     start = np.where(short, middle.max() - middle, 0.0)  # near enough for posteriors that are not all zero or one
 
     def dual(lift: np.ndarray) -> tuple[float, np.ndarray]:
         raised = scores + asarray_like(lift, scores)
-        return float(xp.mean(log_sums(raised))) - floors @ lift, column_means(softmax(raised)) - floors
+        return float(xp.mean(log_sum_exp(raised))) - floors @ lift, compute_column_means(softmax(raised)) - floors
 
-    exactly = {"ftol": 0.0, "gtol": FLOOR_ERROR, "maxiter": MOST_ROUNDS}
+    exactly = {"ftol": 0.0, "gtol": FLOOR_ERROR, "maxiter": MAX_SOLVER_ROUNDS}
     lift = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=exactly).x
     best, error = lift, np.inf
     for _ in range(NEWTON_STEPS):
         P = softmax(scores + asarray_like(lift, scores))
-        slope = column_means(P) - floors
+        slope = compute_column_means(P) - floors
         free = (lift > 0) | (slope < 0)
         if np.abs(slope[free]).max(initial=0.0) >= error:
             break  # rounding leaves nothing to gain
         best, error = lift, np.abs(slope[free]).max(initial=0.0)
-        curvature = np.diag(column_means(P)) - to_numpy(P.T @ P) / P.shape[0]
+        curvature = np.diag(compute_column_means(P)) - to_numpy(P.T @ P) / P.shape[0]
         lift = lift.copy()
         lift[free] -= np.linalg.lstsq(curvature[np.ix_(free, free)], slope[free])[0]
         lift = np.maximum(lift, 0.0)
     return best
 
 
-def bound(scores: Array, P: Array) -> float:
+def compute_bound(scores: Array, P: Array) -> float:
     """Mean log-likelihood (Eq 10) where the posteriors are Bayes's; where they are not, what EM climbs instead."""
     xp = namespace(P)
     explains = P > 0

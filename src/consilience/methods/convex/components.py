@@ -19,7 +19,7 @@ LOSS = 0.05  # the part of its likelihood that a step must leave a point
 ROUNDING = 1e-15  # of objectives, as a share of their size
 
 
-class Components(Protocol):
+class LikelihoodMatrix(Protocol):
     """How likely each point is under each component: (points, components), none negative, in float64."""
 
     @property
@@ -40,24 +40,24 @@ class Components(Protocol):
         """The likelihoods of all points under a few components."""
 
 
-def objective(w: Array, Q: Array) -> float:
+def compute_objective(w: Array, Q: Array) -> float:
     """Weighted mean log-likelihood; a point that counts for nothing may be impossible."""
     counts = w > 0
     with np.errstate(divide="ignore"):
         return float(w[counts] @ namespace(Q).log(Q[counts]))
 
 
-def ratio(w: Array, Q: Array) -> Array:
+def divide_weights(w: Array, Q: Array) -> Array:
     """W / Q, zero where w is."""
     return w / keep_where(w != 0, Q, 1.0)
 
 
-def positive(values: Array) -> Array:
+def replace_nonpositive(values: Array) -> Array:
     """To divide by: one in place of zero."""
     return keep_where(values > 0, values, 1.0)
 
 
-def as_real(name: str, values: Any) -> np.ndarray:
+def as_real_array(name: str, values: Any) -> np.ndarray:
     """Convert an argument to an array of float64, or raise an error that names it."""
     try:
         array = np.asarray(values)
@@ -68,19 +68,19 @@ def as_real(name: str, values: Any) -> np.ndarray:
     raise ValueError(f"{name} must hold real numbers, got {array.dtype}")
 
 
-def some_columns(table: Array, chosen: np.ndarray) -> Array:
+def take_few_columns(table: Array, chosen: np.ndarray) -> Array:
     """A few columns, by position; numpy's way to index puts each of them in one piece."""
     if isinstance(table, np.ndarray):
         return table[:, chosen]
     return namespace(table).take(table, asarray_like(chosen, table), axis=1)
 
 
-def places(there: np.ndarray) -> np.ndarray:
+def number_present(there: np.ndarray) -> np.ndarray:
     """Where each of all is among those that are there; behind them if it is not."""
     return np.where(there, np.cumsum(there) - 1, np.count_nonzero(there))
 
 
-def spread(values: Array, at: Array, otherwise: float, axis: int = 0) -> Array:
+def expand_to_all(values: Array, at: Array, otherwise: float, axis: int = 0) -> Array:
     """Values of those that are there, for all, by their places (see `places`)."""
     xp = namespace(values)
     shape = tuple(1 if i == axis else length for i, length in enumerate(values.shape))
@@ -88,13 +88,13 @@ def spread(values: Array, at: Array, otherwise: float, axis: int = 0) -> Array:
     return xp.take(xp.concat([values, nothing], axis=axis), asarray_like(at, values), axis=axis)
 
 
-def wide(values: Array) -> Array:
+def as_float64(values: Array) -> Array:
     """In float64."""
     xp = namespace(values)
     return xp.astype(values, xp.float64, copy=False)
 
 
-def log_sums(table: Array) -> Array:
+def log_sum_exp(table: Array) -> Array:
     """Log of the sum of each row's exponentials; a row may be minus infinity throughout."""
     if isinstance(table, np.ndarray):
         return logsumexp(table, axis=1)

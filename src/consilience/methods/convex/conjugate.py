@@ -8,8 +8,17 @@ import numpy as np
 
 from ...arrays import Array, keep_where, namespace
 from ...arrays.pairwise import fetch_numbers
-from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, objective, positive, ratio
-from .quadratic import Exchanges
+from .components import (
+    AHEAD,
+    LOSS,
+    ROUNDING,
+    SLOPE,
+    LikelihoodMatrix,
+    compute_objective,
+    divide_weights,
+    replace_nonpositive,
+)
+from .quadratic import ExchangeRule
 
 HALVINGS = 10  # of a step by conjugate gradients
 MANY_HALVINGS = 40  # of the step that is left when that gains nothing
@@ -20,7 +29,7 @@ EXCHANGES = 30  # of components that conjugate gradients leave at zero
 RESIDUAL = 0.1  # of a system solved by conjugate gradients, as a share of the first
 
 
-def conjugate_step(A: Components, w: Array, q: Array, Q: Array, g: Array) -> tuple[Array, Array]:
+def take_conjugate_step(A: LikelihoodMatrix, w: Array, q: Array, Q: Array, g: Array) -> tuple[Array, Array]:
     """A Newton step over all components: new shares, and their likelihood.
 
     If no step towards the minimum of the quadratic model gains, one towards the multiplicative update does.
@@ -28,29 +37,33 @@ def conjugate_step(A: Components, w: Array, q: Array, Q: Array, g: Array) -> tup
     xp = namespace(q)
 
     def curvature(v: Array) -> Array:
-        return A.T @ (ratio(w, Q) * ratio(A @ v, Q))
+        return A.T @ (divide_weights(w, Q) * divide_weights(A @ v, Q))
 
     n, gap = q.shape[0], max(float(xp.max(g)) - 1, 0.0)
     # one over the diagonal of the Hessian, but no more than the metric of the multiplicative update
-    metric = xp.minimum(1 / positive(A.squared_sums(ratio(ratio(w, Q), Q))), q + LEAST_METRIC / n)
+    metric = xp.minimum(
+        1 / replace_nonpositive(A.squared_sums(divide_weights(divide_weights(w, Q), Q))), q + LEAST_METRIC / n
+    )
     free = (q > 0) | (g > 1)
-    towards = conjugate_minimum(curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), AHEAD * gap)
-    update = xp.where(q > 0, q * g, above(g - 1) / n)  # a component at zero may come back
-    before, lowest = objective(w, Q), xp.minimum(LOSS * Q, w)  # see `line_search`
+    towards = minimize_by_conjugate_gradients(
+        curvature, 2 * g - 1, q, free, metric, min(RESIDUAL, gap**0.5), AHEAD * gap
+    )
+    update = xp.where(q > 0, q * g, clip_negative(g - 1) / n)  # a component at zero may come back
+    before, lowest = compute_objective(w, Q), xp.minimum(LOSS * Q, w)  # see `line_search`
     rounding = ROUNDING * abs(before) + getattr(A, "noise", 0.0)
     for target, n_lengths in ((towards, HALVINGS), (update, MANY_HALVINGS)):
-        step = target / positive(xp.sum(target)) - q
+        step = target / replace_nonpositive(xp.sum(target)) - q
         slope = float(step @ g)
         for length in (0.5 ** np.arange(n_lengths)).tolist():
             moved = q + length * step
             likelihood = A @ moved
-            gained = objective(w, likelihood) >= before + SLOPE * length * slope - rounding
+            gained = compute_objective(w, likelihood) >= before + SLOPE * length * slope - rounding
             if gained and bool(xp.all(likelihood >= lowest)):
                 return moved, likelihood
     return q, Q
 
 
-def conjugate_minimum(
+def minimize_by_conjugate_gradients(
     H: Callable[[Array], Array],
     b: Array,
     q: Array,
@@ -64,7 +77,7 @@ def conjugate_minimum(
     Systems are solved by conjugate gradients in a metric that should be near to one over the diagonal of H.
     """
     xp = namespace(q)
-    p, enough, exchanges = q, None, Exchanges(q.shape[0])
+    p, enough, exchanges = q, None, ExchangeRule(q.shape[0])
     for _ in range(EXCHANGES):
         p = keep_where(free, p, 0.0)
         rest = keep_where(free, b - H(p), 0.0)
@@ -85,9 +98,9 @@ def conjugate_minimum(
         if not bool(xp.any(wrong)):
             break
         free = free ^ exchanges.choose(wrong)
-    return above(p)
+    return clip_negative(p)
 
 
-def above(values: Array) -> Array:
+def clip_negative(values: Array) -> Array:
     """Zero in place of what is negative."""
     return keep_where(values > 0, values, 0.0)

@@ -31,20 +31,29 @@ from ..common.progress import progress
 from ..common.run import Run, run
 from ..common.similarities import columns_of, restricted
 from ..common.validation import HasMethods, Interval, StrOptions, check_parameters
-from .algorithm import ConvexState, Problem, learned, uniform
+from .algorithm import ConvexState, MixtureProblem, solve_with_learned_weights, solve_with_uniform_weights
 from .exemplars import (
     Combination,
     Exemplars,
     Placement,
-    Seen,
     ViewExemplars,
-    gathered,
-    mean_posterior,
-    weighted_posterior,
+    ViewPoints,
+    combine_mean,
+    combine_weighted,
+    merge_duplicates,
 )
-from .inputs import Known, Measured, by_name, components, held_tables, measured, seen_in, seen_in_fit
-from .kernel_kmeans import Space, means, multi_view_kernel_kmeans
-from .refined import PairDistances, Refined, ViewMeans
+from .inputs import (
+    ComparableView,
+    FittedDivergence,
+    build_likelihoods,
+    choose_tables_in_memory,
+    collect_fitted_points,
+    collect_new_points,
+    prepare_comparisons,
+    resolve_divergences,
+)
+from .kernel_kmeans import DistanceSpace, compute_kernel_means, iterate_kernel_kmeans
+from .refined import PairwiseDistances, RefinedClusters, ViewClusterMeans
 
 FACTORS = (0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # that beta='auto' tries
 GAP = 1e-6  # that shares reach at the latest
@@ -52,30 +61,33 @@ TABLES = 5  # of entities and clusters that stand in memory at once
 ROUNDS = 300  # of kernel k-means at most
 
 
-class Weighting(NamedTuple):
+class ViewWeighting(NamedTuple):
     """How views are weighed: in training, and when an entity is given to a cluster."""
 
-    states: Callable[[Problem], Iterator[ConvexState]]
+    states: Callable[[MixtureProblem], Iterator[ConvexState]]
     combine: Combination
 
 
-WEIGHTS = {"learned": Weighting(learned, weighted_posterior), "uniform": Weighting(uniform, mean_posterior)}
+WEIGHTS = {
+    "learned": ViewWeighting(solve_with_learned_weights, combine_weighted),
+    "uniform": ViewWeighting(solve_with_uniform_weights, combine_mean),
+}
 NEEDED = "divergence='precomputed' or 'kernel' needs a square matrix"
 
 
-class Fitted(NamedTuple):
+class FittedMixture(NamedTuple):
     """A convex mixture once it is trained."""
 
     run: Run
     q: np.ndarray  # (entities,) the shares, of identical entities all with the first
     support: np.ndarray  # who has a share, largest first
     model: Exemplars
-    seen: dict[str, Seen]  # the entities
+    seen: dict[str, ViewPoints]  # the entities
     likelihood: float  # of an entity, a mean: 1 if all are alike, 1 / n if none is like another
     placement: Placement
 
 
-def has_probabilities(estimator: ConvexMixture) -> bool:
+def check_has_probabilities(estimator: ConvexMixture) -> bool:
     """Whether clusters have probabilities, and their number is known beforehand, as scikit-learn expects."""
     if estimator.refine:
         raise AttributeError(f"refine={estimator.refine!r} leaves clusters without probabilities: use predict")
@@ -269,7 +281,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         views = check_views(self, X, reset=True)
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, len(views))
-        divergences = by_name(self.divergence, views.names)
+        divergences = resolve_divergences(self.divergence, views.names)
         factors, start = self._factors(views.names), self._start(views.names)
         self._check(views, divergences)
         columns = columns_of(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
@@ -277,9 +289,9 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             use_threads(self.n_jobs),
             explain_out_of_memory(f"the comparison of {len(views):,} entities with each other"),
         ):
-            found, kept = measured(restricted(views, columns), divergences)
+            found, kept = prepare_comparisons(restricted(views, columns), divergences)
             tried = self._try(found, len(kept), factors, start)
-            separations = [separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
+            separations = [compute_separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
             best = tried[int(np.argmax(separations))]
             placer, interrupted = REFINEMENTS[self.refine](best, found, bool(self.verbose))
             placement = best.placement if placer is best.model else placer.place(best.seen, len(kept))
@@ -287,7 +299,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self._store(best, placement, kept, len(views))
         self._placer, self._columns = placer, columns
         self._known = {
-            name: Known(divergences[name], own.measure, self.betas_[name], own.X[:1, ...], self._normalizes)
+            name: FittedDivergence(divergences[name], own.measure, self.betas_[name], own.X[:1, ...], self._normalizes)
             for name, own in found.items()
         }
         self.__dict__.pop("beta_search_", None)  # of an earlier fit
@@ -298,7 +310,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 separation=np.array(separations),
             )
         self._warn(best)
-        warn_of_strangers(views, expanded(best.placement.strangers, kept, len(views), False))
+        warn_of_unplaced(views, place_values(best.placement.strangers, kept, len(views), False))
         if interrupted or tried[-1].run.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         return self
@@ -347,8 +359,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         return start / start.sum()
 
     def _try(
-        self, found: Mapping[str, Measured], n: int, factors: Sequence[Mapping[str, float]], start: np.ndarray
-    ) -> list[Fitted]:
+        self, found: Mapping[str, ComparableView], n: int, factors: Sequence[Mapping[str, float]], start: np.ndarray
+    ) -> list[FittedMixture]:
         """A mixture for each sharpness; Ctrl-C ends it with those that there are."""
         tried = []
         for own in factors:
@@ -358,13 +370,15 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
                 break
         return tried
 
-    def _train(self, found: Mapping[str, Measured], n: int, betas: Mapping[str, float], start: np.ndarray) -> Fitted:
+    def _train(
+        self, found: Mapping[str, ComparableView], n: int, betas: Mapping[str, float], start: np.ndarray
+    ) -> FittedMixture:
         """Find the shares and the weights, and who belongs to whom."""
-        A = components(found, betas, n)
-        seen = seen_in_fit(found, betas, normalizer=self._normalizes)
+        A = build_likelihoods(found, betas, n)
+        seen = collect_fitted_points(found, betas, normalizer=self._normalizes)
         log_C = asarray_like(np.concatenate([own.log_normalizer for own in seen.values()]), A.kind)
         weighting = WEIGHTS[self.weights]
-        states = weighting.states(Problem(A, log_C, start, min(self.tol, GAP), self.tol, self.min_weight))
+        states = weighting.states(MixtureProblem(A, log_C, start, min(self.tol, GAP), self.tol, self.min_weight))
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             # states say themselves when they are settled
             ended = run(states, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
@@ -373,19 +387,19 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             return {name: own.exemplars_at(betas[name], support) for name, own in found.items()}
 
         shares = to_numpy(ended.state.q)
-        q = gathered(views(np.flatnonzero(shares)), seen, shares)
+        q = merge_duplicates(views(np.flatnonzero(shares)), seen, shares)
         support = np.argsort(-q, kind="stable")[: np.count_nonzero(q)]
         n_clusters = min(self.n_clusters or len(support), len(support))
-        check_memory(n, n_clusters)
+        check_probability_memory(n, n_clusters)
         model = Exemplars(views(support), np.log(q[support]), n_clusters, ended.state.log_weights, weighting.combine)
         likelihood = float(namespace(ended.state.q).mean(A @ ended.state.q))
-        return Fitted(ended, q, support, model, seen, likelihood, model.place(seen, n))
+        return FittedMixture(ended, q, support, model, seen, likelihood, model.place(seen, n))
 
-    def _store(self, fitted: Fitted, placement: Placement, kept: np.ndarray, n: int) -> None:
+    def _store(self, fitted: FittedMixture, placement: Placement, kept: np.ndarray, n: int) -> None:
         """Set the attributes; whoever has no view that says something goes to the largest cluster's exemplar."""
         state, model = fitted.run.state, fitted.model
-        self.labels_ = expanded(placement.P.argmax(axis=1), kept, n, 0)
-        self.priors_ = expanded(fitted.q, kept, n, 0.0)
+        self.labels_ = place_values(placement.P.argmax(axis=1), kept, n, 0)
+        self.priors_ = place_values(fitted.q, kept, n, 0.0)
         self.exemplars_ = kept[fitted.support[: model.n_clusters]]
         self.n_clusters_ = model.n_clusters
         self.view_weights_ = dict(zip(model.views, state.weights.tolist(), strict=True))
@@ -393,9 +407,9 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         self.gap_ = state.gap
         self.history_ = Table.from_rows(fitted.run.history)
         self.n_iter_, self.converged_ = fitted.run.n_iter, fitted.run.converged
-        store_agreement(self, {name: expanded(own, kept, n, -1) for name, own in placement.view_labels.items()})
+        store_agreement(self, {name: place_values(own, kept, n, -1) for name, own in placement.view_labels.items()})
 
-    def _warn(self, fitted: Fitted) -> None:
+    def _warn(self, fitted: FittedMixture) -> None:
         """Say what makes the result less than it should be."""
         problems: list[tuple[str, type[Warning]]] = []
         if not (fitted.run.converged and self.gap_ <= max(self.tol, GAP)) and not fitted.run.interrupted:
@@ -436,7 +450,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         """
         return self._place(X).P.argmax(axis=1)
 
-    @available_if(has_probabilities)
+    @available_if(check_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each cluster, given that it is one of them: the posterior of Eq 14.
 
@@ -459,9 +473,9 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             use_threads(self.n_jobs),
             explain_out_of_memory(f"the comparison of {len(views):,} entities with the exemplars"),
         ):
-            seen = seen_in(views, self._known)
+            seen = collect_new_points(views, self._known)
             placement = self._placer.place(seen, len(views))
-        warn_of_strangers(views, placement.strangers)
+        warn_of_unplaced(views, placement.strangers)
         return placement
 
     def __sklearn_tags__(self) -> Any:
@@ -471,22 +485,24 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         return tags
 
 
-def expanded(values: np.ndarray, kept: np.ndarray, n: int, otherwise: float) -> np.ndarray:
+def place_values(values: np.ndarray, kept: np.ndarray, n: int, otherwise: float) -> np.ndarray:
     """Values of those that are kept among all."""
     found = np.full(n, otherwise, dtype=values.dtype)
     found[kept] = values
     return found
 
 
-def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
+def compute_separation(found: Mapping[str, ComparableView], fitted: FittedMixture) -> float:
     """How well clusters are separated (Calinski & Harabasz 1974), by their scatter in all views alike."""
     labels, n_clusters = fitted.placement.P.argmax(axis=1), fitted.model.n_clusters
     shares = []
     for own in found.values():
         if not own.mean:
             continue  # the view of one entity
-        distances = PairDistances.between(own.measure, own.points, own.exemplars, held=False)
-        of_clusters, _ = means(Space(own.entities, distances, 1.0), asarray_like(labels, own.points.X), n_clusters)
+        distances = PairwiseDistances.between(own.measure, own.points, own.exemplars, held=False)
+        of_clusters, _ = compute_kernel_means(
+            DistanceSpace(own.entities, distances, 1.0), asarray_like(labels, own.points.X), n_clusters
+        )
         sizes = np.bincount(labels[own.entities], minlength=n_clusters)
         shares.append(float(sizes @ to_numpy(of_clusters.spread)) / (len(own.entities) * own.mean / 2))
     n = len(labels)
@@ -496,7 +512,7 @@ def separation(found: Mapping[str, Measured], fitted: Fitted) -> float:
     return np.inf if within <= 0 else (1 - within) / (n_clusters - 1) / (within / (n - n_clusters))
 
 
-def check_memory(n: int, n_clusters: int) -> None:
+def check_probability_memory(n: int, n_clusters: int) -> None:
     """Refuse so many clusters that the probabilities of all entities in them would not fit."""
     needed, free = TABLES * n * n_clusters * 8, available_memory()
     if free is not None and needed > free:
@@ -509,40 +525,40 @@ def check_memory(n: int, n_clusters: int) -> None:
 class Placer(Protocol):
     """What gives entities to clusters."""
 
-    def place(self, seen: Mapping[str, Seen], n: int) -> Placement:
+    def place(self, seen: Mapping[str, ViewPoints], n: int) -> Placement:
         """Of n entities, as they are seen in each view."""
 
 
-def as_they_are(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> tuple[Placer, bool]:  # noqa: ARG001
+def as_they_are(fitted: FittedMixture, found: Mapping[str, ComparableView], verbose: bool) -> tuple[Placer, bool]:  # noqa: ARG001
     """The exemplars decide."""
     return fitted.model, False
 
 
-def by_kernel_kmeans(fitted: Fitted, found: Mapping[str, Measured], verbose: bool) -> tuple[Placer, bool]:
+def by_kernel_kmeans(fitted: FittedMixture, found: Mapping[str, ComparableView], verbose: bool) -> tuple[Placer, bool]:
     """Kernel k-means from these clusters, on the weighted sum of the views' kernels; also whether Ctrl-C ended it."""
     weights = fitted.run.state.weights.tolist()
-    held, spaces = held_tables(found), []
+    held, spaces = choose_tables_in_memory(found), []
     for (name, own), weight in zip(found.items(), weights, strict=True):
-        distances = PairDistances.between(own.measure, own.points, own.exemplars, held=held[name])
-        spaces.append(Space(own.entities, distances, weight))
+        distances = PairwiseDistances.between(own.measure, own.points, own.exemplars, held=held[name])
+        spaces.append(DistanceSpace(own.entities, distances, weight))
     n_clusters, labels = fitted.model.n_clusters, fitted.placement.P.argmax(axis=1)
-    states = multi_view_kernel_kmeans(spaces, asarray_like(labels, next(iter(found.values())).points.X), n_clusters)
+    states = iterate_kernel_kmeans(spaces, asarray_like(labels, next(iter(found.values())).points.X), n_clusters)
     with progress("kernel k-means", 1, verbose) as show:
         ended = run(states, max_iter=ROUNDS, tol=0.0, patience=ROUNDS, report=partial(show, 0))
     views = {
-        name: ViewMeans(own.measure, own.exemplars, means, weight)
+        name: ViewClusterMeans(own.measure, own.exemplars, means, weight)
         for (name, own), means, weight in zip(found.items(), ended.state.means, weights, strict=True)
     }
-    return Refined(views, n_clusters), ended.interrupted
+    return RefinedClusters(views, n_clusters), ended.interrupted
 
 
-REFINEMENTS: dict[str | None, Callable[[Fitted, Mapping[str, Measured], bool], tuple[Placer, bool]]] = {
+REFINEMENTS: dict[str | None, Callable[[FittedMixture, Mapping[str, ComparableView], bool], tuple[Placer, bool]]] = {
     None: as_they_are,
     "kernel-kmeans": by_kernel_kmeans,
 }
 
 
-def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
+def warn_of_unplaced(views: Views, strangers: np.ndarray) -> None:
     """Say who shares no view with any exemplar."""
     lost = np.flatnonzero(strangers)
     if len(lost):

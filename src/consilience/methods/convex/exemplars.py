@@ -18,7 +18,7 @@ from ..._saving import refer_as, save_as
 from ...arrays import Array, KernelMatrix, KernelRows, asarray_like, machine_epsilon, namespace, to_numpy
 from ...arrays.pairwise import concat_blocks
 from ...divergences import Measure
-from .components import log_sums, places, spread, wide
+from .components import as_float64, expand_to_all, log_sum_exp, number_present
 
 NOWHERE = -1  # label of an entity in a view that says nothing of it
 SAME = 64  # rows nearer than so many units of rounding are the same
@@ -26,7 +26,7 @@ CHUNK = 256  # exemplars that are looked for among all entities at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Exponents:
+class NegativeDivergence:
     """Minus the divergence, as a kernel."""
 
     measure: Measure
@@ -57,14 +57,16 @@ class ViewExemplars:
     def compare(self, points: KernelRows, log_q: np.ndarray, n_clusters: int) -> Comparison:
         """Points against the exemplars, of whom the first `n_clusters` stand for clusters."""
         heads = self.there[:n_clusters]
-        n_heads, at = int(heads.sum()), places(heads)
+        n_heads, at = int(heads.sum()), number_present(heads)
 
         def one_block(rows: slice, tile: Array) -> tuple[Array, ...]:
-            minus_d = wide(tile)
+            minus_d = as_float64(tile)
             own = self.beta * minus_d + asarray_like(log_q[self.there], minus_d)
             same = self.is_same(points.at(rows), minus_d)
-            first = (spread(table[:, :n_heads], at, never, axis=1) for table, never in ((own, -np.inf), (same, False)))
-            return (log_sums(own), *first)
+            first = (
+                expand_to_all(table[:, :n_heads], at, never, axis=1) for table, never in ((own, -np.inf), (same, False))
+            )
+            return (log_sum_exp(own), *first)
 
         if not self.there.any():
             return Comparison.of_nothing(points.X.shape[0], n_clusters)
@@ -77,20 +79,20 @@ class ViewExemplars:
 
     def matrix(self, points: KernelRows) -> KernelMatrix:
         """Minus the divergences of points from the exemplars that have the view."""
-        return KernelMatrix(Exponents(self.measure), points, self.side, held=False)
+        return KernelMatrix(NegativeDivergence(self.measure), points, self.side, held=False)
 
     def is_same(self, points: KernelRows, minus_d: Array) -> Array:
         """Which divergences are nothing but rounding in the sum of the rows' own terms."""
         unit = SAME * machine_epsilon(points.X)
-        own, others = (own_sizes(side) for side in (points, self.side))
+        own, others = (row_term_sizes(side) for side in (points, self.side))
         return minus_d >= -unit * (own[:, None] + others)
 
 
-def own_sizes(side: KernelRows) -> Array:
+def row_term_sizes(side: KernelRows) -> Array:
     """How large the rows' own terms are; given distances have none."""
     if side.own is None:
         return asarray_like(np.zeros(side.X.shape[0]), side.X)
-    return namespace(side.own).abs(wide(side.own))
+    return namespace(side.own).abs(as_float64(side.own))
 
 
 class Comparison(NamedTuple):
@@ -107,7 +109,7 @@ class Comparison(NamedTuple):
         return cls(np.full(n, -np.inf), never, never > 0)
 
 
-class Seen(NamedTuple):
+class ViewPoints(NamedTuple):
     """Entities in one view."""
 
     entities: np.ndarray  # the positions of those that have it
@@ -115,7 +117,7 @@ class Seen(NamedTuple):
     log_normalizer: np.ndarray  # (n of the view,) log C(x)
 
 
-class Sight(NamedTuple):
+class ViewComparison(NamedTuple):
     """What a view says of the entities that have it."""
 
     entities: np.ndarray
@@ -123,11 +125,11 @@ class Sight(NamedTuple):
     comparison: Comparison
 
 
-Combination = Callable[[Sequence[Sight], np.ndarray, tuple[int, int]], np.ndarray]
+Combination = Callable[[Sequence[ViewComparison], np.ndarray, tuple[int, int]], np.ndarray]
 
 
 @refer_as("weighted-posterior")
-def weighted_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def combine_weighted(sights: Sequence[ViewComparison], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Log of q_k times the weighted sum of the views' likelihoods (Eq 14 without its denominator): (n, clusters)."""
     found = np.full(shape, -np.inf)
     for (entities, log_C, own), log_weight in zip(sights, log_weights, strict=True):
@@ -136,7 +138,7 @@ def weighted_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: 
 
 
 @refer_as("mean-posterior")
-def mean_posterior(sights: Sequence[Sight], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:  # noqa: ARG001
+def combine_mean(sights: Sequence[ViewComparison], log_weights: np.ndarray, shape: tuple[int, int]) -> np.ndarray:  # noqa: ARG001
     """Log of the sum over views of each view's own posterior: (n, clusters)."""
     found = np.full(shape, -np.inf)
     for entities, _, own in sights:
@@ -165,11 +167,11 @@ class Exemplars:
     log_weights: np.ndarray  # (views,)
     combine: Combination
 
-    def place(self, seen: Mapping[str, Seen], n: int) -> Placement:
+    def place(self, seen: Mapping[str, ViewPoints], n: int) -> Placement:
         """Give entities to clusters; an exemplar, or whoever is the same as one, to its own (Eq 15)."""
         k = self.n_clusters
         sights = [
-            Sight(own.entities, own.log_normalizer, self.views[name].compare(own.points, self.log_q, k))
+            ViewComparison(own.entities, own.log_normalizer, self.views[name].compare(own.points, self.log_q, k))
             for name, own in seen.items()
         ]
         weights = self.log_weights[[list(self.views).index(name) for name in seen]]
@@ -182,10 +184,10 @@ class Exemplars:
             looked_at[own.entities] = True
         P = softmax(np.where(strangers[:, None], self.log_q[:k], scores), axis=1)
         P[ones] = np.eye(k)[same[ones].argmax(axis=1)]
-        labels = {name: view_labels(sight, n) for name, sight in zip(seen, sights, strict=True)}
+        labels = {name: label_by_view(sight, n) for name, sight in zip(seen, sights, strict=True)}
         return Placement(P, strangers & looked_at & ~ones, labels)
 
-    def same(self, sights: Sequence[Sight], n: int) -> np.ndarray:
+    def same(self, sights: Sequence[ViewComparison], n: int) -> np.ndarray:
         """Which entity is the same as which exemplar in all views that either has: (entities, clusters)."""
         agree, n_views = np.zeros((n, self.n_clusters), dtype=np.int64), np.zeros(n, dtype=np.int64)
         for entities, _, own in sights:
@@ -195,7 +197,7 @@ class Exemplars:
         return (agree == of_exemplars) & (agree == n_views[:, None])
 
 
-def view_labels(sight: Sight, n: int) -> np.ndarray:
+def label_by_view(sight: ViewComparison, n: int) -> np.ndarray:
     """The cluster that one view alone would give each entity."""
     joint = sight.comparison.joint
     labels = np.full(n, NOWHERE)
@@ -203,7 +205,7 @@ def view_labels(sight: Sight, n: int) -> np.ndarray:
     return labels
 
 
-def gathered(views: Mapping[str, ViewExemplars], seen: Mapping[str, Seen], q: np.ndarray) -> np.ndarray:
+def merge_duplicates(views: Mapping[str, ViewExemplars], seen: Mapping[str, ViewPoints], q: np.ndarray) -> np.ndarray:
     """The same shares, with those of identical entities all given to the first of them; views hold who has one."""
     support = np.flatnonzero(q)
     there = {name: np.isin(np.arange(len(q)), own.entities) for name, own in seen.items()}
@@ -212,19 +214,19 @@ def gathered(views: Mapping[str, ViewExemplars], seen: Mapping[str, Seen], q: np
     for start in range(0, len(support), CHUNK):
         chosen = np.arange(start, min(start + CHUNK, len(support)))
         parts = {name: whole.some(chosen) for name, whole in views.items()}
-        agree = [agreement(own, seen[name].points, there[name]) for name, own in parts.items() if own.there.any()]
-        firsts.append(first_same(reduce(add, agree), n_views, support[chosen]))
+        agree = [match_exemplars(own, seen[name].points, there[name]) for name, own in parts.items() if own.there.any()]
+        firsts.append(find_first_duplicates(reduce(add, agree), n_views, support[chosen]))
     return np.bincount(np.concatenate(firsts), weights=q[support], minlength=len(q))
 
 
-def agreement(view: ViewExemplars, points: KernelRows, there: np.ndarray) -> Array:
+def match_exemplars(view: ViewExemplars, points: KernelRows, there: np.ndarray) -> Array:
     """One where an entity is the same as an exemplar in this view, zero also where either lacks it."""
     same = view.same(points)
-    same = spread(spread(same, places(view.there), False, axis=1), places(there), False)
+    same = expand_to_all(expand_to_all(same, number_present(view.there), False, axis=1), number_present(there), False)
     return namespace(same).astype(same, namespace(same).int16)
 
 
-def first_same(agree: Array, n_views: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
+def find_first_duplicates(agree: Array, n_views: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
     """The first entity that is the same as each exemplar in all views that either has; at the latest itself."""
     xp = namespace(agree)
     of_entity, of_exemplar, entity, itself = (

@@ -29,8 +29,8 @@ from ...data import Views, resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ..common.input_checks import validate_blocks, warn_about_zero_rows
 from ..common.similarities import named, only
-from .algorithm import AllViews, ViewComponents
-from .exemplars import Seen, ViewExemplars, own_sizes
+from .algorithm import StackedLikelihoods, ViewLikelihoods
+from .exemplars import ViewExemplars, ViewPoints, row_term_sizes
 
 NOTHING = 100  # units of rounding: a mean divergence that is none
 LOST = "takes no part in the clustering and gets the cluster of the largest prior"
@@ -38,7 +38,7 @@ SHARE = 0.5  # of the memory that is free, which tables of likelihoods may take
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class ComparableView:
     """The entities that have a view, ready to be compared in it."""
 
     X: Any
@@ -61,7 +61,7 @@ class Measured:
 
 
 @save_as("exemplar-reference")
-class Known(NamedTuple):
+class FittedDivergence(NamedTuple):
     """What others are compared by in a view."""
 
     divergence: PairDivergence
@@ -71,7 +71,7 @@ class Known(NamedTuple):
     normalizes: bool  # whether densities are compared
 
 
-def by_name(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
+def resolve_divergences(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
     """The divergence of each view, as an object, from what the user gave."""
     chosen = {}
     for name, own in resolve_per_view("divergence", given, names).items():
@@ -86,9 +86,11 @@ def by_name(given: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
     return chosen
 
 
-def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[dict[str, Measured], np.ndarray]:
+def prepare_comparisons(
+    views: Views, divergences: Mapping[str, PairDivergence]
+) -> tuple[dict[str, ComparableView], np.ndarray]:
     """The entities of each view, ready to be compared; also who has any view that says something, by position."""
-    found: dict[str, Measured] = {}
+    found: dict[str, ComparableView] = {}
     present: dict[str, np.ndarray] = {}
     for name, (X, there) in validate_blocks(views).items():
         divergence = divergences[name]
@@ -102,10 +104,10 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
             measure = divergence.learn(X)
             points, exemplars = measure.points(X), measure.exemplars(X)
         mean = measure.total(points, exemplars) / X.shape[0] ** 2
-        size = float(namespace(X).mean(own_sizes(points)))
+        size = float(namespace(X).mean(row_term_sizes(points)))
         if X.shape[0] > 1 and mean <= NOTHING * machine_epsilon(X) * size:
             raise ValueError(f"view {name!r} puts no two entities apart: leave the view out")
-        found[name] = Measured(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
+        found[name] = ComparableView(X, measure, points, exemplars, np.flatnonzero(present[name]), max(mean, 0.0))
     warn_about_zero_rows(views, present, LOST)
     for name, own in found.items():
         if own.measure.caveat:
@@ -114,9 +116,9 @@ def measured(views: Views, divergences: Mapping[str, PairDivergence]) -> tuple[d
     return {name: replace(own, entities=np.searchsorted(kept, own.entities)) for name, own in found.items()}, kept
 
 
-def held_tables(found: Mapping[str, Measured]) -> dict[str, bool]:
+def choose_tables_in_memory(found: Mapping[str, ComparableView]) -> dict[str, bool]:
     """Which views may have a table of all pairs held, as far as memory goes."""
-    held, budget = {}, memory_for_tables(next(iter(found.values())).points.X)
+    held, budget = {}, limit_table_memory(next(iter(found.values())).points.X)
     for name, own in found.items():
         table = len(own.entities) ** 2 * itemsize(own.points.X)
         held[name] = fits_in_memory(table, own.points.X) and table <= budget
@@ -124,7 +126,7 @@ def held_tables(found: Mapping[str, Measured]) -> dict[str, bool]:
     return held
 
 
-def memory_for_tables(X: Array) -> float:
+def limit_table_memory(X: Array) -> float:
     """Bytes that tables may take together, where rows like X are."""
     on_device, here = available_device_memory(X), available_memory()
     if on_device is not None:
@@ -132,26 +134,28 @@ def memory_for_tables(X: Array) -> float:
     return np.inf if here is None else SHARE * here
 
 
-def components(found: Mapping[str, Measured], betas: Mapping[str, float], n: int) -> AllViews:
+def build_likelihoods(found: Mapping[str, ComparableView], betas: Mapping[str, float], n: int) -> StackedLikelihoods:
     """The likelihoods of all entities under each other."""
-    held, views = held_tables(found), {}
+    held, views = choose_tables_in_memory(found), {}
     for name, own in found.items():
         matrix = KernelMatrix(Likelihood(own.measure, betas[name]), own.points, own.exemplars, held[name])
-        views[name] = ViewComponents(matrix, own.entities, n)
-    return AllViews(views, n)
+        views[name] = ViewLikelihoods(matrix, own.entities, n)
+    return StackedLikelihoods(views, n)
 
 
-def seen_in_fit(found: Mapping[str, Measured], betas: Mapping[str, float], *, normalizer: bool) -> dict[str, Seen]:
+def collect_fitted_points(
+    found: Mapping[str, ComparableView], betas: Mapping[str, float], *, normalizer: bool
+) -> dict[str, ViewPoints]:
     """The entities of the fit as points."""
     seen = {}
     for name, own in found.items():
         with named(name):
             log_C = own.measure.log_normalizer(own.X, betas[name]) if normalizer else np.zeros(len(own.entities))
-        seen[name] = Seen(own.entities, own.points, log_C)
+        seen[name] = ViewPoints(own.entities, own.points, log_C)
     return seen
 
 
-def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
+def collect_new_points(views: Views, known: Mapping[str, FittedDivergence]) -> dict[str, ViewPoints]:
     """Other entities as points, in each view that they have."""
     seen, present = {}, {}
     for name, (X, there) in validate_blocks(views).items():
@@ -162,6 +166,6 @@ def seen_in(views: Views, known: Mapping[str, Known]) -> dict[str, Seen]:
                 rows = as_rows_like(only(X, present[name]), own.kind)
                 points = own.measure.others(rows)
                 log_C = own.measure.log_normalizer(rows, own.beta) if own.normalizes else np.zeros(rows.shape[0])
-            seen[name] = Seen(np.flatnonzero(present[name]), points, log_C)
+            seen[name] = ViewPoints(np.flatnonzero(present[name]), points, log_C)
     warn_about_zero_rows(views, present, LOST)
     return seen

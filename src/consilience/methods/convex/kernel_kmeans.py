@@ -14,37 +14,37 @@ import numpy as np
 from ..._saving import save_as
 from ...arrays import Array, asarray_like, count_labels, keep_where, namespace, to_numpy
 from ..common.run import run
-from .components import as_real, places, positive, spread, wide
+from .components import as_float64, as_real_array, expand_to_all, number_present, replace_nonpositive
 
 TIE = 1e-13  # share of the largest distance: what is no difference
 ROUNDING = 1e-5  # asymmetry of a kernel, as a share of its largest entry, that is let pass
 
 
-class Distances(Protocol):
+class DistanceProduct(Protocol):
     """Squared distances between entities (columns) and some entities (rows): a matrix that multiplies."""
 
     def __matmul__(self, U: Array) -> Array:
         """The matrix times a thin one."""
 
 
-class Space(NamedTuple):
+class DistanceSpace(NamedTuple):
     """One view."""
 
     entities: np.ndarray  # who has it, by position
-    distances: Distances  # of theirs: (n of the view, n of the view)
+    distances: DistanceProduct  # of theirs: (n of the view, n of the view)
     weight: float
 
 
 @save_as("kernel-means")
 @dataclass(frozen=True, eq=False)
-class Means:
+class KernelMeans:
     """The mean of each cluster in one view, known by the partition."""
 
     members: Array  # (n of the view, clusters) one over the cluster's size for its members
     spread: Array  # (clusters,) mean squared distance of members from the mean
     far: float  # the largest mean squared distance of an entity from members of a cluster
 
-    def away(self, distances: Distances) -> Array:
+    def away(self, distances: DistanceProduct) -> Array:
         """Squared distance of each row from each mean."""
         return self.away_by(distances @ self.members)
 
@@ -60,15 +60,15 @@ class Means:
         return xp.where(absent, farthest + self.far, away)
 
 
-def means(space: Space, labels: Array, n_clusters: int) -> tuple[Means, Array]:
+def compute_kernel_means(space: DistanceSpace, labels: Array, n_clusters: int) -> tuple[KernelMeans, Array]:
     """The means of a partition in one view, and each entity's squared distances from them."""
     xp = namespace(labels)
     own, clusters = xp.take(labels, asarray_like(space.entities, labels)), asarray_like(np.arange(n_clusters), labels)
-    members = wide(own[:, None] == clusters)
-    members = members / positive(xp.sum(members, axis=0))
+    members = as_float64(own[:, None] == clusters)
+    members = members / replace_nonpositive(xp.sum(members, axis=0))
     to_members = space.distances @ members
     far = float(xp.max(to_members)) or 1.0
-    found = Means(members, xp.sum(members * to_members, axis=0) / 2, far)
+    found = KernelMeans(members, xp.sum(members * to_members, axis=0) / 2, far)
     return found, found.away_by(to_members)
 
 
@@ -77,7 +77,7 @@ class KernelKMeansState:
     """A partition and what it costs: the weighted sum of squared distances from the means."""
 
     labels: Array
-    means: list[Means]
+    means: list[KernelMeans]
     cost: float
     settled: bool
     comparable: bool = True
@@ -91,29 +91,31 @@ class KernelKMeansState:
         return {"cost": self.cost}
 
 
-def multi_view_kernel_kmeans(spaces: Sequence[Space], labels: Array, n_clusters: int) -> Iterator[KernelKMeansState]:
+def iterate_kernel_kmeans(
+    spaces: Sequence[DistanceSpace], labels: Array, n_clusters: int
+) -> Iterator[KernelKMeansState]:
     """One state a round, the first that of the partition given: everybody goes to the nearest mean."""
     xp, everybody = namespace(labels), np.arange(labels.shape[0])
-    at = [places(np.isin(everybody, space.entities)) for space in spaces]
+    at = [number_present(np.isin(everybody, space.entities)) for space in spaces]
     while True:
-        found, distances = zip(*(means(space, labels, n_clusters) for space in spaces), strict=True)
+        found, distances = zip(*(compute_kernel_means(space, labels, n_clusters) for space in spaces), strict=True)
         weighted = (space.weight * own for space, own in zip(spaces, distances, strict=True))
-        away = reduce(add, (spread(own, rows, 0.0) for own, rows in zip(weighted, at, strict=True)))
-        current, nearest = of_label(away, labels), xp.argmin(away, axis=1)
+        away = reduce(add, (expand_to_all(own, rows, 0.0) for own, rows in zip(weighted, at, strict=True)))
+        current, nearest = take_labeled(away, labels), xp.argmin(away, axis=1)
         # a tie is no reason to move, nor is what rounding makes of one: two might change places for ever
-        gains = of_label(away, nearest) < current - TIE * xp.max(away)
-        following = refilled(xp.where(gains, nearest, labels), current, n_clusters)
+        gains = take_labeled(away, nearest) < current - TIE * xp.max(away)
+        following = refill_empty(xp.where(gains, nearest, labels), current, n_clusters)
         settled = bool(xp.all(following == labels))
         yield KernelKMeansState(labels, list(found), float(xp.sum(current)), settled)
         labels = following
 
 
-def of_label(table: Array, labels: Array) -> Array:
+def take_labeled(table: Array, labels: Array) -> Array:
     """In each row the number of its cluster."""
     return namespace(table).take_along_axis(table, labels[:, None], axis=1)[:, 0]
 
 
-def refilled(given: Array, distances: Array, n_clusters: int) -> Array:
+def refill_empty(given: Array, distances: Array, n_clusters: int) -> Array:
     """The same partition, with whoever lies farthest from their mean moved into clusters that nobody is in."""
     sizes = to_numpy(count_labels(given, n_clusters))
     if sizes.all():
@@ -171,7 +173,7 @@ def kernel_kmeans(kernel: Any, init: Any, *, max_iter: int = 300) -> KernelKMean
     >>> found.labels.tolist(), found.cost
     ([0, 0, 1, 1], 1.0)
     """
-    K = as_real("kernel", kernel)
+    K = as_real_array("kernel", kernel)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
         raise ValueError(f"kernel must be a square matrix of inner products, got shape {K.shape}: give X @ X.T")
     if not np.isfinite(K).all() or np.abs(K - K.T).max() > ROUNDING * np.abs(K).max():
@@ -181,13 +183,15 @@ def kernel_kmeans(kernel: Any, init: Any, *, max_iter: int = 300) -> KernelKMean
         raise ValueError(f"init must be {len(K)} whole numbers from 0 on, got {labels.dtype} of shape {labels.shape}")
     if not isinstance(max_iter, Integral) or max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
-    states = multi_view_kernel_kmeans([Space(np.arange(len(K)), Apart(K), 1.0)], labels, int(labels.max()) + 1)
+    states = iterate_kernel_kmeans(
+        [DistanceSpace(np.arange(len(K)), KernelDistances(K), 1.0)], labels, int(labels.max()) + 1
+    )
     ended = run(states, max_iter=max_iter, tol=0.0, patience=max_iter, report=lambda *_: None)
     return KernelKMeans(ended.state.labels, ended.state.cost, ended.n_iter, ended.converged)
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class KernelDistances:
     """Squared distances from inner products."""
 
     K: np.ndarray

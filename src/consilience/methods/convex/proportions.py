@@ -26,9 +26,20 @@ import scipy.sparse as sp
 
 from ...arrays import Array, asarray_like, is_array, map_chunks, namespace, split_slice, to_numpy
 from ...arrays.pairwise import fetch_numbers
-from .components import AHEAD, LOSS, ROUNDING, SLOPE, Components, as_real, objective, positive, ratio, some_columns
-from .conjugate import conjugate_step
-from .quadratic import nonnegative_minimum
+from .components import (
+    AHEAD,
+    LOSS,
+    ROUNDING,
+    SLOPE,
+    LikelihoodMatrix,
+    as_real_array,
+    compute_objective,
+    divide_weights,
+    replace_nonpositive,
+    take_few_columns,
+)
+from .conjugate import take_conjugate_step
+from .quadratic import minimize_nonnegative
 
 NEW = 50  # components that join in a round, or as many as there are if these are more
 ALIKE = 0.9  # cosine above which one of two components has to wait for the next round
@@ -94,14 +105,14 @@ def mixture_proportions(
     >>> found.q.round(3).tolist(), found.gap < 1e-6
     ([0.75, 0.0, 0.0, 0.0, 0.25], True)
     """
-    A: Components = likelihoods
+    A: LikelihoodMatrix = likelihoods
     log_scale: Array = 0.0
     if not hasattr(likelihoods, "squared_sums"):
-        A, log_scale = scaled_table(likelihoods)
+        A, log_scale = scale_likelihoods(likelihoods)
         weights, start = (None if given is None else to_numpy(given) for given in (weights, start))
     n_points, n_components = A.shape
-    w = checked("weights", weights, n_points)
-    q = checked("start", start, n_components)
+    w = check_distribution("weights", weights, n_points)
+    q = check_distribution("start", start, n_components)
     impossible = (A @ q <= 0) & (w > 0)
     if bool(namespace(w).any(impossible)):
         raise ValueError(
@@ -113,7 +124,7 @@ def mixture_proportions(
     if not isinstance(tol, Real) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
     found = None
-    for found in proportions(A, w, q):
+    for found in iterate_proportions(A, w, q):
         if found.gap <= tol or found.n_iter >= max_iter:
             break
     assert found is not None, "there is at least one round"
@@ -121,18 +132,18 @@ def mixture_proportions(
     return Proportions(found.q, found.gap, reached, found.n_iter, found.gap <= tol)
 
 
-def proportions(A: Components, w: Array, q: Array) -> Iterator[Proportions]:
+def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Proportions]:
     """One state a round from these shares on; the objective never falls. Weights sum to one.
 
     Ends where rounding leaves nothing to gain.
     """
-    xp, largest = namespace(q), largest_set(A.shape)
-    mixture = Mixture.starting(A, q, largest)
+    xp, largest = namespace(q), limit_set_size(A.shape)
+    mixture = ActiveSet.starting(A, q, largest)
     dense, best, waited = False, (np.inf, -np.inf), 0
     for n_iter in count(int(len(mixture.chosen) > 0)):  # many shares may be as good as few: a start is no answer
         Q = mixture.likelihood
-        g = A.T @ ratio(w, Q)
-        found = Proportions(mixture.shares(), float(xp.max(g)) - 1, objective(w, Q), n_iter)
+        g = A.T @ divide_weights(w, Q)
+        found = Proportions(mixture.shares(), float(xp.max(g)) - 1, compute_objective(w, Q), n_iter)
         if n_iter:
             yield found
         gains = found.gap < best[0] or found.objective > best[1] + ROUNDING * abs(best[1])
@@ -141,13 +152,13 @@ def proportions(A: Components, w: Array, q: Array) -> Iterator[Proportions]:
             return
         dense = dense or len(mixture.chosen) > largest or (len(mixture.chosen) > MANY and mixture.x[0] > MOST)
         if dense:
-            mixture = Mixture.of_one(*conjugate_step(A, w, found.q, Q, g))
+            mixture = ActiveSet.of_one(*take_conjugate_step(A, w, found.q, Q, g))
         else:
             mixture = mixture.joined_by(A, w, g).improved(w, AHEAD * found.gap)
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class ActiveSet:
     """Shares of a set of components, and of a mixture of all components as if it were one more."""
 
     base: Array  # (components,) the shares within that mixture
@@ -156,12 +167,12 @@ class Mixture:
     B: Array  # (points, 1 + chosen) their columns
 
     @classmethod
-    def of_one(cls, q: Array, Q: Array) -> Mixture:
+    def of_one(cls, q: Array, Q: Array) -> ActiveSet:
         """Nothing but the mixture of all."""
         return cls(q, np.zeros(0, np.int64), np.ones(1), Q[:, None])
 
     @classmethod
-    def starting(cls, A: Components, q: Array, largest: int) -> Mixture:
+    def starting(cls, A: LikelihoodMatrix, q: Array, largest: int) -> ActiveSet:
         """Shares so sparse that they are a set come as one; others stay a mixture."""
         xp = namespace(q)
         if int(xp.count_nonzero(q)) > min(largest, SPARSE * q.shape[0]):
@@ -186,44 +197,46 @@ class Mixture:
         q = float(self.x[0]) * self.base + self.of_set(self.x[1:])
         return q / namespace(q).sum(q)
 
-    def joined_by(self, A: Components, w: Array, g: Array) -> Mixture:
+    def joined_by(self, A: LikelihoodMatrix, w: Array, g: Array) -> ActiveSet:
         """Components that would raise the objective join, the steepest first, none of them much like another."""
         xp = namespace(g)
         new = xp.nonzero((g > 1) & ~self.of_set(np.ones(len(self.chosen), dtype=bool)))[0]
         most = min(max(NEW, len(self.chosen)), new.shape[0])
         joining = to_numpy(xp.take(new, xp.argsort(-xp.take(g, new), stable=True)[:most]))
         columns = A.columns(joining)
-        different = unlike(columns * ratio(xp.sqrt(w), self.likelihood)[:, None])
-        return Mixture(
+        different = select_dissimilar(columns * divide_weights(xp.sqrt(w), self.likelihood)[:, None])
+        return ActiveSet(
             self.base,
             np.append(self.chosen, joining[different]),
             np.append(self.x, np.zeros(len(different))),
-            xp.concat([self.B, some_columns(columns, different)], axis=1),
+            xp.concat([self.B, take_few_columns(columns, different)], axis=1),
         )
 
-    def improved(self, w: Array, accuracy: float) -> Mixture:
+    def improved(self, w: Array, accuracy: float) -> ActiveSet:
         """The best shares of the set, to within an accuracy; components that have none leave."""
         x = self.x
         for _ in range(NEWTON_STEPS):
-            g, H = derivatives(self.B, w, self.B @ asarray_like(x, self.B))
+            g, H = compute_derivatives(self.B, w, self.B @ asarray_like(x, self.B))
             if g.max() - 1 <= accuracy:
                 break
-            towards = nonnegative_minimum(H, 2 * g - 1, (x > 0) | (g > 1))
-            better = line_search(self.B, w, x, towards - x, g)
+            towards = minimize_nonnegative(H, 2 * g - 1, (x > 0) | (g > 1))
+            better = search_line(self.B, w, x, towards - x, g)
             if better is None:
                 break
             x = better
         kept = x > 0
         kept[0] = True
-        return Mixture(self.base, self.chosen[kept[1:]], x[kept] / x.sum(), some_columns(self.B, np.flatnonzero(kept)))
+        return ActiveSet(
+            self.base, self.chosen[kept[1:]], x[kept] / x.sum(), take_few_columns(self.B, np.flatnonzero(kept))
+        )
 
 
-def unlike(columns: Array) -> np.ndarray:
+def select_dissimilar(columns: Array) -> np.ndarray:
     """The first column, and each further one that is not much like any taken before."""
     xp = namespace(columns)
-    units = columns / positive(xp.max(xp.abs(columns), axis=0))  # squares of large numbers would overflow
-    units /= positive(xp.sqrt(xp.sum(units**2, axis=0)))
-    alike = gram(units) > ALIKE
+    units = columns / replace_nonpositive(xp.max(xp.abs(columns), axis=0))  # squares of large numbers would overflow
+    units /= replace_nonpositive(xp.sqrt(xp.sum(units**2, axis=0)))
+    alike = compute_gram(units) > ALIKE
     waiting, taken = np.zeros(len(alike), dtype=bool), []
     for j in range(len(alike)):
         if not waiting[j]:
@@ -232,14 +245,14 @@ def unlike(columns: Array) -> np.ndarray:
     return np.array(taken, dtype=np.int64)
 
 
-def derivatives(B: Array, w: Array, Q: Array) -> tuple[np.ndarray, np.ndarray]:
+def compute_derivatives(B: Array, w: Array, Q: Array) -> tuple[np.ndarray, np.ndarray]:
     """Gradient, and minus the Hessian, of the objective, fetched: sums of B / Q and of its squares."""
     roots = namespace(w).sqrt(w)
-    scaled = B * ratio(roots, Q)[:, None]
-    return to_numpy(scaled.T @ roots), gram(scaled)
+    scaled = B * divide_weights(roots, Q)[:, None]
+    return to_numpy(scaled.T @ roots), compute_gram(scaled)
 
 
-def gram(columns: Array) -> np.ndarray:
+def compute_gram(columns: Array) -> np.ndarray:
     """Products of all columns, fetched; in parts of the rows on the threads allowed."""
     if not isinstance(columns, np.ndarray):
         return to_numpy(columns.T @ columns)
@@ -247,7 +260,7 @@ def gram(columns: Array) -> np.ndarray:
     return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], parts))
 
 
-def line_search(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarray) -> np.ndarray | None:
+def search_line(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarray) -> np.ndarray | None:
     """The longest of steps, halved again and again, that gains enough; None if none gains.
 
     A step after which a point is far less likely than before is no step of Newton's: he knows nothing of there.
@@ -255,18 +268,20 @@ def line_search(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarr
     xp = namespace(B)
     Q = B @ asarray_like(x, B)
     lowest = xp.minimum(LOSS * Q, w * xp.max(B, axis=1))  # no point is less likely than the latter at the maximum
-    before, slope, length = objective(w, Q) - x.sum(), float(step @ (g - 1)), 1.0
+    before, slope, length = compute_objective(w, Q) - x.sum(), float(step @ (g - 1)), 1.0
     while length > SHORTEST:
         moved = np.maximum(x + length * step, 0.0)
         likelihood = B @ asarray_like(moved, B)
-        gained = objective(w, likelihood) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(before)
+        gained = compute_objective(w, likelihood) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(
+            before
+        )
         if gained and bool(xp.all(likelihood >= lowest)):
             return moved
         length /= 2
     return None
 
 
-def largest_set(shape: tuple[int, int]) -> int:
+def limit_set_size(shape: tuple[int, int]) -> int:
     """How many components a set may have before gradients are faster, or its columns take too much memory."""
     n_points, n_components = shape
     fastest = max(MANY, min((LARGEST_SET * n_components) ** 0.5, n_components / 2))
@@ -274,7 +289,7 @@ def largest_set(shape: tuple[int, int]) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LikelihoodTable:
     """Likelihoods that are all there."""
 
     matrix: np.ndarray
@@ -298,22 +313,22 @@ class Table:
         return self.matrix[:, components]
 
 
-def scaled_table(likelihoods: Any) -> tuple[Table, np.ndarray]:
+def scale_likelihoods(likelihoods: Any) -> tuple[LikelihoodTable, np.ndarray]:
     """Likelihoods of each point as parts of its largest, and the logarithm of that; or an error."""
-    table = as_real("likelihoods", likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods)
+    table = as_real_array("likelihoods", likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
     if not np.isfinite(table).all() or table.min() < 0:
         raise ValueError("likelihoods must be finite, none negative: give likelihoods, not their logarithms")
-    largest = positive(table.max(axis=1))
-    return Table(table / largest[:, None]), np.log(largest)
+    largest = replace_nonpositive(table.max(axis=1))
+    return LikelihoodTable(table / largest[:, None]), np.log(largest)
 
 
-def checked(name: str, given: Any, n: int) -> Array:
+def check_distribution(name: str, given: Any, n: int) -> Array:
     """Weights or shares that sum to one, or an error."""
     if given is None:
         return np.full(n, 1 / n)
-    values = given if is_array(given) and not isinstance(given, np.ndarray) else as_real(name, given)
+    values = given if is_array(given) and not isinstance(given, np.ndarray) else as_real_array(name, given)
     xp = namespace(values)
     values = xp.astype(values, xp.float64, copy=False)
     if values.shape != (n,) or not all(

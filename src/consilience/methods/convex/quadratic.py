@@ -15,7 +15,7 @@ RIDGE = 1e-13  # added to the diagonal of ones
 NEGATIVE = 1e-12  # a number this far below zero, as a share of the largest, counts as negative
 
 
-class Exchanges:
+class ExchangeRule:
     """Which numbers change sides, above zero or at zero, of those that are on the wrong one (Kim & Park 2011).
 
     All at once, which takes few rounds however many they are; one by one where that goes round in circles.
@@ -37,7 +37,7 @@ class Exchanges:
         return wrong
 
 
-def nonnegative_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
+def minimize_nonnegative(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Minimise ``p' H p / 2 - b' p`` over p >= 0 by block principal pivoting; H may be singular.
 
     `free` guesses which numbers are above zero. Where rounding keeps the blocks from settling, as with an H that is
@@ -45,28 +45,28 @@ def nonnegative_minimum(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.nd
     """
     sizes = np.sqrt(np.where(H.diagonal() > 0, H.diagonal(), 1.0))  # then rounding treats all alike
     H, b = H / sizes / sizes[:, None], b / sizes
-    exchanges = Exchanges(len(b))
+    exchanges = ExchangeRule(len(b))
     for _ in range(MOST_EXCHANGES):
-        p = solved(H, b, free)
+        p = solve_free(H, b, free)
         floor, slack = (NEGATIVE * np.abs(values).max(initial=0.0) for values in (p, b))
         wrong = np.where(free, p < -floor, H @ p < b - slack)
         if not wrong.any():
             return np.maximum(p, 0.0) / sizes
         free = free ^ exchanges.choose(wrong)
-    factor = factored(H)
+    factor = factorize(H)
     return nnls(factor.T, solve_triangular(factor, b, lower=True, check_finite=False))[0] / sizes
 
 
-def solved(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
+def solve_free(H: np.ndarray, b: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The minimum over the free numbers, the others zero."""
     chosen = np.flatnonzero(free)
     p = np.zeros(len(b))
     if len(chosen):
-        p[chosen] = cho_solve((factored(H[np.ix_(chosen, chosen)]), True), b[chosen], check_finite=False)
+        p[chosen] = cho_solve((factorize(H[np.ix_(chosen, chosen)]), True), b[chosen], check_finite=False)
     return p
 
 
-def factored(H: np.ndarray) -> np.ndarray:
+def factorize(H: np.ndarray) -> np.ndarray:
     """A lower triangle L with L L' = H, but for a ridge as small as it can be."""
     ridge = RIDGE
     while True:

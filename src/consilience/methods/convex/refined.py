@@ -10,50 +10,50 @@ import numpy as np
 from ..._saving import save_as
 from ...arrays import Array, KernelMatrix, KernelRows, to_numpy
 from ...divergences import Measure
-from .components import wide
-from .exemplars import NOWHERE, Exponents, Placement, Seen
-from .kernel_kmeans import Means
+from .components import as_float64
+from .exemplars import NOWHERE, NegativeDivergence, Placement, ViewPoints
+from .kernel_kmeans import KernelMeans
 
 
 @dataclass(frozen=True, eq=False)
-class PairDistances:
+class PairwiseDistances:
     """Divergences that are squared distances, as a matrix that multiplies."""
 
     minus: KernelMatrix
 
     @classmethod
-    def between(cls, measure: Measure, points: KernelRows, exemplars: KernelRows, *, held: bool) -> PairDistances:
+    def between(cls, measure: Measure, points: KernelRows, exemplars: KernelRows, *, held: bool) -> PairwiseDistances:
         """Of points and exemplars."""
-        return cls(KernelMatrix(Exponents(measure), points, exemplars, held))
+        return cls(KernelMatrix(NegativeDivergence(measure), points, exemplars, held))
 
     def __matmul__(self, U: Array) -> Array:
-        return -wide(self.minus @ U)
+        return -as_float64(self.minus @ U)
 
 
 @save_as("refined-view-means")
 @dataclass(frozen=True, eq=False)
-class ViewMeans:
+class ViewClusterMeans:
     """The means of the clusters in one view."""
 
     measure: Measure
     exemplars: KernelRows  # all entities of the fit that have the view
-    means: Means
+    means: KernelMeans
     weight: float
 
     def away(self, points: KernelRows) -> np.ndarray:
         """Squared distance of points from each mean, fetched if they are on a device."""
-        return to_numpy(self.means.away(PairDistances.between(self.measure, points, self.exemplars, held=False)))
+        return to_numpy(self.means.away(PairwiseDistances.between(self.measure, points, self.exemplars, held=False)))
 
 
 @save_as("refined-means")
 @dataclass(frozen=True, eq=False)
-class Refined:
+class RefinedClusters:
     """The means of the clusters."""
 
-    views: Mapping[str, ViewMeans]
+    views: Mapping[str, ViewClusterMeans]
     n_clusters: int
 
-    def place(self, seen: Mapping[str, Seen], n: int) -> Placement:
+    def place(self, seen: Mapping[str, ViewPoints], n: int) -> Placement:
         """Give entities to the nearest mean by the weighted sum over the views that they have."""
         total, labels = np.zeros((n, self.n_clusters)), {}
         for name, own in seen.items():
