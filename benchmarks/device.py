@@ -25,7 +25,7 @@ from consilience.methods.coem.schedules import constant_eta
 from consilience.methods.coem.start import start_from_init
 from consilience.methods.common.shards import prepare_mixture
 from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
-from consilience.methods.spectral.algorithm import others, project
+from consilience.methods.spectral.algorithm import concatenate_others, project_view
 
 REPEATS = 7
 
@@ -89,11 +89,14 @@ def co_training(n: int = 50_000) -> Table:
     U = [np.linalg.qr(rng.standard_normal((n, k)).astype(np.float32))[0] for _ in blocks]
     times, found, held = {}, {}, {}
     for name, to_kind in (("numpy", np.asarray), (device(), lambda X: torch.asarray(X, device=device()))):
-        operators = [Gaussian(16.0).over(to_kind(X), rng) for X in blocks]
+        operators = [Gaussian(16.0).build_operator(to_kind(X), rng) for X in blocks]
         start = [to_kind(own) for own in U]
 
         def one_round(operators: Any = operators, start: Any = start) -> list[Any]:
-            return [project(K, others(start, v), k, np.random.default_rng(0)).U for v, K in enumerate(operators)]
+            return [
+                project_view(K, concatenate_others(start, v), k, np.random.default_rng(0)).U
+                for v, K in enumerate(operators)
+            ]
 
         with use_threads(None):
             found[name] = [to_numpy(own) for own in one_round()]

@@ -23,7 +23,7 @@ from consilience.data import Views
 from consilience.datasets import make_overlapping_views
 from consilience.datasets.synthetic import OVERLAPPING
 from consilience.methods import CoTrainedSpectral, MultiViewKMeans
-from consilience.methods.spectral.algorithm import unit_rows
+from consilience.methods.spectral.algorithm import normalize_embedding
 from consilience.metrics import adjusted_rand_score, average_entropy, normalized_mutual_info_score, pairwise_scores
 
 from .data import dataset, tf_idf
@@ -136,23 +136,23 @@ def gaussian(bandwidth: Bandwidth) -> dict[str, Any]:
 
 def side_by_side(model: Any) -> np.ndarray:
     """Steps 4 and 5 of Algorithm 1: rows of unit length, the views' columns side by side."""
-    return np.hstack([unit_rows(U) for U in model.embeddings_.values()])
+    return np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
 
 
 def added(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Of the sum of the kernels; of one view its own, which is ordinary spectral clustering."""
-    return unit_rows(KernelAddition(k, **gaussian(bandwidth)).fit(views).embedding_)
+    return normalize_embedding(KernelAddition(k, **gaussian(bandwidth)).fit(views).embedding_)
 
 
 def concatenated(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Of the kernel of all columns."""
     model = ConcatenatedViews(KernelAddition(k, **gaussian(bandwidth))).fit(views)
-    return unit_rows(model.estimator_.embedding_)
+    return normalize_embedding(model.estimator_.embedding_)
 
 
 def multiplied(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Of the product of the kernels, entry by entry."""
-    return unit_rows(KernelProduct(k, **gaussian(bandwidth)).fit(views).embedding_)
+    return normalize_embedding(KernelProduct(k, **gaussian(bandwidth)).fit(views).embedding_)
 
 
 def canonical(**kind: Any) -> Embed:
@@ -175,7 +175,7 @@ def dense_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray
     kernels = [gaussian_kernel(X.toarray() if sp.issparse(X) else X, bandwidth) for _, X in views.items()]
     W = kernels[0] @ kernels[1]
     left, _, right = np.linalg.svd(W.sum(axis=1)[:, None] ** -0.5 * W * W.sum(axis=0) ** -0.5)
-    return np.hstack([unit_rows(left[:, :k]), unit_rows(right[:k].T)])
+    return np.hstack([normalize_embedding(left[:, :k]), normalize_embedding(right[:k].T)])
 
 
 def co_trained(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
@@ -300,7 +300,7 @@ def rounds(run: int, bandwidth: Bandwidth = "median", **source: Any) -> Iterable
     _, y, k = sample(**source)
     for i, found in enumerate(embeddings_by_round(bandwidth, **source)):
         for v, U in enumerate(found, start=1):
-            labels = kmeans(unit_rows(U), k, run)
+            labels = kmeans(normalize_embedding(U), k, run)
             yield Score(f"view {v}", str(i), float(normalized_mutual_info_score(y, labels)))
 
 

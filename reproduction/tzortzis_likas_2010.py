@@ -21,7 +21,7 @@ from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 
 from consilience.baselines import ConcatenatedViews
-from consilience.baselines._canonical import canonical
+from consilience.baselines._canonical import fit_canonical
 from consilience.data import Views
 from consilience.datasets import make_corrupted_views
 from consilience.divergences import SquaredEuclidean
@@ -167,10 +167,10 @@ def kernel_cca(views: Views, n_clusters: int, run: int) -> dict[str, np.ndarray]
     there = np.ones((len(views), len(scores)), dtype=bool)
 
     def excess(ridge: float) -> float:
-        real, chance = (canonical(those, there, n_clusters, ridge).correlations for those in (scores, shuffled))
+        real, chance = (fit_canonical(those, there, n_clusters, ridge).correlations for those in (scores, shuffled))
         return float(np.linalg.norm(real - chance))
 
-    best = canonical(scores, there, n_clusters, max(RIDGES, key=excess))
+    best = fit_canonical(scores, there, n_clusters, max(RIDGES, key=excess))
     means = KMeans(n_clusters, init="random", n_init=STARTS, random_state=run)
     return {
         name: means.fit_predict(own @ directions)

@@ -21,7 +21,7 @@ from consilience.affinities import (
     Nystroem,
     Polynomial,
     Precomputed,
-    degrees,
+    compute_degrees,
 )
 from consilience.arrays import CSR, as_rows, to_numpy, use_threads
 
@@ -86,28 +86,28 @@ every_affinity = pytest.mark.parametrize(
 @every_exact
 def test_equals_an_independent_reference(affinity, reference):
     X = rows()
-    operator = affinity.over(X, rng())
+    operator = affinity.build_operator(X, rng())
     K = reference(X, X)
     U = np.random.default_rng(1).standard_normal((len(X), 5))
     assert operator.exact
     assert operator.shape == (120, 120)
     np.testing.assert_allclose(operator @ U, K @ U, atol=1e-10)
-    np.testing.assert_allclose(degrees(operator), K.sum(axis=1), atol=1e-10)
+    np.testing.assert_allclose(compute_degrees(operator), K.sum(axis=1), atol=1e-10)
     np.testing.assert_allclose(operator.columns(np.array([3, 77])), K[:, [3, 77]], atol=1e-12)
     assert operator.norm() == pytest.approx(np.linalg.norm(K))
-    np.testing.assert_allclose(operator.against(X[40:60]) @ U, reference(X[40:60], X) @ U, atol=1e-10)
+    np.testing.assert_allclose(operator.compare_with(X[40:60]) @ U, reference(X[40:60], X) @ U, atol=1e-10)
 
 
 @every_affinity
 def test_symmetric_and_the_same_for_seen_rows(affinity):
     X = rows()
-    operator = affinity.over(X, rng())
+    operator = affinity.build_operator(X, rng())
     K = operator @ np.eye(len(X))
     np.testing.assert_allclose(K, K.T, atol=1e-12)
     assert K.min() >= (-1e-3 if isinstance(affinity, Nystroem) else 0)
     np.testing.assert_allclose(operator.columns(np.arange(9)), K[:, :9], atol=1e-12)
-    np.testing.assert_allclose(operator.against(X[5:25]) @ np.eye(len(X)), K[5:25], atol=1e-9)
-    np.testing.assert_allclose(operator.against(X[5:25]).columns(np.array([3, 8])), K[5:25][:, [3, 8]], atol=1e-9)
+    np.testing.assert_allclose(operator.compare_with(X[5:25]) @ np.eye(len(X)), K[5:25], atol=1e-9)
+    np.testing.assert_allclose(operator.compare_with(X[5:25]).columns(np.array([3, 8])), K[5:25][:, [3, 8]], atol=1e-9)
     assert operator.norm() == pytest.approx(np.linalg.norm(K))
     again = pickle.loads(pickle.dumps(operator))
     np.testing.assert_allclose(again @ np.eye(len(X)), K)
@@ -117,16 +117,18 @@ def test_symmetric_and_the_same_for_seen_rows(affinity):
 def test_sparse_rows_equal_dense_ones(affinity):
     X = np.where(rows() > 0.1, rows(), 0)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    dense, sparse = (affinity.over(own, rng()) for own in (X, as_rows(sp.csr_array(X))))
+    dense, sparse = (affinity.build_operator(own, rng()) for own in (X, as_rows(sp.csr_array(X))))
     np.testing.assert_allclose(sparse @ U, dense @ U, atol=1e-9)
-    np.testing.assert_allclose(sparse.against(X[:7]) @ U, dense.against(as_rows(sp.csr_array(X[:7]))) @ U, atol=1e-9)
+    np.testing.assert_allclose(
+        sparse.compare_with(X[:7]) @ U, dense.compare_with(as_rows(sp.csr_array(X[:7]))) @ U, atol=1e-9
+    )
 
 
 @every_affinity
 def test_float32_equals_float64(affinity):
     X = rows(dtype=np.float32)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    single, double = (affinity.over(own, rng()) for own in (X, X.astype(np.float64)))
+    single, double = (affinity.build_operator(own, rng()) for own in (X, X.astype(np.float64)))
     # of float32 the approximation keeps fewer directions
     np.testing.assert_allclose(single @ U, double @ U, atol=0.2 if isinstance(affinity, Nystroem) else 1e-3)
 
@@ -135,17 +137,17 @@ def test_float32_equals_float64(affinity):
 def test_kinds_of_arrays(affinity, to_kind):
     X = rows()
     U = np.random.default_rng(1).standard_normal((len(X), 3))
-    operator = affinity.over(to_kind(X), rng())
+    operator = affinity.build_operator(to_kind(X), rng())
     found, again = operator @ U, operator @ to_kind(U)
     assert type(found) is type(again) is type(to_kind(X))
-    known = affinity.over(X, rng())
+    known = affinity.build_operator(X, rng())
     np.testing.assert_allclose(to_numpy(found), known @ U, atol=1e-9)
     np.testing.assert_allclose(to_numpy(again), known @ U, atol=1e-9)
     some = np.array([5, 2])
     np.testing.assert_allclose(to_numpy(operator.columns(some)), known.columns(some), atol=1e-9)
     assert operator.norm() == pytest.approx(known.norm())
-    others = [to_numpy(operator.against(new) @ U) for new in (X[:9], to_kind(X[:9]))]
-    np.testing.assert_allclose(others[0], known.against(X[:9]) @ U, atol=1e-9)
+    others = [to_numpy(operator.compare_with(new) @ U) for new in (X[:9], to_kind(X[:9]))]
+    np.testing.assert_allclose(others[0], known.compare_with(X[:9]) @ U, atol=1e-9)
     np.testing.assert_allclose(others[0], others[1], atol=1e-12)
 
 
@@ -158,8 +160,8 @@ def test_blocks_and_threads_give_the_bits_of_the_whole(affinity, monkeypatch):
     for held, n_jobs in ((1 << 30, 1), (0, 1), (0, 3)):
         monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", held)
         with use_threads(n_jobs):
-            operator = affinity.over(X, rng())
-            results.append((operator @ U, degrees(operator), operator.norm()))
+            operator = affinity.build_operator(X, rng())
+            results.append((operator @ U, compute_degrees(operator), operator.norm()))
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
 
@@ -170,9 +172,9 @@ def test_memory_is_known_beforehand(monkeypatch):
     assert Gaussian().nbytes(X.astype(np.float32)) == 100 * 100 * 4
     assert Nystroem(n_landmarks=20).nbytes(X) == 100 * 20 * 8
     assert Precomputed().nbytes(X) == 0
-    graph = NearestNeighbors(5, "euclidean").over(X, rng()).matrix
+    graph = NearestNeighbors(5, "euclidean").build_operator(X, rng()).matrix
     assert graph.data.nbytes + graph.indices.nbytes <= NearestNeighbors(5).nbytes(X)
-    Z = Landmarks(50, 3, "euclidean").over(X, rng()).factor
+    Z = Landmarks(50, 3, "euclidean").build_operator(X, rng()).factor
     assert Z.data.nbytes + Z.indices.nbytes == Landmarks(50, 3).nbytes(X)
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1000)
     assert Gaussian().nbytes(X) == 0
@@ -180,7 +182,7 @@ def test_memory_is_known_beforehand(monkeypatch):
 
 def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
     X = rows(300)
-    operator = Gaussian(1.0).over(X, rng())
+    operator = Gaussian(1.0).build_operator(X, rng())
     before = operator @ X
     assert len(pickle.dumps(operator)) < 300 * 300
     monkeypatch.setattr("consilience.affinities.gaussian.inner_products", lambda *_: pytest.fail("computed again"))
@@ -190,13 +192,13 @@ def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
 @pytest.mark.parametrize("n", [1, 2, 25, 40])
 @pytest.mark.parametrize("gathered", [1, 50, 1 << 22])
 def test_median_bandwidth_is_exact(n, gathered, monkeypatch):
-    monkeypatch.setattr("consilience.affinities.bandwidth.GATHERED", gathered)
-    monkeypatch.setattr("consilience.affinities.gaussian.SAMPLED", 9)
+    monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", gathered)
+    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 9)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
     away = pairwise.euclidean_distances(X)
     if n == 1:
-        assert np.array_equal(Gaussian().over(X, rng()) @ np.ones((1, 1)), [[1.0]])
+        assert np.array_equal(Gaussian().build_operator(X, rng()) @ np.ones((1, 1)), [[1.0]])
     elif np.median(away) == 0:
         with pytest.raises(NoAffinityError, match="half of the rows' distances are zero"):
             Gaussian().learn(X)
@@ -208,7 +210,7 @@ def test_far_from_zero_float32_keeps_its_digits():
     X = rows(dtype=np.float32)
     U = np.random.default_rng(1).standard_normal((len(X), 3))
     for affinity in (Gaussian(0.3), Gaussian(), Gaussian("local"), NearestNeighbors(11, "euclidean")):
-        here, far = affinity.over(X, rng()), affinity.over((X + 1000).astype(np.float32), rng())
+        here, far = affinity.build_operator(X, rng()), affinity.build_operator((X + 1000).astype(np.float32), rng())
         np.testing.assert_allclose(far @ U, here @ U, atol=0.3)  # the rows themselves have lost three digits
 
 
@@ -219,10 +221,10 @@ def test_kernels_that_may_be_negative_are_shifted_to_zero():
         (Linear(), pairwise.linear_kernel(X)),
         (Polynomial(3), pairwise.polynomial_kernel(X, degree=3)),
     ):
-        K = affinity.over(X, rng()) @ np.eye(60)
+        K = affinity.build_operator(X, rng()) @ np.eye(60)
         assert kernel.min() < 0
         np.testing.assert_allclose(K, kernel - kernel.min(), atol=1e-10)
-    even = Polynomial(2).over(X, rng()) @ np.eye(60)
+    even = Polynomial(2).build_operator(X, rng()) @ np.eye(60)
     np.testing.assert_allclose(even, pairwise.polynomial_kernel(X, degree=2), atol=1e-10)
 
 
@@ -236,20 +238,20 @@ def test_rows_of_zeros_have_no_direction():
         NearestNeighbors(3, "cosine"),
         Landmarks(5, 2, "cosine"),
     ):
-        assert np.flatnonzero(~affinity.comparable(X)).tolist() == [3]
+        assert np.flatnonzero(~affinity.comparable_rows(X)).tolist() == [3]
     for affinity in (Gaussian(), Linear(), Polynomial(), NearestNeighbors(3, "euclidean"), Nystroem()):
-        assert affinity.comparable(X).all()
+        assert affinity.comparable_rows(X).all()
 
 
 def test_nystroem_with_every_row_a_landmark_is_exact():
     X = rows(50)
-    K = Gaussian(0.2).over(X, rng()) @ np.eye(50)
-    np.testing.assert_allclose(Nystroem(Gaussian(0.2), 50).over(X, rng()) @ np.eye(50), K, atol=1e-6)
+    K = Gaussian(0.2).build_operator(X, rng()) @ np.eye(50)
+    np.testing.assert_allclose(Nystroem(Gaussian(0.2), 50).build_operator(X, rng()) @ np.eye(50), K, atol=1e-6)
 
 
 def test_nystroem_is_the_formula():
     X = rows(50)
-    operator = Nystroem(Gaussian(0.5), 12).over(X, rng())
+    operator = Nystroem(Gaussian(0.5), 12).build_operator(X, rng())
     again = rng()
     again.choice(50, 50, replace=False)  # the rows that a bandwidth would be learned from
     landmarks = X[np.sort(again.choice(50, 12, replace=False))]
@@ -261,8 +263,8 @@ def test_nystroem_is_the_formula():
 
 def test_landmark_graph_is_the_formula():
     X = rows(60)
-    operator = Landmarks(15, 4, "euclidean").over(X, rng())
-    np.testing.assert_allclose(degrees(operator), 1.0)
+    operator = Landmarks(15, 4, "euclidean").build_operator(X, rng())
+    np.testing.assert_allclose(compute_degrees(operator), 1.0)
     chosen = np.sort(rng().choice(60, 15, replace=False))
     apart = pairwise.euclidean_distances(X, X[chosen], squared=True)
     Z = np.zeros((60, 15))
@@ -275,50 +277,52 @@ def test_landmark_graph_is_the_formula():
 
 def test_duplicates_are_joined_and_joined_to_themselves():
     X = np.repeat(rows(3), 20, axis=0)
-    K = NearestNeighbors(5, "euclidean").over(X, rng()) @ np.eye(60)
+    K = NearestNeighbors(5, "euclidean").build_operator(X, rng()) @ np.eye(60)
     assert (np.diag(K) == 1).all()
     assert not np.isnan(K).any()
     assert K[:20, 20:].sum() == 0
     with pytest.raises(NoAffinityError, match="the 7 nearest rows of every row are its duplicates"):
-        Gaussian("local").over(X, rng())
+        Gaussian("local").build_operator(X, rng())
     few = np.concatenate([X[:10], rows(50, seed=3)])
-    assert np.isfinite(Gaussian("local").over(few, rng()) @ np.eye(60)).all()
+    assert np.isfinite(Gaussian("local").build_operator(few, rng()) @ np.eye(60)).all()
 
 
 def test_parts_that_are_easily_seen():
     X = np.concatenate([rows(40), rows(40) + 100, rows(30) - 100])
-    parts = NearestNeighbors(20, "euclidean").over(X, rng()).parts()
+    parts = NearestNeighbors(20, "euclidean").build_operator(X, rng()).parts()
     assert [len(set(parts[own])) for own in (slice(0, 40), slice(40, 80), slice(80, 110))] == [1, 1, 1]
     assert len(set(parts)) == 3
     for affinity in (NearestNeighbors(60, "euclidean"), Gaussian(), Landmarks(20, 3, "euclidean")):
-        assert not affinity.over(X, rng()).parts().any()
+        assert not affinity.build_operator(X, rng()).parts().any()
 
 
 def test_metric_without_hubs():
     text = np.random.default_rng(0).poisson(0.3, size=(300, 200)) * np.random.default_rng(1).lognormal(0, 1.5, (300, 1))
-    assert NearestNeighbors().settle(text).metric == "cosine"
-    assert NearestNeighbors().settle(as_rows(sp.csr_array(text))).metric == "cosine"
-    assert NearestNeighbors().settle(np.random.default_rng(0).standard_normal((300, 3))).metric == "euclidean"
-    assert NearestNeighbors(metric="euclidean").settle(text) == NearestNeighbors(17, "euclidean")
-    assert NearestNeighbors(4, "cosine").settle(text) == NearestNeighbors(4, "cosine")
-    assert NearestNeighbors().settle(np.zeros((5, 2))).metric == "euclidean"
+    assert NearestNeighbors().resolve(text).metric == "cosine"
+    assert NearestNeighbors().resolve(as_rows(sp.csr_array(text))).metric == "cosine"
+    assert NearestNeighbors().resolve(np.random.default_rng(0).standard_normal((300, 3))).metric == "euclidean"
+    assert NearestNeighbors(metric="euclidean").resolve(text) == NearestNeighbors(17, "euclidean")
+    assert NearestNeighbors(4, "cosine").resolve(text) == NearestNeighbors(4, "cosine")
+    assert NearestNeighbors().resolve(np.zeros((5, 2))).metric == "euclidean"
 
 
 def test_auto_takes_landmarks_for_many_rows(monkeypatch):
     X = rows(60)
     auto = AFFINITIES["auto"]("median")
-    assert isinstance(auto.settle(X), NearestNeighbors)
-    assert np.array_equal(auto.over(X, rng()) @ X, auto.settle(X).over(X, rng()) @ X)
-    assert auto.nbytes(X) == auto.settle(X).nbytes(X)
-    assert auto.comparable(X).all()
+    assert isinstance(auto.resolve(X), NearestNeighbors)
+    assert np.array_equal(auto.build_operator(X, rng()) @ X, auto.resolve(X).build_operator(X, rng()) @ X)
+    assert auto.nbytes(X) == auto.resolve(X).nbytes(X)
+    assert auto.comparable_rows(X).all()
     monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 50)
-    assert isinstance(auto.settle(X), Landmarks)
+    assert isinstance(auto.resolve(X), Landmarks)
 
 
 def test_approximate_neighbours_find_nearly_all():
     pytest.importorskip("pynndescent")
     X = rows(2000)
-    exact, found = (NearestNeighbors(10, "euclidean", approximate=own).over(X, rng()).matrix for own in (False, True))
+    exact, found = (
+        NearestNeighbors(10, "euclidean", approximate=own).build_operator(X, rng()).matrix for own in (False, True)
+    )
     shared = exact.multiply(found > 0).sum() / exact.sum()
     assert shared > 0.95
 
@@ -326,20 +330,20 @@ def test_approximate_neighbours_find_nearly_all():
 def test_approximate_neighbours_name_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pynndescent", None)
     with pytest.raises(ImportError, match=r"pip install 'consilience\[neighbors\]'"):
-        NearestNeighbors(approximate=True).over(rows(20), rng())
+        NearestNeighbors(approximate=True).build_operator(rows(20), rng())
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_precomputed(kind):
     K = pairwise.rbf_kernel(rows(30), gamma=3.0)
-    operator = Precomputed().over(as_rows(kind(K)), rng())
+    operator = Precomputed().build_operator(as_rows(kind(K)), rng())
     np.testing.assert_allclose(operator @ np.eye(30), K, atol=1e-15)
     np.testing.assert_allclose(operator.columns(np.array([4])), K[:, [4]])
-    np.testing.assert_allclose(operator.against(as_rows(kind(K[:5]))).columns(np.array([4])), K[:5, [4]])
+    np.testing.assert_allclose(operator.compare_with(as_rows(kind(K[:5]))).columns(np.array([4])), K[:5, [4]])
     assert operator.norm() == pytest.approx(np.linalg.norm(K))
     assert not operator.parts().any()
     assert operator.exact
-    np.testing.assert_allclose(operator.against(as_rows(kind(K[:5]))) @ K, K[:5] @ K)
+    np.testing.assert_allclose(operator.compare_with(as_rows(kind(K[:5]))) @ K, K[:5] @ K)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
@@ -355,13 +359,13 @@ def test_precomputed(kind):
 def test_precomputed_refuses(kind, K, message):
     needed = "affinity='precomputed' needs a symmetric matrix of similarities, none negative, "
     with pytest.raises(NoAffinityError, match=needed + message):
-        Precomputed().over(as_rows(kind(K)), rng())
+        Precomputed().build_operator(as_rows(kind(K)), rng())
 
 
 def test_precomputed_refuses_others_that_are_negative():
-    operator = Precomputed().over(np.eye(3) + 1, rng())
+    operator = Precomputed().build_operator(np.eye(3) + 1, rng())
     with pytest.raises(NoAffinityError, match=r"none negative, and one is -0\.5"):
-        operator.against(np.array([[1.0, -0.5, 1.0]]))
+        operator.compare_with(np.array([[1.0, -0.5, 1.0]]))
 
 
 @pytest.mark.parametrize(
@@ -396,7 +400,7 @@ def test_settings_that_make_no_sense(make, message):
 @pytest.mark.parametrize("affinity", [ChiSquared(), HistogramIntersection()])
 def test_histograms_are_not_negative(affinity):
     with pytest.raises(NoAffinityError, match=f"{type(affinity).__name__} compares counts or histograms"):
-        affinity.over(-rows(5), rng())
+        affinity.build_operator(-rows(5), rng())
 
 
 def test_names():
@@ -412,4 +416,4 @@ def test_names():
 def test_bandwidth_that_is_too_small_for_the_numbers_is_refused(affinity):
     message = r"bandwidths from the origin, whose squares do not fit float64: raise bandwidth \(now 1e-09\)"
     with pytest.raises(NoAffinityError, match=message):
-        affinity.over(rows(20) * 1e150, rng())
+        affinity.build_operator(rows(20) * 1e150, rng())

@@ -15,7 +15,7 @@ import consilience as cs
 import dense
 from consilience.affinities import Gaussian
 from consilience.baselines import CCASpectral
-from consilience.baselines._canonical import canonical, kernel_dimensions, linear_dimensions
+from consilience.baselines._canonical import fit_canonical, fit_kernel_components, fit_principal_components
 from consilience.datasets import make_gaussian_views
 
 
@@ -95,7 +95,7 @@ def test_covariances_are_those_of_entities_with_both_views():
 def test_features_are_averaged_over_the_views_that_an_entity_has():
     scores = [block - block.mean(axis=0) for block in some_blocks()]
     both, first, second = (np.tile(own, (80, 1)) for own in ([True, True], [True, False], [False, True]))
-    found = canonical(scores, both, 3, 0.1)
+    found = fit_canonical(scores, both, 3, 0.1)
     nothing = [np.zeros_like(own) for own in scores]
     alone = found.features([scores[0], nothing[1]], first), found.features([nothing[0], scores[1]], second)
     np.testing.assert_allclose(found.features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
@@ -104,10 +104,10 @@ def test_features_are_averaged_over_the_views_that_an_entity_has():
 def test_many_columns_are_looked_at_through_their_principal_components(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30)) * 3 + 0.1 * rng.standard_normal((50, 30))
-    whole, scores = linear_dimensions(X, 5, rng)
+    whole, scores = fit_principal_components(X, 5, rng)
     monkeypatch.setattr("consilience.baselines._canonical.ALL_COLUMNS", 10)
     for form in (X, sp.csr_array(X)):
-        some, leading = linear_dimensions(form, 5, rng)
+        some, leading = fit_principal_components(form, 5, rng)
         same_up_to_sign(leading, scores, atol=1e-8)
         same_up_to_sign(some.place(form[:4]), scores[:4], atol=1e-8)
     assert whole.directions.shape == (30, 5)
@@ -116,9 +116,9 @@ def test_many_columns_are_looked_at_through_their_principal_components(monkeypat
 def test_dimensions_place_entities_of_the_fit_where_they_are():
     X, _ = some_blocks()
     rng = np.random.default_rng(0)
-    K = Gaussian().over(X, rng)
-    found, scores = kernel_dimensions(K, 10, rng)
-    np.testing.assert_allclose(found.place(K.against(X[:9])), scores[:9], atol=1e-8)
+    K = Gaussian().build_operator(X, rng)
+    found, scores = fit_kernel_components(K, 10, rng)
+    np.testing.assert_allclose(found.place(K.compare_with(X[:9])), scores[:9], atol=1e-8)
     np.testing.assert_allclose(scores.mean(axis=0), 0, atol=1e-12)
 
 
@@ -242,7 +242,7 @@ def test_kernel_without_dimensions_is_refused():
 def test_failure_of_the_subset_driver_does_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     scores, present = [rng.standard_normal((30, 3)), rng.standard_normal((30, 4))], np.ones((30, 2), dtype=bool)
-    expected = canonical(scores, present, 2, 0.1)
+    expected = fit_canonical(scores, present, 2, 0.1)
     solve = scipy.linalg.eigh
 
     def fail_on_subsets(M, subset_by_index=None, **options):
@@ -251,7 +251,7 @@ def test_failure_of_the_subset_driver_does_not_matter(monkeypatch):
         return solve(M, **options)
 
     monkeypatch.setattr(scipy.linalg, "eigh", fail_on_subsets)
-    result = canonical(scores, present, 2, 0.1)
+    result = fit_canonical(scores, present, 2, 0.1)
     np.testing.assert_allclose(result.correlations, expected.correlations)
     for weights, expected_weights in zip(result.weights, expected.weights, strict=True):
         np.testing.assert_allclose(np.abs(weights), np.abs(expected_weights), atol=1e-9)
@@ -260,6 +260,6 @@ def test_failure_of_the_subset_driver_does_not_matter(monkeypatch):
 def test_view_without_variance_has_no_correlations():
     scores = [np.array([[-0.1, 0.2], [0.1, -0.2], [0.0, 0.0]]), np.zeros((3, 1))]
     present = np.array([[True, True], [True, False], [False, True]])
-    result = canonical(scores, present, 1, 0.1)
+    result = fit_canonical(scores, present, 1, 0.1)
     assert np.isfinite(result.correlations).all()
     assert not result.weights[1].any()

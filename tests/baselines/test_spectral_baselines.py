@@ -15,15 +15,15 @@ from sklearn.metrics import adjusted_rand_score
 import consilience as cs
 import dense
 import literal
-from consilience.affinities import Gaussian, NearestNeighbors, degrees
-from consilience.affinities.graph import Stored
+from consilience.affinities import Gaussian, NearestNeighbors, compute_degrees
+from consilience.affinities.graph import StoredSimilarities
 from consilience.baselines import CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
-from consilience.baselines._co_regularization import centroid, pairwise
-from consilience.baselines.kernel_addition import Sum
-from consilience.baselines.kernel_product import CrossProduct, Product
+from consilience.baselines._co_regularization import run_centroid, run_pairwise
+from consilience.baselines.kernel_addition import SimilaritySum
+from consilience.baselines.kernel_product import SimilarityCrossProduct, SimilarityProduct
 from consilience.baselines.minimum_disagreement import minimum_disagreement
 from consilience.datasets import make_gaussian_views
-from consilience.methods.spectral.algorithm import embed
+from consilience.methods.spectral.algorithm import embed_view
 
 
 def sine(one, other):
@@ -89,8 +89,8 @@ def test_a_view_that_says_nothing_changes_nothing(kind):
     views = some_views(2)
     K1, K2 = kernels_of(views)
     nothing = np.zeros_like(K1) if kind is KernelAddition else np.ones_like(K1)
-    stored = [Stored(K) for K in (K1, K2, nothing)]
-    combined = Sum(stored) if kind is KernelAddition else CrossProduct(stored)
+    stored = [StoredSimilarities(K) for K in (K1, K2, nothing)]
+    combined = SimilaritySum(stored) if kind is KernelAddition else SimilarityCrossProduct(stored)
     U = np.random.default_rng(0).standard_normal((70, 2))
     expected = (K1 + K2 if kind is KernelAddition else K1 * K2) @ U
     np.testing.assert_allclose(combined @ U, expected, rtol=1e-12)
@@ -113,17 +113,17 @@ def test_products_in_parts_equal_the_whole(held, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 1 << 30 if held else 0)
     views = some_views(2)
     rng = np.random.default_rng(0)
-    operators = [Gaussian().over(block, rng) for _, block in views.items()]
+    operators = [Gaussian().build_operator(block, rng) for _, block in views.items()]
     K1, K2 = kernels_of(views)
     U = rng.standard_normal((70, 3))
-    found = Product(operators)
+    found = SimilarityProduct(operators)
     for _ in range(2):  # the second time from what is held
         np.testing.assert_allclose(found @ U, (K1 * K2) @ U, rtol=1e-10)
     assert ("_table" in found.__dict__) == held
     np.testing.assert_allclose(found.columns(np.array([3, 60])), (K1 * K2)[:, [3, 60]], rtol=1e-10)
-    np.testing.assert_allclose(degrees(found), (K1 * K2).sum(axis=1), rtol=1e-10)
-    crosses = [own.against(block[:7]) for own, (_, block) in zip(operators, views.items(), strict=True)]
-    np.testing.assert_allclose(CrossProduct(crosses) @ U, (K1 * K2)[:7] @ U, rtol=1e-10)
+    np.testing.assert_allclose(compute_degrees(found), (K1 * K2).sum(axis=1), rtol=1e-10)
+    crosses = [own.compare_with(block[:7]) for own, (_, block) in zip(operators, views.items(), strict=True)]
+    np.testing.assert_allclose(SimilarityCrossProduct(crosses) @ U, (K1 * K2)[:7] @ U, rtol=1e-10)
 
 
 def test_product_takes_no_memory_of_all_pairs(monkeypatch):
@@ -204,7 +204,7 @@ def test_minimum_disagreement_of_three_views_is_the_graph_over_all_pairs():
 
 @pytest.mark.parametrize("n_views", [2, 3])
 def test_new_vertices_are_placed_where_old_ones_are(n_views):
-    operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in some_views(n_views).items()]
+    operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in some_views(n_views).items()]
     for K, view in zip(operators, minimum_disagreement(operators, 3, np.random.default_rng(0)), strict=True):
         np.testing.assert_allclose(view.place(K, np.empty((70, 0))), view.U, atol=1e-9)
 
@@ -244,11 +244,11 @@ def test_centroid_co_regularisation_equals_the_dense_version(weights):
     np.testing.assert_allclose(model.history_["objective"], objectives, rtol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [pairwise, centroid])
+@pytest.mark.parametrize("kind", [run_pairwise, run_centroid])
 @pytest.mark.parametrize("weight", [0.01, 0.1, 2.0])
 def test_the_objective_never_falls(kind, weight):
-    operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in some_views(3).items()]
-    first = [embed(K, 3, np.random.default_rng(0)) for K in operators]
+    operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in some_views(3).items()]
+    first = [embed_view(K, 3, np.random.default_rng(0)) for K in operators]
     states = list(islice(kind(operators, first, [weight] * 3, np.random.default_rng(0)), 12))
     objectives = np.array([state.objective for state in states])
     assert np.all(np.diff(objectives) >= -1e-10)
@@ -260,11 +260,11 @@ def test_no_step_of_the_literal_version_lowers_the_objective_either():
     assert np.all(np.diff(objectives) >= -1e-10)
 
 
-@pytest.mark.parametrize("kind", [pairwise, centroid])
+@pytest.mark.parametrize("kind", [run_pairwise, run_centroid])
 def test_the_recipe_gives_the_eigenvectors_back(kind):
     views = some_views(3)
-    operators = [Gaussian().over(block, np.random.default_rng(0)) for _, block in views.items()]
-    first = [embed(K, 3, np.random.default_rng(0)) for K in operators]
+    operators = [Gaussian().build_operator(block, np.random.default_rng(0)) for _, block in views.items()]
+    first = [embed_view(K, 3, np.random.default_rng(0)) for K in operators]
     *_, state = islice(kind(operators, first, [0.3] * 3, np.random.default_rng(0)), 6)
     L = [dense.normalised(K) for K in kernels_of(views)]
     for own in [*state.views, *([] if state.centroid is None else [state.centroid])]:
@@ -334,7 +334,7 @@ def test_interrupted_rounds_leave_the_model_as_it_was(monkeypatch):
 def test_similarities_may_be_given_sparse():
     rng = np.random.default_rng(0)
     views, y = make_gaussian_views(60, separation=12, random_state=0)
-    graphs = {n: NearestNeighbors(12, "euclidean").over(block, rng).matrix for n, block in views.items()}
+    graphs = {n: NearestNeighbors(12, "euclidean").build_operator(block, rng).matrix for n, block in views.items()}
     for kind in (KernelAddition, KernelProduct, MinimumDisagreement, CoRegularizedSpectral):
         sparse = kind(3, affinity="precomputed", random_state=0).fit({n: sp.csr_array(G) for n, G in graphs.items()})
         whole = kind(3, affinity="precomputed", random_state=0).fit({n: G.toarray() for n, G in graphs.items()})

@@ -94,7 +94,7 @@ def test_every_estimator_is_among_the_modes():
 
 
 def test_approximate_neighbours_need_no_index_to_predict(tmp_path, monkeypatch):
-    monkeypatch.setitem(search.SEARCHES, True, search.exact_neighbours)  # pynndescent compiles for half a minute
+    monkeypatch.setitem(search.SEARCHES, True, search.find_nearest_rows)  # pynndescent compiles for half a minute
     X = views_of("dense")
     model = cs.CoTrainedSpectral(3, affinity=affinities.NearestNeighbors(8, approximate=True), random_state=0).fit(X)
     assert np.array_equal(again(model, tmp_path).predict(X), model.predict(X))

@@ -12,7 +12,7 @@ from array_api_compat import is_torch_array
 from ..arrays import Array, is_on_host, namespace, to_numpy
 
 
-class Cross(Protocol):
+class CrossOperator(Protocol):
     """Similarities of some entities (rows) to others (columns): a matrix that multiplies.
 
     Thin matrices come out as arrays of the library, and on the device, of the rows that are compared, be they numpy
@@ -34,7 +34,7 @@ class Cross(Protocol):
         """A few columns: (rows, chosen)."""
 
 
-class Operator(Cross, Protocol):
+class Operator(CrossOperator, Protocol):
     """Similarities of entities to each other: symmetric, none negative. All that spectral methods ask for."""
 
     @property
@@ -51,7 +51,7 @@ class ViewOperator(Operator, Protocol):
     def norm(self) -> float:
         """Frobenius norm: root of the sum of all squared entries."""
 
-    def against(self, X: Array) -> Cross:
+    def compare_with(self, X: Array) -> CrossOperator:
         """Similarities of other rows of the view to these."""
 
 
@@ -60,13 +60,13 @@ class Affinity(Protocol):
 
     columns_are_entities: ClassVar[bool]  # whether the view is a matrix of similarities already
 
-    def settle(self, X: Array) -> Affinity:
+    def resolve(self, X: Array) -> Affinity:
         """The same with what it leaves open (a metric, a number of neighbours) decided by a look at these rows."""
 
-    def comparable(self, X: Array) -> Array:
+    def comparable_rows(self, X: Array) -> Array:
         """Which rows can be compared at all; the others count as missing."""
 
-    def over(self, X: Array, rng: np.random.Generator) -> ViewOperator:
+    def build_operator(self, X: Array, rng: np.random.Generator) -> ViewOperator:
         """The similarities of these rows to each other; an approximation may draw rows at random."""
 
     def nbytes(self, X: Array) -> int:
@@ -77,7 +77,7 @@ class NoAffinityError(ValueError):
     """Rows cannot be compared in this way; the message says why and what to do, the caller names the view."""
 
 
-def check_setting(name: str, value: Any, *, whole: bool = False) -> None:
+def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
     """Refuse a setting that is no number above zero, or no whole number from 1 on."""
     kind = Integral if whole else Real
     if not isinstance(value, kind) or isinstance(value, bool) or not 0 < float(value) < np.inf:
@@ -85,7 +85,7 @@ def check_setting(name: str, value: Any, *, whole: bool = False) -> None:
         raise NoAffinityError(f"{name}={value!r} must be {wanted}")
 
 
-def as_type(array: Array, dtype: np.dtype) -> Array:
+def cast_to(array: Array, dtype: np.dtype) -> Array:
     """An array in the type of its own library that numpy calls so."""
     xp = namespace(array)
     return xp.astype(array, getattr(xp, dtype.name), copy=False)
@@ -100,17 +100,17 @@ def nth_smallest(tile: Array, n: int) -> Array:
     return namespace(tile).sort(tile, axis=1)[:, n - 1]
 
 
-def degrees(operator: Cross) -> Array:
+def compute_degrees(operator: CrossOperator) -> Array:
     """Sum of each row, in float64."""
-    return as_type((operator @ np.ones((operator.shape[1], 1)))[:, 0], np.dtype(np.float64))
+    return cast_to((operator @ np.ones((operator.shape[1], 1)))[:, 0], np.dtype(np.float64))
 
 
-def one_part(operator: Cross) -> np.ndarray:
+def single_component(operator: CrossOperator) -> np.ndarray:
     """No parts that are easily seen."""
     return np.zeros(operator.shape[0], np.int64)
 
 
-def chosen_columns(operator: Cross, entities: np.ndarray) -> Array:
+def extract_columns(operator: CrossOperator, entities: np.ndarray) -> Array:
     """A few columns of a matrix that multiplies."""
     chosen = np.zeros((operator.shape[1], len(entities)))
     chosen[entities, np.arange(len(entities))] = 1
@@ -118,7 +118,7 @@ def chosen_columns(operator: Cross, entities: np.ndarray) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class OnHost:
+class HostOperator:
     """Similarities whose products come as numpy arrays, wherever the rows that are compared lie."""
 
     own: Any
@@ -147,5 +147,5 @@ class OnHost:
     def parts(self) -> np.ndarray:
         return self.own.parts()
 
-    def against(self, X: Array) -> OnHost:
-        return OnHost(self.own.against(X))
+    def compare_with(self, X: Array) -> HostOperator:
+        return HostOperator(self.own.compare_with(X))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, RowKernel, exp_nonpositive, namespace, row_sums
-from .base import check_setting
-from .histograms import HistogramAffinity, histograms, shared
+from .base import check_positive
+from .histograms import HistogramAffinity, prepare_histograms, sum_histograms
 
 
 @save_as("affinity-chi-squared")
@@ -24,26 +24,26 @@ class ChiSquared(HistogramAffinity):
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        check_setting("gamma", self.gamma)
+        check_positive("gamma", self.gamma)
 
     def learn(self, X: Array) -> RowKernel:
         self.check(X)
-        return ExponentialChi(self.gamma)
+        return ChiSquaredKernel(self.gamma)
 
 
 @save_as("kernel-chi-squared")
 @dataclass(frozen=True)
-class ExponentialChi:
+class ChiSquaredKernel:
     """The kernel itself: (x - y)^2 / (x + y) is x + y - 4 x y / (x + y), which only shared columns need."""
 
     gamma: float
 
     def points(self, X: Array) -> KernelRows:
-        X = histograms(X)
+        X = prepare_histograms(X)
         return KernelRows(X, namespace(X).astype(row_sums(X), X.dtype))
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
-        apart = shared(left.X, right.X, harmonic=True)
+        apart = sum_histograms(left.X, right.X, harmonic=True)
         apart *= 4
         apart -= left.own[:, None]
         apart -= right.own[None, :]

@@ -32,18 +32,18 @@ class Auto:
 
     columns_are_entities: ClassVar[bool] = False
 
-    def settle(self, X: Array) -> Affinity:
+    def resolve(self, X: Array) -> Affinity:
         chosen = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()
-        return chosen.settle(X)
+        return chosen.resolve(X)
 
-    def comparable(self, X: Array) -> Array:
-        return self.settle(X).comparable(X)
+    def comparable_rows(self, X: Array) -> Array:
+        return self.resolve(X).comparable_rows(X)
 
-    def over(self, X: Array, rng: np.random.Generator) -> ViewOperator:
-        return self.settle(X).over(X, rng)
+    def build_operator(self, X: Array, rng: np.random.Generator) -> ViewOperator:
+        return self.resolve(X).build_operator(X, rng)
 
     def nbytes(self, X: Array) -> int:
-        return self.settle(X).nbytes(X)
+        return self.resolve(X).nbytes(X)
 
 
 AFFINITIES: dict[str, Callable[[Any], Affinity]] = {  # each takes the bandwidth, which most have no use for

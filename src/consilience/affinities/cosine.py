@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .._saving import refer_as, save_as
 from ..arrays import Array, RowKernel, namespace, scale_rows, squared_norms
 from .kernel import KernelAffinity, has_negative
-from .linear import Product
+from .linear import InnerProductKernel
 
 
 @save_as("affinity-cosine")
@@ -19,17 +19,17 @@ class Cosine(KernelAffinity):
     """
 
     def learn(self, X: Array) -> RowKernel:  # noqa: ARG002
-        return Product(unit_rows)
+        return InnerProductKernel(scale_to_unit_length)
 
-    def comparable(self, X: Array) -> Array:
+    def comparable_rows(self, X: Array) -> Array:
         return squared_norms(X) > 0
 
-    def negative(self, X: Array) -> bool:
+    def may_be_negative(self, X: Array) -> bool:
         return has_negative(X)
 
 
 @refer_as("unit-rows")
-def unit_rows(X: Array) -> Array:
+def scale_to_unit_length(X: Array) -> Array:
     """Rows scaled to unit length; rows of zeros stay."""
     xp = namespace(X)
     lengths = xp.sqrt(squared_norms(X))

@@ -29,14 +29,14 @@ from ..arrays import (
     take_rows,
     to_numpy,
 )
-from .bandwidth import local_scales, median_distance, near_distance
-from .base import NoAffinityError, check_setting
+from .bandwidth import compute_local_scales, compute_median_distance, near_distance
+from .base import NoAffinityError, check_positive
 from .kernel import KernelAffinity
 
 T = TypeVar("T")
 
-NEIGHBOUR = 7  # whose distance is a row's local bandwidth
-SAMPLED = 1000  # rows that tell about where the median distance lies
+LOCAL_NEIGHBOR = 7  # whose distance is a row's local bandwidth
+MEDIAN_SAMPLE = 1000  # rows that tell about where the median distance lies
 
 
 @save_as("affinity-gaussian")
@@ -61,12 +61,12 @@ class Gaussian(KernelAffinity):
                     f"{', '.join(map(repr, BANDWIDTHS))}"
                 )
         else:
-            check_setting("bandwidth", self.bandwidth)
+            check_positive("bandwidth", self.bandwidth)
 
     def learn(self, X: Array) -> RowKernel:
         distances = SquaredDistances(find_origin(X))
         if not isinstance(self.bandwidth, str):
-            return Bell(distances, float(self.bandwidth))
+            return GaussianKernel(distances, float(self.bandwidth))
         return BANDWIDTHS[self.bandwidth](distances, X)
 
 
@@ -103,14 +103,14 @@ class SquaredDistances:
 
     def sample(self, X: Array) -> np.ndarray:
         """The squared distances between some rows, evenly spread."""
-        chosen = np.arange(0, X.shape[0], -(-X.shape[0] // SAMPLED))
+        chosen = np.arange(0, X.shape[0], -(-X.shape[0] // MEDIAN_SAMPLE))
         points = self.points(take_rows(X, asarray_like(chosen, X)))
         return to_numpy(self.tile(points, points))[np.triu_indices(len(chosen), 1)]
 
 
 @save_as("kernel-gaussian")
 @dataclass(frozen=True, eq=False)
-class Bell:
+class GaussianKernel:
     """The kernel of one bandwidth."""
 
     distances: SquaredDistances
@@ -138,7 +138,7 @@ class Bell:
 
 @save_as("kernel-gaussian-local")
 @dataclass(frozen=True, eq=False)
-class LocalBell:
+class LocalGaussianKernel:
     """The kernel whose bandwidth differs from row to row."""
 
     distances: SquaredDistances
@@ -148,31 +148,31 @@ class LocalBell:
         X, norms, _ = self.distances.points(X)
         points = KernelRows(X, norms)
         matrix = KernelMatrix(self.distances, points, self.known, held=False)
-        near = list(matrix.map_tiles(lambda _, tile: near_distance(tile, NEIGHBOUR)))
-        return KernelRows(X, norms, local_scales(namespace(norms).concat(near), NEIGHBOUR))
+        near = list(matrix.map_tiles(lambda _, tile: near_distance(tile, LOCAL_NEIGHBOR)))
+        return KernelRows(X, norms, compute_local_scales(namespace(norms).concat(near), LOCAL_NEIGHBOR))
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         apart = self.distances.tile(left, right)
         return exp_nonpositive(-apart / (left.scale[:, None] * right.scale[None, :]))
 
 
-def median_bell(distances: SquaredDistances, X: Array) -> RowKernel:
+def make_median_kernel(distances: SquaredDistances, X: Array) -> RowKernel:
     """The kernel as wide as the median distance."""
     if X.shape[0] == 1:
-        return Bell(distances, 1.0)  # alone, a row is like itself whatever the bandwidth
+        return GaussianKernel(distances, 1.0)  # alone, a row is like itself whatever the bandwidth
     dtype = np.dtype(f"f{itemsize(X)}")
-    bandwidth = median_distance(partial(distances.between, X), X.shape[0], dtype, partial(distances.sample, X))
+    bandwidth = compute_median_distance(partial(distances.between, X), X.shape[0], dtype, partial(distances.sample, X))
     if bandwidth == 0:
         raise NoAffinityError(
             "half of the rows' distances are zero (duplicates), so that their median is no bandwidth: give bandwidth= "
             "a number, drop duplicates, or use affinity='nearest-neighbors'"
         )
-    return Bell(distances, bandwidth)
+    return GaussianKernel(distances, bandwidth)
 
 
 def local_bell(distances: SquaredDistances, X: Array) -> RowKernel:
     """The kernel that tunes itself."""
-    return LocalBell(distances, distances.points(X))
+    return LocalGaussianKernel(distances, distances.points(X))
 
 
-BANDWIDTHS = {"median": median_bell, "local": local_bell}
+BANDWIDTHS = {"median": make_median_kernel, "local": local_bell}

@@ -12,14 +12,14 @@ from scipy.sparse.csgraph import connected_components
 
 from .._saving import save_as
 from ..arrays import Array, asarray_like, float64_zeros, is_on_host, itemsize, namespace, take_rows, to_numpy
-from .base import as_type, one_part
+from .base import cast_to, single_component
 
 Matrix = Any  # sparse, of scipy, or dense, of any library
 Rows = Callable[[Array], Matrix]  # other rows -> their similarities to the graph's
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
+class StoredSimilarities:
     """Similarities of some entities to those of a graph. A sparse matrix stays in our memory, and multiplies there."""
 
     matrix: Matrix
@@ -34,14 +34,14 @@ class Stored:
         return self.matrix.dtype if sp.issparse(self.matrix) else np.dtype(f"f{itemsize(self.matrix)}")
 
     @property
-    def T(self) -> Stored:
-        return Stored(self.matrix.T, home=self.home)
+    def T(self) -> StoredSimilarities:
+        return StoredSimilarities(self.matrix.T, home=self.home)
 
     def __matmul__(self, U: Array) -> Array:
         if sp.issparse(self.matrix):
             return self._brought(self.matrix @ to_numpy(U))
         U = asarray_like(U, self.matrix)
-        return self.matrix @ (U if is_on_host(U) else as_type(U, self.dtype))
+        return self.matrix @ (U if is_on_host(U) else cast_to(U, self.dtype))
 
     def columns(self, entities: np.ndarray) -> Array:
         if sp.issparse(self.matrix):
@@ -54,7 +54,7 @@ class Stored:
 
 @save_as("similarity-graph")
 @dataclass(frozen=True, eq=False)
-class Graph(Stored):
+class SimilarityGraph(StoredSimilarities):
     """A graph's matrix, and how others are joined to it."""
 
     join: Rows
@@ -72,12 +72,14 @@ class Graph(Stored):
         return float(namespace(total).sqrt(total))
 
     def parts(self) -> np.ndarray:
-        return connected_components(self.matrix, directed=False)[1] if sp.issparse(self.matrix) else one_part(self)
+        return (
+            connected_components(self.matrix, directed=False)[1] if sp.issparse(self.matrix) else single_component(self)
+        )
 
-    def against(self, X: Array) -> Stored:
-        return Stored(self.join(X), home=self.home)
+    def compare_with(self, X: Array) -> StoredSimilarities:
+        return StoredSimilarities(self.join(X), home=self.home)
 
 
-def home_of(X: Array) -> Array:
+def empty_on_device(X: Array) -> Array:
     """Nothing, of the library and on the device of rows; None for rows in our memory."""
     return None if is_on_host(X) else float64_zeros((0,), X)

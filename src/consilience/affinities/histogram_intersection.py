@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, RowKernel
-from .histograms import HistogramAffinity, histograms, shared
+from .histograms import HistogramAffinity, prepare_histograms, sum_histograms
 
 
 @save_as("affinity-histogram-intersection")
@@ -16,16 +16,16 @@ class HistogramIntersection(HistogramAffinity):
 
     def learn(self, X: Array) -> RowKernel:
         self.check(X)
-        return Intersection()
+        return IntersectionKernel()
 
 
 @save_as("kernel-histogram-intersection")
 @dataclass(frozen=True)
-class Intersection:
+class IntersectionKernel:
     """The kernel itself."""
 
     def points(self, X: Array) -> KernelRows:
-        return KernelRows(histograms(X))
+        return KernelRows(prepare_histograms(X))
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
-        return shared(left.X, right.X, harmonic=False)
+        return sum_histograms(left.X, right.X, harmonic=False)

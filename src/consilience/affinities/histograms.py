@@ -10,7 +10,7 @@ from .kernel import KernelAffinity, has_negative
 class HistogramAffinity(KernelAffinity):
     """An affinity of rows that are not negative; rows of zeros are missing."""
 
-    def comparable(self, X: Array) -> Array:
+    def comparable_rows(self, X: Array) -> Array:
         return squared_norms(X) > 0
 
     def check(self, X: Array) -> None:
@@ -22,12 +22,12 @@ class HistogramAffinity(KernelAffinity):
             )
 
 
-def histograms(X: Array) -> Array:
+def prepare_histograms(X: Array) -> Array:
     """Rows as sums over shared columns want them: sparse, but on a device as they are."""
     return as_csr(X) if is_on_host(X) else X
 
 
-def shared(X: Array, Y: Array, *, harmonic: bool) -> Array:
+def sum_histograms(X: Array, Y: Array, *, harmonic: bool) -> Array:
     """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
     if isinstance(X, CSR):
         return sum_shared_columns(X, Y, harmonic=harmonic)

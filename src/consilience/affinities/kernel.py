@@ -19,13 +19,13 @@ class KernelAffinity(ABC):
     def learn(self, X: Array) -> RowKernel:
         """The kernel with what it takes from these rows."""
 
-    def settle(self, X: Array) -> KernelAffinity:  # noqa: ARG002
+    def resolve(self, X: Array) -> KernelAffinity:  # noqa: ARG002
         return self
 
-    def comparable(self, X: Array) -> Array:
+    def comparable_rows(self, X: Array) -> Array:
         return squared_norms(X) >= 0
 
-    def negative(self, X: Array) -> bool:  # noqa: ARG002
+    def may_be_negative(self, X: Array) -> bool:  # noqa: ARG002
         """Whether the kernel of these rows may be negative somewhere."""
         return False
 
@@ -40,11 +40,11 @@ class KernelAffinity(ABC):
         right = points if others is None else kernel.points(others)
         held = fits_in_memory(points.X.shape[0] * right.X.shape[0] * itemsize(X), points.X)
         found = KernelMatrix(kernel, points, right, held)
-        if self.negative(X) and (shift := found.least()) < 0:
+        if self.may_be_negative(X) and (shift := found.least()) < 0:
             found = KernelMatrix(kernel, points, right, held, shift)
         return found
 
-    def over(self, X: Array, rng: np.random.Generator) -> KernelMatrix:  # noqa: ARG002
+    def build_operator(self, X: Array, rng: np.random.Generator) -> KernelMatrix:  # noqa: ARG002
         return self.matrix(X)
 
     def nbytes(self, X: Array) -> int:

@@ -27,10 +27,10 @@ from ..arrays import (
     take_rows,
     to_numpy,
 )
-from .base import check_setting, nth_smallest
-from .graph import Stored, home_of
+from .base import check_positive, nth_smallest
+from .graph import StoredSimilarities, empty_on_device
 from .low_rank import LowRank, choose_landmarks
-from .space import Space, check_metric, comparable, settled_metric
+from .space import MetricSpace, check_metric, choose_metric, find_comparable_rows
 
 
 @save_as("affinity-landmarks")
@@ -56,52 +56,59 @@ class Landmarks:
     metric: str | None = None
 
     columns_are_entities: ClassVar[bool] = False
-    in_loads: ClassVar[bool] = True  # rows may stay on a disk
+    out_of_core: ClassVar[bool] = True  # rows may stay on a disk
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
-        check_setting("n_landmarks", self.n_landmarks, whole=True)
-        check_setting("n_neighbors", self.n_neighbors, whole=True)
+        check_positive("n_landmarks", self.n_landmarks, whole=True)
+        check_positive("n_neighbors", self.n_neighbors, whole=True)
 
-    def settle(self, X: Array) -> Landmarks:
-        return replace(self, metric=settled_metric(self.metric, X))
+    def resolve(self, X: Array) -> Landmarks:
+        return replace(self, metric=choose_metric(self.metric, X))
 
-    def comparable(self, X: Array) -> Array:
-        return comparable(self.metric, X)
+    def comparable_rows(self, X: Array) -> Array:
+        return find_comparable_rows(self.metric, X)
 
-    def over(self, X: Array, rng: np.random.Generator) -> LowRank:
-        space = Space.of(self.metric, X)
+    def build_operator(self, X: Array, rng: np.random.Generator) -> LowRank:
+        space = MetricSpace.of(self.metric, X)
         landmarks = space.points(take_rows(X, asarray_like(choose_landmarks(X.shape[0], self.n_landmarks, rng), X)))
         number = min(self.n_neighbors, landmarks.X.shape[0])
-        if table_bytes(X, landmarks.X.shape[0]):
-            return through_table(NearestWeights(space, number), X, landmarks)
-        join = partial(nearest_landmarks, space, landmarks, number)
+        if landmark_table_bytes(X, landmarks.X.shape[0]):
+            return build_from_table(LandmarkKernel(space, number), X, landmarks)
+        join = partial(compute_landmark_weights, space, landmarks, number)
         Z = join(X)
         sizes = np.asarray(Z.sum(axis=0)).ravel()
         core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1)).astype(Z.dtype)
         if is_on_host(X):
             return LowRank(Z, core, join, Z.dtype)
-        home = home_of(X)
-        return LowRank(Stored(Z, home=home), Stored(core, home=home), partial(brought, home, join), Z.dtype)
+        home = empty_on_device(X)
+        return LowRank(
+            StoredSimilarities(Z, home=home),
+            StoredSimilarities(core, home=home),
+            partial(join_on_device, home, join),
+            Z.dtype,
+        )
 
     def nbytes(self, X: Array) -> int:
         n_landmarks = min(X.shape[0], self.n_landmarks)
-        return table_bytes(X, n_landmarks) or X.shape[0] * min(self.n_neighbors, n_landmarks) * (itemsize(X) + 4)
+        return landmark_table_bytes(X, n_landmarks) or X.shape[0] * min(self.n_neighbors, n_landmarks) * (
+            itemsize(X) + 4
+        )
 
 
-def table_bytes(X: Array, n_landmarks: int) -> int:
+def landmark_table_bytes(X: Array, n_landmarks: int) -> int:
     """Memory of a table of all rows with all landmarks, on a device that has room for it; 0: sparse weights serve."""
     needed = X.shape[0] * n_landmarks * itemsize(X)
     return needed if available_device_memory(X) is not None and fits_in_memory(needed, X) else 0
 
 
-def brought(home: Array, join: Callable[[Array], Any], X: Array) -> Stored:
+def join_on_device(home: Array, join: Callable[[Array], Any], X: Array) -> StoredSimilarities:
     """Sparse weights of other rows, whose products come to a device."""
-    return Stored(join(X), home=home)
+    return StoredSimilarities(join(X), home=home)
 
 
 @refer_as("nearest-landmarks")
-def nearest_landmarks(space: Space, landmarks: KernelRows, number: int, X: Array) -> sp.csr_array:
+def compute_landmark_weights(space: MetricSpace, landmarks: KernelRows, number: int, X: Array) -> sp.csr_array:
     """Each row's nearest landmarks, weighted by a Gaussian as wide as they are far; a row's weights add up to 1."""
     points = space.points(as_rows_like(X, landmarks.X))
     matrix = KernelMatrix(space, points, landmarks, held=False)
@@ -120,10 +127,10 @@ def nearest_landmarks(space: Space, landmarks: KernelRows, number: int, X: Array
 
 
 @dataclass(frozen=True, eq=False)
-class NearestWeights:
+class LandmarkKernel:
     """The same weights as a kernel of rows with landmarks, zero for those that are not near: a device likes a table."""
 
-    space: Space
+    space: MetricSpace
     number: int
 
     def points(self, X: Array) -> KernelRows:
@@ -141,10 +148,10 @@ class NearestWeights:
         return weights / xp.sum(weights, axis=1, keepdims=True)
 
 
-def through_table(kernel: NearestWeights, X: Array, landmarks: KernelRows) -> LowRank:
+def build_from_table(kernel: LandmarkKernel, X: Array, landmarks: KernelRows) -> LowRank:
     """Similarities through landmarks by a table of all rows' weights."""
     Z = KernelMatrix(kernel, kernel.points(X), landmarks, held=True)
     sizes = Z.T @ np.ones((X.shape[0], 1))
     xp = namespace(sizes)
     core = xp.eye(sizes.shape[0], dtype=sizes.dtype, device=device(sizes)) / keep_where(sizes > 0, sizes, 1.0)
-    return LowRank(Z, core, Z.against, Z.dtype)
+    return LowRank(Z, core, Z.compare_with, Z.dtype)

@@ -24,15 +24,15 @@ class Linear(KernelAffinity):
                 f"rows up to length {largest**0.5:.3g} have inner products whose sums do not fit {X.dtype}: rescale "
                 "the view"
             )
-        return Product()
+        return InnerProductKernel()
 
-    def negative(self, X: Array) -> bool:
+    def may_be_negative(self, X: Array) -> bool:
         return has_negative(X)
 
 
 @save_as("kernel-linear")
 @dataclass(frozen=True)
-class Product:
+class InnerProductKernel:
     """Inner products of rows, which may be changed first."""
 
     change: Callable[[Array], Array] | None = None

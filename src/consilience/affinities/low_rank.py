@@ -10,7 +10,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, namespace
-from .base import chosen_columns, one_part
+from .base import extract_columns, single_component
 
 
 @save_as("low-rank-similarities")
@@ -32,7 +32,7 @@ class LowRank:
         return self.factor @ (self.core @ (self.factor.T @ U))
 
     def columns(self, entities: np.ndarray) -> Array:
-        return chosen_columns(self, entities)
+        return extract_columns(self, entities)
 
     def norm(self) -> float:
         small = self.core @ (self.factor.T @ (self.factor @ np.eye(self.factor.shape[1], dtype=self.dtype)))
@@ -40,14 +40,14 @@ class LowRank:
         return float(xp.sqrt(xp.sum(small * small.T)))
 
     def parts(self) -> np.ndarray:
-        return one_part(self)
+        return single_component(self)
 
-    def against(self, X: Array) -> Chain:
-        return Chain(self.join(X), self)
+    def compare_with(self, X: Array) -> LowRankCross:
+        return LowRankCross(self.join(X), self)
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class LowRankCross:
     """Similarities of other rows, through the same landmarks."""
 
     factor: Any
@@ -62,7 +62,7 @@ class Chain:
         return self.known.dtype
 
     def columns(self, entities: np.ndarray) -> Array:
-        return chosen_columns(self, entities)
+        return extract_columns(self, entities)
 
     def __matmul__(self, U: Array) -> Array:
         return self.factor @ (self.known.core @ (self.known.factor.T @ U))

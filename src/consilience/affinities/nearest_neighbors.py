@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from .._saving import refer_as, save_as
 from ..arrays import Array, KernelMatrix, KernelRows, as_rows_like, to_numpy
-from .base import NoAffinityError, check_setting
-from .graph import Graph, home_of
+from .base import NoAffinityError, check_positive
+from .graph import SimilarityGraph, empty_on_device
 from .search import SEARCHES
-from .space import Space, check_metric, comparable, settled_metric, usual_number
+from .space import MetricSpace, check_metric, choose_metric, default_n_neighbors, find_comparable_rows
 
 ROUNDING = 8  # distances may differ by so many units in the last place of the squared lengths they come from
 
@@ -49,41 +49,41 @@ class NearestNeighbors:
     def __post_init__(self) -> None:
         check_metric(self.metric)
         if self.n_neighbors is not None:
-            check_setting("n_neighbors", self.n_neighbors, whole=True)
+            check_positive("n_neighbors", self.n_neighbors, whole=True)
         if self.approximate not in SEARCHES:
             raise NoAffinityError(f"approximate={self.approximate!r} must be True or False")
 
-    def number_for(self, X: Array) -> int:
+    def count_neighbors(self, X: Array) -> int:
         """How many nearest of these rows."""
-        return min(X.shape[0], self.n_neighbors or usual_number(X.shape[0]))
+        return min(X.shape[0], self.n_neighbors or default_n_neighbors(X.shape[0]))
 
-    def settle(self, X: Array) -> NearestNeighbors:
-        metric = settled_metric(self.metric, X)
-        n_comparable = int(np.count_nonzero(to_numpy(comparable(metric, X))))
-        return replace(self, n_neighbors=self.n_neighbors or usual_number(max(n_comparable, 1)), metric=metric)
+    def resolve(self, X: Array) -> NearestNeighbors:
+        metric = choose_metric(self.metric, X)
+        n_comparable = int(np.count_nonzero(to_numpy(find_comparable_rows(metric, X))))
+        return replace(self, n_neighbors=self.n_neighbors or default_n_neighbors(max(n_comparable, 1)), metric=metric)
 
-    def comparable(self, X: Array) -> Array:
-        return comparable(self.metric, X)
+    def comparable_rows(self, X: Array) -> Array:
+        return find_comparable_rows(self.metric, X)
 
-    def over(self, X: Array, rng: np.random.Generator) -> Graph:
-        number = self.number_for(X)
-        space = Space.of(self.metric, X)
+    def build_operator(self, X: Array, rng: np.random.Generator) -> SimilarityGraph:
+        number = self.count_neighbors(X)
+        space = MetricSpace.of(self.metric, X)
         known = space.points(X)
         nearest, radii = SEARCHES[self.approximate](known.X, number, rng)
         starts = np.arange(0, nearest.size + 1, number)
         chosen = sp.csr_array((np.full(nearest.size, 0.5), nearest.ravel(), starts), shape=(len(nearest),) * 2)
         matrix = sp.csr_array(chosen + chosen.T)
         matrix.setdiag(1.0)  # also of a row with so many duplicates that it is not among its own nearest
-        join_others = partial(join, space, known, radii, number)
-        return Graph(matrix, join_others, exact=not self.approximate, home=home_of(X))
+        join_others = partial(join_new_rows, space, known, radii, number)
+        return SimilarityGraph(matrix, join_others, exact=not self.approximate, home=empty_on_device(X))
 
     def nbytes(self, X: Array) -> int:
-        number = self.number_for(X)
+        number = self.count_neighbors(X)
         return 2 * X.shape[0] * number * (8 + 4)
 
 
 @refer_as("join-neighbors")
-def join(space: Space, known: KernelRows, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
+def join_new_rows(space: MetricSpace, known: KernelRows, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
     """Other rows joined to known ones as those are joined to each other."""
     points = space.points(as_rows_like(X, known.X))
     matrix = KernelMatrix(space, points, known, held=False)

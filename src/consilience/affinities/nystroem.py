@@ -10,7 +10,7 @@ import scipy.linalg
 
 from .._saving import save_as
 from ..arrays import Array, asarray_like, fits_in_memory, itemsize, take_rows, to_numpy
-from .base import NoAffinityError, check_setting
+from .base import NoAffinityError, check_positive
 from .gaussian import Gaussian
 from .kernel import KernelAffinity
 from .low_rank import LowRank, choose_landmarks
@@ -38,22 +38,22 @@ class Nystroem:
     n_landmarks: int = 500
 
     columns_are_entities: ClassVar[bool] = False
-    in_loads: ClassVar[bool] = True  # rows may stay on a disk
+    out_of_core: ClassVar[bool] = True  # rows may stay on a disk
 
     def __post_init__(self) -> None:
-        check_setting("n_landmarks", self.n_landmarks, whole=True)
+        check_positive("n_landmarks", self.n_landmarks, whole=True)
         if not isinstance(self.kernel, KernelAffinity):
             raise NoAffinityError(
                 f"kernel={self.kernel!r} is no kernel: give an object of one, such as consilience.affinities.Gaussian()"
             )
 
-    def settle(self, X: Array) -> Nystroem:  # noqa: ARG002
+    def resolve(self, X: Array) -> Nystroem:  # noqa: ARG002
         return self
 
-    def comparable(self, X: Array) -> Array:
-        return self.kernel.comparable(X)
+    def comparable_rows(self, X: Array) -> Array:
+        return self.kernel.comparable_rows(X)
 
-    def over(self, X: Array, rng: np.random.Generator) -> LowRank:
+    def build_operator(self, X: Array, rng: np.random.Generator) -> LowRank:
         sample = take_rows(X, asarray_like(choose_landmarks(X.shape[0], LEARNED_FROM, rng), X))
         landmarks = take_rows(sample, asarray_like(choose_landmarks(sample.shape[0], self.n_landmarks, rng), X))
         C = self.kernel.matrix(X, landmarks, sample)
@@ -61,7 +61,7 @@ class Nystroem:
         values, vectors = scipy.linalg.eigh((W + W.T) / 2)
         kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would blow rounding up
         core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
-        return LowRank(C, asarray_like(core.astype(C.dtype), C.right.X), C.against, C.dtype)
+        return LowRank(C, asarray_like(core.astype(C.dtype), C.right.X), C.compare_with, C.dtype)
 
     def nbytes(self, X: Array) -> int:
         table = X.shape[0] * min(X.shape[0], self.n_landmarks) * itemsize(X)

@@ -7,7 +7,7 @@ from math import log
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, RowKernel, inner_products, namespace, squared_norms
-from .base import NoAffinityError, check_setting
+from .base import NoAffinityError, check_positive
 from .kernel import KernelAffinity, has_negative
 
 
@@ -31,24 +31,24 @@ class Polynomial(KernelAffinity):
     offset: float = 1.0
 
     def __post_init__(self) -> None:
-        check_setting("degree", self.degree, whole=True)
+        check_positive("degree", self.degree, whole=True)
         if self.gamma is not None:
-            check_setting("gamma", self.gamma)
+            check_positive("gamma", self.gamma)
 
     def learn(self, X: Array) -> RowKernel:
         gamma = 1 / X.shape[1] if self.gamma is None else self.gamma
         most = gamma * float(namespace(X).max(squared_norms(X))) + abs(self.offset)
         if self.degree * log(max(most, 1.0)) > log(float(namespace(X).finfo(X.dtype).max)) / 2:
             raise NoAffinityError(f"numbers so large have no power {self.degree} in {X.dtype}: rescale the view")
-        return Power(self.degree, gamma, self.offset)
+        return PolynomialKernel(self.degree, gamma, self.offset)
 
-    def negative(self, X: Array) -> bool:
+    def may_be_negative(self, X: Array) -> bool:
         return self.degree % 2 == 1 and (has_negative(X) or self.offset < 0)
 
 
 @save_as("kernel-polynomial")
 @dataclass(frozen=True)
-class Power:
+class PolynomialKernel:
     """The kernel with its factor known."""
 
     degree: int

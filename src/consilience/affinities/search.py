@@ -8,7 +8,7 @@ import sklearn.neighbors
 from ..arrays import Array, to_host
 
 
-def exact_neighbours(
+def find_nearest_rows(
     X: Array,
     number: int,
     rng: np.random.Generator | None = None,  # noqa: ARG001
@@ -19,7 +19,7 @@ def exact_neighbours(
     return nearest, away[:, -1].astype(np.float64)
 
 
-def approximate_neighbours(X: Array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def find_approximate_neighbors(X: Array, number: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The same by pynndescent, which misses a few."""
     try:
         from pynndescent import NNDescent
@@ -30,4 +30,4 @@ def approximate_neighbours(X: Array, number: int, rng: np.random.Generator) -> t
     return nearest, away[:, -1].astype(np.float64)
 
 
-SEARCHES = {False: exact_neighbours, True: approximate_neighbours}
+SEARCHES = {False: find_nearest_rows, True: find_approximate_neighbors}

@@ -176,7 +176,7 @@ class KernelMatrix:
         return min(fetch_numbers(self.map_tiles(lambda _, tile: namespace(tile).min(tile))))
 
     @refer_as("kernel-against")
-    def against(self, X: Array) -> KernelMatrix:
+    def compare_with(self, X: Array) -> KernelMatrix:
         return KernelMatrix(
             self.kernel, self.kernel.points(as_rows_like(X, self.right.X)), self.right, False, self.shift
         )

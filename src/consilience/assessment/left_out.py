@@ -20,8 +20,8 @@ from ..methods.agreement.estimator import measure_margins as measure_vote_margin
 from ..methods.agreement.inputs import PreparedView, build_ensemble, map_views, prepare_views
 from ..methods.common.input_checks import validate_blocks
 from ..methods.common.run import run
-from ..methods.common.similarities import columns_of, restricted
-from ..methods.spectral.algorithm import unit_rows
+from ..methods.common.similarities import find_precomputed_columns, restrict_columns
+from ..methods.spectral.algorithm import normalize_embedding
 from .reference import LEAST_SHARED
 
 PREDICTORS = ("components", "graph")
@@ -64,7 +64,7 @@ class ViewJudge:
         if n_entities <= self.n_clusters:
             return [np.arange(n_entities)]
         rows = [to_numpy(space.points) for space in self.view.spaces]
-        rows.append(unit_rows(self.view.clearest.features.vectors[:, : self.n_clusters]))
+        rows.append(normalize_embedding(self.view.clearest.features.vectors[:, : self.n_clusters]))
         with single_openmp_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # refinement goes on from fewer clusters, too
             return [
@@ -163,12 +163,12 @@ def measure_left_out_margins(
 def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView | None]:
     """Prepare each view by itself; None for a view that holds no information about its entities."""
     affinities = {name: Precomputed() if is_precomputed else Auto() for name, is_precomputed in precomputed.items()}
-    columns = columns_of(views, affinities, chosen=True)
+    columns = find_precomputed_columns(views, affinities, chosen=True)
 
     def prepare(name: str) -> PreparedView | None:
         chosen = {name: columns[name]} if name in columns else {}
         try:
-            return prepare_views(restricted(views[[name]], chosen), precomputed, n_clusters)[0]
+            return prepare_views(restrict_columns(views[[name]], chosen), precomputed, n_clusters)[0]
         except ValueError:  # the view is constant or zero, or at most one entity has it
             return None
 

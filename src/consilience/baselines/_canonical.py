@@ -16,18 +16,18 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .._saving import save_as
-from ..affinities import Cross, ViewOperator
-from ..methods.spectral.eigen import SPARE, top_eigenvectors
+from ..affinities import CrossOperator, ViewOperator
+from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 from ._side_by_side import Matrix
 
 ALL_COLUMNS = 1000  # a view with up to so many columns is looked at whole
-SOME = 100  # so many dimensions of others, and of kernels
-NOTHING = 1e-10  # a variance below this share of the largest is rounding
+DEFAULT_RANK = 100  # so many dimensions of others, and of kernels
+NULL_VARIANCE = 1e-10  # a variance below this share of the largest is rounding
 
 
 @save_as("cca-linear-components")
 @dataclass(frozen=True, eq=False)
-class Linear:
+class PrincipalComponents:
     """Principal components of columns."""
 
     mean: np.ndarray  # (columns,)
@@ -40,33 +40,35 @@ class Linear:
 
 @save_as("cca-kernel-components")
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class KernelPrincipalComponents:
     """Principal components of a kernel."""
 
     mean: np.ndarray  # (n,) of each column of the kernel
     weights: np.ndarray  # (n, dimensions)
 
-    def place(self, X: Cross) -> np.ndarray:
+    def place(self, X: CrossOperator) -> np.ndarray:
         """The scores of others, by their similarities to the entities of the fit."""
         # what centring takes off a row as a whole vanishes: the weights add up to zero
         return X @ self.weights - self.mean @ self.weights
 
 
-def linear_dimensions(X: Matrix, rank: int | None, rng: np.random.Generator) -> tuple[Linear, np.ndarray]:
+def fit_principal_components(
+    X: Matrix, rank: int | None, rng: np.random.Generator
+) -> tuple[PrincipalComponents, np.ndarray]:
     """Principal components of the columns, all or the leading ones, and the rows' scores."""
     mean = np.asarray(X.mean(axis=0), np.float64).ravel()
     if X.shape[1] <= ALL_COLUMNS:
-        variances, directions = scipy.linalg.eigh(covariance(X, mean))
+        variances, directions = scipy.linalg.eigh(compute_covariance(X, mean))
         kept = slice(None) if rank is None else slice(-min(rank, len(variances)), None)
         variances, directions = variances[kept][::-1], directions[:, kept][:, ::-1]
     else:
-        variances, directions = leading_directions(X, mean, rank or SOME, rng)
-    directions = directions[:, variances > NOTHING * max(variances[0], np.finfo(np.float64).tiny)]
-    found = Linear(mean, directions)
+        variances, directions = find_leading_directions(X, mean, rank or DEFAULT_RANK, rng)
+    directions = directions[:, variances > NULL_VARIANCE * max(variances[0], np.finfo(np.float64).tiny)]
+    found = PrincipalComponents(mean, directions)
     return found, found.place(X)
 
 
-def covariance(X: Matrix, mean: np.ndarray) -> np.ndarray:
+def compute_covariance(X: Matrix, mean: np.ndarray) -> np.ndarray:
     """Of the columns."""
     if sp.issparse(X):
         return (X.T @ X).toarray().astype(np.float64) / X.shape[0] - np.outer(mean, mean)
@@ -74,7 +76,7 @@ def covariance(X: Matrix, mean: np.ndarray) -> np.ndarray:
     return centred.T @ centred / X.shape[0]
 
 
-def leading_directions(
+def find_leading_directions(
     X: Matrix, mean: np.ndarray, rank: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Variances and principal axes of many columns, without their covariance."""
@@ -85,29 +87,31 @@ def leading_directions(
         scores = X @ U - mean @ U
         return (X.T @ scores - np.outer(mean, scores.sum(axis=0))) / n
 
-    found = top_eigenvectors(product, rng.standard_normal((d, min(d, rank + SPARE))), rank)
+    found = top_eigenvectors(product, rng.standard_normal((d, min(d, rank + N_GUARD_VECTORS))), rank)
     return found.values, found.vectors
 
 
-def kernel_dimensions(K: ViewOperator, rank: int | None, rng: np.random.Generator) -> tuple[Kernel, np.ndarray]:
+def fit_kernel_components(
+    K: ViewOperator, rank: int | None, rng: np.random.Generator
+) -> tuple[KernelPrincipalComponents, np.ndarray]:
     """Principal components of a kernel, the leading eigenvectors of it, centred, and the entities' scores."""
     n = K.shape[0]
-    rank = min(rank or SOME, n)
+    rank = min(rank or DEFAULT_RANK, n)
     mean = (K @ np.full((n, 1), 1 / n))[:, 0].astype(np.float64)
 
     def centred(U: np.ndarray) -> np.ndarray:
         return U - U.mean(axis=0, keepdims=True)
 
-    start = rng.standard_normal((n, min(n, rank + SPARE))).astype(K.dtype)
+    start = rng.standard_normal((n, min(n, rank + N_GUARD_VECTORS))).astype(K.dtype)
     values, U, _, _ = top_eigenvectors(lambda X: centred(K @ centred(X)), start, rank)
     real = values > np.sqrt(np.finfo(K.dtype).eps) * max(values[0], np.finfo(K.dtype).tiny)
     values, U = values[real].astype(np.float64), centred(U[:, real].astype(np.float64))
-    return Kernel(mean, U / np.sqrt(values)), U * np.sqrt(values)
+    return KernelPrincipalComponents(mean, U / np.sqrt(values)), U * np.sqrt(values)
 
 
 @save_as("cca-directions")
 @dataclass(frozen=True, eq=False)
-class Canonical:
+class CanonicalCorrelations:
     """What the views have in common."""
 
     correlations: np.ndarray  # (components,), falling
@@ -119,19 +123,19 @@ class Canonical:
         return total / np.maximum(present.sum(axis=1, keepdims=True), 1)
 
 
-def canonical(
+def fit_canonical(
     scores: Sequence[np.ndarray],
     present: np.ndarray,
     n_components: int,
     regularization: float,
-) -> Canonical:
+) -> CanonicalCorrelations:
     """Directions of the views' scores, zeros where an entity lacks the view, that are most correlated.
 
     Covariances of two views are those of the entities that have both.
     """
     if len(scores) == 1:  # nothing to correlate with: the principal components themselves
         width = scores[0].shape[1]
-        return Canonical(np.full(min(width, n_components), np.nan), [np.eye(width)[:, :n_components]])
+        return CanonicalCorrelations(np.full(min(width, n_components), np.nan), [np.eye(width)[:, :n_components]])
     variances = [np.sum(F**2, axis=0) / here.sum() for F, here in zip(scores, present.T, strict=True)]
     # A view may be zero for all entities that are in two views; it has no correlations.
     regular = [variance + regularization * variance.mean() for variance in variances]
@@ -148,4 +152,4 @@ def canonical(
     values, vectors = values[::-1], vectors[:, ::-1] * np.sqrt(len(scores))
     parts = np.split(vectors, np.cumsum([len(own) for own in white])[:-1])
     weights = [own[:, None] * part for own, part in zip(white, parts, strict=True)]
-    return Canonical(values / (len(scores) - 1), weights)
+    return CanonicalCorrelations(values / (len(scores) - 1), weights)

@@ -14,14 +14,14 @@ import numpy as np
 import scipy.linalg
 
 from .._saving import save_as
-from ..affinities import Operator, degrees
-from ..methods.spectral.algorithm import First, inverse_root, nobody, without_nothing
-from ..methods.spectral.eigen import SPARE, top_eigenvectors
+from ..affinities import Operator, compute_degrees
+from ..methods.spectral.algorithm import InitialEmbedding, invert_sqrt_degrees, isolated_below, zero_null_eigenvectors
+from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
 
 @save_as("co-regularized-eigenvectors")
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class CoRegularizedVectors:
     """Eigenvectors, and how they come from the views' similarities alone.
 
     Every step is linear in the entities' similarities, and so are all steps together: an entity whose normalised
@@ -35,11 +35,11 @@ class Vectors:
 
 
 @dataclass(frozen=True, eq=False)
-class CoRegularized:
+class CoRegularizedState:
     """What a round leaves behind."""
 
-    views: Sequence[Vectors]
-    centroid: Vectors | None
+    views: Sequence[CoRegularizedVectors]
+    centroid: CoRegularizedVectors | None
     objective: float
     comparable = True
     settled = False
@@ -55,7 +55,7 @@ class CoRegularized:
 
 @save_as("co-regularized-view")
 @dataclass(frozen=True, eq=False)
-class Normalised:
+class NormalizedSimilarities:
     """A view's normalised similarities."""
 
     K: Operator | None
@@ -63,103 +63,109 @@ class Normalised:
     least: float  # degree: who has no more is like nobody
 
     @classmethod
-    def of(cls, K: Operator) -> Normalised:
-        degree = degrees(K)
-        least = nobody(degree)
-        return cls(K, inverse_root(degree, least).astype(K.dtype)[:, None], least)
+    def of(cls, K: Operator) -> NormalizedSimilarities:
+        degree = compute_degrees(K)
+        least = isolated_below(degree)
+        return cls(K, invert_sqrt_degrees(degree, least).astype(K.dtype)[:, None], least)
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
         assert self.K is not None
         return self.root * (self.K @ (self.root * U))
 
 
-def pairwise(
-    operators: Sequence[Operator], first: Sequence[First], weights: Sequence[float], rng: np.random.Generator
+def run_pairwise(
+    operators: Sequence[Operator], first: Sequence[InitialEmbedding], weights: Sequence[float], rng: np.random.Generator
 ) -> Iterator:
     """Maximise ``sum_v tr(U_v' L_v U_v) + weight sum_{v<w} |U_v' U_w|^2``: one round after the other.
 
     All weights are the same.
     """
-    L, views = begin(operators, first)
+    L, views = start_views(operators, first)
     while True:
         for v in range(len(L)):
             others = [(weights[v], view) for w, view in enumerate(views) if w != v]
-            views[v] = pulled(L, v, views[v], others, rng)
-        pairs = sum(weights[0] * overlap(a, b) for a, b in combinations(views, 2))
-        yield CoRegularized(list(views), None, own_terms(L, views) + pairs)
+            views[v] = pull_view(L, v, views[v], others, rng)
+        pairs = sum(weights[0] * sum_squared_cosines(a, b) for a, b in combinations(views, 2))
+        yield CoRegularizedState(list(views), None, sum_view_terms(L, views) + pairs)
 
 
-def centroid(
-    operators: Sequence[Operator], first: Sequence[First], weights: Sequence[float], rng: np.random.Generator
+def run_centroid(
+    operators: Sequence[Operator], first: Sequence[InitialEmbedding], weights: Sequence[float], rng: np.random.Generator
 ) -> Iterator:
     """Maximise ``sum_v tr(U_v' L_v U_v) + sum_v weight_v |U_v' U*|^2``: one round after the other."""
-    L, views = begin(operators, first)
+    L, views = start_views(operators, first)
     k = first[0].U.shape[1]
     while True:
-        middle = consensus(views, weights, k)
+        middle = compute_centroid(views, weights, k)
         for v in range(len(L)):
-            views[v] = pulled(L, v, views[v], [(weights[v], middle)], rng)
-        middle = consensus(views, weights, k)
-        pulls = sum(weight * overlap(view, middle) for weight, view in zip(weights, views, strict=True))
-        yield CoRegularized(list(views), middle, own_terms(L, views) + pulls)
+            views[v] = pull_view(L, v, views[v], [(weights[v], middle)], rng)
+        middle = compute_centroid(views, weights, k)
+        pulls = sum(weight * sum_squared_cosines(view, middle) for weight, view in zip(weights, views, strict=True))
+        yield CoRegularizedState(list(views), middle, sum_view_terms(L, views) + pulls)
 
 
-def begin(operators: Sequence[Operator], first: Sequence[First]) -> tuple[list[Normalised], list[Vectors]]:
+def start_views(
+    operators: Sequence[Operator], first: Sequence[InitialEmbedding]
+) -> tuple[list[NormalizedSimilarities], list[CoRegularizedVectors]]:
     """Each view's own eigenvectors."""
     views = []
     for v, found in enumerate(first):
-        recipe = [divided(found.U, found.values) if w == v else np.zeros_like(found.U) for w in range(len(operators))]
-        views.append(Vectors(found.U, found.values, recipe))
-    return [Normalised.of(K) for K in operators], views
+        recipe = [
+            divide_by_values(found.U, found.values) if w == v else np.zeros_like(found.U) for w in range(len(operators))
+        ]
+        views.append(CoRegularizedVectors(found.U, found.values, recipe))
+    return [NormalizedSimilarities.of(K) for K in operators], views
 
 
-def pulled(
-    L: Sequence[Normalised],
+def pull_view(
+    L: Sequence[NormalizedSimilarities],
     v: int,
-    before: Vectors,
-    others: Sequence[tuple[float, Vectors]],
+    before: CoRegularizedVectors,
+    others: Sequence[tuple[float, CoRegularizedVectors]],
     rng: np.random.Generator,
-) -> Vectors:
+) -> CoRegularizedVectors:
     """The leading eigenvectors of ``L_v + sum weight W W'``, W being the others'."""
     n, k = before.U.shape
 
     def product(X: np.ndarray) -> np.ndarray:
         return sum((weight * (other.U @ (other.U.T @ X)) for weight, other in others), L[v] @ X)
 
-    spare = rng.standard_normal((n, min(SPARE, n - k))).astype(before.U.dtype)
+    spare = rng.standard_normal((n, min(N_GUARD_VECTORS, n - k))).astype(before.U.dtype)
     found = top_eigenvectors(product, np.hstack([before.U, spare]), k)
-    values, U = without_nothing(found.values, found.vectors)
+    values, U = zero_null_eigenvectors(found.values, found.vectors)
     turns = [(weight * (other.U.T @ U), other) for weight, other in others]
     recipe = [
-        divided(sum((other.recipe[w] @ turn for turn, other in turns), U if w == v else np.zeros_like(U)), values)
+        divide_by_values(
+            sum((other.recipe[w] @ turn for turn, other in turns), U if w == v else np.zeros_like(U)), values
+        )
         for w in range(len(L))
     ]
-    return Vectors(U, values, recipe)
+    return CoRegularizedVectors(U, values, recipe)
 
 
-def consensus(views: Sequence[Vectors], weights: Sequence[float], k: int) -> Vectors:
+def compute_centroid(views: Sequence[CoRegularizedVectors], weights: Sequence[float], k: int) -> CoRegularizedVectors:
     """The leading eigenvectors of ``sum_v weight_v U_v U_v'``, from the thin matrix of all U_v side by side."""
     stacked = np.hstack([weight**0.5 * view.U for weight, view in zip(weights, views, strict=True)])
     U, sizes, _ = scipy.linalg.svd(stacked, full_matrices=False)
-    values, U = without_nothing(sizes[:k] ** 2, U[:, :k])
+    values, U = zero_null_eigenvectors(sizes[:k] ** 2, U[:, :k])
     turns = [weight * (view.U.T @ U) for weight, view in zip(weights, views, strict=True)]
     recipe = [
-        divided(sum(view.recipe[w] @ turn for view, turn in zip(views, turns, strict=True)), values)
+        divide_by_values(sum(view.recipe[w] @ turn for view, turn in zip(views, turns, strict=True)), values)
         for w in range(len(views))
     ]
-    return Vectors(U, values, recipe)
+    return CoRegularizedVectors(U, values, recipe)
 
 
-def divided(U: np.ndarray, values: np.ndarray) -> np.ndarray:
+def divide_by_values(U: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Columns by their eigenvalues; zeros where there is none."""
     return (U / np.where(values != 0, values, np.inf)).astype(U.dtype)
 
 
-def overlap(a: Vectors, b: Vectors) -> float:
+def sum_squared_cosines(a: CoRegularizedVectors, b: CoRegularizedVectors) -> float:
     """Sum of the squared cosines between two spaces."""
     return float(np.sum((a.U.T @ b.U) ** 2))
 
 
-def own_terms(L: Sequence[Normalised], views: Sequence[Vectors]) -> float:
+def sum_view_terms(L: Sequence[NormalizedSimilarities], views: Sequence[CoRegularizedVectors]) -> float:
     """How well each view's vectors serve the view itself, summed over the views."""
     return float(sum(np.sum(view.U * (own @ view.U)) for own, view in zip(L, views, strict=True)))

@@ -8,15 +8,15 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from ._side_by_side import Matrix
 
-NOWHERE = -1
+NO_CLUSTER = -1
 
 
-def nearest_mean_labels(X: Matrix, there: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def label_by_nearest_mean(X: Matrix, there: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """The cluster whose mean in these columns is nearest to each entity that is asked for; -1 for the others.
 
     A cluster's mean is that of its members that are there; a cluster without any is nobody's.
     """
-    found = np.full(len(labels), NOWHERE)
+    found = np.full(len(labels), NO_CLUSTER)
     asked = asked & there
     members = np.flatnonzero(there & (labels >= 0))
     if not len(members) or not asked.any():

@@ -17,11 +17,23 @@ from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..arrays import make_generator, use_threads
 from ..data import Views
 from ..methods.common.input_checks import check_n_clusters, check_views, store_agreement, store_input_features
-from ..methods.common.similarities import by_name, columns_of, crosses_of, restricted, similarities_of
+from ..methods.common.similarities import (
+    compute_cross_similarities,
+    compute_similarities,
+    find_precomputed_columns,
+    resolve_affinities,
+    restrict_columns,
+)
 from ..methods.common.starts import STRATEGIES
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
-from ._canonical import Kernel, Linear, canonical, kernel_dimensions, linear_dimensions
-from ._side_by_side import plain_blocks
+from ._canonical import (
+    KernelPrincipalComponents,
+    PrincipalComponents,
+    fit_canonical,
+    fit_kernel_components,
+    fit_principal_components,
+)
+from ._side_by_side import load_blocks
 from .kernel_addition import KernelAddition
 
 Scores = Mapping[str, tuple[np.ndarray, np.ndarray]]  # of the entities that have the view, and which have it
@@ -184,9 +196,9 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         rng = make_generator(self.random_state)
         with use_threads(self.n_jobs):
             analysis, found = KINDS[self.kind](self, views, rng, isinstance(X, Views))
-            scores, present = spread(found, len(views))
-            check_shared(views.names, present)
-            common = canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
+            scores, present = scatter_scores(found, len(views))
+            check_common_entities(views.names, present)
+            common = fit_canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
             features = common.features(scores, present)
             spectral = self._spectral().fit({FEATURES: features})
         store_input_features(self, X, views)
@@ -223,7 +235,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
         with use_threads(self.n_jobs):
-            scores, present = spread(self._analysis.scores(views), len(views))
+            scores, present = scatter_scores(self._analysis.scores(views), len(views))
             return self._clusters.predict({FEATURES: self._common.features(scores, present)})
 
     def __sklearn_tags__(self) -> Any:
@@ -247,10 +259,10 @@ class Analysis(Protocol):
 class LinearAnalysis:
     """Principal components of the views' columns."""
 
-    dimensions: Mapping[str, Linear]
+    dimensions: Mapping[str, PrincipalComponents]
 
     def scores(self, views: Views) -> Scores:
-        blocks = plain_blocks(views)
+        blocks = load_blocks(views)
         found = {}
         for name, own in self.dimensions.items():
             X, there = blocks.get(name, (np.zeros((len(views), len(own.mean))), np.zeros(len(views), bool)))
@@ -263,14 +275,14 @@ class LinearAnalysis:
 class KernelAnalysis:
     """Principal components of the views' kernels."""
 
-    dimensions: Mapping[str, Kernel]
+    dimensions: Mapping[str, KernelPrincipalComponents]
     kernels: Mapping[str, Affinity]
     known: Mapping[str, ViewOperator]
     columns: Mapping[str, np.ndarray]
 
     def scores(self, views: Views) -> Scores:
-        crosses, present = crosses_of(
-            restricted(views, self.columns), self.kernels, list(self.known.values()), "lies amid all others"
+        crosses, present = compute_cross_similarities(
+            restrict_columns(views, self.columns), self.kernels, list(self.known.values()), "lies amid all others"
         )
         return {
             name: (own.weights[:0] if cross is None else own.place(cross), here)
@@ -278,7 +290,7 @@ class KernelAnalysis:
         }
 
 
-def linear(
+def analyze_columns(
     estimator: CCASpectral,
     views: Views,
     rng: np.random.Generator,
@@ -286,32 +298,34 @@ def linear(
 ) -> tuple[Analysis, Scores]:
     """Principal components of the columns, and the entities' scores."""
     dimensions, scores = {}, {}
-    for name, (X, there) in plain_blocks(views).items():
-        dimensions[name], features = linear_dimensions(X[there], estimator.rank, rng)
+    for name, (X, there) in load_blocks(views).items():
+        dimensions[name], features = fit_principal_components(X[there], estimator.rank, rng)
         scores[name] = features, there
         if not features.shape[1]:
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
     return LinearAnalysis(dimensions), scores
 
 
-def kernel(estimator: CCASpectral, views: Views, rng: np.random.Generator, chosen: bool) -> tuple[Analysis, Scores]:
+def analyze_kernels(
+    estimator: CCASpectral, views: Views, rng: np.random.Generator, chosen: bool
+) -> tuple[Analysis, Scores]:
     """Principal components of the kernels, and the entities' scores."""
-    asked = by_name("kernel", estimator.kernel, "median", views.names)
-    columns = columns_of(views, asked, chosen=chosen)
-    kernels, similarities = similarities_of(restricted(views, columns), asked, rng)
+    asked = resolve_affinities("kernel", estimator.kernel, "median", views.names)
+    columns = find_precomputed_columns(views, asked, chosen=chosen)
+    kernels, similarities = compute_similarities(restrict_columns(views, columns), asked, rng)
     dimensions, scores, known = {}, {}, {}
     for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):
-        dimensions[name], features = kernel_dimensions(operator, estimator.rank, rng)
+        dimensions[name], features = fit_kernel_components(operator, estimator.rank, rng)
         scores[name], known[name] = (features, there), copy(operator)  # without the table that it may hold
         if not features.shape[1]:
             raise ValueError(f"view {name!r} is the same for every entity under its kernel: leave the view out")
     return KernelAnalysis(dimensions, kernels, known, columns), scores
 
 
-KINDS = {"linear": linear, "kernel": kernel}
+KINDS = {"linear": analyze_columns, "kernel": analyze_kernels}
 
 
-def check_shared(names: Sequence[str], present: np.ndarray) -> None:
+def check_common_entities(names: Sequence[str], present: np.ndarray) -> None:
     """Refuse two views that no entity has both of: nothing says how they hang together."""
     shared = present.T.astype(int) @ present
     for a, b in np.argwhere(shared == 0):
@@ -321,7 +335,7 @@ def check_shared(names: Sequence[str], present: np.ndarray) -> None:
         )
 
 
-def spread(found: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:
+def scatter_scores(found: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:
     """The scores of all entities in each view, zeros where they lack it, and which have which."""
     scores = []
     for own, here in found.values():

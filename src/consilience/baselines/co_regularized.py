@@ -11,17 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..affinities import Cross, Operator
+from ..affinities import CrossOperator, Operator
 from ..data import Table, resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged
 from ..methods.common.progress import progress
 from ..methods.common.run import run
 from ..methods.common.validation import Interval, StrOptions
-from ..methods.spectral.algorithm import First, embed, inverse_root
-from ..methods.spectral.base import BaseSpectral, chosen_views, warn_of_embedding
-from ._co_regularization import Normalised, Vectors, centroid, pairwise
+from ..methods.spectral.algorithm import InitialEmbedding, embed_view, invert_sqrt_degrees
+from ..methods.spectral.base import BaseSpectral, select_embedding_views, warn_embedding_problems
+from ._co_regularization import CoRegularizedVectors, NormalizedSimilarities, run_centroid, run_pairwise
 
-KINDS = {"pairwise": pairwise, "centroid": centroid}
+KINDS = {"pairwise": run_pairwise, "centroid": run_centroid}
 
 
 @save_as("co-regularized-spectral")
@@ -158,9 +158,11 @@ class CoRegularizedSpectral(BaseSpectral):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Placed:
+    def _map(
+        self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
+    ) -> CoRegularizedEmbedding:
         weights, chosen = self._weights(names), self._chosen(names)
-        first = [embed(K, self.n_clusters, rng) for K in operators]
+        first = [embed_view(K, self.n_clusters, rng) for K in operators]
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
             done = run(
                 KINDS[self.kind](operators, first, weights, rng),
@@ -172,10 +174,10 @@ class CoRegularizedSpectral(BaseSpectral):
         if done.interrupted:
             raise KeyboardInterrupt("stopped early: the model is as it was before fit")
         views, middle = done.state.views, done.state.centroid
-        return Placed(
+        return CoRegularizedEmbedding(
             [replace(own, recipe=()) for own in views],  # nobody asks for the recipes of views that are not clustered
             [middle] if chosen is None else [views[v] for v in chosen],
-            [replace(Normalised.of(K), K=None) for K in operators],
+            [replace(NormalizedSimilarities.of(K), K=None) for K in operators],
             None if middle is None else middle.U,
             Table.from_rows(done.history),
             done.converged,
@@ -203,7 +205,7 @@ class CoRegularizedSpectral(BaseSpectral):
             return None
         if self.embedding == "centroid":
             raise ValueError("embedding='centroid' needs kind='centroid': give that, or another embedding")
-        return chosen_views("concat" if self.embedding == "auto" else self.embedding, names)
+        return select_embedding_views("concat" if self.embedding == "auto" else self.embedding, names)
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
@@ -212,37 +214,37 @@ class CoRegularizedSpectral(BaseSpectral):
 
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
         for name, view, there in zip(names, found.first, present.T, strict=True):
-            warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
+            warn_embedding_problems(f"view {name!r}", view, there, self.n_clusters)
         warn_if_not_converged(self)
 
 
 @save_as("co-regularized-embedding")
 @dataclass(frozen=True, eq=False)
-class Placed:
+class CoRegularizedEmbedding:
     """Each view's eigenvectors, and those that are clustered."""
 
     views: Sequence[Any]
-    clustered: Sequence[Vectors]
-    normalised: Sequence[Normalised]  # each view's, without the similarities
+    clustered: Sequence[CoRegularizedVectors]
+    normalised: Sequence[NormalizedSimilarities]  # each view's, without the similarities
     centroid: np.ndarray | None
     history: Table
     converged: bool
-    first: Sequence[First]
+    first: Sequence[InitialEmbedding]
 
     @property
     def joint(self) -> Sequence[np.ndarray]:
         return [own.U for own in self.clustered]
 
-    def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
+    def place(self, crosses: Sequence[CrossOperator]) -> Sequence[np.ndarray]:
         embedding = sum(
-            normalised(cross, own, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
+            multiply_normalized(cross, own, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
             for w, (cross, own) in enumerate(zip(crosses, self.normalised, strict=True))
         )
         ends = np.cumsum([vectors.U.shape[1] for vectors in self.clustered])  # a view may have fewer than n_clusters
         return np.split(embedding, ends[:-1], axis=1)
 
 
-def normalised(cross: Cross, known: Normalised, recipe: np.ndarray) -> np.ndarray:
+def multiply_normalized(cross: CrossOperator, known: NormalizedSimilarities, recipe: np.ndarray) -> np.ndarray:
     """The normalised similarities of others to the entities of the fit, times a thin matrix."""
     found = cross @ np.hstack([np.ones_like(known.root), known.root * recipe])
-    return inverse_root(found[:, 0], known.least)[:, None] * found[:, 1:]
+    return invert_sqrt_degrees(found[:, 0], known.least)[:, None] * found[:, 1:]

@@ -19,7 +19,7 @@ from ..data import Table, Views
 from ..methods.common.input_checks import holds_views
 from ..methods.common.validation import RANDOM_STATE, Interval, validate_params
 from ..metrics import adjusted_rand_score, evaluate
-from ._averages import mean_of
+from ._averages import average_known
 
 SAMPLED = 0.8  # share of the entities that stability is judged by
 SCORES = ("entropy", "f", "precision", "recall", "nmi", "ari")
@@ -100,7 +100,7 @@ def compare(
     >>> table["estimator"].tolist(), table["ari"].tolist()
     (['views side by side', 'multi-view k-means'], [1.0, 1.0])
     """
-    named = _named(estimators)
+    named = _name_estimators(estimators)
     data = _as_data(views)
     n = data.shape[0]
     classes = None if y is None else _check_classes(y, n)
@@ -110,13 +110,15 @@ def compare(
     rows = []
     for name, estimator in named.items():
         try:
-            row = _row(name, estimator, data, classes, samples, seeds, assess)
+            row = _compare_one(name, estimator, data, classes, samples, seeds, assess)
         except Exception as error:
             warnings.warn(
                 f"{name!r} failed, its row is NaN: {type(error).__name__}: {error}", UserWarning, stacklevel=2
             )
             row = {}
-        columns = {column: row.get(column, NOT_ASSESSED.get(column, np.nan)) for column in _columns(classes, assess)}
+        columns = {
+            column: row.get(column, NOT_ASSESSED.get(column, np.nan)) for column in _list_columns(classes, assess)
+        }
         rows.append({"estimator": name, **columns})
     return Table.from_rows(rows)
 
@@ -128,7 +130,7 @@ def _as_data(X: Any) -> Any:
     return X if hasattr(X, "shape") else np.asarray(X)
 
 
-def _columns(classes: np.ndarray | None, assess: bool) -> tuple[str, ...]:
+def _list_columns(classes: np.ndarray | None, assess: bool) -> tuple[str, ...]:
     return (
         *(() if classes is None else SCORES),
         "clusters",
@@ -140,7 +142,7 @@ def _columns(classes: np.ndarray | None, assess: bool) -> tuple[str, ...]:
     )
 
 
-def _named(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+def _name_estimators(estimators: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
     """Estimators by name."""
     if not len(estimators):
         raise ValueError("no estimators to compare: give a mapping of name to estimator, or a list of estimators")
@@ -170,7 +172,7 @@ def _has_class(classes: np.ndarray) -> np.ndarray:
     return np.array([value is not None and value == value and value != "" for value in classes.tolist()], dtype=bool)
 
 
-def _row(
+def _compare_one(
     name: str,
     estimator: Any,
     data: Any,
@@ -181,16 +183,16 @@ def _row(
 ) -> dict[str, Any]:
     """One estimator's line."""
     started = time.perf_counter()
-    model, labels = _fit(estimator, data, seeds[-1])
+    model, labels = _fit_clone(estimator, data, seeds[-1])
     seconds = time.perf_counter() - started
-    scores = {} if classes is None else _scores(classes, labels)
+    scores = {} if classes is None else _score_labels(classes, labels)
     return scores | {
         "clusters": len(np.unique(labels[labels >= 0])),
         "agreement": _mean_agreement(model.steps[-1][1] if hasattr(model, "steps") else model),
         "stability": _stability(name, estimator, data, labels, samples, seeds),
         **(_assess(name, model, data, seeds[-1]) if assess else {}),
         "seconds": seconds,
-        "peak_mib": _peak(estimator, data, seeds[-1]) / 2**20,
+        "peak_mib": _measure_peak_memory(estimator, data, seeds[-1]) / 2**20,
     }
 
 
@@ -208,7 +210,7 @@ def _assess(name: str, model: Any, data: Any, seed: int) -> dict[str, Any]:
     return {column: np.nan if figure is None else figure for column, figure in figures.items()}
 
 
-def _scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+def _score_labels(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Score the entities whose class is given."""
     given = _has_class(classes)
     return {name: column[0] for name, column in evaluate(classes[given].astype(str), labels[given]).items()}
@@ -219,7 +221,7 @@ def _stability(
 ) -> float:
     """How far fits on samples say the same as the fit on all."""
     try:
-        return mean_of(
+        return average_known(
             adjusted_rand_score(labels[rows], _fit_quietly(estimator, _safe_indexing(data, rows), seed))
             for rows, seed in zip(samples, seeds, strict=False)
         )
@@ -229,7 +231,7 @@ def _stability(
         return np.nan
 
 
-def _fit(estimator: Any, data: Any, seed: int) -> tuple[Any, np.ndarray]:
+def _fit_clone(estimator: Any, data: Any, seed: int) -> tuple[Any, np.ndarray]:
     """A fitted clone and its labels."""
     model = clone(estimator)
     for name, value in model.get_params(deep=True).items():
@@ -242,10 +244,10 @@ def _fit_quietly(estimator: Any, data: Any, seed: int) -> np.ndarray:
     """The labels of another fit: what it warns of, the first has said."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _fit(estimator, data, seed)[1]
+        return _fit_clone(estimator, data, seed)[1]
 
 
-def _peak(estimator: Any, data: Any, seed: int) -> int:
+def _measure_peak_memory(estimator: Any, data: Any, seed: int) -> int:
     """Bytes that a fit allocates at most at a time."""
     traced = tracemalloc.is_tracing()
     if not traced:
@@ -263,4 +265,4 @@ def _peak(estimator: Any, data: Any, seed: int) -> int:
 def _mean_agreement(model: Any) -> float:
     """Mean over pairs of different views."""
     agreement = getattr(model, "agreement_", np.ones((1, 1)))
-    return mean_of(agreement[~np.eye(len(agreement), dtype=bool)])
+    return average_known(agreement[~np.eye(len(agreement), dtype=bool)])

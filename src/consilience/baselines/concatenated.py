@@ -14,8 +14,8 @@ from .._saving import save_as
 from ..data import Views
 from ..methods.common.input_checks import check_views, store_agreement, store_input_features
 from ..methods.common.validation import HasMethods, check_all_parameters
-from ._labels import nearest_mean_labels
-from ._side_by_side import Filler, joined, plain_blocks
+from ._labels import label_by_nearest_mean
+from ._side_by_side import MissingRowFiller, concatenate_columns, load_blocks
 from ._wrapped import can_predict
 
 
@@ -89,15 +89,15 @@ class ConcatenatedViews(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         views = check_views(self, X, reset=True)
-        blocks = plain_blocks(views)
-        filler = Filler.learn(blocks)
+        blocks = load_blocks(views)
+        filler = MissingRowFiller.learn(blocks)
         model = clone(self.estimator)
         labels = np.asarray(
-            model.fit_predict(joined({name: filler.whole(name, blocks, len(views)) for name in blocks}))
+            model.fit_predict(concatenate_columns({name: filler.whole(name, blocks, len(views)) for name in blocks}))
         )
         store_input_features(self, X, views)
         self.estimator_, self.labels_, self._filler = model, labels, filler
-        own = {name: nearest_mean_labels(*block, labels, labels >= 0) for name, block in blocks.items()}
+        own = {name: label_by_nearest_mean(*block, labels, labels >= 0) for name, block in blocks.items()}
         store_agreement(self, own)
         return self
 
@@ -120,8 +120,8 @@ class ConcatenatedViews(ClusterMixin, BaseEstimator):
 
     def _table(self, views: Views) -> Any:
         """All fitted views of new entities, in the order of the fit."""
-        blocks = plain_blocks(views)
-        return joined({name: self._filler.whole(name, blocks, len(views)) for name in self.view_columns_})
+        blocks = load_blocks(views)
+        return concatenate_columns({name: self._filler.whole(name, blocks, len(views)) for name in self.view_columns_})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

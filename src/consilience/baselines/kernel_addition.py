@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._saving import refer_as, save_as
-from ..affinities import one_part
-from ._joint import BaseJoint, Combination
+from ..affinities import single_component
+from ._joint import BaseCombinedKernel, KernelCombination
 
 
 @save_as("kernel-addition")
-class KernelAddition(BaseJoint):
+class KernelAddition(BaseCombinedKernel):
     """Spectral clustering of the sum of the views' similarities.
 
     Two entities are alike if they are alike in any view. Simple, and hard to beat: Kumar & Daumé 2011 publish an F
@@ -79,13 +79,13 @@ class KernelAddition(BaseJoint):
     """
 
     @property
-    def _combination(self) -> Combination:
-        return Combination(Sum, Sum, "the sum of the views' similarities")
+    def _combination(self) -> KernelCombination:
+        return KernelCombination(SimilaritySum, SimilaritySum, "the sum of the views' similarities")
 
 
 @refer_as("sum-of-similarities")
 @dataclass(frozen=True, eq=False)
-class Sum:
+class SimilaritySum:
     """Matrices added up: those of entities with themselves, or with others."""
 
     views: Sequence[Any]
@@ -103,7 +103,7 @@ class Sum:
         return all(K.exact for K in self.views)
 
     def parts(self) -> np.ndarray:
-        return one_part(self)
+        return single_component(self)
 
     def columns(self, entities: np.ndarray) -> np.ndarray:
         return reduce(add, (K.columns(entities) for K in self.views))

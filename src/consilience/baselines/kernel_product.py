@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from .._saving import refer_as, save_as
-from ..affinities import one_part
+from ..affinities import single_component
 from ..arrays import fits_in_memory, map_chunks, pairwise, split_slice
-from ._joint import BaseJoint, Combination
+from ._joint import BaseCombinedKernel, KernelCombination
 
 
 @save_as("kernel-product")
-class KernelProduct(BaseJoint):
+class KernelProduct(BaseCombinedKernel):
     """Spectral clustering of the entrywise product of the views' similarities.
 
     Two entities are alike if they are alike in every view. With Gaussian similarities it is spectral clustering of
@@ -110,13 +110,13 @@ class KernelProduct(BaseJoint):
         )
 
     @property
-    def _combination(self) -> Combination:
-        return Combination(Product, CrossProduct, "the product of the views' similarities")
+    def _combination(self) -> KernelCombination:
+        return KernelCombination(SimilarityProduct, SimilarityCrossProduct, "the product of the views' similarities")
 
 
 @refer_as("product-of-similarities")
 @dataclass(frozen=True, eq=False)
-class CrossProduct:
+class SimilarityCrossProduct:
     """Similarities of others to the entities, multiplied entry by entry, a few columns at a time."""
 
     views: Sequence[Any]
@@ -137,11 +137,11 @@ class CrossProduct:
         return self.columns(np.arange(part.start, part.stop))
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        return reduce(add, map_chunks(lambda part: self.tile(part) @ U[part], parts_of(self.shape)))
+        return reduce(add, map_chunks(lambda part: self.tile(part) @ U[part], cut_columns(self.shape)))
 
 
 @dataclass(frozen=True, eq=False)
-class Product(CrossProduct):
+class SimilarityProduct(SimilarityCrossProduct):
     """Similarities of the entities to each other: symmetric, and kept where that takes little memory."""
 
     @property
@@ -149,11 +149,11 @@ class Product(CrossProduct):
         return all(K.exact for K in self.views)
 
     def parts(self) -> np.ndarray:
-        return one_part(self)
+        return single_component(self)
 
     @cached_property
     def _table(self) -> dict[int, np.ndarray]:
-        parts = parts_of(self.shape)
+        parts = cut_columns(self.shape)
         return dict(zip((part.start for part in parts), map_chunks(self.tile, parts), strict=True))
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
@@ -163,10 +163,10 @@ class Product(CrossProduct):
             tile = self.tile(part) if table is None else table[part.start]
             return tile.T @ U  # the matrix is symmetric: columns of it are rows
 
-        return np.concatenate(list(map_chunks(rows, parts_of(self.shape))))
+        return np.concatenate(list(map_chunks(rows, cut_columns(self.shape))))
 
 
-def parts_of(shape: tuple[int, int]) -> list[slice]:
+def cut_columns(shape: tuple[int, int]) -> list[slice]:
     """Columns cut so that a part of them, and what picks it out, hold about `pairwise.TILE` numbers."""
     n_columns = shape[1]
     n_parts = -(-max(shape) * n_columns // pairwise.TILE)

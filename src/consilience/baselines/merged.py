@@ -17,7 +17,7 @@ from .._saving import save_as
 from ..data import Views
 from ..methods.common.input_checks import check_views, store_agreement, store_input_features
 from ..methods.common.validation import HasMethods, StrOptions, check_all_parameters
-from ._side_by_side import Filler, Held, Matrix, joined, plain_blocks
+from ._side_by_side import Blocks, Matrix, MissingRowFiller, concatenate_columns, load_blocks
 from ._wrapped import can_predict
 
 
@@ -112,11 +112,11 @@ class MergedViews(ClusterMixin, BaseEstimator):
         """
         views = check_views(self, X, reset=True)
         parts = check_groups(self.groups, views.names)
-        blocks = plain_blocks(views)
+        blocks = load_blocks(views)
         if self.join == "sum":
             check_same_columns(parts, views)
-        filler = Filler.learn(blocks)
-        model = clone(self.estimator).fit(merge(parts, blocks, views.ids, filler, self.join))
+        filler = MissingRowFiller.learn(blocks)
+        model = clone(self.estimator).fit(merge_views(parts, blocks, views.ids, filler, self.join))
         check_multi_view(model)
         store_input_features(self, X, views)
         self.estimator_, self.labels_, self._filler, self._parts = model, model.labels_, filler, parts
@@ -140,7 +140,7 @@ class MergedViews(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
         known = {name: own for name, own in self._parts.items() if any(part in views for part in own)}
-        return self.estimator_.predict(merge(known, plain_blocks(views), views.ids, self._filler, self.join))
+        return self.estimator_.predict(merge_views(known, load_blocks(views), views.ids, self._filler, self.join))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -195,11 +195,11 @@ def check_multi_view(model: Any) -> None:
         )
 
 
-def merge(
+def merge_views(
     groups: Mapping[str, Sequence[str]],
-    blocks: Held,
+    blocks: Blocks,
     ids: np.ndarray | None,
-    filler: Filler,
+    filler: MissingRowFiller,
     how: str,
 ) -> Views:
     """The views after merging."""
@@ -211,18 +211,18 @@ def merge(
     return Views(merged, present=np.column_stack(present), ids=ids)
 
 
-def concatenated(parts: Sequence[str], blocks: Held, filler: Filler, n_entities: int) -> Matrix:
+def merge_side_by_side(parts: Sequence[str], blocks: Blocks, filler: MissingRowFiller, n_entities: int) -> Matrix:
     """Columns side by side; a view that is alone needs no filling in."""
     if len(parts) == 1:
         return blocks[parts[0]][0]
-    return joined({name: filler.whole(name, blocks, n_entities) for name in parts})
+    return concatenate_columns({name: filler.whole(name, blocks, n_entities) for name in parts})
 
 
-def summed(parts: Sequence[str], blocks: Held, filler: Filler, n_entities: int) -> Matrix:  # noqa: ARG001
+def add_views(parts: Sequence[str], blocks: Blocks, filler: MissingRowFiller, n_entities: int) -> Matrix:  # noqa: ARG001
     """Columns added up; missing rows are zeros already."""
     own = [blocks[name][0] for name in parts if name in blocks]
     own = own if all(sp.issparse(X) for X in own) else [X.toarray() if sp.issparse(X) else X for X in own]
     return reduce(add, own)
 
 
-JOINS = {"concat": concatenated, "sum": summed}
+JOINS = {"concat": merge_side_by_side, "sum": add_views}

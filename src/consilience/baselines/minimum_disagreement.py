@@ -11,10 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._saving import save_as
-from ..affinities import Cross, Operator
-from ..methods.spectral.algorithm import Embedding, embed, extended, inverse_root, nobody, without_nothing
-from ..methods.spectral.base import BaseSpectral, chosen_views, warn_of_embedding
-from ..methods.spectral.eigen import SPARE, top_eigenvectors
+from ..affinities import CrossOperator, Operator
+from ..methods.spectral.algorithm import (
+    Embedding,
+    embed_view,
+    extend_nystroem,
+    invert_sqrt_degrees,
+    isolated_below,
+    zero_null_eigenvectors,
+)
+from ..methods.spectral.base import BaseSpectral, select_embedding_views, warn_embedding_problems
+from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
 
 @save_as("minimum-disagreement")
@@ -126,24 +133,26 @@ class MinimumDisagreement(BaseSpectral):
         )
         self.embedding = embedding
 
-    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Separate:
-        chosen = chosen_views(self.embedding, names)
+    def _map(
+        self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
+    ) -> SeparateEmbeddings:
+        chosen = select_embedding_views(self.embedding, names)
         views = minimum_disagreement(operators, self.n_clusters, rng) if len(operators) > 1 else None
-        return Separate(views or [embed(operators[0], self.n_clusters, rng)], chosen)
+        return SeparateEmbeddings(views or [embed_view(operators[0], self.n_clusters, rng)], chosen)
 
     def _store(self, found: Any, present: np.ndarray) -> None:
         super()._store(found, present)
         self.singular_values_ = found.views[0].values
 
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:  # noqa: ARG002
-        whole = replace(found.views[0], lonely=np.all([view.lonely for view in found.views], axis=0))
+        whole = replace(found.views[0], isolated=np.all([view.isolated for view in found.views], axis=0))
         comparable = np.any(present, axis=1)  # fit has warned of the others already
-        warn_of_embedding("the graph of all views' entities", whole, comparable, self.n_clusters)
+        warn_embedding_problems("the graph of all views' entities", whole, comparable, self.n_clusters)
 
 
 @save_as("minimum-disagreement-embeddings")
 @dataclass(frozen=True, eq=False)
-class Separate:
+class SeparateEmbeddings:
     """An embedding a view, of which some are clustered."""
 
     views: Sequence[Embedding]
@@ -153,58 +162,60 @@ class Separate:
     def joint(self) -> Sequence[np.ndarray]:
         return [self.views[v].U for v in self.chosen]
 
-    def place(self, crosses: Sequence[Cross]) -> Sequence[np.ndarray]:
+    def place(self, crosses: Sequence[CrossOperator]) -> Sequence[np.ndarray]:
         alone = np.empty((crosses[0].shape[0], 0))
         return [self.views[v].place(crosses[v], alone) for v in self.chosen]
 
 
 @save_as("minimum-disagreement-view")
 @dataclass(frozen=True, eq=False)
-class Connected(Embedding):
+class ConnectedEmbedding(Embedding):
     """A view's part of the eigenvectors of the graph over all pairs of views."""
 
     through: np.ndarray  # (n, 1 + p): similarities to the entities times this are a vertex's degree and its sums
     least: float  # degree: who has no more is like nobody
-    lonely: np.ndarray  # (n,) who that is
-    beyond: float
+    isolated: np.ndarray  # (n,) who that is
+    next_eigenvalue: float
     settled: bool
 
-    def place(self, cross: Cross, others: np.ndarray) -> np.ndarray:  # noqa: ARG002
+    def place(self, cross: CrossOperator, others: np.ndarray) -> np.ndarray:  # noqa: ARG002
         """The Nyström extension: a new vertex reaches the other views through the entities of the fit."""
         found = cross @ self.through
-        return extended(found[:, 0], found[:, 1:], self.values, self.least)
+        return extend_nystroem(found[:, 0], found[:, 1:], self.values, self.least)
 
 
 def minimum_disagreement(operators: Sequence[Operator], n_vectors: int, rng: np.random.Generator) -> list[Embedding]:
     """Leading eigenvectors of the graph with blocks ``D_i^-1/2 K_i K_j D_j^-1/2``, i != j, cut into the views'."""
     n, dtype = operators[0].shape[0], np.result_type(*(K.dtype for K in operators))
-    reach = of_the_others(operators, [np.ones((n, 1), dtype)] * len(operators))
+    reach = sum_other_views(operators, [np.ones((n, 1), dtype)] * len(operators))
     vertices = [K @ own for K, own in zip(operators, reach, strict=True)]
-    least = [nobody(degree) for degree in vertices]
-    roots = [inverse_root(degree, own) for degree, own in zip(vertices, least, strict=True)]
+    least = [isolated_below(degree) for degree in vertices]
+    roots = [invert_sqrt_degrees(degree, own) for degree, own in zip(vertices, least, strict=True)]
 
     def weighted(X: np.ndarray) -> list[np.ndarray]:
         return [root * part for root, part in zip(roots, np.split(X, len(operators)), strict=True)]
 
     def product(X: np.ndarray) -> np.ndarray:
-        through = of_the_others(operators, weighted(X))
+        through = sum_other_views(operators, weighted(X))
         return np.vstack([root * (K @ own) for root, K, own in zip(roots, operators, through, strict=True)])
 
     n_vertices = n * len(operators)
-    start = rng.standard_normal((n_vertices, min(n_vertices, n_vectors + SPARE))).astype(dtype)
+    start = rng.standard_normal((n_vertices, min(n_vertices, n_vectors + N_GUARD_VECTORS))).astype(dtype)
     found = top_eigenvectors(product, start, min(n_vertices, n_vectors))
-    values, U = without_nothing(found.values, found.vectors)
+    values, U = zero_null_eigenvectors(found.values, found.vectors)
     scale = np.sqrt(len(operators)).astype(dtype)  # of two views, each part then has columns of unit length
-    through = of_the_others(operators, weighted(scale * U))
+    through = sum_other_views(operators, weighted(scale * U))
     return [
-        Connected(part, values, np.hstack([own_reach, own]), floor, root[:, 0] == 0, found.beyond, found.settled)
+        ConnectedEmbedding(
+            part, values, np.hstack([own_reach, own]), floor, root[:, 0] == 0, found.next_eigenvalue, found.settled
+        )
         for part, own_reach, own, floor, root in zip(
             np.split(scale * U, len(operators)), reach, through, least, roots, strict=True
         )
     ]
 
 
-def of_the_others(operators: Sequence[Operator], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+def sum_other_views(operators: Sequence[Operator], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
     """For each view the sum over the other views of their similarities times their part."""
     products = [K @ part for K, part in zip(operators, parts, strict=True)]
     return [reduce(add, (own for j, own in enumerate(products) if j != i)) for i in range(len(products))]

@@ -15,12 +15,12 @@ from .._saving import save_as
 from ..data import Table
 from ..methods.common.input_checks import check_views, store_agreement, store_input_features
 from ..methods.common.validation import HasMethods, check_all_parameters
-from ._averages import mean_of, over_shared
-from ._labels import NOWHERE, nearest_mean_labels
-from ._side_by_side import Held, Matrix, plain_blocks
+from ._averages import average_known, measure_common_entities
+from ._labels import NO_CLUSTER, label_by_nearest_mean
+from ._side_by_side import Blocks, Matrix, load_blocks
 from ._wrapped import can_predict
 
-JUDGED = 2000  # entities that a silhouette is computed from
+SILHOUETTE_SAMPLE = 2000  # entities that a silhouette is computed from
 
 
 @save_as("single-view")
@@ -98,9 +98,9 @@ class SingleView(ClusterMixin, BaseEstimator):
         views = check_views(self, X, reset=True)
         if self.view is not None and self.view not in views:
             raise ValueError(f"no view {self.view!r}: choose from {', '.join(map(repr, views.names))}, or give none")
-        blocks = plain_blocks(views)
+        blocks = load_blocks(views)
         asked = blocks if self.view is None else {self.view: blocks[self.view]}
-        tried = {name: fit_on(self.estimator, name, *block) for name, block in asked.items()}
+        tried = {name: fit_view(self.estimator, name, *block) for name, block in asked.items()}
         scores = score_views(blocks, {name: labels for name, (_, labels) in tried.items()})
         chosen = max(tried, key=lambda name: np.nan_to_num(scores[name], nan=-np.inf).tolist())
         store_input_features(self, X, views)
@@ -111,7 +111,7 @@ class SingleView(ClusterMixin, BaseEstimator):
             for name, (agreement, silhouette) in scores.items()
         )
         known = ~blocks[chosen][1] | (self.labels_ >= 0)
-        own = {name: nearest_mean_labels(*block, self.labels_, known) for name, block in blocks.items()}
+        own = {name: label_by_nearest_mean(*block, self.labels_, known) for name, block in blocks.items()}
         store_agreement(self, own | {chosen: self.labels_})
         return self
 
@@ -131,9 +131,9 @@ class SingleView(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        labels = np.full(len(views), NOWHERE)
+        labels = np.full(len(views), NO_CLUSTER)
         if self.view_ in views:
-            block, there = plain_blocks(views[[self.view_]])[self.view_]
+            block, there = load_blocks(views[[self.view_]])[self.view_]
             if there.any():
                 labels[there] = self.estimator_.predict(block if there.all() else block[there])
         return labels
@@ -144,10 +144,10 @@ class SingleView(ClusterMixin, BaseEstimator):
         return tags
 
 
-def fit_on(estimator: Any, name: str, X: Matrix, there: np.ndarray) -> tuple[Any, np.ndarray]:
+def fit_view(estimator: Any, name: str, X: Matrix, there: np.ndarray) -> tuple[Any, np.ndarray]:
     """A clone of the estimator fitted on the rows that are there, and the labels of all."""
     model = clone(estimator)
-    labels = np.full(len(there), NOWHERE)
+    labels = np.full(len(there), NO_CLUSTER)
     try:
         labels[there] = model.fit_predict(X if there.all() else X[there])
     except ValueError as error:
@@ -155,21 +155,26 @@ def fit_on(estimator: Any, name: str, X: Matrix, there: np.ndarray) -> tuple[Any
     return model, labels
 
 
-def score_views(blocks: Held, labels: dict[str, np.ndarray]) -> dict[str, tuple[float, float]]:
+def score_views(blocks: Blocks, labels: dict[str, np.ndarray]) -> dict[str, tuple[float, float]]:
     """How far each view's clusters agree with those of the others, and their silhouette."""
     if len(labels) == 1:
         return dict.fromkeys(labels, (np.nan, np.nan))
     scores = {}
     for name, own in labels.items():
-        others = (over_shared(adjusted_rand_score, own, other) for view, other in labels.items() if view != name)
-        scores[name] = round(mean_of(others), 12), silhouette(blocks[name][0], own)  # equals are not told by rounding
+        others = (
+            measure_common_entities(adjusted_rand_score, own, other) for view, other in labels.items() if view != name
+        )
+        scores[name] = (
+            round(average_known(others), 12),
+            compute_silhouette(blocks[name][0], own),
+        )  # equals are not told by rounding
     return scores
 
 
-def silhouette(X: Matrix, labels: np.ndarray) -> float:
+def compute_silhouette(X: Matrix, labels: np.ndarray) -> float:
     """How much nearer entities are to their own cluster than to the next; -1 where there are none to compare."""
     rows = np.flatnonzero(labels >= 0)
-    rows = np.sort(np.random.default_rng(0).permutation(rows)[:JUDGED])
+    rows = np.sort(np.random.default_rng(0).permutation(rows)[:SILHOUETTE_SAMPLE])
     if not 1 < len(np.unique(labels[rows])) < len(rows):
         return -1.0
     return float(silhouette_score(X[rows], labels[rows]))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from ..baselines._side_by_side import joined
+from ..baselines._side_by_side import concatenate_columns
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
 from .methods import COUNTED, METHODS, Setting
@@ -35,7 +35,7 @@ def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Vi
         elif not rare and not counted:
             held = normalize(held)
         blocks[name] = held
-    return Views({"all": joined(blocks)}), {"all": "counts" if counted else "numbers"}
+    return Views({"all": concatenate_columns(blocks)}), {"all": "counts" if counted else "numbers"}
 
 
 def compare_alone(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from ..arrays import to_numpy
 from ..data import Views
 from ..explain import embed
-from ..methods.spectral.algorithm import unit_rows
+from ..methods.spectral.algorithm import normalize_embedding
 from ._axes import get_axes_grid
 from ._model import check_fitted_views, get_fitted_attribute
 from ._style import marker_style
@@ -225,7 +225,7 @@ def _by_eigenvectors(model: Any, views: Views, rows: np.ndarray, random_state: i
     if unknown := [name for name in own if name not in views.names]:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
     present = np.column_stack([views.present[rows, views.names.index(name)] for name in own])
-    shown = Views({name: unit_rows(to_numpy(U)[rows]) for name, U in own.items()}, present=present)
+    shown = Views({name: normalize_embedding(to_numpy(U)[rows]) for name, U in own.items()}, present=present)
     return {name: _components(shown, name, random_state) for name in own}
 
 

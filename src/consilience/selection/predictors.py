@@ -30,8 +30,8 @@ from ..methods.agreement import (
 from ..methods.agreement.inputs import PreparedSpace, PreparedView, add_graphs, prepare_views
 from ..methods.agreement.predictors import append_constant
 from ..methods.common.input_checks import validate_blocks
-from ..methods.common.similarities import columns_of, only, restricted
-from ..methods.spectral.algorithm import unit_rows
+from ..methods.common.similarities import find_precomputed_columns, restrict_columns, select_rows
+from ..methods.spectral.algorithm import normalize_embedding
 
 PENALTY, BALANCE = 0.05, 0.5  # as in Consilience
 ROUNDS = 6  # of refinement per start: enough to compare numbers of clusters
@@ -59,10 +59,12 @@ class SharedPredictors:
     def build(cls, views: Views, precomputed: Mapping[str, bool], most_clusters: int) -> SharedPredictors:
         """Prepare the views; `precomputed` tells which of them are matrices of similarities."""
         affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-        columns = columns_of(views, affinities, chosen=True)
+        columns = find_precomputed_columns(views, affinities, chosen=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit with the chosen number will warn of the data
-            prepared = prepare_views(restricted(views, columns), precomputed, min(most_clusters, MOST_FEATURES // 2))
+            prepared = prepare_views(
+                restrict_columns(views, columns), precomputed, min(most_clusters, MOST_FEATURES // 2)
+            )
         prepared = [
             replace(view, spaces=[replace(space, points=to_numpy(space.points)) for space in view.spaces])
             for view in prepared
@@ -115,7 +117,7 @@ class SharedPredictors:
     def cluster(self, n_clusters: int, rng: np.random.Generator, earlier: np.ndarray | None = None) -> Round:
         """Return the best of a few refined starts; `earlier` are labels of fewer clusters, of which some are split."""
         ensemble = self.build_ensemble(n_clusters)
-        rows = unit_rows(self.embedding[:, :n_clusters])
+        rows = normalize_embedding(self.embedding[:, :n_clusters])
         starts = [run_kmeans(rows, n_clusters, rng)]
         if len(self.prepared) > 1:
             starts.append(run_kmeans(self._place_side_by_side(n_clusters), n_clusters, rng))
@@ -126,7 +128,7 @@ class SharedPredictors:
     def _place_side_by_side(self, n_clusters: int) -> np.ndarray:
         blocks = []
         for view in self.prepared:
-            rows = unit_rows(view.clearest.features.vectors[:, :n_clusters])
+            rows = normalize_embedding(view.clearest.features.vectors[:, :n_clusters])
             block = np.zeros((self.n_entities, rows.shape[1]))
             block[view.entities] = rows
             blocks.append(block)
@@ -135,7 +137,7 @@ class SharedPredictors:
     def place(self, views: Views) -> list[PlacedView]:
         """Return other entities as points and in the graphs of these views, for `predict`."""
         placed = []
-        blocks = validate_blocks(restricted(views, self.columns))
+        blocks = validate_blocks(restrict_columns(views, self.columns))
         for view in self.prepared:
             X, has_view = blocks[view.name]
             has_row = to_numpy(has_view)
@@ -144,7 +146,7 @@ class SharedPredictors:
             spaces = []
             if has_row.any():
                 for space in view.spaces:
-                    points = to_numpy(space.geometry.transform(only(X, has_row)))
+                    points = to_numpy(space.geometry.transform(select_rows(X, has_row)))
                     spaces.append((points, space.graph.join(points) @ space.features.extension))
             placed.append(PlacedView(np.flatnonzero(has_row), spaces))
         return placed
@@ -162,7 +164,7 @@ class SharedPredictors:
                 votes[others.entities] += weight * (append_constant(points) @ to_numpy(ridge.learn(members)))
                 ridge, weight = next(pairs)
                 coefficients = to_numpy(ridge.learn(members))
-                features = unit_rows(joined[:, : len(coefficients) - 1])
+                features = normalize_embedding(joined[:, : len(coefficients) - 1])
                 votes[others.entities] += weight * (append_constant(features) @ coefficients)
         shares = np.bincount(state.labels, minlength=n_clusters) / len(state.labels)
         return choose_clusters(votes, np.maximum(shares, 1 / len(state.labels)), BALANCE)

@@ -13,7 +13,7 @@ from ..arrays import to_numpy
 from ..data import Table, Views
 from ..methods.agreement import search_neighbors
 from ..methods.agreement.inputs import prepare_views
-from ..methods.common.similarities import columns_of, restricted
+from ..methods.common.similarities import find_precomputed_columns, restrict_columns
 from .selection import Selection
 
 NEIGHBORS = 15  # nearest entities among which the members of a group are looked for
@@ -35,11 +35,11 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
             "or a number of clusters"
         )
     affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-    columns = columns_of(views, affinities, chosen=True)
+    columns = find_precomputed_columns(views, affinities, chosen=True)
     n = len(views)
     shown = sp.csr_array((n, n))
     has_view = np.zeros((n, views.n_views), bool)
-    for v, view in enumerate(prepare_views(restricted(views, columns), precomputed, 2)):
+    for v, view in enumerate(prepare_views(restrict_columns(views, columns), precomputed, 2)):
         first, second = find_mutual_neighbors(to_numpy(view.clearest.points).astype(np.float64))
         shown = shown + sp.csr_array((np.ones(len(first)), (view.entities[first], view.entities[second])), shape=(n, n))
         has_view[view.entities, v] = True

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from consilience.methods.agreement import GraphFeatures, NeighborGraph, count_graph_features
 from consilience.methods.agreement.predictors import DENSE_UP_TO
-from consilience.methods.spectral.algorithm import unit_rows
+from consilience.methods.spectral.algorithm import normalize_embedding
 
 
 def make_points(n, p=4, seed=0):
@@ -69,7 +69,7 @@ def test_new_rows_are_placed_by_the_nystroem_formula():
                 at_row = sum(features.vectors[j, c] / np.sqrt(len(nearest) * degree[j]) for j in nearest) / value
                 expected[i, c] = at_row * np.sqrt(value)
         expected[i] /= np.linalg.norm(expected[i])
-    placed = unit_rows(graph.join(rows) @ features.extension)
+    placed = normalize_embedding(graph.join(rows) @ features.extension)
     np.testing.assert_allclose(placed, expected, atol=1e-5)
 
 
@@ -78,7 +78,7 @@ def test_symmetric_neighbours_of_the_fit_are_placed_where_they_are():
     matrix = NeighborGraph.over(make_points(60)).connect()
     features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
     assert features.eigenvalues.min() > 1e-8
-    np.testing.assert_allclose(unit_rows(matrix @ features.extension), features.values, atol=1e-5)
+    np.testing.assert_allclose(normalize_embedding(matrix @ features.extension), features.values, atol=1e-5)
 
 
 def test_isolated_entities_of_a_graph_get_zeros():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.affinities.search import exact_neighbours
+from consilience.affinities.search import find_nearest_rows
 from consilience.methods.agreement import LeaveOneOutRidge, NeighborVote, encode_labels
 from consilience.methods.agreement.inputs import drop_self
 from consilience.methods.agreement.predictors import append_constant
@@ -101,7 +101,7 @@ def vote_by_brute_force(points, members, number):
 @pytest.mark.parametrize("number", [1, 4, 39])
 def test_neighbor_vote_equals_brute_force(number):
     points, _, members = random_problem(open_labels=5)
-    nearest, _ = exact_neighbours(points, number + 1)
+    nearest, _ = find_nearest_rows(points, number + 1)
     vote = NeighborVote.fit(drop_self(nearest)).predict_left_out(members)
     np.testing.assert_allclose(vote, vote_by_brute_force(points, members, number), atol=1e-12)
 
@@ -111,7 +111,7 @@ def test_neighbors_of_duplicates_never_hold_the_entity(number):
     """Eight copies of each of five points: the search may return seven copies without the entity itself."""
     points, labels, _ = random_problem(5)
     points, labels = np.repeat(points, 8, axis=0), np.repeat(labels, 8)
-    nearest = drop_self(exact_neighbours(points, number + 1)[0])
+    nearest = drop_self(find_nearest_rows(points, number + 1)[0])
     assert nearest.shape == (40, number)
     assert not (nearest == np.arange(40)[:, None]).any()
     assert all(len(set(row)) == number for row in nearest.tolist())

@@ -10,12 +10,12 @@ import literal
 from consilience.affinities import Cosine, Gaussian, Landmarks, Linear, NearestNeighbors
 from consilience.datasets import load_digits_views, make_gaussian_views
 from consilience.methods.spectral.algorithm import (
-    alignment,
-    co_trained_spectral,
-    least_entry,
-    place,
-    project,
-    unit_rows,
+    compute_alignment,
+    find_smallest_entry,
+    normalize_embedding,
+    place_entities,
+    project_view,
+    run_co_training,
 )
 
 
@@ -27,7 +27,7 @@ def blocks_of(n_views, n=150, separation=4):
 
 
 def rounds_of(operators, n_vectors, n_rounds, n_projections=None):
-    rounds = co_trained_spectral(operators, n_vectors, n_projections or n_vectors, np.random.default_rng(0))
+    rounds = run_co_training(operators, n_vectors, n_projections or n_vectors, np.random.default_rng(0))
     return list(islice(rounds, n_rounds + 1))
 
 
@@ -52,7 +52,7 @@ def sine(one, other):
 )
 def test_equals_the_literal_algorithm(affinity, n_views, n_vectors, shifted):
     blocks = blocks_of(n_views)
-    operators = [affinity.over(X, np.random.default_rng(0)) for X in blocks]
+    operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
     kernels = [operator @ np.eye(150) for operator in operators]
     for n_rounds, views in enumerate(rounds_of(operators, n_vectors, 3)):
         expected, was_shifted = literal.co_trained_spectral(kernels, n_vectors, n_rounds)
@@ -66,7 +66,9 @@ def test_equals_the_literal_algorithm_on_digits(width, shifted):
     views, _ = load_digits_views()
     blocks = [views[name][::4] for name in ("fou", "fac", "zer")]
     widths = [width * Gaussian().learn(X).bandwidth for X in blocks]
-    operators = [Gaussian(own).over(X, np.random.default_rng(0)) for own, X in zip(widths, blocks, strict=True)]
+    operators = [
+        Gaussian(own).build_operator(X, np.random.default_rng(0)) for own, X in zip(widths, blocks, strict=True)
+    ]
     kernels = [operator @ np.eye(500) for operator in operators]
     found = rounds_of(operators, 10, 3)[-1]
     expected, was_shifted = literal.co_trained_spectral(kernels, 10, 3)
@@ -75,7 +77,7 @@ def test_equals_the_literal_algorithm_on_digits(width, shifted):
 
 
 def test_rounds_look_at_the_round_before_whatever_the_order_of_the_views():
-    operators = [Gaussian().over(X, np.random.default_rng(0)) for X in blocks_of(3)]
+    operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks_of(3)]
     straight = rounds_of(operators, 4, 2)[-1]
     turned = rounds_of(operators[::-1], 4, 2)[-1][::-1]
     assert max(sine(a.U, b.U) for a, b in zip(straight, turned, strict=True)) < 1e-8
@@ -83,12 +85,14 @@ def test_rounds_look_at_the_round_before_whatever_the_order_of_the_views():
 
 def test_blocks_and_float32_give_the_same(monkeypatch):
     blocks = blocks_of(3)
-    whole = rounds_of([Gaussian().over(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
-    single = rounds_of([Gaussian().over(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
+    whole = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
+    single = rounds_of(
+        [Gaussian().build_operator(X.astype(np.float32), np.random.default_rng(0)) for X in blocks], 4, 2
+    )[-1]
     monkeypatch.setattr("consilience.arrays.pairwise.MAX_CACHED_BYTES", 0)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 1000)
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCHED", 1000)
-    cut = rounds_of([Gaussian().over(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", 1000)
+    cut = rounds_of([Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks], 4, 2)[-1]
     for a, b, c in zip(whole, cut, single, strict=True):
         assert sine(a.U, b.U) < 1e-10
         assert c.U.dtype == np.float32
@@ -97,15 +101,15 @@ def test_blocks_and_float32_give_the_same(monkeypatch):
 
 @pytest.mark.parametrize("searched", [50, 1 << 22])
 def test_smallest_entry_is_the_smallest_of_all(searched, monkeypatch):
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCHED", searched)
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", searched)
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((2, 70, 3))
     S = (A @ B.T + B @ A.T) / 2
-    assert least_entry(A, B, True, rng) == pytest.approx(S.min(), rel=1e-12)
-    sampled = least_entry(A, B, False, rng)  # all rows are in the sample of so few
+    assert find_smallest_entry(A, B, True, rng) == pytest.approx(S.min(), rel=1e-12)
+    sampled = find_smallest_entry(A, B, False, rng)  # all rows are in the sample of so few
     assert sampled == pytest.approx(S.min(), rel=1e-12)
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SAMPLED", 10)
-    assert S.min() <= least_entry(A, B, False, rng) <= np.median(S)
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.SHIFT_SAMPLE", 10)
+    assert S.min() <= find_smallest_entry(A, B, False, rng) <= np.median(S)
 
 
 @pytest.mark.parametrize(
@@ -114,17 +118,20 @@ def test_smallest_entry_is_the_smallest_of_all(searched, monkeypatch):
 @pytest.mark.parametrize("n_rounds", [0, 1, 3])
 def test_entities_are_placed_where_they_are(affinity, n_rounds):
     blocks = blocks_of(3)
-    operators = [affinity.over(X, np.random.default_rng(0)) for X in blocks]
+    operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
     rounds = rounds_of(operators, 5, n_rounds)
-    crosses = [operator.against(X[30:50]) for operator, X in zip(operators, blocks, strict=True)]
-    found = place(rounds, crosses, n_projections=5)
+    crosses = [operator.compare_with(X[30:50]) for operator, X in zip(operators, blocks, strict=True)]
+    found = place_entities(rounds, crosses, n_projections=5)
     for U, view in zip(found, rounds[-1], strict=True):
         np.testing.assert_allclose(U, view.U[30:50], atol=1e-8)
 
 
 def test_what_is_no_dimension_of_the_matrix_is_zero():
     X = np.random.default_rng(0).random((50, 2))
-    operators = [Linear().over(X, np.random.default_rng(0)), Gaussian().over(X, np.random.default_rng(0))]
+    operators = [
+        Linear().build_operator(X, np.random.default_rng(0)),
+        Gaussian().build_operator(X, np.random.default_rng(0)),
+    ]
     first, last = rounds_of(operators, 5, 1)
     assert np.count_nonzero(first[0].values) == 2
     assert not first[0].U[:, 2:].any()
@@ -138,7 +145,7 @@ def test_an_entity_like_nobody_stays_at_zero():
     lonely = np.random.default_rng(0).random((30, 30))
     lonely = lonely + lonely.T
     lonely[7] = lonely[:, 7] = 0
-    operator = Cosine().over(X, np.random.default_rng(0))
+    operator = Cosine().build_operator(X, np.random.default_rng(0))
 
     class Given:
         shape, dtype, exact = (30, 30), np.dtype(float), True
@@ -155,17 +162,17 @@ def test_an_entity_like_nobody_stays_at_zero():
 
 
 def test_alignment():
-    operators = [Gaussian().over(X, np.random.default_rng(0)) for X in blocks_of(2)]
+    operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks_of(2)]
     first, second = rounds_of(operators, 4, 1)
-    assert 0 <= alignment(first, 4) < alignment(second, 4) <= 1
-    assert alignment([first[0], first[0]], 4) == pytest.approx(1)
-    assert alignment([first[0]], 4) == 1
+    assert 0 <= compute_alignment(first, 4) < compute_alignment(second, 4) <= 1
+    assert compute_alignment([first[0], first[0]], 4) == pytest.approx(1)
+    assert compute_alignment([first[0]], 4) == 1
 
 
 def test_a_projection_needs_no_more_than_products():
     """Nothing but `K @ A` is asked of a view, so that no n x n matrix can be."""
     X = blocks_of(1)[0]
-    K = Gaussian().over(X, np.random.default_rng(0))
+    K = Gaussian().build_operator(X, np.random.default_rng(0))
     asked = []
 
     class Product:
@@ -177,7 +184,10 @@ def test_a_projection_needs_no_more_than_products():
 
     A = np.linalg.qr(np.random.default_rng(0).standard_normal((150, 4)))[0]
     assert (
-        sine(project(Product(), A, 4, np.random.default_rng(0)).U, project(K, A, 4, np.random.default_rng(0)).U) < 1e-10
+        sine(
+            project_view(Product(), A, 4, np.random.default_rng(0)).U, project_view(K, A, 4, np.random.default_rng(0)).U
+        )
+        < 1e-10
     )
     assert asked == [(150, 4)]
 
@@ -185,7 +195,7 @@ def test_a_projection_needs_no_more_than_products():
 @pytest.mark.parametrize(("n_vectors", "n_projections"), [(4, 2), (7, 7), (4, 4)])
 def test_projections_are_as_many_as_asked_for(n_vectors, n_projections):
     blocks = blocks_of(3)
-    operators = [Gaussian().over(X, np.random.default_rng(0)) for X in blocks]
+    operators = [Gaussian().build_operator(X, np.random.default_rng(0)) for X in blocks]
     found = rounds_of(operators, n_vectors, 1, n_projections)[-1]
     kernels = [operator @ np.eye(150) for operator in operators]
     U = [literal.spectral_embedding(K, n_projections) for K in kernels]
@@ -197,22 +207,22 @@ def test_projections_are_as_many_as_asked_for(n_vectors, n_projections):
 
 def test_one_entity_is_placed_the_same_alone_and_among_others():
     blocks = blocks_of(2)
-    operators = [Gaussian(1.0).over(X, np.random.default_rng(0)) for X in blocks]
+    operators = [Gaussian(1.0).build_operator(X, np.random.default_rng(0)) for X in blocks]
     rounds = rounds_of(operators, 4, 1)
     new = [X[:40] * np.linspace(1, 6, 40)[:, None] for X in blocks]  # some of them like hardly anybody
-    together = place(rounds, [K.against(X) for K, X in zip(operators, new, strict=True)], 4)
+    together = place_entities(rounds, [K.compare_with(X) for K, X in zip(operators, new, strict=True)], 4)
     for i in range(40):
-        alone = place(rounds, [K.against(X[i : i + 1]) for K, X in zip(operators, new, strict=True)], 4)
+        alone = place_entities(rounds, [K.compare_with(X[i : i + 1]) for K, X in zip(operators, new, strict=True)], 4)
         for U, others in zip(alone, together, strict=True):
             np.testing.assert_allclose(U[0], others[i], rtol=1e-6, atol=1e-12)
 
 
 def test_rank_is_seen_in_float32():
     X = np.random.default_rng(0).random((60, 2)).astype(np.float32)
-    first = rounds_of([Linear().over(X, np.random.default_rng(0))], 6, 0)[0][0]
+    first = rounds_of([Linear().build_operator(X, np.random.default_rng(0))], 6, 0)[0][0]
     assert np.count_nonzero(first.values) == 2
 
 
 def test_rows_as_small_as_numbers_get_are_scaled_to_unit_length():
     U = np.array([[3e-30, 4e-30], [0, 0], [3e-3, 4e-3]], np.float32)
-    np.testing.assert_allclose(unit_rows(U), [[0.6, 0.8], [0, 0], [0.6, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(normalize_embedding(U), [[0.6, 0.8], [0, 0], [0.6, 0.8]], rtol=1e-6)

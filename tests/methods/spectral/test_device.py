@@ -10,8 +10,8 @@ import consilience as cs
 from consilience.affinities import AFFINITIES, Cosine, Gaussian, Landmarks, NearestNeighbors, Nystroem, Precomputed
 from consilience.arrays import is_on_host, namespace, to_numpy
 from consilience.datasets import make_gaussian_views
-from consilience.methods.spectral.algorithm import alignment, co_trained_spectral
-from consilience.methods.spectral.ending import pivot_rows
+from consilience.methods.spectral.algorithm import compute_alignment, run_co_training
+from consilience.methods.spectral.ending import select_pivot_rows
 from transfers import on_device, transfers
 
 N = 160
@@ -110,7 +110,7 @@ def test_landmarks_in_a_table(to_device):
 @pytest.mark.usefixtures("roomy")
 def test_a_row_as_far_from_several_landmarks_is_joined_to_as_many_as_others(to_device):
     X = to_device(np.repeat(np.eye(6), 10, axis=0))
-    found = Landmarks(60, 7, "euclidean").over(X, np.random.default_rng(0))
+    found = Landmarks(60, 7, "euclidean").build_operator(X, np.random.default_rng(0))
     assert np.array_equal(np.count_nonzero(to_numpy(found.factor @ np.eye(60)), axis=1), np.full(60, 7))
 
 
@@ -152,7 +152,7 @@ def test_cluster_qr(embedding, to_device):
 
 def test_rows_that_stand_apart_are_those_of_a_pivoted_decomposition(to_device):
     U = np.random.default_rng(0).standard_normal((50, 4))
-    assert np.array_equal(to_numpy(pivot_rows(to_device(U), 4)), pivot_rows(U, 4))
+    assert np.array_equal(to_numpy(select_pivot_rows(to_device(U), 4)), select_pivot_rows(U, 4))
 
 
 def test_fewer_dimensions_than_clusters(to_device):
@@ -171,12 +171,12 @@ def test_fewer_dimensions_than_clusters(to_device):
 def test_rounds_fetch_one_number_each(affinity, n_views):
     views = some_views(("view0", "view1", "view2")[:n_views])
     blocks = [on_device(np.array(X)) for _, X in views.items()]
-    operators = [affinity.over(X, np.random.default_rng(0)) for X in blocks]
-    rounds = co_trained_spectral(operators, 5, 4, np.random.default_rng(0))
-    alignment(next(rounds), 4)
+    operators = [affinity.build_operator(X, np.random.default_rng(0)) for X in blocks]
+    rounds = run_co_training(operators, 5, 4, np.random.default_rng(0))
+    compute_alignment(next(rounds), 4)
     with transfers() as fetched:
         for found in islice(rounds, 3):
-            assert 0 <= alignment(found, 4) <= 1
+            assert 0 <= compute_alignment(found, 4) <= 1
     assert fetched.arrays == []
     assert fetched.numbers == 3
 
@@ -202,8 +202,8 @@ def test_eigenvectors_and_rounds_leave_the_entities_where_they_are(affinity, mis
 
 
 def test_bandwidth_is_found_on_the_device(monkeypatch):
-    monkeypatch.setattr("consilience.affinities.bandwidth.GATHERED", 50)
-    monkeypatch.setattr("consilience.affinities.gaussian.SAMPLED", 10)
+    monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", 50)
+    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 10)
     X = np.random.default_rng(0).standard_normal((N, 3))
     with transfers() as fetched:
         kernel = Gaussian().learn(on_device(X))
@@ -214,8 +214,8 @@ def test_bandwidth_is_found_on_the_device(monkeypatch):
 @pytest.mark.parametrize("affinity", [NearestNeighbors(5, "euclidean"), Precomputed()])
 def test_a_graph_brings_its_products_back(affinity, to_device):
     X = to_device(pairwise.rbf_kernel(np.random.default_rng(0).random((40, 3))))
-    K, ones = affinity.over(X, np.random.default_rng(0)), np.ones((40, 2))
-    for found in (K @ ones, K @ to_device(ones), K.columns(np.array([3, 1])), K.against(X) @ ones):
+    K, ones = affinity.build_operator(X, np.random.default_rng(0)), np.ones((40, 2))
+    for found in (K @ ones, K @ to_device(ones), K.columns(np.array([3, 1])), K.compare_with(X) @ ones):
         assert namespace(found) is namespace(X)
         assert found.device == X.device
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 
 from consilience.arrays import to_numpy
-from consilience.methods.spectral.eigen import SPARE, grow, top_eigenvectors
+from consilience.methods.spectral.eigen import N_GUARD_VECTORS, extend_basis, top_eigenvectors
 from transfers import on_device, transfers
 
 
@@ -17,7 +17,7 @@ def with_values(values, seed=0):
 
 
 def top(A, k, dtype=np.float64):
-    start = np.random.default_rng(3).standard_normal((A.shape[0], min(A.shape[0], k + SPARE)))
+    start = np.random.default_rng(3).standard_normal((A.shape[0], min(A.shape[0], k + N_GUARD_VECTORS)))
     found = top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
     assert found.settled
     return found.values, found.vectors
@@ -90,9 +90,9 @@ def test_says_what_lies_beyond_and_whether_it_settled(monkeypatch):
     A = with_values(np.arange(1.0, 61.0))
     found = top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((60, 9)), 4)
     np.testing.assert_allclose(found.values, [60, 59, 58, 57], atol=1e-9)
-    assert 50 < found.beyond <= 56 + 1e-9
+    assert 50 < found.next_eigenvalue <= 56 + 1e-9
     assert found.settled
-    monkeypatch.setattr("consilience.methods.spectral.eigen.MOST_PRODUCTS", 2)
+    monkeypatch.setattr("consilience.methods.spectral.eigen.MAX_PRODUCTS", 2)
     A, _ = graph_of_a_path(500)
     assert not top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((500, 6)), 2).settled
 
@@ -124,7 +124,7 @@ MATRICES = {
 @pytest.mark.parametrize("k", [1, 6])
 @pytest.mark.parametrize("A", MATRICES.values(), ids=MATRICES)
 def test_kinds_of_arrays(A, k, to_kind):
-    start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + SPARE)))
+    start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + N_GUARD_VECTORS)))
     matrix = to_kind(A)
     found = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
     assert found.settled
@@ -139,7 +139,7 @@ def test_columns_that_add_nothing_do_no_harm_on_a_device():
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.standard_normal((50, 6)))[0]
     block = np.column_stack([basis[:, 0], np.zeros(50), basis @ rng.standard_normal(6), rng.standard_normal(50)])
-    found = to_numpy(grow(on_device(basis), on_device(block)))
+    found = to_numpy(extend_basis(on_device(basis), on_device(block)))
     assert found.shape == (50, 4)
     np.testing.assert_allclose(found.T @ found, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(basis.T @ found, 0, atol=1e-12)

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 import consilience as cs
 from consilience.affinities import Gaussian, Landmarks, NearestNeighbors
 from consilience.datasets import load_digits_views, make_gaussian_views, make_text_views
-from consilience.methods.spectral.algorithm import unit_rows
+from consilience.methods.spectral.algorithm import normalize_embedding
 
 
 def some_views(missing=0.0, separation=6, n=200, seed=0):
@@ -83,7 +83,7 @@ def test_the_papers_setting_is_one_argument_away():
     for name, own in zip(views.names, S, strict=True):
         U, found = embedding(own - min(own.min(), 0)), model.embeddings_[name]
         np.testing.assert_allclose(found @ found.T, U @ U.T, atol=1e-8)
-    E = np.hstack([unit_rows(U) for U in model.embeddings_.values()])
+    E = np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
     assert same_clusters(cs.MultiViewKMeans(10, random_state=0).fit(E).labels_, model.labels_)
 
 
@@ -101,7 +101,7 @@ def test_more_projections_than_clusters():
 def test_embedding_of_one_view():
     views, _ = some_views(separation=3)
     model = fitted(views, embedding="view1", n_iter=1)
-    E = unit_rows(model.embeddings_["view1"])
+    E = normalize_embedding(model.embeddings_["view1"])
     assert same_clusters(cs.MultiViewKMeans(4, random_state=0).fit(E).labels_, model.labels_)
     assert np.array_equal(model.predict(views), model.labels_)
 
@@ -131,7 +131,7 @@ def test_rounds_only_for_strangers():
 
 def test_same_seed_same_result_whatever_the_threads(monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 500)
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCHED", 500)
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.SEARCH_BLOCK", 500)
     views, _ = some_views(0.2, separation=2)
     for affinity in ("gaussian", "nearest-neighbors", "landmarks", "nystroem"):
         first, *others = (fitted(views, affinity=affinity, n_iter=1, n_jobs=n) for n in (1, 2, 5))
@@ -277,7 +277,7 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
     views, _ = some_views()
     model = fitted(views)
     before = dict(vars(model))
-    monkeypatch.setattr("consilience.methods.spectral.algorithm.project", interrupt)
+    monkeypatch.setattr("consilience.methods.spectral.algorithm.project_view", interrupt)
     with pytest.raises(KeyboardInterrupt, match="by hand"):
         model.set_params(n_iter=3).fit(views)
     assert model.labels_ is before["labels_"]

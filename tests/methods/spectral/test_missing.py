@@ -20,7 +20,9 @@ def some_views(n=40, n_views=3, seed=0):
 
 def similarities(blocks, present, affinity):
     rng = np.random.default_rng(0)
-    return Similarities([affinity.over(X[there], rng) for X, there in zip(blocks, present.T, strict=True)], present)
+    return Similarities(
+        [affinity.build_operator(X[there], rng) for X, there in zip(blocks, present.T, strict=True)], present
+    )
 
 
 def dense(own, there, also=None):
@@ -71,8 +73,10 @@ def test_others_are_filled_in_as_the_entities_were(complete):
     present = np.ones_like(present) if complete else present
     found = similarities(blocks, present, Gaussian(1.0))
     rows = slice(5, 25)
-    crosses = [own.against(X[rows][there[rows]]) for own, X, there in zip(found.own, blocks, present.T, strict=True)]
-    for operator, other in zip(found.operators, found.against(crosses, present[rows]), strict=True):
+    crosses = [
+        own.compare_with(X[rows][there[rows]]) for own, X, there in zip(found.own, blocks, present.T, strict=True)
+    ]
+    for operator, other in zip(found.operators, found.compare_with(crosses, present[rows]), strict=True):
         np.testing.assert_allclose(other @ np.eye(40), (operator @ np.eye(40))[rows], atol=1e-12)
 
 
@@ -81,7 +85,7 @@ def test_others_may_lack_what_all_entities_have():
     present = np.ones((40, 2), bool)
     found = similarities(blocks, present, Gaussian(1.0))
     only_second = np.tile([False, True], (3, 1))
-    first, second = found.against([None, found.own[1].against(blocks[1][:3])], only_second)
+    first, second = found.compare_with([None, found.own[1].compare_with(blocks[1][:3])], only_second)
     K = found.own[1] @ np.eye(40)
     scale = found.own[0].norm() / found.own[1].norm()
     np.testing.assert_allclose(first @ np.eye(40), scale * K[:3])

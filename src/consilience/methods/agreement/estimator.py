@@ -41,7 +41,7 @@ from ..common.membership import (
 )
 from ..common.progress import progress
 from ..common.run import Attempt, Run, choose_best_attempt, run
-from ..common.similarities import by_name, columns_of, only, restricted
+from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns, select_rows
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from . import (
     Ensemble,
@@ -283,7 +283,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         check_n_clusters(self.n_clusters, len(views))
         check_predictors(self.predictors)
         precomputed = self._precomputed(views.names)
-        columns = columns_of(
+        columns = find_precomputed_columns(
             views,
             {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
             chosen=isinstance(X, Views),
@@ -303,7 +303,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         with use_threads(self.n_jobs), explain_out_of_memory(f"predictors of {len(views):,} entities", REMEDY):
             chosen = views if sample is None else views[sample]
             init = init if init is None or sample is None else init[sample]
-            fitted = self._fit(restricted(chosen, columns), precomputed, init, links, rng)
+            fitted = self._fit(restrict_columns(chosen, columns), precomputed, init, links, rng)
         store_input_features(self, X, views)
         self._columns = columns
         misfit, by_view = self._store(fitted, chosen)
@@ -324,7 +324,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
 
     def _precomputed(self, names: Sequence[str]) -> dict[str, bool]:
         """Return for each view whether it is a matrix of similarities."""
-        given = by_name("affinity", self.affinity, "median", names)
+        given = resolve_affinities("affinity", self.affinity, "median", names)
         for name, affinity in given.items():
             if not isinstance(affinity, Auto | Precomputed):
                 raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
@@ -548,7 +548,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     def _blocks(self, views: Views) -> Iterator[dict[str, ViewVotes]]:
         """Yield the votes of each view for some entities at a time."""
         for start in range(0, max(1, len(views)), ROWS_AT_A_TIME):
-            block = restricted(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
+            block = restrict_columns(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
             votes: dict[str, ViewVotes] = {}
             for name, (X, has_view) in validate_blocks(block).items():
                 has_row = to_numpy(has_view)
@@ -556,7 +556,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                     has_row = has_row & to_numpy(squared_norms(X) > 0)
                 scores, distances = np.zeros((len(block), len(self._sizes))), [np.empty(0)] * self._count_graphs(name)
                 if has_row.any():
-                    view_votes, distances = self._models[name].predict_and_measure(only(X, has_row))
+                    view_votes, distances = self._models[name].predict_and_measure(select_rows(X, has_row))
                     scores[has_row] = to_numpy(view_votes)
                 votes[name] = ViewVotes(has_row, scores, distances)
             warn_about_zero_rows(

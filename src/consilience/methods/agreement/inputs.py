@@ -29,10 +29,10 @@ from ...arrays import (
 )
 from ...data import Constraints, Views
 from ..common.input_checks import validate_blocks, warn_about_zero_rows
-from ..common.similarities import named, only
+from ..common.similarities import name_view_in_errors, select_rows
 from ..kmeans.estimator import MultiViewKMeans
 from ..kmeans.spherical import MultiViewSphericalKMeans
-from ..spectral.algorithm import unit_rows
+from ..spectral.algorithm import normalize_embedding
 from . import (
     ComponentRule,
     Ensemble,
@@ -100,9 +100,9 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
             has_row = has_row & to_numpy(squared_norms(X) > 0)
         if not has_row.any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-        rows = only(X, has_row)
+        rows = select_rows(X, has_row)
         if precomputed[name]:
-            with named(name):
+            with name_view_in_errors(name):
                 Precomputed().over(rows, np.random.default_rng(0))  # refuses what is no matrix of similarities
         if rows.shape[0] == 1 and len(views) > 1:
             raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
@@ -295,14 +295,14 @@ def propose_starts(
             labels[entities] = KMeans(n_clusters, n_init=restarts.embedding, random_state=seed).fit_predict(rows)
         return labels
 
-    embeddings = [unit_rows(view.clearest.features.vectors[:, :n_clusters]) for view in prepared]
+    embeddings = [normalize_embedding(view.clearest.features.vectors[:, :n_clusters]) for view in prepared]
     kinds = [("spherical k-means", partial(cluster_views, MultiViewSphericalKMeans, 0))]
     if all(view.dense for view in prepared):
         kinds.append(("k-means", partial(cluster_views, MultiViewKMeans, -1)))
     if len(prepared) > 1:
         everything = np.arange(n_entities)
         side_by_side = np.concatenate([spread(U, view) for U, view in zip(embeddings, prepared, strict=True)], axis=1)
-        together = unit_rows(GraphFeatures.fit(add_graphs(prepared, n_entities), n_clusters, rng).vectors)
+        together = normalize_embedding(GraphFeatures.fit(add_graphs(prepared, n_entities), n_clusters, rng).vectors)
         kinds.append(("graphs side by side", partial(cluster_rows, side_by_side, everything)))
         kinds.append(("sum of the graphs", partial(cluster_rows, together, everything)))
     for U, view in zip(embeddings, prepared, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._saving import save_as
 from ...arrays import Array, asarray_like, namespace, to_numpy
-from ..spectral.algorithm import unit_rows
+from ..spectral.algorithm import normalize_embedding
 from .ensemble import encode_labels
 from .geometry import Geometry, SimilarityGeometry
 from .predictors import NeighborGraph, append_constant, search_neighbors
@@ -46,7 +46,7 @@ class GraphRule:
     def predict_and_measure(self, points: Array) -> tuple[Array, np.ndarray]:
         """Return the weighted scores of points for each cluster, and their mean distance from their neighbours."""
         joined, distances = self.graph.join_and_measure(to_numpy(points))
-        placed = asarray_like(unit_rows(joined @ self.extension), points)
+        placed = asarray_like(normalize_embedding(joined @ self.extension), points)
         placed = namespace(points).astype(placed, points.dtype, copy=False)
         return append_constant(placed) @ asarray_like(self.coefficients, points) * self.weight, distances
 

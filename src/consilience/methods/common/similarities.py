@@ -14,10 +14,10 @@ from ...affinities import (
     EXACT_UP_TO,
     Affinity,
     Auto,
-    Cross,
+    CrossOperator,
     Gaussian,
+    HostOperator,
     NoAffinityError,
-    OnHost,
     ViewOperator,
 )
 from ...arrays import (
@@ -39,14 +39,14 @@ from ..spectral.missing import Similarities
 from .input_checks import find_stack_level, name_of, validate_blocks, warn_about_zero_rows
 
 
-def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
+def resolve_affinities(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
     """The affinity of each view, as an object, from what the user gave for a parameter."""
     chosen = {}
     bandwidths = resolve_per_view("bandwidth", bandwidth, names)
     for name, own in resolve_per_view(parameter, given, names).items():
         if isinstance(own, str) and own not in AFFINITIES:
             raise ValueError(f"view {name!r}: no {parameter} {own!r}; choose from {', '.join(map(repr, AFFINITIES))}")
-        with named(name):
+        with name_view_in_errors(name):
             Gaussian(bandwidths[name])  # checked even where nobody uses it
             chosen[name] = AFFINITIES[own](bandwidths[name]) if isinstance(own, str) else own
         if isinstance(own, type) or not hasattr(chosen[name], "settle"):
@@ -57,7 +57,7 @@ def by_name(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) ->
     return chosen
 
 
-def similarities_of(
+def compute_similarities(
     views: Views, asked: Mapping[str, Affinity], rng: np.random.Generator, *, stay: bool = False
 ) -> tuple[dict[str, Affinity], Similarities]:
     """Compare the entities in each view that they have; also how, with nothing left open.
@@ -65,30 +65,30 @@ def similarities_of(
     What comes of rows on a device stays there for methods that want it so, and comes as numpy arrays for others.
     """
     affinities, own, present = {}, [], {}
-    in_loads = {name: takes_loads(asked[name], len(views)) for name in views.names}
+    in_loads = {name: stays_on_disk(asked[name], len(views)) for name in views.names}
     for name, (X, there) in validate_blocks(views, stored=in_loads).items():
-        known = only(X, to_numpy(there))
+        known = select_rows(X, to_numpy(there))
         if known.shape[0] > 1 and all_rows_equal(known):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-        affinities[name] = asked[name].settle(known)
-        check_memory(name, affinities[name], known)
-        present[name] = to_numpy(there) & to_numpy(affinities[name].comparable(X))
+        affinities[name] = asked[name].resolve(known)
+        check_similarity_memory(name, affinities[name], known)
+        present[name] = to_numpy(there) & to_numpy(affinities[name].comparable_rows(X))
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-        with named(name):
-            found = affinities[name].over(only(X, present[name]), rng)
-        own.append(found if stay or is_on_host(X) else OnHost(found))
+        with name_view_in_errors(name):
+            found = affinities[name].build_operator(select_rows(X, present[name]), rng)
+        own.append(found if stay or is_on_host(X) else HostOperator(found))
     warn_about_zero_rows(views, present, "is like nobody and gets the cluster nearest to nothing")
     similarities = Similarities(own, np.column_stack(list(present.values())))
-    check_scales(views.names, similarities)
+    check_similarity_scales(views.names, similarities)
     return affinities, similarities
 
 
-def check_scales(names: Sequence[str], similarities: Similarities) -> None:
+def check_similarity_scales(names: Sequence[str], similarities: Similarities) -> None:
     """Refuse views whose similarities differ so much in size that one cannot be expressed in the unit of another."""
     if similarities.present.all():
         return  # nothing is filled in from other views
-    with np.errstate(over="ignore"):
+    with np.errstate(build_operator="ignore"):
         too_far = np.argwhere(~np.isfinite(similarities.scales))
     if len(too_far):
         larger, smaller = (names[v] for v in too_far[0])
@@ -98,13 +98,13 @@ def check_scales(names: Sequence[str], similarities: Similarities) -> None:
         )
 
 
-def takes_loads(affinity: Affinity, n: int) -> bool:
+def stays_on_disk(affinity: Affinity, n: int) -> bool:
     """Whether rows may stay on a disk, and be read some at a time; there are so many."""
     return bool(getattr(affinity, "in_loads", n > EXACT_UP_TO if isinstance(affinity, Auto) else False))
 
 
 @contextmanager
-def named(view: str) -> Iterator[None]:
+def name_view_in_errors(view: str) -> Iterator[None]:
     """Say in which view something could not be compared."""
     try:
         yield
@@ -112,7 +112,7 @@ def named(view: str) -> Iterator[None]:
         raise type(error)(f"view {view!r}: {error}") from error
 
 
-def check_memory(view: str, affinity: Affinity, X: Array) -> None:
+def check_similarity_memory(view: str, affinity: Affinity, X: Array) -> None:
     """Refuse similarities that would not fit."""
     needed, free = affinity.nbytes(X), available_memory() if is_on_host(X) else available_device_memory(X)
     if free is not None and needed > free:
@@ -122,7 +122,7 @@ def check_memory(view: str, affinity: Affinity, X: Array) -> None:
         )
 
 
-def warn_of_approximation(asked: Mapping[str, Affinity], taken: Mapping[str, Affinity], found: Similarities) -> None:
+def warn_approximation(asked: Mapping[str, Affinity], taken: Mapping[str, Affinity], found: Similarities) -> None:
     """Say that an approximation was chosen for whoever left the choice to us."""
     chosen = [
         taken[name] for name, own in zip(asked, found.own, strict=True) if asked[name] == Auto() and not own.exact
@@ -137,28 +137,28 @@ def warn_of_approximation(asked: Mapping[str, Affinity], taken: Mapping[str, Aff
         )
 
 
-def crosses_of(
+def compute_cross_similarities(
     views: Views,
     affinities: Mapping[str, Affinity],
     known: Sequence[ViewOperator],
     fate: str = "is like nobody and gets the cluster nearest to nothing",
-) -> tuple[list[Cross | None], np.ndarray]:
+) -> tuple[list[CrossOperator | None], np.ndarray]:
     """Compare other entities with those of the fit in each view that they have, and which that is: (others, V)."""
-    ready = validate_blocks(views, stored={name: takes_loads(own, 0) for name, own in affinities.items()})
-    crosses: list[Cross | None] = []
+    ready = validate_blocks(views, stored={name: stays_on_disk(own, 0) for name, own in affinities.items()})
+    crosses: list[CrossOperator | None] = []
     present = {}
     for (name, affinity), own in zip(affinities.items(), known, strict=True):
         present[name] = np.zeros(len(views), dtype=bool)
         if name in ready:
             X, there = ready[name]
-            present[name] = to_numpy(there) & to_numpy(affinity.comparable(X))
-        with named(name):
-            crosses.append(own.against(only(X, present[name])) if present[name].any() else None)
+            present[name] = to_numpy(there) & to_numpy(affinity.comparable_rows(X))
+        with name_view_in_errors(name):
+            crosses.append(own.compare_with(select_rows(X, present[name])) if present[name].any() else None)
     warn_about_zero_rows(views, present, fate)
     return crosses, np.column_stack(list(present.values()))
 
 
-def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
+def warn_isolated_entities(views: Views, strangers: np.ndarray) -> None:
     """Say which new entities are like none of those of the fit."""
     lost = np.flatnonzero(strangers)
     if len(lost):
@@ -170,7 +170,7 @@ def warn_of_strangers(views: Views, strangers: np.ndarray) -> None:
         )
 
 
-def only(X: Array, chosen: np.ndarray) -> Array:
+def select_rows(X: Array, chosen: np.ndarray) -> Array:
     """The rows that are chosen; of rows on a disk they are read, where they fit."""
     if chosen.all():
         return X
@@ -185,7 +185,7 @@ class Comparing(Protocol):
     columns_are_entities: ClassVar[bool]
 
 
-def columns_of(
+def find_precomputed_columns(
     views: Views,
     comparing: Mapping[str, Comparing],
     *,
@@ -209,7 +209,7 @@ def columns_of(
     return columns
 
 
-def restricted(views: Views, columns: Mapping[str, np.ndarray]) -> Views:
+def restrict_columns(views: Views, columns: Mapping[str, np.ndarray]) -> Views:
     """The same views, those that are named with a part of their columns."""
     if not columns:
         return views

@@ -29,7 +29,7 @@ from ..common.input_checks import (
 )
 from ..common.progress import progress
 from ..common.run import Run, run
-from ..common.similarities import columns_of, restricted
+from ..common.similarities import find_precomputed_columns, restrict_columns
 from ..common.validation import HasMethods, Interval, StrOptions, check_parameters
 from .algorithm import ConvexState, MixtureProblem, solve_with_learned_weights, solve_with_uniform_weights
 from .exemplars import (
@@ -284,12 +284,12 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         divergences = resolve_divergences(self.divergence, views.names)
         factors, start = self._factors(views.names), self._start(views.names)
         self._check(views, divergences)
-        columns = columns_of(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
+        columns = find_precomputed_columns(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
         with (
             use_threads(self.n_jobs),
             explain_out_of_memory(f"the comparison of {len(views):,} entities with each other"),
         ):
-            found, kept = prepare_comparisons(restricted(views, columns), divergences)
+            found, kept = prepare_comparisons(restrict_columns(views, columns), divergences)
             tried = self._try(found, len(kept), factors, start)
             separations = [compute_separation(found, fitted) for fitted in tried] if len(tried) > 1 else [0.0]
             best = tried[int(np.argmax(separations))]
@@ -468,7 +468,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
 
     def _place(self, X: Any) -> Placement:
         check_is_fitted(self)
-        views = restricted(check_views(self, X, reset=False), self._columns)
+        views = restrict_columns(check_views(self, X, reset=False), self._columns)
         with (
             use_threads(self.n_jobs),
             explain_out_of_memory(f"the comparison of {len(views):,} entities with the exemplars"),

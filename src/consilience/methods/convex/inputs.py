@@ -28,7 +28,7 @@ from ...arrays.pairwise import DEVICE_SHARE
 from ...data import Views, resolve_per_view
 from ...divergences import DIVERGENCES, Likelihood, Measure, PairDivergence
 from ..common.input_checks import validate_blocks, warn_about_zero_rows
-from ..common.similarities import named, only
+from ..common.similarities import name_view_in_errors, select_rows
 from .algorithm import StackedLikelihoods, ViewLikelihoods
 from .exemplars import ViewExemplars, ViewPoints, row_term_sizes
 
@@ -97,10 +97,10 @@ def prepare_comparisons(
         present[name] = to_numpy(there) & to_numpy(divergence.comparable(X))
         if not present[name].any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-        X = only(X, present[name])
+        X = select_rows(X, present[name])
         if X.shape[0] > 1 and all_rows_equal(X):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-        with named(name):
+        with name_view_in_errors(name):
             measure = divergence.learn(X)
             points, exemplars = measure.points(X), measure.exemplars(X)
         mean = measure.total(points, exemplars) / X.shape[0] ** 2
@@ -149,7 +149,7 @@ def collect_fitted_points(
     """The entities of the fit as points."""
     seen = {}
     for name, own in found.items():
-        with named(name):
+        with name_view_in_errors(name):
             log_C = own.measure.log_normalizer(own.X, betas[name]) if normalizer else np.zeros(len(own.entities))
         seen[name] = ViewPoints(own.entities, own.points, log_C)
     return seen
@@ -162,8 +162,8 @@ def collect_new_points(views: Views, known: Mapping[str, FittedDivergence]) -> d
         own = known[name]
         present[name] = to_numpy(there) & to_numpy(own.divergence.comparable(X))
         if present[name].any():
-            with named(name):
-                rows = as_rows_like(only(X, present[name]), own.kind)
+            with name_view_in_errors(name):
+                rows = as_rows_like(select_rows(X, present[name]), own.kind)
                 points = own.measure.others(rows)
                 log_C = own.measure.log_normalizer(rows, own.beta) if own.normalizes else np.zeros(rows.shape[0])
             seen[name] = ViewPoints(np.flatnonzero(present[name]), points, log_C)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._saving import save_as
-from ...affinities import AFFINITIES, Cross, Operator, degrees
+from ...affinities import AFFINITIES, CrossOperator, Operator, compute_degrees
 from ...arrays import Array, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
 from ...data import Views
 from ..common.input_checks import (
@@ -27,27 +27,29 @@ from ..common.input_checks import (
 from ..common.membership import ClusterScores, MembershipMixin, floor_unit, score_distances
 from ..common.progress import announce
 from ..common.similarities import (
-    by_name,
-    columns_of,
-    crosses_of,
-    restricted,
-    similarities_of,
-    warn_of_approximation,
-    warn_of_strangers,
+    compute_cross_similarities,
+    compute_similarities,
+    find_precomputed_columns,
+    resolve_affinities,
+    restrict_columns,
+    warn_approximation,
+    warn_isolated_entities,
 )
 from ..common.starts import STRATEGIES
 from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
 from ..kmeans.estimator import MultiViewKMeans
-from .algorithm import Embedding, leading, unit_rows
-from .ending import cluster_qr, nearest_mean
+from .algorithm import Embedding, first_columns, normalize_embedding
+from .ending import assign_nearest_mean, fit_rotation
 from .missing import Similarities
 
-APART = 1e-6  # an eigenvalue this near to 1 belongs to a part of the graph that hardly anything connects to the rest
+DISCONNECTED = (
+    1e-6  # an eigenvalue this near to 1 belongs to a part of the graph that hardly anything connects to the rest
+)
 
 REMEDY = "use affinity='landmarks', fewer entities at a time (views[rows]), or numbers in float32"
 
 
-class Map(Protocol):
+class JointEmbedding(Protocol):
     """Where a method puts the entities."""
 
     @property
@@ -58,7 +60,7 @@ class Map(Protocol):
     def joint(self) -> Sequence[Array]:
         """What is clustered, side by side, each part (n, columns)."""
 
-    def place(self, crosses: Sequence[Cross]) -> Sequence[Array]:
+    def place(self, crosses: Sequence[CrossOperator]) -> Sequence[Array]:
         """The same of other entities, from their similarities in each view."""
 
 
@@ -107,7 +109,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self.verbose = verbose
 
     @abstractmethod
-    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> Map:
+    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> JointEmbedding:
         """Embed the entities."""
 
     @check_all_parameters
@@ -129,41 +131,41 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         rng = make_generator(self.random_state)
-        asked = by_name("affinity", self.affinity, self.bandwidth, views.names)
-        columns = columns_of(views, asked, chosen=isinstance(X, Views))
+        asked = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
+        columns = find_precomputed_columns(views, asked, chosen=isinstance(X, Views))
         with (
             use_threads(self.n_jobs),
             explain_out_of_memory(f"what spectral clustering makes of {len(views):,} entities", REMEDY),
         ):
-            affinities, similarities = similarities_of(
-                restricted(views, columns), asked, rng, stay=self._stays_on_device
+            affinities, similarities = compute_similarities(
+                restrict_columns(views, columns), asked, rng, stay=self._stays_on_device
             )
             found = self._map(views.names, similarities.operators, rng)
-            E = side_by_side(found.joint)
-            ending = ENDINGS[self.assign_labels](E, self)
+            E = concatenate_embeddings(found.joint)
+            ending = ASSIGNERS[self.assign_labels](E, self)
             labels = ending.predict(E)
         store_input_features(self, X, views)
         self.affinities_ = affinities
         self.labels_ = labels
         self.embeddings_ = {
-            name: leading(view.U, self.n_clusters) for name, view in zip(views.names, found.views, strict=True)
+            name: first_columns(view.U, self.n_clusters) for name, view in zip(views.names, found.views, strict=True)
         }
         self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
         self._columns, self._found, self._ending = columns, found, ending
         self._reset_probabilities()
-        self._embedding_unit = measure_unit(ending.measure_distances(E), labels)
+        self._embedding_unit = measure_embedding_unit(ending.measure_distances(E), labels)
         self._store(found, similarities.present)
         self._store_outliers(views, E)
         for name, own in affinities.items():
             announce(f"view {name!r}: {own}", bool(self.verbose))
-        warn_of_approximation(asked, affinities, similarities)
+        warn_approximation(asked, affinities, similarities)
         self._warn(views.names, similarities.present, found)
         return self
 
     def _store(self, found: Any, present: np.ndarray) -> None:  # noqa: ARG002
         """Set the attributes that say how far the views agree, and what a method has of its own."""
         own = {
-            name: np.where(there, nearest_mean(unit_rows(U), self.labels_, self.n_clusters), -1)
+            name: np.where(there, assign_nearest_mean(normalize_embedding(U), self.labels_, self.n_clusters), -1)
             for (name, U), there in zip(self.embeddings_.items(), present.T, strict=True)
         }
         store_agreement(self, own)
@@ -198,14 +200,14 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
     def _place(self, views: Views) -> tuple[Array, np.ndarray]:
         """Return where the embedding has entities, and which have a view."""
-        views = restricted(views, self._columns)
-        own, present = crosses_of(views, self.affinities_, self._similarities.own)
-        crosses = self._similarities.against(own, present)
-        E = side_by_side(self._found.place(crosses))
+        views = restrict_columns(views, self._columns)
+        own, present = compute_cross_similarities(views, self.affinities_, self._similarities.own)
+        crosses = self._similarities.compare_with(own, present)
+        E = concatenate_embeddings(self._found.place(crosses))
         has_view = np.any(present, axis=1)
-        alike = np.any([to_numpy(degrees(cross) > 0) for cross in crosses], axis=0)
+        alike = np.any([to_numpy(compute_degrees(cross) > 0) for cross in crosses], axis=0)
         alike &= to_numpy(namespace(E).any(E != 0, axis=1))
-        warn_of_strangers(views, has_view & ~alike)
+        warn_isolated_entities(views, has_view & ~alike)
         return E, has_view
 
     def _score_clusters(self, views: Views) -> ClusterScores:
@@ -218,8 +220,8 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
     def _measure_unit(self) -> float:
         """Return the usual distance from its cluster in the embedding, for a model that was saved without it."""
-        E = side_by_side(self._found.joint)
-        return measure_unit(self._ending.measure_distances(E), self._ending.predict(E))
+        E = concatenate_embeddings(self._found.joint)
+        return measure_embedding_unit(self._ending.measure_distances(E), self._ending.predict(E))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,11 +237,11 @@ class Spectrum(Protocol):
         """The eigenvalues."""
 
     @property
-    def lonely(self) -> Array:
+    def isolated(self) -> Array:
         """Who is like nobody, and has no place."""
 
     @property
-    def beyond(self) -> float:
+    def next_eigenvalue(self) -> float:
         """The eigenvalue after these."""
 
     @property
@@ -247,7 +249,7 @@ class Spectrum(Protocol):
         """Whether they are as exact as they can be."""
 
 
-class Ending(Protocol):
+class LabelAssigner(Protocol):
     """How an embedding falls into clusters."""
 
     def predict(self, E: Array) -> np.ndarray:
@@ -258,7 +260,7 @@ class Ending(Protocol):
 
 
 @save_as("nearest-center")
-class Centres:
+class KMeansAssigner:
     """Clusters by the nearest centre."""
 
     def __init__(self, kmeans: MultiViewKMeans, E: Array) -> None:
@@ -272,48 +274,51 @@ class Centres:
         return self.kmeans.transform({"embedding": E})
 
 
-def by_kmeans(E: Array, estimator: BaseSpectral) -> Ending:
+def fit_kmeans_assigner(E: Array, estimator: BaseSpectral) -> LabelAssigner:
     """Centres in the embedding."""
     options = {"n_init": estimator.n_init, "init": estimator.init, "n_jobs": estimator.n_jobs}
-    return Centres(MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options), E)
+    return KMeansAssigner(MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options), E)
 
 
-def by_qr(E: Array, estimator: BaseSpectral) -> Ending:
+def fit_rotation_assigner(E: Array, estimator: BaseSpectral) -> LabelAssigner:
     """An axis of the embedding for each cluster."""
-    ending = cluster_qr(E, estimator.n_clusters)
+    ending = fit_rotation(E, estimator.n_clusters)
     warn_about_empty_clusters(
         ending.predict(E), estimator.n_clusters, "lower n_clusters, or use assign_labels='kmeans'"
     )
     return ending
 
 
-ENDINGS: dict[str, Callable[[Array, BaseSpectral], Ending]] = {"kmeans": by_kmeans, "cluster_qr": by_qr}
+ASSIGNERS: dict[str, Callable[[Array, BaseSpectral], LabelAssigner]] = {
+    "kmeans": fit_kmeans_assigner,
+    "cluster_qr": fit_rotation_assigner,
+}
 
 
-def measure_unit(distances: np.ndarray, labels: np.ndarray) -> float:
+def measure_embedding_unit(distances: np.ndarray, labels: np.ndarray) -> float:
     """Return the usual distance from its cluster."""
     distances = np.asarray(distances, dtype=np.float64)
     return floor_unit(float(distances[np.arange(len(labels)), labels].mean()), float(distances.mean()))
 
 
-def side_by_side(parts: Sequence[Array]) -> Array:
+def concatenate_embeddings(parts: Sequence[Array]) -> Array:
     """Embeddings with rows of unit length, in one matrix."""
-    return namespace(parts[0]).concat([unit_rows(U) for U in parts], axis=1)
+    return namespace(parts[0]).concat([normalize_embedding(U) for U in parts], axis=1)
 
 
-def warn_of_embedding(what: str, found: Spectrum, present: np.ndarray, n_clusters: int) -> None:
+def warn_embedding_problems(what: str, found: Spectrum, present: np.ndarray, n_clusters: int) -> None:
     """Say what makes an embedding less than it should be, of the entities that are `present` in it."""
     known = to_numpy(found.values)
     rank = int(np.count_nonzero(known[:n_clusters]))
-    lonely = np.flatnonzero(present & to_numpy(found.lonely))
-    values = np.append(known, found.beyond)
+    lonely = np.flatnonzero(present & to_numpy(found.isolated))
+    values = np.append(known, found.next_eigenvalue)
     problems = []
     if len(lonely):
         problems.append(
             f"finds entity {lonely[0]} like no other ({len(lonely)} such), which has no place in it: use "
             "affinity='nearest-neighbors', or drop such rows with views[keep]"
         )
-    if len(values) > n_clusters > 1 and values[n_clusters] > 1 - APART:
+    if len(values) > n_clusters > 1 and values[n_clusters] > 1 - DISCONNECTED:
         problems.append(
             f"falls into more parts that nothing connects than the {n_clusters} clusters, and which of them count is "
             "arbitrary: raise n_neighbors or bandwidth, or use affinity='gaussian'"
@@ -332,7 +337,7 @@ def warn_of_embedding(what: str, found: Spectrum, present: np.ndarray, n_cluster
         warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)
 
 
-def chosen_views(embedding: str, names: Sequence[str]) -> list[int]:
+def select_embedding_views(embedding: str, names: Sequence[str]) -> list[int]:
     """The views whose embeddings are clustered."""
     if embedding == "concat":
         return list(range(len(names)))

@@ -13,22 +13,22 @@ from ...arrays import Array, asarray_like, float64_zeros, is_on_host, keep_where
 
 Product = Callable[[Array], Array]  # (n, width) -> (n, width)
 
-SPARE = 4  # vectors beside those that are wanted: they come sooner for it
-WIDEST = 4  # the space may be so many times as wide as the start before it shrinks
-MOST_PRODUCTS = 1000
+N_GUARD_VECTORS = 4  # vectors beside those that are wanted: they come sooner for it
+MAX_WIDTH_FACTOR = 4  # the space may be so many times as wide as the start before it shrinks
+MAX_PRODUCTS = 1000
 PATIENCE = 50  # products in which small residuals do not halve: the products are not exact enough for more
 
 
-class Eigen(NamedTuple):
+class EigenPairs(NamedTuple):
     """The largest eigenvalues in falling order, and their vectors."""
 
     values: Array
     vectors: Array  # (n, wanted)
-    beyond: float  # what is known of the next: it may be larger, not smaller; -inf if there is none
+    next_eigenvalue: float  # what is known of the next: it may be larger, not smaller; -inf if there is none
     settled: bool  # whether all is as exact as the type allows
 
 
-def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> Eigen:
+def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPairs:
     """Algebraically largest eigenvalues and their vectors, by a block Krylov space.
 
     The space grows by the residuals of the best vectors in it (Rayleigh and Ritz). When it has become wide it shrinks
@@ -49,45 +49,45 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> Eigen:
     """
     xp, dtype, width = namespace(start), start.dtype, start.shape[1]
     eps, tiny = float(xp.finfo(dtype).eps), float(xp.finfo(dtype).smallest_normal)
-    space = Space(start, product, min(start.shape[0], WIDEST * width + 8))
+    space = KrylovSpace(start, product, min(start.shape[0], MAX_WIDTH_FACTOR * width + 8))
     before = start[:0, :0]
     least, waited = np.inf, 0
-    for _ in range(MOST_PRODUCTS):
-        values, turn = eigh(space.small)
+    for _ in range(MAX_PRODUCTS):
+        values, turn = descending_eigh(space.small)
         turn = xp.astype(turn, dtype)
         kept = min(space.width, width)
         vectors = space.basis @ turn[:, :kept]
         residuals = space.images @ turn[:, :kept] - vectors * xp.astype(values[:kept], dtype)
-        known, off = fetched(values, xp.sqrt(xp.sum(residuals**2, axis=0)))
+        known, off = fetch_residuals(values, xp.sqrt(xp.sum(residuals**2, axis=0)))
         scale = max(abs(known[0]), abs(known[-1]), tiny)
         unsettled = off > eps**0.75 * scale
         worst = off[:n_wanted].max()
         least, waited = (worst, 0) if worst < least / 2 else (least, waited + 1)
         stalled = waited > PATIENCE and worst < eps**0.5 * scale
         settled = stalled or not unsettled[:n_wanted].any()
-        fresh = residuals[:, :0] if settled else grow(space.basis, some_columns(residuals, unsettled))
+        fresh = residuals[:, :0] if settled else extend_basis(space.basis, select_columns(residuals, unsettled))
         if not fresh.shape[1]:  # settled, or the space holds all there is
             break
         if space.width + fresh.shape[1] > space.widest:
             rest = xp.zeros((space.width - before.shape[0], before.shape[1]), dtype=dtype, device=device(start))
             padded = xp.concat([before, rest])  # in terms of what was the basis then
-            shrunk = grow(turn[:, :0], xp.concat([turn[:, : min(2 * width, space.width)], padded], axis=1))
+            shrunk = extend_basis(turn[:, :0], xp.concat([turn[:, : min(2 * width, space.width)], padded], axis=1))
             space.turn(shrunk)
             turn = shrunk.T @ turn
         before = turn[:, :kept]
         space.add(fresh)
     beyond = float(known[n_wanted]) if kept > n_wanted else -np.inf
-    return Eigen(values[:n_wanted], vectors[:, :n_wanted], beyond, settled or not fresh.shape[1])
+    return EigenPairs(values[:n_wanted], vectors[:, :n_wanted], beyond, settled or not fresh.shape[1])
 
 
-def fetched(values: Array, off: Array) -> tuple[np.ndarray, np.ndarray]:
+def fetch_residuals(values: Array, off: Array) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and the lengths of residuals as numpy arrays: all that a step decides by, brought at once."""
     xp = namespace(values)
     known = to_numpy(xp.concat([values, xp.astype(off, values.dtype)]))
     return known[: values.shape[0]], known[values.shape[0] :]
 
 
-class Space:
+class KrylovSpace:
     """An orthonormal basis and its products with the matrix, in memory that is taken once."""
 
     def __init__(self, start: Array, product: Product, widest: int) -> None:
@@ -96,7 +96,7 @@ class Space:
         self._basis = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._images = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._small = float64_zeros(shape[:1] * 2, start)
-        first = grow(start[:, :0], start)
+        first = extend_basis(start[:, :0], start)
         if not first.shape[1]:  # the start is zero
             first = xp.eye(*start.shape, dtype=start.dtype, device=device(start))
         self.add(first)
@@ -135,10 +135,10 @@ class Space:
         self._small[:n_kept, :n_kept] = xp.astype((small + small.T) / 2, xp.float64)
 
 
-def grow(basis: Array, block: Array) -> Array:
+def extend_basis(basis: Array, block: Array) -> Array:
     """An orthonormal basis of what the block adds to the space of the basis."""
     if not is_on_host(block):
-        return grow_unseen(basis, block)
+        return extend_basis_on_device(basis, block)
     lengths = np.sqrt(np.sum(block**2, axis=0))
     block = block[:, lengths > 0] / lengths[lengths > 0]
     for _ in range(2):  # once more for what rounding left
@@ -149,7 +149,7 @@ def grow(basis: Array, block: Array) -> Array:
     return block
 
 
-def grow_unseen(basis: Array, block: Array) -> Array:
+def extend_basis_on_device(basis: Array, block: Array) -> Array:
     """The same on a device, without a look at what is there.
 
     In place of a column that adds nothing comes a direction that rounding made: the space is wider than need be, which
@@ -164,14 +164,14 @@ def grow_unseen(basis: Array, block: Array) -> Array:
     return block
 
 
-def some_columns(block: Array, chosen: np.ndarray) -> Array:
+def select_columns(block: Array, chosen: np.ndarray) -> Array:
     """Columns by a numpy mask."""
     if is_on_host(block):
         return block[:, chosen]
     return namespace(block).take(block, asarray_like(np.flatnonzero(chosen), block), axis=1)
 
 
-def eigh(matrix: Array) -> tuple[Array, Array]:
+def descending_eigh(matrix: Array) -> tuple[Array, Array]:
     """All eigenvalues of a small symmetric matrix, in falling order, and their vectors."""
     values, vectors = scipy.linalg.eigh(matrix) if is_on_host(matrix) else namespace(matrix).linalg.eigh(matrix)
     xp = namespace(values)

@@ -30,7 +30,7 @@ class Rotation:
         return to_numpy(xp.sqrt(xp.clip(2 - 2 * cosine, 0.0, None)))
 
 
-def cluster_qr(E: Array, n_clusters: int) -> Rotation:
+def fit_rotation(E: Array, n_clusters: int) -> Rotation:
     """Clusters by a QR decomposition with column pivoting: nothing random, no restarts.
 
     Of an embedding wider than there are clusters (views side by side), the directions that matter most are kept.
@@ -38,7 +38,7 @@ def cluster_qr(E: Array, n_clusters: int) -> Rotation:
     _, _, directions = thin_svd(E)
     directions = directions[: min(n_clusters, directions.shape[0]), :].T
     U = E @ directions
-    left, _, right = thin_svd(pivot_rows(U, n_clusters).T)
+    left, _, right = thin_svd(select_pivot_rows(U, n_clusters).T)
     return Rotation(directions @ (left @ right))
 
 
@@ -49,7 +49,7 @@ def thin_svd(matrix: Array) -> tuple[Array, Array, Array]:
     return namespace(matrix).linalg.svd(matrix, full_matrices=False)
 
 
-def pivot_rows(U: Array, number: int) -> Array:
+def select_pivot_rows(U: Array, number: int) -> Array:
     """Rows that stand apart: each the one that sticks out farthest from what those before it span."""
     if is_on_host(U):
         return U[scipy.linalg.qr(U.T, pivoting=True)[2][:number]]
@@ -65,7 +65,7 @@ def pivot_rows(U: Array, number: int) -> Array:
     return xp.concat(chosen)
 
 
-def nearest_mean(E: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def assign_nearest_mean(E: Array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """The cluster whose mean in this embedding is nearest to each entity; empty clusters are nobody's."""
     xp = namespace(E)
     there = labels[:, None] == np.arange(n_clusters)

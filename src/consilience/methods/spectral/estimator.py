@@ -10,18 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._saving import save_as
-from ...affinities import Cross, Operator
+from ...affinities import CrossOperator, Operator
 from ...arrays import Array, explain_out_of_memory, use_threads
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
 from ..common.membership import LEAST_DEVIATION, OUTLIERS, Misfit, OutlierLabelsMixin
 from ..common.progress import progress
 from ..common.validation import Interval, StrOptions
-from .algorithm import Embedding, alignment, co_trained_spectral, leading, place
-from .base import REMEDY, BaseSpectral, chosen_views, warn_of_embedding
+from .algorithm import Embedding, compute_alignment, first_columns, place_entities, run_co_training
+from .base import REMEDY, BaseSpectral, select_embedding_views, warn_embedding_problems
 
 LEAST_CLOSENESS = 0.2  # deviation of the ratio of distances to the nearest two clusters
-STRANGERS = 0.2  # alignment below which views have next to nothing in common
+LOW_ALIGNMENT = 0.2  # alignment below which views have next to nothing in common
 
 
 @save_as("co-trained-spectral")
@@ -190,32 +190,34 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         self.embedding = embedding
         self.outliers = outliers
 
-    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> CoTrained:
-        chosen = chosen_views(self.embedding, names)
+    def _map(
+        self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
+    ) -> CoTrainedEmbedding:
+        chosen = select_embedding_views(self.embedding, names)
         n_projections = self.n_projections or self.n_clusters
         n_vectors = max(self.n_clusters, n_projections)
         rounds: list[list[Embedding]] = []
         history: list[dict[str, Any]] = []
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-            for i, views in enumerate(co_trained_spectral(operators, n_vectors, n_projections, rng)):
+            for i, views in enumerate(run_co_training(operators, n_vectors, n_projections, rng)):
                 rounds.append(views)
-                history.append({"round": i, "alignment": alignment(views, self.n_clusters)})
+                history.append({"round": i, "alignment": compute_alignment(views, self.n_clusters)})
                 show(0, i, history[-1])
                 if i == self._n_rounds(len(operators), history[0]["alignment"]):
                     break
-        return CoTrained(rounds, chosen, self.n_clusters, n_projections, history)
+        return CoTrainedEmbedding(rounds, chosen, self.n_clusters, n_projections, history)
 
     def _n_rounds(self, n_views: int, alignment: float) -> int:
         """How many rounds: none for one view, which has nobody to learn from."""
         if n_views == 1:
             return 0
         if self.n_iter == "auto":
-            return int(alignment < STRANGERS)
+            return int(alignment < LOW_ALIGNMENT)
         return self.n_iter
 
     def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
         for name, view, there in zip(names, found.rounds[0], present.T, strict=True):
-            warn_of_embedding(f"view {name!r}", view, there, self.n_clusters)
+            warn_embedding_problems(f"view {name!r}", view, there, self.n_clusters)
 
     def _store_outliers(self, views: Views, E: Array) -> None:
         labels = np.asarray(self.labels_)
@@ -236,7 +238,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         The first is near 1 for entities whose views belong to different clusters. The second is large for entities that
         are far away, which the embedding does not show: a graph joins every entity to its nearest.
         """
-        quantities = [compare_nearest(np.asarray(self._ending.measure_distances(E), dtype=np.float64), labels)]
+        quantities = [compute_distance_ratio(np.asarray(self._ending.measure_distances(E), dtype=np.float64), labels)]
         if self._cluster_means is not None:
             quantities.append(self._cluster_means.measure(views, labels, of_fit))
         return Misfit(quantities, views.present, views.names)
@@ -256,7 +258,7 @@ class CoTrainedSpectral(OutlierLabelsMixin, BaseSpectral):
         self.converged_ = all(view.settled for view in found.rounds[0])
 
 
-def compare_nearest(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def compute_distance_ratio(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the distance from its cluster over that from the nearest other, at most 1."""
     if distances.shape[1] == 1:
         return np.zeros(len(labels))
@@ -270,7 +272,7 @@ def compare_nearest(distances: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 @save_as("co-trained-embedding")
 @dataclass(frozen=True, eq=False)
-class CoTrained:
+class CoTrainedEmbedding:
     """All rounds: others go through the same."""
 
     rounds: list[list[Embedding]]
@@ -285,8 +287,8 @@ class CoTrained:
 
     @property
     def joint(self) -> Sequence[Array]:
-        return [leading(self.views[v].U, self.n_columns) for v in self.chosen]
+        return [first_columns(self.views[v].U, self.n_columns) for v in self.chosen]
 
-    def place(self, crosses: Sequence[Cross]) -> Sequence[Array]:
-        found = place(self.rounds, crosses, self.n_projections)
-        return [leading(found[v], self.n_columns) for v in self.chosen]
+    def place(self, crosses: Sequence[CrossOperator]) -> Sequence[Array]:
+        found = place_entities(self.rounds, crosses, self.n_projections)
+        return [first_columns(found[v], self.n_columns) for v in self.chosen]

@@ -14,9 +14,9 @@ from ..._saving import save_as
 from ...affinities import AFFINITIES
 from ...arrays import make_generator, use_threads
 from ..common.input_checks import check_views, store_input_features
-from ..common.similarities import by_name, crosses_of, similarities_of
+from ..common.similarities import compute_cross_similarities, compute_similarities, resolve_affinities
 from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_parameters
-from .algorithm import embed
+from .algorithm import embed_view
 
 
 @save_as("spectral-features")
@@ -110,10 +110,10 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
                 f"(n_samples={len(views)}): ask for fewer"
             )
         rng = make_generator(self.random_state)
-        asked = by_name("affinity", self.affinity, self.bandwidth, views.names)
+        asked = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
         with use_threads(self.n_jobs):
-            affinities, similarities = similarities_of(views, asked, rng)
-            found = embed(similarities.operators[0], self.n_components + 1, rng)
+            affinities, similarities = compute_similarities(views, asked, rng)
+            found = embed_view(similarities.operators[0], self.n_components + 1, rng)
         store_input_features(self, X, views)
         (self.affinity_,) = affinities.values()
         self.eigenvalues_ = found.values[1:]
@@ -151,8 +151,8 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         views = check_views(self, X, reset=False)
         fate = "is like nobody and gets the place of nothing"
         with use_threads(self.n_jobs):
-            crosses, present = crosses_of(views, self._affinities, self._similarities.own, fate)
-            (cross,) = self._similarities.against(crosses, present)
+            crosses, present = compute_cross_similarities(views, self._affinities, self._similarities.own, fate)
+            (cross,) = self._similarities.compare_with(crosses, present)
             U = self._found.place(cross, np.empty((len(views), 0)))[:, 1:]
         return (U - self._mean) * self._scale
 
