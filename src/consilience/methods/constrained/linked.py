@@ -64,8 +64,7 @@ class LinkedView:
     @cached_property
     def own(self) -> ViewRows:
         """The rows that have links, by themselves."""
-        view = self.view
-        return ViewRows(take_rows(view.X, self.rows), view.present[self.rows], view.own[self.rows], view.origin)
+        return self.view.some(self.rows)
 
     @property
     def pairs(self) -> np.ndarray:
