@@ -151,7 +151,7 @@ def annealing(run: int, data: str | None = None) -> Iterator[Score]:
 class EmptyBagsCount(Multinomial):
     """A bag without words is there, and its posterior is the prior."""
 
-    def informative(self, X: Any) -> np.ndarray:
+    def informative_rows(self, X: Any) -> np.ndarray:
         """Every row."""
         return np.ones(X.shape[0], dtype=bool)
 

@@ -31,7 +31,7 @@ def data(seed=0):
 def test_equals_its_formula(divergence, formula, to_kind):
     X, C = data()
     view = divergence.prepare(to_kind(X), to_kind(np.ones(40, bool)))
-    centres = divergence.centres(to_kind(C), to_kind(np.ones(6)))
+    centres = divergence.centers(to_kind(C), to_kind(np.ones(6)))
     np.testing.assert_allclose(to_numpy(compute_divergences(view, divergence, centres)), formula(X, C), atol=1e-12)
 
 
@@ -40,7 +40,7 @@ def test_equals_its_formula_on_sparse_rows(divergence, formula):
     X, C = data()
     X[X < 3] = 0
     view = divergence.prepare(CSR.from_scipy(sp.csr_array(X)), np.ones(40, bool))
-    centres = divergence.centres(C, np.ones(6))
+    centres = divergence.centers(C, np.ones(6))
     np.testing.assert_allclose(compute_divergences(view, divergence, centres), formula(X, C), atol=1e-12)
 
 
@@ -49,17 +49,17 @@ def test_the_nearest_centre_has_the_smallest_divergence(divergence, formula):
     X, C = data()
     view = divergence.prepare(X, np.ones(40, bool))
     labels, value = argmax_scores(
-        view.X, build_scorer(view.X, *divergence.affine(divergence.centres(C, np.ones(6)), view.origin))
+        view.X, build_scorer(view.X, *divergence.affine(divergence.centers(C, np.ones(6)), view.origin))
     )
     assert np.array_equal(labels, formula(X, C).argmin(axis=1))
-    np.testing.assert_allclose(view.own - divergence.scale * value, formula(X, C).min(axis=1), atol=1e-12)
+    np.testing.assert_allclose(view.row_term - divergence.scale * value, formula(X, C).min(axis=1), atol=1e-12)
 
 
 @every_divergence
 def test_the_centre_is_where_the_total_divergence_is_smallest(divergence, formula):
     X, _ = data()
     view = divergence.prepare(X, np.ones(40, bool))
-    centre = divergence.centres(view.X.sum(axis=0)[None, :], np.array([40.0]))
+    centre = divergence.centers(view.X.sum(axis=0)[None, :], np.array([40.0]))
     least = formula(X, centre).sum()
     rng = np.random.default_rng(1)
     for step in (1e-3, 1e-1, 1.0):
@@ -69,7 +69,7 @@ def test_the_centre_is_where_the_total_divergence_is_smallest(divergence, formul
 
 @every_divergence
 def test_a_cluster_of_no_rows_has_a_finite_centre(divergence, formula):
-    assert np.array_equal(divergence.centres(np.zeros((1, 3)), np.zeros(1)), np.zeros((1, 3)))
+    assert np.array_equal(divergence.centers(np.zeros((1, 3)), np.zeros(1)), np.zeros((1, 3)))
 
 
 def test_distances_are_those_of_the_names():

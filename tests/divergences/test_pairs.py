@@ -227,7 +227,7 @@ def test_likelihood_has_the_points_of_its_measure():
     measure = SquaredEuclidean().learn(X)
     one, other = Likelihood(measure, 1.0).points(X), measure.points(X)
     assert np.array_equal(one.X, other.X)
-    assert np.array_equal(one.own, other.own)
+    assert np.array_equal(one.row_term, other.row_term)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -317,9 +317,9 @@ def test_a_word_never_seen_rules_a_cluster_out_and_zero_of_it_does_not(dtype):
 
 def test_rows_without_words_say_nothing():
     X = np.array([[1.0, 0.0], [0.0, 0.0]])
-    assert Multinomial().informative(as_rows(X)).tolist() == [True, False]
-    assert VonMisesFisher().informative(as_rows(X)).tolist() == [True, False]
-    assert Poisson().informative(as_rows(X)) is None
+    assert Multinomial().informative_rows(as_rows(X)).tolist() == [True, False]
+    assert VonMisesFisher().informative_rows(as_rows(X)).tolist() == [True, False]
+    assert Poisson().informative_rows(as_rows(X)) is None
 
 
 @pytest.mark.parametrize(
@@ -505,4 +505,4 @@ def test_codes_that_are_none(family, X, message):
 def test_gaussian_with_a_mean_far_from_zero_and_a_tiny_variance_does_not_overflow():
     X = np.full((1, 1), 1e150)
     params = {"means": np.array([[1e150]]), "covariances": np.array([[1e-200]])}
-    assert np.isfinite(cs.families.Gaussian().density(X, params)(X)).all()
+    assert np.isfinite(cs.families.Gaussian().build_density(X, params)(X)).all()

@@ -34,7 +34,7 @@ def one_round(family, X, R):
     """What co-EM asks of a family in a round, and the rows' own term."""
     statistics = family.statistics(X, R)
     params = family.maximize(statistics)
-    return statistics, params, family.density(X, params)(X), family.row_term(X)
+    return statistics, params, family.build_density(X, params)(X), family.row_term(X)
 
 
 def close(found, expected, tolerance):
@@ -78,7 +78,7 @@ def test_what_happens_before_the_rounds_fetches_no_rows(name):
     family = FAMILIES[name]()
     with transfers() as fetched:
         assert family.complaint(X) is None
-        family.informative(X)
+        family.informative_rows(X)
         family.bind(X, on_device(np.ones(40 * N, bool)))
         choose(X)
     assert sum(np.prod(shape) for shape in fetched.arrays) <= 2000 * 7

@@ -45,7 +45,7 @@ class ChiSquaredKernel:
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         apart = sum_histograms(left.X, right.X, harmonic=True)
         apart *= 4
-        apart -= left.own[:, None]
-        apart -= right.own[None, :]
+        apart -= left.row_term[:, None]
+        apart -= right.row_term[None, :]
         apart *= self.gamma
         return exp_nonpositive(apart)

@@ -83,8 +83,8 @@ class SquaredDistances:
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         found = inner_products(left.X, right.X)
         found *= -2.0
-        found += left.own[:, None]
-        found += right.own[None, :]
+        found += left.row_term[:, None]
+        found += right.row_term[None, :]
         return keep_where(found > 0, found, 0.0)
 
     def between(self, X: Array, function: Callable[[Array], T]) -> Iterator[T]:
@@ -131,8 +131,8 @@ class GaussianKernel:
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         exponents = inner_products(left.X, right.X)
-        exponents += left.own[:, None]
-        exponents += right.own[None, :]
+        exponents += left.row_term[:, None]
+        exponents += right.row_term[None, :]
         return exp_nonpositive(exponents)
 
 

@@ -87,7 +87,7 @@ def join_new_rows(space: MetricSpace, known: KernelRows, radii: np.ndarray, numb
     """Other rows joined to known ones as those are joined to each other."""
     points = space.points(as_rows_like(X, known.X))
     matrix = KernelMatrix(space, points, known, held=False)
-    lengths, others = to_numpy(points.own), to_numpy(known.own)
+    lengths, others = to_numpy(points.row_term), to_numpy(known.row_term)
     slack = ROUNDING * np.finfo(matrix.dtype).eps
 
     def edges(rows: slice, tile: Array) -> sp.csr_array:

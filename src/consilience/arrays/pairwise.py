@@ -39,7 +39,7 @@ class KernelRows(NamedTuple):
     """Rows made ready for a kernel."""
 
     X: Array
-    own: Array = None  # (n,) a number of the row's own, where the kernel has a use for one
+    row_term: Array = None  # (n,) a number of the row's own, where the kernel has a use for one
     scale: Array = None  # (n,) another
 
     def at(self, rows: slice) -> KernelRows:

@@ -19,7 +19,7 @@ class ViewInput:
     values: Array
     ids: np.ndarray | None = None
     columns: np.ndarray | None = None
-    counted: bool = False  # the ids only number the rows: a frame's default index
+    default_ids: bool = False  # the ids only number the rows: a frame's default index
 
 
 def coerce_view(name: str, data: Any) -> ViewInput:

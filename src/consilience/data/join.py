@@ -24,7 +24,7 @@ def attach_ids(blocks: dict[str, ViewInput], ids: Any) -> dict[str, ViewInput]:
         given = dict.fromkeys(blocks, ids)
     for name, values in given.items():
         own = check_row_ids(name, values, blocks[name].values.shape[0])
-        blocks = blocks | {name: replace(blocks[name], ids=own, counted=False)}
+        blocks = blocks | {name: replace(blocks[name], ids=own, default_ids=False)}
     return blocks
 
 
@@ -46,7 +46,7 @@ def check_row_ids(name: str, values: Any, n: int) -> np.ndarray:
 
 def join_by_ids(blocks: dict[str, ViewInput]) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Ids of the entities, and the row of each in each view (or -1); no rows where they match as they stand."""
-    named = {name: block.ids for name, block in blocks.items() if block.ids is not None and not block.counted}
+    named = {name: block.ids for name, block in blocks.items() if block.ids is not None and not block.default_ids}
     if any(ids.dtype.kind in "iu" for ids in named.values()):
         # beside a frame whose index holds numbers, a default index 0, 1, ... does say who the rows are
         named = {name: block.ids for name, block in blocks.items() if block.ids is not None}

@@ -54,7 +54,7 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
 def _part(block: ViewInput, own: np.ndarray) -> ViewInput:
     """Some of the columns, by position."""
     names = None if block.columns is None else block.columns[own]
-    return ViewInput(index_columns(block.values, own.tolist()), block.ids, names, block.counted)
+    return ViewInput(index_columns(block.values, own.tolist()), block.ids, names, block.default_ids)
 
 
 def _check_whole(name: str, value: Any) -> None:

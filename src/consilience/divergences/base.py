@@ -20,7 +20,7 @@ class ViewRows:
 
     X: Array
     present: Array  # (n,) which rows count
-    own: Array  # (n,) the row's own term
+    row_term: Array  # (n,) the row's own term
     origin: Array | None = None  # (columns,) the point that rows and centres are measured from, if not zero
     complete: bool = False  # whether all rows are known to count
 
@@ -28,12 +28,12 @@ class ViewRows:
         """Some of the rows."""
         X = self.X.slice_rows(rows.start, rows.stop) if isinstance(self.X, Source) else self.X[rows, ...]
         present = self.present[rows]
-        return ViewRows(X, present, self.own[rows], self.origin, complete=bool(namespace(present).all(present)))
+        return ViewRows(X, present, self.row_term[rows], self.origin, complete=bool(namespace(present).all(present)))
 
     def some(self, rows: np.ndarray) -> ViewRows:
         """A few of the rows by position, in memory."""
-        at = asarray_like(rows, self.own)
-        present, own = (namespace(x).take(x, at) for x in (self.present, self.own))
+        at = asarray_like(rows, self.row_term)
+        present, own = (namespace(x).take(x, at) for x in (self.present, self.row_term))
         return ViewRows(take_rows(self.X, asarray_like(rows, self.X)), present, own, self.origin)
 
 
@@ -45,7 +45,7 @@ class Divergence(Protocol):
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:
         """Lay out the rows once: before the first round, or to be measured against centres that are known."""
 
-    def centres(self, sums: Array, counts: Array) -> Array:
+    def centers(self, sums: Array, counts: Array) -> Array:
         """Centre of each cluster from the sum and the number of its rows; a cluster of none gets zeros."""
 
     def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:

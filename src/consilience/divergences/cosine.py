@@ -33,7 +33,7 @@ class Cosine(BasePairs):
             X = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
         return ViewRows(X, present, xp.ones_like(lengths))
 
-    def centres(self, sums: Array, counts: Array) -> Array:  # noqa: ARG002
+    def centers(self, sums: Array, counts: Array) -> Array:  # noqa: ARG002
         xp = namespace(sums)
         lengths = xp.sqrt(squared_norms(sums))
         return sums / xp.where(lengths > 0, lengths, 1.0)[:, None]

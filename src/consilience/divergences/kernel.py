@@ -64,34 +64,36 @@ class KernelMeasure:
     caveat: str | None
 
     def points(self, X: Array) -> KernelRows:
-        return KernelRows(X, self.own(X, self.selves))
+        return KernelRows(X, self.row_term(X, self.selves))
 
     def others(self, X: Array) -> KernelRows:
         if np.ptp(self.selves) <= ROUNDING * np.abs(self.selves).max():
-            return KernelRows(X, self.own(X, np.full(X.shape[0], self.selves.mean())))
+            return KernelRows(X, self.row_term(X, np.full(X.shape[0], self.selves.mean())))
         xp = namespace(X)
         selves = asarray_like(np.where(self.selves > 0, self.selves, np.inf), X)
         return KernelRows(
-            X, self.own(X, xp.max(xp.astype(X, xp.float64) ** 2 / selves, axis=1))
+            X, self.row_term(X, xp.max(xp.astype(X, xp.float64) ** 2 / selves, axis=1))
         )  # by Cauchy and Schwarz
 
     def exemplars(self, X: Array) -> KernelRows:
-        return KernelRows(number_columns(X).X, self.own(X, self.selves))
+        return KernelRows(number_columns(X).X, self.row_term(X, self.selves))
 
-    def own(self, X: Array, selves: Array) -> Array:
+    def row_term(self, X: Array, selves: Array) -> Array:
         return namespace(X).astype(asarray_like(-selves, X), X.dtype)
 
     def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
         found = take_columns(points.X, exemplars)
         found *= 2.0
-        found += points.own[:, None]
-        found += exemplars.own[None, :]
+        found += points.row_term[:, None]
+        found += exemplars.row_term[None, :]
         return found
 
     def total(self, points: KernelRows, exemplars: KernelRows) -> float:
         xp = namespace(points.X)
         n, m = points.X.shape[0], exemplars.X.shape[0]
-        own = m * float(xp.sum(points.own, dtype=xp.float64)) + n * float(xp.sum(exemplars.own, dtype=xp.float64))
+        own = m * float(xp.sum(points.row_term, dtype=xp.float64)) + n * float(
+            xp.sum(exemplars.row_term, dtype=xp.float64)
+        )
         return -(2 * float(xp.sum(points.X, dtype=xp.float64)) + own)
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002

@@ -100,8 +100,8 @@ class ProductMeasure(ABC):
         found = inner_products(points.X, exemplars.X)
         if self.scale != 1:
             found *= self.scale
-        found += points.own[:, None]
-        found += exemplars.own[None, :]
+        found += points.row_term[:, None]
+        found += exemplars.row_term[None, :]
         return found
 
     def total(self, points: KernelRows, exemplars: KernelRows) -> float:
@@ -137,8 +137,8 @@ def column_sums(X: Array) -> np.ndarray:
 
 def sum_row_terms(side: KernelRows) -> float:
     """Sum of the rows' own terms."""
-    xp = namespace(side.own)
-    return float(xp.sum(side.own, dtype=xp.float64))
+    xp = namespace(side.row_term)
+    return float(xp.sum(side.row_term, dtype=xp.float64))
 
 
 def to_float64(X: Array) -> Array:

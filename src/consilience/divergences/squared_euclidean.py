@@ -47,7 +47,7 @@ class SquaredEuclidean(BasePairs):
         parts = plan_reads(X) if isinstance(X, Source) else cut_into_blocks(X, slice(0, X.shape[0]))
         return ViewRows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
 
-    def centres(self, sums: Array, counts: Array) -> Array:
+    def centers(self, sums: Array, counts: Array) -> Array:
         xp = namespace(sums)
         return sums / xp.where(counts > 0, counts, 1.0)[:, None]
 

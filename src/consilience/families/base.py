@@ -31,7 +31,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     divergence: ClassVar[str] = "squared-euclidean"  # how far rows are apart, for the choice of starts
-    centres: ClassVar[str | None] = None  # the parameter that holds everything, if one does
+    centers: ClassVar[str | None] = None  # the parameter that holds everything, if one does
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__dict__.get("name", cls.__name__)
@@ -68,7 +68,7 @@ class Family(ABC):
         """A few rows that tell of all of these what `bind` must know beyond a sample of them; None: nothing."""
         return None
 
-    def informative(self, X: Array) -> Array | None:  # noqa: ARG002
+    def informative_rows(self, X: Array) -> Array | None:  # noqa: ARG002
         """Which rows say anything; the others count as missing. None: all do."""
         return None
 
@@ -76,15 +76,15 @@ class Family(ABC):
         """The part of the log-density that depends on the row alone, which `density` leaves out; None: nothing."""
         return None
 
-    def density(self, X: Array, params: Params) -> Density:  # noqa: ARG002
+    def build_density(self, X: Array, params: Params) -> Density:  # noqa: ARG002
         """A function that gives `log_prob`, less the own term, of rows like those of X: laid out once, called often."""
         return lambda rows: self.log_prob(rows, params)
 
-    def width(self, X: Array, n_clusters: int) -> int:
+    def values_per_row(self, X: Array, n_clusters: int) -> int:
         """How many numbers a row needs while it is worked on: what sets the size of the blocks."""
         return X.shape[1] + n_clusters
 
-    def work(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
+    def work_per_value(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
         """What a stored number costs, in eight multiplications: what sets the number of chunks."""
         return max(1, n_clusters // 8)
 
@@ -101,12 +101,12 @@ class DensityFamily(Family):
     """A family whose parameters are laid out before rows are put to them."""
 
     @abstractmethod
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         """The parameters laid out for rows like those of X."""
 
     def log_prob(self, X: Array, params: Params) -> Array:
         X = as_rows(X)
-        values, own = self.density(X, params)(X), self.row_term(X)
+        values, own = self.build_density(X, params)(X), self.row_term(X)
         values = keep_where(is_possible(values), values, -inf)
         return values if own is None else values + namespace(own).astype(own, values.dtype)[:, None]
 
@@ -127,7 +127,7 @@ class CountingFamily(DensityFamily):
             "sums": weighted_sums(as_rows(X), responsibilities),
         }
 
-    def width(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
+    def values_per_row(self, X: Array, n_clusters: int) -> int:  # noqa: ARG002
         return n_clusters
 
 

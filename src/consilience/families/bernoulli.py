@@ -34,14 +34,14 @@ class Bernoulli(CountingFamily):
     """
 
     name: ClassVar[str] = "bernoulli"
-    centres: ClassVar[str | None] = "probabilities"
+    centers: ClassVar[str | None] = "probabilities"
 
     def maximize(self, statistics: Statistics) -> Params:
         sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         probabilities = (sums + self.smoothing) / (counts + 2 * self.smoothing)[:, None]
         return {"probabilities": namespace(sums).clip(probabilities, CERTAIN, 1 - CERTAIN)}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         p = convert_params(params, X)["probabilities"]
         xp = namespace(p)
         p = xp.clip(p, CERTAIN, 1 - CERTAIN)

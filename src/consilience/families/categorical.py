@@ -77,7 +77,7 @@ class Categorical(DensityFamily):
         sums = sums + self.smoothing * xp.astype(possible, sums.dtype)[None, ...]
         return {"probabilities": sums / xp.sum(sums, axis=2)[..., None]}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         probabilities = convert_params(params, X)["probabilities"]
         xp = namespace(X)
         logs = xp.astype(xp.permute_dims(safe_log(probabilities, X.dtype), (1, 2, 0)), X.dtype)  # (columns, codes, k)

@@ -63,22 +63,22 @@ class BaseGaussian(DensityFamily):
         return {
             "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
             "sums": weighted_sums(X, responsibilities),
-            **self.scatter(X, responsibilities),
+            **self.second_moments(X, responsibilities),
         }
 
     @abstractmethod
-    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         """Sums of squares, or of products, of the columns."""
 
-    def means(self, statistics: Statistics) -> tuple[Array, Array]:
+    def compute_means(self, statistics: Statistics) -> tuple[Array, Array]:
         """Mean and weight of each cluster, measured from the origin."""
         sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         return sums / counts[:, None], counts
 
-    def absolute(self, means: Array) -> Array:
+    def add_origin(self, means: Array) -> Array:
         return means if self.origin is None else means + self.origin[None, :]
 
-    def least(self, statistics: Statistics, all_squares: Array, own_squares: Array) -> Array:
+    def variance_floor(self, statistics: Statistics, all_squares: Array, own_squares: Array) -> Array:
         """The narrowest that each cluster may get, column by column: a share of the variance of all rows.
 
         A column that never varies has no scale: what is left of its variance is noise of the products, and as large as
@@ -97,7 +97,7 @@ class BaseGaussian(DensityFamily):
         """Variances must be positive; matrices have more to ask."""
         return "'covariances' must be above 0" if (to_numpy(params["covariances"]) <= 0).any() else None
 
-    def width(self, X: Array, n_clusters: int) -> int:
+    def values_per_row(self, X: Array, n_clusters: int) -> int:
         columns = count_stored(X) // max(1, X.shape[0])
         if not is_on_host(X):
             return 2 * columns + n_clusters
@@ -137,18 +137,18 @@ class Gaussian(BaseGaussian):
 
     name: ClassVar[str] = "gaussian"
 
-    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         return {"squares": weighted_sums(map_values(X, square_values), responsibilities)}
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
-        means, counts = self.means(statistics)
+        means, counts = self.compute_means(statistics)
         squares = pool_empty_clusters(statistics["squares"], statistics["counts"])[0] / counts[:, None]
         all_squares = xp.sum(statistics["squares"], axis=0) / xp.sum(statistics["counts"])
-        least = self.least(statistics, all_squares, squares)
-        return {"means": self.absolute(means), "covariances": xp.maximum(squares - means * means, least)}
+        least = self.variance_floor(statistics, all_squares, squares)
+        return {"means": self.add_origin(means), "covariances": xp.maximum(squares - means * means, least)}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         means, variances = (convert_params(params, X)[name] for name in ("means", "covariances"))
         xp = namespace(X)
         origin = find_density_origin(means, xp.min(variances, axis=0), X)
@@ -189,21 +189,26 @@ class GaussianSpherical(BaseGaussian):
 
     name: ClassVar[str] = "gaussian-spherical"
 
-    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         xp = namespace(responsibilities)
         return {"squares": squared_norms(X) @ xp.astype(responsibilities, xp.float64)}
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
-        means, counts = self.means(statistics)
+        means, counts = self.compute_means(statistics)
         d = means.shape[1]
         squares = pool_empty_clusters(statistics["squares"], statistics["counts"])[0] / counts / d
         mean_square = xp.sum(statistics["squares"]) / xp.sum(statistics["counts"]) / d
         # in a sphere all columns are one: what they have to say is averaged
-        least = xp.mean(self.least(statistics, means[0, :] * 0 + mean_square, squares[:, None] + means * 0), axis=1)
-        return {"means": self.absolute(means), "covariances": xp.maximum(squares - xp.vecdot(means, means) / d, least)}
+        least = xp.mean(
+            self.variance_floor(statistics, means[0, :] * 0 + mean_square, squares[:, None] + means * 0), axis=1
+        )
+        return {
+            "means": self.add_origin(means),
+            "covariances": xp.maximum(squares - xp.vecdot(means, means) / d, least),
+        }
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         means, variances = (convert_params(params, X)[name] for name in ("means", "covariances"))
         xp = namespace(X)
         origin = find_density_origin(means, xp.min(variances), X)

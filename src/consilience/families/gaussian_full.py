@@ -40,7 +40,7 @@ class BaseCovariance(BaseGaussian):
             return "'covariances' must be positive definite"
         return None
 
-    def raised(self, covariances: Array, least: Array) -> Array:
+    def raise_to_floor(self, covariances: Array, least: Array) -> Array:
         """Covariances (..., d, d) with no direction below the floor: the largest likelihood within that bound.
 
         `least` (..., d) holds the smallest variance of each column, which is also the scale of its directions.
@@ -69,19 +69,19 @@ class GaussianFull(BaseCovariance):
 
     name: ClassVar[str] = "gaussian-full"
 
-    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         return {"products": weighted_cross_products(X, responsibilities)}
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
-        means, counts = self.means(statistics)
+        means, counts = self.compute_means(statistics)
         products = pool_empty_clusters(statistics["products"], statistics["counts"])[0] / counts[:, None, None]
         all_squares = xp.sum(xp.linalg.diagonal(statistics["products"]), axis=0) / xp.sum(statistics["counts"])
-        least = self.least(statistics, all_squares, xp.linalg.diagonal(products))
+        least = self.variance_floor(statistics, all_squares, xp.linalg.diagonal(products))
         covariances = products - means[:, :, None] * means[:, None, :]
-        return {"means": self.absolute(means), "covariances": self.raised(covariances, least)}
+        return {"means": self.add_origin(means), "covariances": self.raise_to_floor(covariances, least)}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         means, covariances = (convert_params(params, X)[name] for name in ("means", "covariances"))
         k, d = means.shape
         xp = namespace(X)
@@ -104,11 +104,11 @@ class GaussianFull(BaseCovariance):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
-    def width(self, X: Array, n_clusters: int) -> int:
+    def values_per_row(self, X: Array, n_clusters: int) -> int:
         copies = n_clusters // 10 if is_on_host(X) else n_clusters  # on a host it pays to let them leave the cache
         return max(1, copies) * X.shape[1]
 
-    def work(self, X: Array, n_clusters: int) -> int:
+    def work_per_value(self, X: Array, n_clusters: int) -> int:
         return max(1, n_clusters * X.shape[1] // 8)
 
     def n_parameters(self, params: Params) -> int:
@@ -132,20 +132,20 @@ class GaussianTied(BaseCovariance):
 
     name: ClassVar[str] = "gaussian-tied"
 
-    def scatter(self, X: Array, responsibilities: Array) -> Statistics:
+    def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
         everyone = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
         return {"products": weighted_cross_products(X, everyone)[0, ...]}
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
-        means, _ = self.means(statistics)
+        means, _ = self.compute_means(statistics)
         counts, products = statistics["counts"], statistics["products"]
         squares = xp.linalg.diagonal(products) / xp.sum(counts)
         covariance = (products - (counts[:, None] * means).T @ means) / xp.sum(counts)
-        raised = self.raised(covariance, self.least(statistics, squares, squares))
-        return {"means": self.absolute(means), "covariances": raised}
+        raised = self.raise_to_floor(covariance, self.variance_floor(statistics, squares, squares))
+        return {"means": self.add_origin(means), "covariances": raised}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         means, covariance = (convert_params(params, X)[name] for name in ("means", "covariances"))
         d = means.shape[1]
         xp = namespace(X)
@@ -167,10 +167,10 @@ class GaussianTied(BaseCovariance):
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"means": (n_clusters, n_columns), "covariances": (n_columns, n_columns)}
 
-    def width(self, X: Array, n_clusters: int) -> int:
+    def values_per_row(self, X: Array, n_clusters: int) -> int:
         return 2 * X.shape[1] + n_clusters
 
-    def work(self, X: Array, n_clusters: int) -> int:
+    def work_per_value(self, X: Array, n_clusters: int) -> int:
         return max(1, (n_clusters + X.shape[1]) // 8)
 
     def n_parameters(self, params: Params) -> int:

@@ -47,7 +47,7 @@ class Multinomial(CountingFamily):
 
     name: ClassVar[str] = "multinomial"
     divergence: ClassVar[str] = "cosine"
-    centres: ClassVar[str | None] = "probabilities"
+    centers: ClassVar[str | None] = "probabilities"
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
@@ -56,7 +56,7 @@ class Multinomial(CountingFamily):
         length = xp.sum(statistics["sums"]) / xp.sum(statistics["counts"])
         return {"probabilities": sums / totals[:, None], "length": length}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         probabilities = convert_params(params, X)["probabilities"]
         score = build_scorer(X, safe_log(probabilities, X.dtype))
         return lambda rows: compute_scores(rows, score)
@@ -70,7 +70,7 @@ class Multinomial(CountingFamily):
     def complaint(self, X: Array) -> str | None:
         return describe_negative_count(X)
 
-    def informative(self, X: Array) -> Array:
+    def informative_rows(self, X: Array) -> Array:
         return row_sums(X) > 0
 
     def n_parameters(self, params: Params) -> int:

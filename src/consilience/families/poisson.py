@@ -43,7 +43,7 @@ class Poisson(CountingFamily):
     """
 
     name: ClassVar[str] = "poisson"
-    centres: ClassVar[str | None] = "rates"
+    centers: ClassVar[str | None] = "rates"
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
@@ -52,7 +52,7 @@ class Poisson(CountingFamily):
         rates = (sums + self.smoothing * average[None, :]) / (counts + self.smoothing)[:, None]
         return {"rates": xp.clip(rates, LEAST_RATE, None)}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         rates = convert_params(params, X)["rates"]
         xp = namespace(rates)
         rates = xp.clip(rates, LEAST_RATE, None)

@@ -79,7 +79,7 @@ class VonMisesFisher(DensityFamily):
         found = solve_concentration(to_numpy(resultant), sums.shape[1])
         return {"directions": directions, "concentrations": asarray_like(found, sums)}
 
-    def density(self, X: Array, params: Params) -> Density:
+    def build_density(self, X: Array, params: Params) -> Density:
         known = convert_params(params, X)
         d = X.shape[1]
         score = build_scorer(X, known["directions"] * known["concentrations"][:, None])
@@ -103,7 +103,7 @@ class VonMisesFisher(DensityFamily):
     def complaint(self, X: Array) -> str | None:
         return "needs two columns or more, or there is no direction. Use family 'gaussian'" if X.shape[1] < 2 else None
 
-    def informative(self, X: Array) -> Array:
+    def informative_rows(self, X: Array) -> Array:
         return squared_norms(X) > 0
 
     def n_parameters(self, params: Params) -> int:

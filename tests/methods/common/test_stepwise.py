@@ -86,12 +86,12 @@ def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing)
     shards = prepare_kmeans(views, divergence)
     y = np.random.default_rng(0).integers(0, K, len(views))
     first, second = islice(multi_view_kmeans(started(shards, y), views.names, divergence, K), 2)
-    agreed = shards.total(collect_consensus, divergence, first.centres, views.names)
-    memories = forgotten(kmeans_memories(shards, divergence, first.centres, agreed, views.names))
-    state, _ = kmeans_step(unlabelled(shards), divergence, first.centres.values, memories)
+    agreed = shards.total(collect_consensus, divergence, first.centers, views.names)
+    memories = forgotten(kmeans_memories(shards, divergence, first.centers, agreed, views.names))
+    state, _ = kmeans_step(unlabelled(shards), divergence, first.centers.values, memories)
     assert state.record == pytest.approx(second.record, rel=1e-9)
     for name in views.names:
-        np.testing.assert_allclose(state.centres.values[name], second.centres.values[name], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(state.centers.values[name], second.centers.values[name], rtol=1e-9, atol=1e-12)
 
 
 def test_batches_of_one_size_count_as_in_the_literature():

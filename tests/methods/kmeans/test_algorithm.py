@@ -37,7 +37,7 @@ def states_of(rows, divergence, partition, k):
 
 def labels_of(rows, divergence, state):
     """Each view's labels by its centres."""
-    return next(in_shards(rows).map(label_views, divergence, state.centres, list(rows)))
+    return next(in_shards(rows).map(label_views, divergence, state.centers, list(rows)))
 
 
 def fit_rounds(estimator, views, init, k, n_rounds):
@@ -172,8 +172,8 @@ def test_views_take_turns_and_do_not_all_move_at_once():
 
     block = np.array(views["view1"])
     labels = labels_of(rows, SquaredEuclidean(), state)["view0"]
-    np.testing.assert_allclose(state.centres.values["view1"], means(block, labels))
-    assert not np.allclose(state.centres.values["view1"], means(block, partition))
+    np.testing.assert_allclose(state.centers.values["view1"], means(block, labels))
+    assert not np.allclose(state.centers.values["view1"], means(block, partition))
 
 
 def test_settled_means_that_nothing_changes_any_more():
@@ -197,7 +197,7 @@ def test_an_empty_cluster_moves_to_the_farthest_row(divergence):
     partition = np.zeros(50, int)  # cluster 1 gets nobody
     state = next(states_of({"a": view}, divergence, partition, 2))
     expected = X[17] if isinstance(divergence, SquaredEuclidean) else X[17] / np.linalg.norm(X[17])
-    np.testing.assert_allclose(state.centres.values["a"][1], expected)
+    np.testing.assert_allclose(state.centers.values["a"][1], expected)
     assert labels_of({"a": view}, divergence, state)["a"][17] == 1
 
 
@@ -279,7 +279,7 @@ def test_empty_clusters_move_to_different_rows():
     X[[3, 8]] = [[9.0, 0.0], [0.0, 7.0]]
     view = SquaredEuclidean().prepare(X, np.ones(50, bool))
     state = next(states_of({"a": view}, SquaredEuclidean(), np.zeros(50, int), 3))
-    np.testing.assert_allclose(state.centres.values["a"][1:], X[[3, 8]])
+    np.testing.assert_allclose(state.centers.values["a"][1:], X[[3, 8]])
 
 
 def test_divergence_from_seeds_is_the_mean_over_shared_views():

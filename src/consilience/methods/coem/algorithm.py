@@ -51,7 +51,7 @@ class Part:
     X: Array
     present: Array  # (n,) which rows count
     family: Family
-    own: Array | None  # (n,) the part of a row's log-density that no cluster changes
+    row_term: Array | None  # (n,) the part of a row's log-density that no cluster changes
     complete: bool = False  # whether all rows count
 
     def at(self, rows: slice) -> Part:
@@ -59,18 +59,18 @@ class Part:
         X = self.X.slice_rows(rows.start, rows.stop) if isinstance(self.X, Source) else self.X[rows, ...]
         present = self.present[rows]
         complete = bool(namespace(present).all(present))
-        return Part(X, present, self.family, None if self.own is None else self.own[rows], complete)
+        return Part(X, present, self.family, None if self.row_term is None else self.row_term[rows], complete)
 
     def some(self, rows: np.ndarray) -> Part:
         """A few of the rows by position, in memory."""
         at = asarray_like(rows, self.present)
-        present, own = (None if x is None else namespace(x).take(x, at) for x in (self.present, self.own))
+        present, own = (None if x is None else namespace(x).take(x, at) for x in (self.present, self.row_term))
         return Part(take_rows(self.X, asarray_like(rows, self.X)), present, self.family, own)
 
     def blocks(self, X: Array, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
         """Rows that are worked on at a time; where each sums up rows of its own, enough to be worth it."""
         n = X.shape[0]
-        width = self.family.width(X, n_clusters)
+        width = self.family.values_per_row(X, n_clusters)
         n_blocks = -(-n * width // choose_block_size(X, roomier(WORKSPACE, n * width)))
         if with_sums:
             n_blocks = min(n_blocks, count_stored(X) // (16 * X.shape[1]))
@@ -95,10 +95,10 @@ class Model:
         """The same but for a view's parameters, and the priors."""
         return Model({**self.params, name: params}, weights, {**self.ages, name: new_version()})
 
-    def density(self, part: Part, name: str) -> Density:
+    def build_density(self, part: Part, name: str) -> Density:
         """A view's log-densities as a function of rows like those of the part, laid out once."""
         if name not in self._densities:
-            self._densities[name] = part.family.density(part.X, self.params[name])
+            self._densities[name] = part.family.build_density(part.X, self.params[name])
         return self._densities[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def e_step(
     for rows, X in iterate_rows(asked, shard.n, rows_at_a_time(shard, n_clusters)):
         for name in stale:
             part, kept = shard.views[name], room(shard, name, n_clusters)
-            measure(part, X[name], model.density(part, name), kept[rows, :])
+            measure(part, X[name], model.build_density(part, name), kept[rows, :])
         yield rows, X, {name: believe(shard, model, name, rows) for name in known}
     for name in stale:
         shard.kept[name] = model.ages[name], shard.kept[name][1]
@@ -365,7 +365,7 @@ def quality(shard: Shard, beliefs: Mapping[str, ViewPosterior], weights: Weights
     """The views' log-likelihoods, the other terms of Q^MV (Eq 7, at the current parameters), and agreement."""
     found = {}
     for name, belief in beliefs.items():
-        xp, own = namespace(belief.evidence), shard.views[name].own
+        xp, own = namespace(belief.evidence), shard.views[name].row_term
         found[f"log_likelihood_{name}"] = xp.sum(belief.evidence)
         if own is not None:
             found[f"log_likelihood_{name}"] += xp.sum(keep_where(belief.known, own[rows], 0.0))

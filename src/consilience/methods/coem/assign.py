@@ -56,7 +56,7 @@ def log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Ar
     for rows, _, beliefs in e_step(shard, model):
         _, evidence = joint_posterior(beliefs, prior)
         for name, belief in beliefs.items():
-            own = shard.views[name].own
+            own = shard.views[name].row_term
             evidence = evidence if own is None else evidence + keep_where(belief.known, own[rows], 0.0)
         found.append(evidence)
         known.append(reduce(namespace(evidence).logical_or, (belief.known for belief in beliefs.values())))

@@ -120,8 +120,8 @@ def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) 
     if values.ndim == 1:
         return values
     if contains_centers(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
-        if part.family.centres is not None:
-            return {part.family.centres: values}
+        if part.family.centers is not None:
+            return {part.family.centers: values}
         return np.concatenate(list(shards.map(nearest_to, name, values)))
     values, present = values.astype(np.float64), to_numpy(part.present)
     if (values[present] < 0).any() or not np.allclose(values[present].sum(axis=1), 1, atol=1e-6):

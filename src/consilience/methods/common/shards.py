@@ -88,7 +88,7 @@ def prepare_mixture(
     check_words(views, parts, fitting=fitting)
     if fitting:
         parts = {name: replace(part, family=bound(part)) for name, part in parts.items()}
-    work = {name: part.family.work(part.X, n_clusters) for name, part in parts.items()}
+    work = {name: part.family.work_per_value(part.X, n_clusters) for name, part in parts.items()}
     reasons = {name: reason for name, (_, reason) in found.items()}
     return in_shards(parts, work, spills=too_large(parts, n_clusters)), reasons
 
@@ -185,7 +185,7 @@ def make_part(name: str, X: Array, present: Array, family: Family) -> Part:
 def seen_by(family: Family, X: Array) -> tuple[str | None, Array | None, Array | None]:
     """What a family says of some rows: what is wrong, which say anything, their own terms."""
     complaint = family.complaint(X)
-    return (complaint, None, None) if complaint else (None, family.informative(X), family.row_term(X))
+    return (complaint, None, None) if complaint else (None, family.informative_rows(X), family.row_term(X))
 
 
 def check_words(views: Views, parts: Mapping[str, Part], *, fitting: bool) -> None:

@@ -51,9 +51,9 @@ def assign_to_nearest_seed(measure: Measure, seeds: np.ndarray) -> Array:
 
 def compute_mean_divergence(view: ViewRows, divergence: Divergence) -> float:
     """Mean divergence of a view's rows from their common centre: what makes views of different units comparable."""
-    xp = namespace(view.own)
-    everyone = ClusterSumCollector(view, 1).collect(xp.astype(view.own * 0, xp.int64))
-    away = compute_divergences(view, divergence, divergence.centres(everyone.sums, everyone.counts))[:, 0]
+    xp = namespace(view.row_term)
+    everyone = ClusterSumCollector(view, 1).collect(xp.astype(view.row_term * 0, xp.int64))
+    away = compute_divergences(view, divergence, divergence.centers(everyone.sums, everyone.counts))[:, 0]
     return float(xp.sum(keep_where(view.present, away, 0.0))) / max(1.0, float(everyone.counts[0]))
 
 
@@ -67,14 +67,14 @@ def compute_seed_divergences(
 
     Two entities with no view in common are taken to be at average distance. A view whose rows are all alike is ignored.
     """
-    first = next(iter(views.values())).own
+    first = next(iter(views.values())).row_term
     total = float64_zeros((first.shape[0], len(seeds)), first)
     shared = float64_zeros((first.shape[0], len(seeds)), first)
     for name, view in views.items():
         if scales[name] == 0:
             continue
-        xp = namespace(view.own)
-        at = asarray_like(seeds, view.own)
+        xp = namespace(view.row_term)
+        at = asarray_like(seeds, view.row_term)
         away = compute_divergences(view, divergences[name], take_dense_rows(view.X, at)) / scales[name]
         both = xp.logical_and(view.present[:, None], xp.take(view.present, at)[None, :])
         total = total + keep_where(both, away, 0.0)
@@ -243,6 +243,6 @@ def contains_centers(name: str, values: np.ndarray, shape: tuple[int, int], n_cl
 
 def assign_to_nearest_center(view: ViewRows, divergence: Divergence, values: np.ndarray) -> np.ndarray:
     """The nearest of some given centres for each row."""
-    counts = float64_zeros(values.shape[:1], view.own) + 1
-    centres = divergence.centres(asarray_like(values.astype(np.float64), view.own), counts)
+    counts = float64_zeros(values.shape[:1], view.row_term) + 1
+    centres = divergence.centers(asarray_like(values.astype(np.float64), view.row_term), counts)
     return to_numpy(compute_divergences(view, divergence, centres)).argmin(axis=1)

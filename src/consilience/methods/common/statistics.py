@@ -29,7 +29,7 @@ class ClusterSums:
     @classmethod
     def none(cls, view: ViewRows, n_clusters: int) -> ClusterSums:
         shape = n_clusters, view.X.shape[1]
-        return cls(float64_zeros(shape, view.own), float64_zeros(shape[:1], view.own))
+        return cls(float64_zeros(shape, view.row_term), float64_zeros(shape[:1], view.row_term))
 
     def clear(self) -> None:
         self.sums[...] = 0.0

@@ -193,7 +193,7 @@ def averaged_clusters(memory: Memory, n: int, key: str, found: ClusterSums) -> M
 def remembered_centres(memories: Memories, divergence: Divergence, own: Mapping[str, Array]) -> dict[str, Array]:
     """Eq 11 on the averages: where views never agreed on an entity of a cluster, the view's own centre stands."""
     agreed = {name: memory["agreed"] for name, memory in memories.items()}
-    values = {name: divergence.centres(found["sums"], found["counts"]) for name, found in agreed.items()}
+    values = {name: divergence.centers(found["sums"], found["counts"]) for name, found in agreed.items()}
     return {
         name: namespace(value).where(agreed[name]["counts"][:, None] > 0, value, own[name])
         for name, value in values.items()

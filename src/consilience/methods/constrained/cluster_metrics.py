@@ -132,7 +132,7 @@ class IdentityMetric(ClusterMetric):
 
         def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
             winner, value = argmax_scores(view.X[rows, ...], score)
-            return winner, np.maximum(view.own[rows] - SquaredEuclidean.scale * value, 0)
+            return winner, np.maximum(view.row_term[rows] - SquaredEuclidean.scale * value, 0)
 
         return of
 
@@ -211,7 +211,9 @@ class DiagonalMetric(LearnedMetric):
         return cls(np.full((n_clusters, n_columns), 1 / variance), shared)
 
     def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
-        density = Gaussian().density(to_double(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights})
+        density = Gaussian().build_density(
+            to_double(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights}
+        )
         return partial(measure_density, density, view)
 
     def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
@@ -266,7 +268,7 @@ class FullMetric(LearnedMetric):
     def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
         covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
         family, own = (GaussianTied(), covariances[0]) if self.shared else (GaussianFull(), covariances)
-        density = family.density(to_double(view.X[:1, ...]), {"means": centres, "covariances": own})
+        density = family.build_density(to_double(view.X[:1, ...]), {"means": centres, "covariances": own})
         return partial(measure_density, density, view)
 
     def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:

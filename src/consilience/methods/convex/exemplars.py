@@ -90,9 +90,9 @@ class ViewExemplars:
 
 def row_term_sizes(side: KernelRows) -> Array:
     """How large the rows' own terms are; given distances have none."""
-    if side.own is None:
+    if side.row_term is None:
         return asarray_like(np.zeros(side.X.shape[0]), side.X)
-    return namespace(side.own).abs(as_float64(side.own))
+    return namespace(side.row_term).abs(as_float64(side.row_term))
 
 
 class Comparison(NamedTuple):

@@ -64,7 +64,7 @@ class Centers:
 class KMeansState:
     """After a round: each view's centres, what they cost, and how far the views agree."""
 
-    centres: Centers
+    centers: Centers
     costs: dict[str, float]
     agreement: float
     settled: bool
@@ -157,8 +157,8 @@ def sweep(
 ) -> Sweep:
     """The same for the entities of a shard."""
     view = shard.views[following]
-    statistics, xp = ClusterSums.none(view, n_clusters), namespace(view.own)
-    nothing = xp.sum(view.own[:0])
+    statistics, xp = ClusterSums.none(view, n_clusters), namespace(view.row_term)
+    nothing = xp.sum(view.row_term[:0])
     found = Sweep(statistics, nothing, nothing, nothing)
     for rows, X, cost in e_step(shard, divergence, centres, turns, following):
         handed = newest(shard, turns, rows)
@@ -189,8 +189,8 @@ def e_step(
             present = view.present[rows]
             room(shard, name, winner)[rows] = winner if view.complete else keep_where(present, winner, NO_LABEL)
             if name == turns[0]:
-                xp = namespace(view.own)
-                cost = view.own[rows] - divergence.scale * xp.astype(value, xp.float64)
+                xp = namespace(view.row_term)
+                cost = view.row_term[rows] - divergence.scale * xp.astype(value, xp.float64)
                 total = xp.sum(keep_where(xp.logical_and(present, cost > 0), cost, 0.0))
         yield rows, X, total
     for name in stale:
@@ -254,7 +254,7 @@ def maximise(
     statistics: ClusterSums,
 ) -> Array:
     """The centres of a view; a cluster of no rows moves to the row that lies farthest from its own centre."""
-    values = divergence.centres(statistics.sums, statistics.counts)
+    values = divergence.centers(statistics.sums, statistics.counts)
     empty = np.flatnonzero(to_numpy(statistics.counts) == 0)
     if not len(empty):
         return values
@@ -278,7 +278,7 @@ def farthest(
     own = to_numpy(compute_divergences(view, divergence, values))[np.arange(len(labels)), np.maximum(labels, 0)]
     costs = np.where(labels[candidates] >= 0, own[candidates], -1.0)
     chosen = np.argsort(-costs, kind="stable")[:n]
-    return costs[chosen], to_numpy(take_dense_rows(view.X, asarray_like(candidates[chosen], view.own)))
+    return costs[chosen], to_numpy(take_dense_rows(view.X, asarray_like(candidates[chosen], view.row_term)))
 
 
 def label_views(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> dict[str, Array]:
@@ -301,7 +301,7 @@ def make_divergence(view: ViewRows, divergence: Divergence, centres: Array) -> C
 
     def measure(rows: slice, X: Array | None = None) -> Array:
         X = view.X[rows, ...] if X is None else X
-        away = view.own[rows][:, None] - divergence.scale * xp.astype(compute_scores(X, score), xp.float64)
+        away = view.row_term[rows][:, None] - divergence.scale * xp.astype(compute_scores(X, score), xp.float64)
         return keep_where(away > 0, away, 0.0)
 
     return measure

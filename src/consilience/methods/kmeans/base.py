@@ -149,7 +149,7 @@ class BaseMultiViewKMeans(
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             shards = prepare_kmeans(views, self._divergence)
             best, interrupted = choose_best_attempt(self._attempts(shards))
-            view_centres = best.run.state.centres
+            view_centres = best.run.state.centers
             labels, centres, agreed = best.result
             by_view = list(shards.map(label_views, self._divergence, view_centres, views.names))
             memories = kmeans_memories(shards, self._divergence, view_centres, agreed, views.names)
@@ -270,13 +270,13 @@ class BaseMultiViewKMeans(
         kind = next(iter(shards.views.values())).present
         own, memories = brought(self.view_centers_, kind), brought(self.statistics_, kind)
         state, memories = kmeans_step(shards, self._divergence, own, memories)
-        centres = remembered_centres(memories, self._divergence, state.centres.values)
-        by_view = list(shards.map(label_views, self._divergence, state.centres, list(shards.views)))
+        centres = remembered_centres(memories, self._divergence, state.centers.values)
+        by_view = list(shards.map(label_views, self._divergence, state.centers, list(shards.views)))
         voted = list(shards.map(vote, self._divergence, centres))
         misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
         self.labels_ = np.concatenate([to_numpy(labels) for labels, _ in voted])
         self.cost_ = float(sum(cost for _, cost in voted))
-        self.cluster_centers_, self.view_centers_, self.statistics_ = centres, state.centres.values, memories
+        self.cluster_centers_, self.view_centers_, self.statistics_ = centres, state.centers.values, memories
         self.history_ = batch_history(self.history_, self.n_steps_, state.record)
         self.n_steps_ += 1
         self.n_iter_, self.converged_ = 1, False
@@ -307,8 +307,8 @@ class BaseMultiViewKMeans(
                     patience=self.patience,
                     report=partial(show, i),
                 )
-                agreed = shards.total(collect_consensus, self._divergence, done.state.centres, names)
-                centres = compute_consensus_centers(agreed, self._divergence, done.state.centres)
+                agreed = shards.total(collect_consensus, self._divergence, done.state.centers, names)
+                centres = compute_consensus_centers(agreed, self._divergence, done.state.centers)
                 votes = list(shards.map(vote, self._divergence, centres))
                 labels = np.concatenate([to_numpy(shard_labels) for shard_labels, _ in votes])
                 yield Attempt(done, (labels, centres, agreed), float(sum(cost for _, cost in votes)))

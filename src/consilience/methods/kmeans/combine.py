@@ -30,7 +30,7 @@ def compute_consensus_centers(agreed: Agreed, divergence: Divergence, centres: C
     result = {}
     for name, statistics in agreed.by_view.items():
         view_centres = centres.values[name]
-        values = divergence.centres(statistics.sums, statistics.counts)
+        values = divergence.centers(statistics.sums, statistics.counts)
         result[name] = namespace(view_centres).where(statistics.counts[:, None] > 0, values, view_centres)
     return result
 
