@@ -159,7 +159,7 @@ def test_ours_see_one_view():
     views, y = make_text_views(60, topic_share=0.7, missing=0.2, random_state=0)
     model = ConcatenatedViews(cs.CoEM(3, families="multinomial", random_state=0)).fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.9
-    assert list(model.estimator_.view_columns_) == ["view0"]
+    assert list(model.estimator_.view_n_features_) == ["view0"]
 
 
 # one view

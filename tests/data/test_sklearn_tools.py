@@ -155,7 +155,7 @@ def test_a_pipeline_hands_views_from_step_to_step(data, model):
     labels = pipeline.fit_predict(views)
     np.testing.assert_array_equal(labels, clone(model).fit_predict(scale(views)))
     np.testing.assert_array_equal(pipeline.predict(views), labels)
-    assert list(pipeline["cluster"].view_columns_) == ["words", "numbers"]
+    assert list(pipeline["cluster"].view_n_features_) == ["words", "numbers"]
 
 
 def test_a_pipeline_is_searched_through(data):

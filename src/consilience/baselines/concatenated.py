@@ -121,7 +121,9 @@ class ConcatenatedViews(ClusterMixin, BaseEstimator):
     def _table(self, views: Views) -> Any:
         """All fitted views of new entities, in the order of the fit."""
         blocks = load_blocks(views)
-        return concatenate_columns({name: self._filler.whole(name, blocks, len(views)) for name in self.view_columns_})
+        return concatenate_columns(
+            {name: self._filler.whole(name, blocks, len(views)) for name in self.view_n_features_}
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

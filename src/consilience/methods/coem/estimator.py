@@ -300,7 +300,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             self.history_ = batch_history(self.history_, 1)
             return self
         views = check_views(self, X, reset=False)
-        views = views[[name for name in self.view_columns_ if name in views]]
+        views = views[[name for name in self.view_n_features_ if name in views]]
         check_same_clusters(self.n_clusters, self.weights_.shape[0])
         eta = self._etas()[-1]
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):

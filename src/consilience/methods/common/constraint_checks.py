@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Constraints, Views, coerce_view, is_frame
-from .input_checks import find_stack_level, name_of
+from .input_checks import find_stack_level, show_id
 
 
 def check_constraints(given: Any, where: str = "constraints") -> Constraints:
@@ -74,7 +74,7 @@ def resolve_constraints(
                 pair = links.pairs[wrong[0]]
                 entity = pair[lacking[wrong[0]]][0]
                 raise ValueError(
-                    f"{kind} {tuple(pair.tolist())} is given in view {view!r}, which entity {name_of(views, entity)} "
+                    f"{kind} {tuple(pair.tolist())} is given in view {view!r}, which entity {show_id(views, entity)} "
                     "lacks: give it in a view that both have, or for all views at once, constraints=Constraints(...); "
                     "rows of the view's own block are Constraints(..., by='row')"
                 )

@@ -84,7 +84,7 @@ def _with_fitted_names(estimator: Any, X: Any, reset: bool) -> Views:
     """Blocks without names take, in `predict`, the names of the fitted views by their place."""
     if reset or isinstance(X, Mapping):
         return Views(X)
-    names = list(estimator.view_columns_)
+    names = list(estimator.view_n_features_)
     if len(X) != len(names):
         raise ValueError(
             f"{len(X)} views without names, but {type(estimator).__name__} was fitted on {len(names)}: give those that "
@@ -98,7 +98,7 @@ def store_input_features(estimator: Any, X: Any, views: Views) -> None:
 
     Of a plain array scikit-learn's validation has counted the features already.
     """
-    estimator.view_columns_ = {name: block.shape[1] for name, block in views.items()}
+    estimator.view_n_features_ = {name: block.shape[1] for name, block in views.items()}
     estimator.view_feature_names_ = {name: views.feature_names(name) for name in views.names}
     if not holds_views(X):
         return
@@ -112,7 +112,7 @@ def store_input_features(estimator: Any, X: Any, views: Views) -> None:
 
 def _check_fitted_columns(estimator: Any, views: Views) -> None:
     """Refuse views that were not there in `fit`, or had another width."""
-    known = estimator.view_columns_
+    known = estimator.view_n_features_
     shared = [name for name in views.names if name in known]
     fitted = ", ".join(map(repr, known))
     if not shared:
@@ -147,12 +147,12 @@ def _check_entities(views: Views, *, fitting: bool) -> None:
     lost = np.flatnonzero(~views.present.any(axis=1))
     if len(lost):
         raise ValueError(
-            f"entity {name_of(views, lost[0])} has none of the views ({len(lost)} such): drop it with views[keep], or "
+            f"entity {show_id(views, lost[0])} has none of the views ({len(lost)} such): drop it with views[keep], or "
             "give it a view"
         )
 
 
-def name_of(views: Views, entity: int) -> str:
+def show_id(views: Views, entity: int) -> str:
     """Return the id of an entity, or its position if the views have no ids."""
     return str(entity if views.ids is None else views.ids[entity])
 
@@ -236,7 +236,7 @@ def warn_about_zero_rows(
     lost = np.flatnonzero(~np.any([to_numpy(own) for own in present.values()], axis=0))
     if len(lost):
         warnings.warn(
-            f"entity {name_of(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
+            f"entity {show_id(views, lost[0])} is all zeros in every view it has ({len(lost)} such): it {fate}. Drop "
             "such rows with views[keep]",
             UserWarning,
             stacklevel=find_stack_level(),

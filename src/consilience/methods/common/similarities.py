@@ -36,7 +36,7 @@ from ...data import Views, index_columns, resolve_per_view
 from ...divergences import NoDivergenceError
 from ...rows import read_some
 from ..spectral.missing import Similarities
-from .input_checks import find_stack_level, name_of, validate_blocks, warn_about_zero_rows
+from .input_checks import find_stack_level, show_id, validate_blocks, warn_about_zero_rows
 
 
 def resolve_affinities(parameter: str, given: Any, bandwidth: Any, names: Sequence[str]) -> dict[str, Affinity]:
@@ -163,7 +163,7 @@ def warn_isolated_entities(views: Views, strangers: np.ndarray) -> None:
     lost = np.flatnonzero(strangers)
     if len(lost):
         warnings.warn(
-            f"entity {name_of(views, lost[0])} is like none of the fit ({len(lost)} such), and gets the cluster "
+            f"entity {show_id(views, lost[0])} is like none of the fit ({len(lost)} such), and gets the cluster "
             "nearest to nothing: use affinity='nearest-neighbors', or a larger bandwidth",
             UserWarning,
             stacklevel=find_stack_level(),

@@ -22,7 +22,7 @@ from ...divergences import DIVERGENCES
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
-    name_of,
+    show_id,
     store_agreement,
     store_input_features,
     warn_about_empty_clusters,
@@ -563,7 +563,7 @@ def warn_of_unplaced(views: Views, strangers: np.ndarray) -> None:
     lost = np.flatnonzero(strangers)
     if len(lost):
         warnings.warn(
-            f"entity {name_of(views, lost[0])} shares no view with any cluster's exemplar ({len(lost)} such), and gets "
+            f"entity {show_id(views, lost[0])} shares no view with any cluster's exemplar ({len(lost)} such), and gets "
             "the cluster of the largest prior: ask for more clusters, or give it more views",
             UserWarning,
             stacklevel=4,

@@ -259,7 +259,7 @@ class BaseMultiViewKMeans(
             self.history_ = batch_history(self.history_, 1)
             return self
         views = check_views(self, X, reset=False)
-        views = views[[name for name in self.view_columns_ if name in views]]
+        views = views[[name for name in self.view_n_features_ if name in views]]
         check_same_clusters(self.n_clusters, next(iter(self.view_centers_.values())).shape[0])
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             self._step(unlabelled(prepare_kmeans(views, self._divergence, self.cluster_centers_)))
@@ -280,7 +280,7 @@ class BaseMultiViewKMeans(
         self.history_ = batch_history(self.history_, self.n_steps_, state.record)
         self.n_steps_ += 1
         self.n_iter_, self.converged_ = 1, False
-        store_agreement(self, joined_labels(by_view, self.view_columns_, len(self.labels_)))
+        store_agreement(self, joined_labels(by_view, self.view_n_features_, len(self.labels_)))
         self._store_misfit(misfit, list(shards.views), self.n_steps_**-POWER)
 
     def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
