@@ -85,7 +85,7 @@ def test_metric_does_not_depend_on_empty_rows(kind):
     rng = np.random.default_rng(0)
     X = rng.poisson(0.3, size=(300, 200)) * rng.lognormal(0, 1.5, size=(300, 1))  # short rows are hubs
     padded = np.vstack([X, np.zeros((300, 200))])
-    assert kind().settle(X).metric == "cosine"
+    assert kind().resolve(X).metric == "cosine"
     for rows in (padded, sp.csr_array(padded)):
         views = cs.Views({"text": rows, "index": np.arange(600.0)[:, None]})
         model = cs.CoTrainedSpectral(4, affinity={"text": kind(), "index": "gaussian"}, random_state=0).fit(views)

@@ -103,7 +103,7 @@ def prepare_views(views: Views, precomputed: Mapping[str, bool], n_clusters: int
         rows = select_rows(X, has_row)
         if precomputed[name]:
             with name_view_in_errors(name):
-                Precomputed().over(rows, np.random.default_rng(0))  # refuses what is no matrix of similarities
+                Precomputed().build_operator(rows, np.random.default_rng(0))  # refuses an invalid matrix
         if rows.shape[0] == 1 and len(views) > 1:
             raise ValueError(f"only one entity has view {name!r}, which tells no clusters apart: leave the view out")
         if rows.shape[0] > 1 and all_rows_equal(rows):

@@ -65,8 +65,8 @@ def compute_similarities(
     What comes of rows on a device stays there for methods that want it so, and comes as numpy arrays for others.
     """
     affinities, own, present = {}, [], {}
-    in_loads = {name: stays_on_disk(asked[name], len(views)) for name in views.names}
-    for name, (X, there) in validate_blocks(views, stored=in_loads).items():
+    out_of_core = {name: stays_on_disk(asked[name], len(views)) for name in views.names}
+    for name, (X, there) in validate_blocks(views, stored=out_of_core).items():
         known = select_rows(X, to_numpy(there))
         if known.shape[0] > 1 and all_rows_equal(known):
             raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
@@ -100,7 +100,7 @@ def check_similarity_scales(names: Sequence[str], similarities: Similarities) ->
 
 def stays_on_disk(affinity: Affinity, n: int) -> bool:
     """Whether rows may stay on a disk, and be read some at a time; there are so many."""
-    return bool(getattr(affinity, "in_loads", n > EXACT_UP_TO if isinstance(affinity, Auto) else False))
+    return bool(getattr(affinity, "out_of_core", n > EXACT_UP_TO if isinstance(affinity, Auto) else False))
 
 
 @contextmanager

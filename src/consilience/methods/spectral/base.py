@@ -72,7 +72,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["over"]), dict, list, tuple],
+        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"]), dict, list, tuple],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), str, dict, list, tuple],
         "views": [dict, None],
         "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],

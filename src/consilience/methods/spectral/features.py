@@ -61,7 +61,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     views: ClassVar[None] = None  # there is one
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["over"])],
+        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"])],
         "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"})],
         "random_state": RANDOM_STATE,
         "n_jobs": [Integral, None],
