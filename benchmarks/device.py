@@ -69,7 +69,7 @@ def convex_update(n: int = 100_000) -> Table:
             "TB/s": f"{2 * 4 * n**2 / own / 1e12:.2f}",
             "of a copy": f"{seconds['copy'] / own:.0%}",
             "error": f"{error[name]:.1g}" if name in error else "",
-            "held": str(matrix.held),
+            "held": str(matrix.cached),
         }
         for name, own in seconds.items()
     )
@@ -101,7 +101,7 @@ def co_training(n: int = 50_000) -> Table:
         with use_threads(None):
             found[name] = [to_numpy(own) for own in one_round()]
             times[name] = median_seconds(one_round, REPEATS if name == "cuda" or n < 10_000 else 1)
-        held[name] = operators[0].held
+        held[name] = operators[0].cached
     apart = [np.sin(subspace_angles(a, b)).max() for a, b in zip(found["numpy"], found[device()], strict=True)]
     numbers = {"bytes": 2 * 4 * n**2, "operations": 2 * n**2 * (2 * k + 2 * k)}
     return Table.from_rows(

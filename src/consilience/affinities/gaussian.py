@@ -98,7 +98,7 @@ class SquaredDistances:
             tile[:, square] = keep_where(pairs, tile[:, square], np.inf)  # once each, and nobody with itself
             return function(tile)
 
-        blocks = KernelMatrix(self, points, points, held=False).blocks
+        blocks = KernelMatrix(self, points, points, cached=False).blocks
         yield from (map_chunks if is_on_host(points.X) else map)(apart, blocks)
 
     def sample(self, X: Array) -> np.ndarray:
@@ -147,7 +147,7 @@ class LocalGaussianKernel:
     def points(self, X: Array) -> KernelRows:
         X, norms, _ = self.distances.points(X)
         points = KernelRows(X, norms)
-        matrix = KernelMatrix(self.distances, points, self.known, held=False)
+        matrix = KernelMatrix(self.distances, points, self.known, cached=False)
         near = list(matrix.map_tiles(lambda _, tile: near_distance(tile, LOCAL_NEIGHBOR)))
         return KernelRows(X, norms, compute_local_scales(namespace(norms).concat(near), LOCAL_NEIGHBOR))
 

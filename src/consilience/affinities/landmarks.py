@@ -111,7 +111,7 @@ def join_on_device(home: Array, join: Callable[[Array], Any], X: Array) -> Store
 def compute_landmark_weights(space: MetricSpace, landmarks: KernelRows, number: int, X: Array) -> sp.csr_array:
     """Each row's nearest landmarks, weighted by a Gaussian as wide as they are far; a row's weights add up to 1."""
     points = space.points(as_rows_like(X, landmarks.X))
-    matrix = KernelMatrix(space, points, landmarks, held=False)
+    matrix = KernelMatrix(space, points, landmarks, cached=False)
 
     def nearest(_: slice, tile: Array) -> tuple[np.ndarray, np.ndarray]:
         apart = to_numpy(tile)
@@ -150,7 +150,7 @@ class LandmarkKernel:
 
 def build_from_table(kernel: LandmarkKernel, X: Array, landmarks: KernelRows) -> LowRank:
     """Similarities through landmarks by a table of all rows' weights."""
-    Z = KernelMatrix(kernel, kernel.points(X), landmarks, held=True)
+    Z = KernelMatrix(kernel, kernel.points(X), landmarks, cached=True)
     sizes = Z.T @ np.ones((X.shape[0], 1))
     xp = namespace(sizes)
     core = xp.eye(sizes.shape[0], dtype=sizes.dtype, device=device(sizes)) / keep_where(sizes > 0, sizes, 1.0)

@@ -86,7 +86,7 @@ class NearestNeighbors:
 def join_new_rows(space: MetricSpace, known: KernelRows, radii: np.ndarray, number: int, X: Array) -> sp.csr_array:
     """Other rows joined to known ones as those are joined to each other."""
     points = space.points(as_rows_like(X, known.X))
-    matrix = KernelMatrix(space, points, known, held=False)
+    matrix = KernelMatrix(space, points, known, cached=False)
     lengths, others = to_numpy(points.row_term), to_numpy(known.row_term)
     slack = ROUNDING * np.finfo(matrix.dtype).eps
 

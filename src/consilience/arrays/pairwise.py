@@ -70,7 +70,7 @@ class KernelMatrix:
     kernel: RowKernel
     left: KernelRows
     right: KernelRows
-    held: bool
+    cached: bool
     shift: float = 0.0  # taken off every entry
     exact = True
 
@@ -96,7 +96,7 @@ class KernelMatrix:
     def _table(self) -> list[Array]:
         """The blocks; on a device they are parts of one array."""
         if isinstance(self.left.X, Source):
-            return list(replace(self, held=False).map_tiles(lambda _, tile: tile))
+            return list(replace(self, cached=False).map_tiles(lambda _, tile: tile))
         if is_on_host(self.left.X):
             return list(self._map(self._compute, self.blocks))
         return [self._whole[rows, ...] for rows in self.blocks]
@@ -122,13 +122,13 @@ class KernelMatrix:
 
         With `whole` a table that a device holds is one block: for functions that take no memory of that size.
         """
-        if isinstance(self.left.X, Source) and not self.held:
+        if isinstance(self.left.X, Source) and not self.cached:
             yield from self._over_loads(function)
             return
-        if whole and self.held and not is_on_host(self.left.X):
+        if whole and self.cached and not is_on_host(self.left.X):
             yield function(slice(0, self.shape[0]), self._whole)
             return
-        if not self.held:
+        if not self.cached:
             yield from self._map(lambda rows: function(rows, self._compute(rows)), self.blocks)
             return
         tiles = dict(zip((rows.start for rows in self.blocks), self._table, strict=True))

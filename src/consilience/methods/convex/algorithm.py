@@ -59,7 +59,7 @@ class ViewLikelihoods:
 
     def known_columns(self, chosen: np.ndarray) -> Array:
         """Of a table that is held its own entries, to the last bit; a table that is not is computed in part."""
-        if not self.matrix.held:
+        if not self.matrix.cached:
             return self.matrix.columns(chosen)
         at = asarray_like(chosen, self.matrix.left.X)
         return concat_blocks(self.matrix.map_tiles(lambda _, tile: namespace(tile).take(tile, at, axis=1), whole=True))

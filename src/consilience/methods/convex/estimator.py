@@ -499,7 +499,7 @@ def compute_separation(found: Mapping[str, ComparableView], fitted: FittedMixtur
     for own in found.values():
         if not own.mean:
             continue  # the view of one entity
-        distances = PairwiseDistances.between(own.measure, own.points, own.exemplars, held=False)
+        distances = PairwiseDistances.between(own.measure, own.points, own.exemplars, cached=False)
         of_clusters, _ = compute_kernel_means(
             DistanceSpace(own.entities, distances, 1.0), asarray_like(labels, own.points.X), n_clusters
         )
@@ -539,7 +539,7 @@ def by_kernel_kmeans(fitted: FittedMixture, found: Mapping[str, ComparableView],
     weights = fitted.run.state.weights.tolist()
     held, spaces = choose_tables_in_memory(found), []
     for (name, own), weight in zip(found.items(), weights, strict=True):
-        distances = PairwiseDistances.between(own.measure, own.points, own.exemplars, held=held[name])
+        distances = PairwiseDistances.between(own.measure, own.points, own.exemplars, cached=held[name])
         spaces.append(DistanceSpace(own.entities, distances, weight))
     n_clusters, labels = fitted.model.n_clusters, fitted.placement.P.argmax(axis=1)
     states = iterate_kernel_kmeans(spaces, asarray_like(labels, next(iter(found.values())).points.X), n_clusters)

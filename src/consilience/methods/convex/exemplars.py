@@ -79,7 +79,7 @@ class ViewExemplars:
 
     def matrix(self, points: KernelRows) -> KernelMatrix:
         """Minus the divergences of points from the exemplars that have the view."""
-        return KernelMatrix(NegativeDivergence(self.measure), points, self.side, held=False)
+        return KernelMatrix(NegativeDivergence(self.measure), points, self.side, cached=False)
 
     def is_same(self, points: KernelRows, minus_d: Array) -> Array:
         """Which divergences are nothing but rounding in the sum of the rows' own terms."""

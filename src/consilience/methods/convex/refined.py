@@ -22,9 +22,9 @@ class PairwiseDistances:
     minus: KernelMatrix
 
     @classmethod
-    def between(cls, measure: Measure, points: KernelRows, exemplars: KernelRows, *, held: bool) -> PairwiseDistances:
+    def between(cls, measure: Measure, points: KernelRows, exemplars: KernelRows, *, cached: bool) -> PairwiseDistances:
         """Of points and exemplars."""
-        return cls(KernelMatrix(NegativeDivergence(measure), points, exemplars, held))
+        return cls(KernelMatrix(NegativeDivergence(measure), points, exemplars, cached))
 
     def __matmul__(self, U: Array) -> Array:
         return -as_float64(self.minus @ U)
@@ -42,7 +42,7 @@ class ViewClusterMeans:
 
     def away(self, points: KernelRows) -> np.ndarray:
         """Squared distance of points from each mean, fetched if they are on a device."""
-        return to_numpy(self.means.away(PairwiseDistances.between(self.measure, points, self.exemplars, held=False)))
+        return to_numpy(self.means.away(PairwiseDistances.between(self.measure, points, self.exemplars, cached=False)))
 
 
 @save_as("refined-means")
