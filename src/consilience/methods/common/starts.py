@@ -13,7 +13,7 @@ from ...arrays import Array, asarray_like, count_stored, float64_zeros, keep_whe
 from ...data import resolve_per_view
 from ...divergences import Divergence, ViewRows
 from ...rows.shards import Shard, Shards
-from ..kmeans.algorithm import compute_divergences
+from .distances import compute_divergences
 from .statistics import NO_LABEL, ClusterSumCollector
 
 MOST_SAMPLED = 1 << 18  # entities that seeds are chosen from: more are no better, and k passes over all would be slow

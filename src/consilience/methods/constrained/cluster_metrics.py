@@ -34,8 +34,8 @@ from ...arrays import (
 )
 from ...divergences import SquaredEuclidean, ViewRows
 from ...families import Gaussian, GaussianFull, GaussianTied
+from ..common.distances import make_divergence
 from ..common.starts import compute_mean_divergence
-from ..kmeans.algorithm import make_divergence
 from .farthest import FarthestPair, find_farthest_pair
 
 Pairs = Sequence[tuple[int, int]]  # of rows

@@ -9,8 +9,8 @@ import numpy as np
 from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
 from ...data import Constraints, Links, compact_pairs, list_partners
 from ...divergences import SquaredEuclidean, ViewRows
+from ..common.distances import compute_divergences
 from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
-from ..kmeans.algorithm import compute_divergences
 
 
 def find_neighborhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:

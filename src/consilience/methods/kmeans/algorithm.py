@@ -5,7 +5,7 @@ Spherical k-means with the cosine divergence, ordinary k-means with the squared 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from operator import add
@@ -21,18 +21,16 @@ from ...arrays import (
     asarray_like,
     build_scorer,
     choose_block_size,
-    compute_scores,
     count_stored,
-    cut_into_chunks,
     keep_where,
-    map_chunks,
     namespace,
     take_dense_rows,
     to_numpy,
 )
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence, ViewRows
-from ...rows.shards import Shard, Shards, iterate_rows, join_blocks, new_version
+from ...rows.shards import Shard, Shards, iterate_rows, new_version
+from ..common.distances import compute_divergences
 from ..common.statistics import NO_LABEL, ClusterSums
 
 
@@ -286,22 +284,3 @@ def label_views(shard: Shard, divergence: Divergence, centres: Centers, names: S
     for _ in e_step(shard, divergence, centres, names):
         pass
     return {name: shard.kept[name][1] + 0 for name in names}
-
-
-def compute_divergences(view: ViewRows, divergence: Divergence, centres: Array) -> Array:
-    """Divergence of each row from each centre, in float64: (n, k)."""
-    measure = make_divergence(view, divergence, centres)
-    return join_blocks(list(map_chunks(measure, cut_into_chunks(view.X))))
-
-
-def make_divergence(view: ViewRows, divergence: Divergence, centres: Array) -> Callable[..., Array]:
-    """A function that gives the divergences of some of the rows, which may have been read, from each centre."""
-    xp = namespace(centres)
-    score = build_scorer(view.X, *divergence.affine(centres, view.origin))
-
-    def measure(rows: slice, X: Array | None = None) -> Array:
-        X = view.X[rows, ...] if X is None else X
-        away = view.row_term[rows][:, None] - divergence.scale * xp.astype(compute_scores(X, score), xp.float64)
-        return keep_where(away > 0, away, 0.0)
-
-    return measure

@@ -12,8 +12,9 @@ import numpy as np
 from ...arrays import Array, keep_where, namespace, to_numpy
 from ...divergences import Divergence
 from ...rows.shards import Shard, iterate_rows, join_blocks
+from ..common.distances import make_divergence
 from ..common.statistics import NO_LABEL, ClusterSums
-from .algorithm import Centers, e_step, extremes, make_divergence, rows_at_a_time
+from .algorithm import Centers, e_step, extremes, rows_at_a_time
 
 
 def find_unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
