@@ -88,7 +88,7 @@ def check_similarity_scales(names: Sequence[str], similarities: Similarities) ->
     """Refuse views whose similarities differ so much in size that one cannot be expressed in the unit of another."""
     if similarities.present.all():
         return  # nothing is filled in from other views
-    with np.errstate(build_operator="ignore"):
+    with np.errstate(over="ignore"):
         too_far = np.argwhere(~np.isfinite(similarities.scales))
     if len(too_far):
         larger, smaller = (names[v] for v in too_far[0])
