@@ -23,7 +23,7 @@ from consilience.arrays import available_memory, explain_out_of_memory, use_thre
 from consilience.arrays.parallel import available_threads
 from consilience.cli import main
 from consilience.cli.command import EPILOG, add_common_options, positive_integer
-from consilience.cli.say import Say, counted
+from consilience.cli.say import Terminal, count_noun
 from consilience.data import Table, Views
 from consilience.methods import CoEM, MultiViewKMeans
 
@@ -43,7 +43,7 @@ Fit = Callable[[int], Any]  # from a number of rounds to a fitted model
 Group = dict[str, Fit]
 
 
-def bench(options: argparse.Namespace, say: Say) -> None:
+def bench(options: argparse.Namespace, say: Terminal) -> None:
     """Everybody in turns, and one table."""
     check(options)
     say.left = "no turn was whole yet"
@@ -59,7 +59,7 @@ def bench(options: argparse.Namespace, say: Say) -> None:
                 seconds.append(turn)
         except KeyboardInterrupt:
             if seconds:
-                say.left = f"the table is of {counted(len(seconds), 'turn')}"
+                say.left = f"the table is of {count_noun(len(seconds), 'turn')}"
                 show(groups, seconds, same, options, say)
             raise
     show(groups, seconds, same, options, say)
@@ -80,17 +80,18 @@ def check(options: argparse.Namespace) -> None:
     for where, (wanted, free) in rooms.items():
         if free is not None and wanted > free:
             raise MemoryError(
-                f"{rows:,} rows of two views of {counted(columns, 'column')} want {wanted / 2**30:,.1f} GiB {where}, "
+                f"{rows:,} rows of two views of {count_noun(columns, 'column')} want "
+                f"{wanted / 2**30:,.1f} GiB {where}, "
                 f"but {free / 2**30:,.1f} are free: take fewer --rows"
             )
 
 
-def warn_if_busy(say: Say) -> None:
+def warn_if_busy(say: Terminal) -> None:
     """Say so where others work on the same cores."""
     load, cores = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, available_threads()
     if load > cores / 2:
         say.note(
-            f"Others are at work on this machine (load {load:.1f}, {counted(cores, 'thread')}): ratios say "
+            f"Others are at work on this machine (load {load:.1f}, {count_noun(cores, 'thread')}): ratios say "
             "little. scikit-learn's mixtures suffer most: look at their line with 1 thread, too."
         )
 
@@ -107,7 +108,7 @@ def make(n: int, n_columns: int, k: int) -> tuple[list[np.ndarray], np.ndarray]:
     return blocks, np.where(rng.random(n) < 0.5, clusters, rng.integers(k, size=n))
 
 
-def places(blocks: list[np.ndarray], folder: Path, say: Say) -> dict[str, Views]:
+def places(blocks: list[np.ndarray], folder: Path, say: Terminal) -> dict[str, Views]:
     """The same data wherever it can lie here."""
     found = {"memory": Views(blocks), "file": Views([mapped(X, folder / f"{i}.npy") for i, X in enumerate(blocks)])}
     if dask := optional("dask.array", say):
@@ -127,7 +128,7 @@ def mapped(X: np.ndarray, path: Path) -> np.ndarray:
     return np.load(path, mmap_mode="r")
 
 
-def optional(module: str, say: Say) -> Any:
+def optional(module: str, say: Terminal) -> Any:
     """A package, if it is installed."""
     name = module.partition(".")[0]
     try:
@@ -173,7 +174,7 @@ def fit_alone(*arguments: Any) -> Any:
         return fit(*arguments)
 
 
-def warm_up(groups: list[Group], say: Say) -> dict[str, str]:
+def warm_up(groups: list[Group], say: Terminal) -> dict[str, str]:
     """Let everybody run once, which compiles and fills caches; how many labels of ours are those found in memory."""
     same = {}
     for group in groups:
@@ -190,7 +191,7 @@ def warm_up(groups: list[Group], say: Say) -> dict[str, str]:
     return same
 
 
-def turns(groups: list[Group], n_turns: int, say: Say) -> Iterator[dict[str, float]]:
+def turns(groups: list[Group], n_turns: int, say: Terminal) -> Iterator[dict[str, float]]:
     """Seconds of a round by name, one contestant after the other: a busy machine slows all of them."""
     everybody = {name: work for group in groups for name, work in group.items()}
     for i in range(n_turns):
@@ -200,7 +201,7 @@ def turns(groups: list[Group], n_turns: int, say: Say) -> Iterator[dict[str, flo
                 timed(work, FEW)  # does not count: it finds the caches full of another's things
                 (few, short), (many, long) = timed(work, FEW), timed(work, MANY)
             if short.n_iter_ == long.n_iter_:
-                raise ValueError(f"{name} is done after {counted(long.n_iter_, 'round')}: take more --rows")
+                raise ValueError(f"{name} is done after {count_noun(long.n_iter_, 'round')}: take more --rows")
             turn[name] = (many - few) / (long.n_iter_ - short.n_iter_)
         yield turn
 
@@ -215,7 +216,11 @@ def timed(work: Fit, rounds: int) -> tuple[float, Any]:
 
 
 def show(
-    groups: list[Group], seconds: list[dict[str, float]], same: dict[str, str], options: argparse.Namespace, say: Say
+    groups: list[Group],
+    seconds: list[dict[str, float]],
+    same: dict[str, str],
+    options: argparse.Namespace,
+    say: Terminal,
 ) -> None:
     """The table, and how to read it."""
     rows = []
@@ -227,8 +232,8 @@ def show(
     head, *lines = repr(Table.from_rows(rows)).splitlines()
     lines.insert(len(groups[0]), "")
     say.result(
-        f"{options.rows:,} rows, two views of {counted(options.columns, 'column')}, float32, {options.k} clusters, "
-        f"{counted(available_threads(), 'thread')}, {counted(len(seconds), 'turn')}\n"
+        f"{options.rows:,} rows, two views of {count_noun(options.columns, 'column')}, float32, {options.k} clusters, "
+        f"{count_noun(available_threads(), 'thread')}, {count_noun(len(seconds), 'turn')}\n"
     )
     say.result("\n".join([head, *lines]), always=True)
     say.result(WORDS)

@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 from typing import Any
 
 from consilience.cli.command import EPILOG, add_common_options, path_argument, positive_integer
-from consilience.cli.say import Say, counted
+from consilience.cli.say import Terminal, count_noun
 
 from . import PAPERS
 from .data import cannot_have
@@ -27,7 +27,7 @@ from .engine.tables import claims_table, duration, tally, text
 Missing = dict[tuple[str, str], dict[str, str]]  # by paper and study, why a panel is not there
 
 
-def reproduce(options: argparse.Namespace, say: Say) -> None:
+def reproduce(options: argparse.Namespace, say: Terminal) -> None:
     """Run what is asked for and not kept from before, and show what came out."""
     asked = choose(PAPERS, options.paper, options.table)
     if options.list:
@@ -62,15 +62,15 @@ def reproduce(options: argparse.Namespace, say: Say) -> None:
     say.result(f"{tally(outcomes)}. {duration(time.perf_counter() - started)}. See {out / 'index.html'}")
 
 
-def _tell_of_work(plans: list[Plan], say: Say) -> None:
+def _tell_of_work(plans: list[Plan], say: Terminal) -> None:
     units, done = sum(len(plan.units) for plan in plans), sum(len(plan.done) for plan in plans)
     say.result(
-        f"{counted(len(plans), 'table or figure', 'tables and figures')}, {counted(units, 'cell')}"
+        f"{count_noun(len(plans), 'table or figure', 'tables and figures')}, {count_noun(units, 'cell')}"
         + (f", of which {done:,} are kept from before" if done else "")
     )
 
 
-def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Say) -> Missing:
+def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Terminal) -> Missing:
     """Work what is left; what cannot be, for want of data or by an error, leaves its reason."""
     missing: Missing = {}
 
@@ -94,7 +94,7 @@ def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int |
 
 
 @contextmanager
-def _progress(units: list[tuple[Any, Unit]], say: Say) -> Iterator[Any]:
+def _progress(units: list[tuple[Any, Unit]], say: Terminal) -> Iterator[Any]:
     """A bar on a terminal; elsewhere a line for each study that is finished."""
     left = Counter((unit.paper, unit.study) for _, unit in units)
     if not say.live:

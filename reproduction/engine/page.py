@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from math import isfinite
 
-from consilience.report.charts import scrolling
-from consilience.report.markup import Html, clean, counted, join, tag, user
-from consilience.report.page import ICON, policy
+from consilience.report.charts import make_scrollable
+from consilience.report.markup import Html, clean_text, format_count, join_html, mark_user_text, tag
+from consilience.report.page import ICON, write_content_policy
 
 from .entries import APART, CLOSE, FAR, NEAR, Entry, entries, entry, number, spread_name, with_spread
 from .outcome import Outcome, Panel, Verdict
@@ -51,7 +51,9 @@ def _head() -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy("")),  # there is no script at all
+        tag(
+            "meta", http_equiv="Content-Security-Policy", content=write_content_policy("")
+        ),  # there is no script at all
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content="consilience"),
@@ -82,8 +84,9 @@ def _summary(outcomes: list[Outcome], papers: Sequence[tuple[Paper, list[Outcome
     counts = count(outcomes)
     seconds = sum(own.seconds for own in outcomes)
     lead = (
-        f"{counted(len(outcomes), 'table or figure', 'tables and figures')} of {counted(len(papers), 'paper')}, run "
-        f"again in {duration(seconds)} of computing, and what became of {counted(sum(counts.values()), 'claim')}."
+        f"{format_count(len(outcomes), 'table or figure', 'tables and figures')} of "
+        f"{format_count(len(papers), 'paper')}, run "
+        f"again in {duration(seconds)} of computing, and what became of {format_count(sum(counts.values()), 'claim')}."
     )
     return tag(
         "section",
@@ -121,7 +124,7 @@ def _matrix(papers: Sequence[tuple[Paper, list[Outcome]]], total: Mapping[str, i
     ]
     foot = tag("tfoot", tag("tr", tag("th", "All", scope="row"), _tallies(total))) if len(papers) > 1 else None
     caption = "Claims by paper"
-    return scrolling(
+    return make_scrollable(
         caption,
         tag("table", tag("caption", caption), tag("thead", head), tag("tbody", rows), foot, class_="matrix"),
     )
@@ -136,7 +139,7 @@ def _key(outcomes: list[Outcome]) -> Html | None:
     if not any(own.apart for outcome in outcomes for *_, own in entries(outcome)):
         return None
     signs = (tag("li", tag("b", sign, class_=TINTS[sign]), meaning) for sign, meaning in APART.items())
-    return join(
+    return join_html(
         (
             tag("h2", "How to read the tables", class_="small"),
             tag("p", "Each cell has our number with its spread over the runs, and below it the published one:"),
@@ -154,7 +157,7 @@ def _paper(paper: Paper, outcomes: list[Outcome], figures: Figures) -> Html:
     return tag(
         "section",
         tag("h2", paper.title, id=f"{own}-title"),
-        tag("p", clean(paper.citation), class_="citation"),
+        tag("p", clean_text(paper.citation), class_="citation"),
         tag("p", prose(paper.idea)),
         tag("p", f"{tally(outcomes)}. {duration(seconds).capitalize()} of computing.", class_="note"),
         _studies(outcomes),
@@ -171,7 +174,7 @@ def _studies(outcomes: list[Outcome]) -> Html | None:
     items = (
         tag(
             "li",
-            tag("a", f"{spoken(own.study.name)}: {clean(own.study.title)}", href=f"#{_place(own)}"),
+            tag("a", f"{spoken(own.study.name)}: {clean_text(own.study.title)}", href=f"#{_place(own)}"),
             (_tally(status, n) for status, n in count([own]).items() if n),
         )
         for own in outcomes
@@ -187,10 +190,10 @@ def _tally(status: str, n: int) -> Html:
 def _study(outcome: Outcome, svg: str | None) -> Html:
     study = outcome.study
     spread = spread_name(outcome)
-    measure = f"{clean(study.measure)}; {spread}" if spread else clean(study.measure)
+    measure = f"{clean_text(study.measure)}; {spread}" if spread else clean_text(study.measure)
     return tag(
         "div",
-        tag("h3", f"{spoken(study.name)}: {clean(study.title)}", id=_place(outcome)),
+        tag("h3", f"{spoken(study.name)}: {clean_text(study.title)}", id=_place(outcome)),
         tag("p", measure[:1].upper() + measure[1:], ".", class_="note"),
         _drawing(outcome, svg) if svg else None,
         _numbers(outcome, folded=svg is not None),
@@ -205,9 +208,9 @@ def _numbers(outcome: Outcome, folded: bool) -> Html:
     """The tables: in a fold where a figure shows them, which is open where there are published numbers to compare."""
     tables = [_table(outcome, panel) for panel in outcome.panels]
     if not tables or not folded:
-        return join(tables)
+        return join_html(tables)
     compared = any(own.published is not None for *_, own in entries(outcome))
-    summary = tag("summary", f"The numbers, in {counted(len(tables), 'table')}")
+    summary = tag("summary", f"The numbers, in {format_count(len(tables), 'table')}")
     return tag("details", summary, tables, class_="numbers", open=compared)
 
 
@@ -222,39 +225,39 @@ def _drawing(outcome: Outcome, svg: str) -> Html:
 
 def _spoken_figure(outcome: Outcome) -> str:
     figure = outcome.study.figure
-    over = f"{clean(figure.y)} by {clean(figure.x)}" if figure else clean(outcome.study.measure)
-    rows = dict.fromkeys(clean(row) for panel in outcome.panels for row in panel.rows)
-    panels = [clean(panel.name) for panel in outcome.panels if panel.name]
+    over = f"{clean_text(figure.y)} by {clean_text(figure.x)}" if figure else clean_text(outcome.study.measure)
+    rows = dict.fromkeys(clean_text(row) for panel in outcome.panels for row in panel.rows)
+    panels = [clean_text(panel.name) for panel in outcome.panels if panel.name]
     places = f", for {', '.join(panels)}" if panels else ""
-    return f"{clean(outcome.study.title)}: {over}{places}. Drawn: {', '.join(rows)}. The numbers follow in tables."
+    return f"{clean_text(outcome.study.title)}: {over}{places}. Drawn: {', '.join(rows)}. The numbers follow in tables."
 
 
 def _table(outcome: Outcome, panel: Panel) -> Html:
-    caption = clean(panel.name) or spoken(outcome.study.name)
-    heads = (tag("th", user(column, 32), scope="col") for column in panel.columns)
+    caption = clean_text(panel.name) or spoken(outcome.study.name)
+    heads = (tag("th", mark_user_text(column, 32), scope="col") for column in panel.columns)
     rows = (
         tag(
             "tr",
-            tag("th", user(row, 48), scope="row"),
+            tag("th", mark_user_text(row, 48), scope="row"),
             (_cell(entry(outcome, panel, row, column)) for column in panel.columns),
         )
         for row in panel.rows
     )
     own = tag(
         "table",
-        tag("caption", user(caption, 120)),
+        tag("caption", mark_user_text(caption, 120)),
         tag("thead", tag("tr", tag("td"), heads)),
         tag("tbody", rows),
         class_="both",
     )
-    return scrolling(caption, own)
+    return make_scrollable(caption, own)
 
 
 def _cell(own: Entry | None) -> Html:
     if own is None:
         return tag("td", "–")
     ours, _, spread = with_spread(own).partition(" ")
-    shown = join((ours, tag("small", f" {spread}") if isfinite(own.spread) else None))
+    shown = join_html((ours, tag("small", f" {spread}") if isfinite(own.spread) else None))
     if own.published is None:
         return tag("td", shown)
     sign = own.apart
@@ -267,10 +270,10 @@ def _missing(outcome: Outcome) -> Html | None:
     if not outcome.missing:
         return None
     items = (
-        tag("li", *((tag("b", user(panel, 80)), ": ") if panel else ()), prose(reason))
+        tag("li", *((tag("b", mark_user_text(panel, 80)), ": ") if panel else ()), prose(reason))
         for panel, reason in gaps(outcome)
     )
-    return join((tag("h4", "What is missing, and why"), tag("ul", items, class_="hints")))
+    return join_html((tag("h4", "What is missing, and why"), tag("ul", items, class_="hints")))
 
 
 # claims
@@ -280,7 +283,7 @@ def _claims(outcome: Outcome) -> Html | None:
     if not outcome.verdicts:
         return None
     items = (_claim(outcome, claim, verdicts) for claim, verdicts in by_claim(outcome).items())
-    return join((tag("h4", "What the paper says of it"), tag("ul", items, class_="claims")))
+    return join_html((tag("h4", "What the paper says of it"), tag("ul", items, class_="claims")))
 
 
 def _claim(outcome: Outcome, claim: str, verdicts: list[Verdict]) -> Html:
@@ -293,22 +296,22 @@ def _claim(outcome: Outcome, claim: str, verdicts: list[Verdict]) -> Html:
 
 
 def _words(status: str, panels: list[str], words: str) -> Html:
-    names = [user(panel, 80) for panel in panels if panel]
+    names = [mark_user_text(panel, 80) for panel in panels if panel]
     where = (part for i, name in enumerate(names) for part in (", " if i else " on ", name))
     return tag("p", _status(status), where, tag("span", ": ", prose(words), class_="words"))
 
 
 def prose(text: str) -> Html:
     """Words of a paper's file: what stands in backticks is code, if they are in pairs."""
-    parts = clean(text).split("`")
+    parts = clean_text(text).split("`")
     if len(parts) % 2 == 0:
-        return join([clean(text)])
-    return join(tag("code", part) if i % 2 else part for i, part in enumerate(parts))
+        return join_html([clean_text(text)])
+    return join_html(tag("code", part) if i % 2 else part for i, part in enumerate(parts))
 
 
 def spoken(name: str) -> str:
     """A name as a heading: ``figure-2-left`` is Figure 2 left, ``section-5-3`` is Section 5.3."""
-    words = re.sub(r"(?<=\d)-(?=\d)", ".", clean(name)).replace("-", " ")
+    words = re.sub(r"(?<=\d)-(?=\d)", ".", clean_text(name)).replace("-", " ")
     return words[:1].upper() + words[1:]
 
 

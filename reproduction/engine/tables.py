@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from consilience.report.markup import clean, counted, cut
+from consilience.report.markup import clean_text, format_count, truncate
 
 from .entries import Entry, entries, entry, number, spread_name, with_spread
 from .outcome import Outcome, Panel, Verdict
@@ -32,7 +32,7 @@ def tally(outcomes: Iterable[Outcome]) -> str:
     outcomes = list(outcomes)
     found = count(outcomes)
     own = _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
-    held = counted(found[HOLDS], "claim holds", "claims hold")
+    held = format_count(found[HOLDS], "claim holds", "claims hold")
     words = f"{held}, {found[FAILS]} do{'es' if found[FAILS] == 1 else ''} not, {found[CANNOT]} cannot be tested"
     return f"{words}; of {sum(own.values())} checks of ours {own[HOLDS]} hold" if any(own.values()) else words
 
@@ -138,9 +138,9 @@ def claims_table(outcomes: Iterable[Outcome]) -> str:
 
 
 def _panel_lines(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
-    heads = ["", *(cut(_plain(row), ROW_WIDTH) for row in panel.rows)]
+    heads = ["", *(truncate(_plain(row), ROW_WIDTH) for row in panel.rows)]
     columns = [
-        [cut(_plain(column), COLUMN_WIDTH), *(cell(entry(outcome, panel, row, column)) for row in panel.rows)]
+        [truncate(_plain(column), COLUMN_WIDTH), *(cell(entry(outcome, panel, row, column)) for row in panel.rows)]
         for column in panel.columns
     ]
     for i, part in enumerate(_fitting(columns, width - max(map(len, heads)))):
@@ -185,7 +185,7 @@ def _wrapped(words: str, width: int) -> list[str]:
 
 def _plain(words: str) -> str:
     """Words on one line; nothing in them may steer the terminal."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in clean(words))
+    return "".join(one if one.isprintable() else "\ufffd" for one in clean_text(words))
 
 
 # Markdown
@@ -197,7 +197,7 @@ def paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[s
         f"# {_marked(paper.title)}",
         _marked(paper.citation),
         _marked(paper.idea),
-        f"{counted(len(outcomes), 'study', 'studies')} in {duration(sum(own.seconds for own in outcomes))} of "
+        f"{format_count(len(outcomes), 'study', 'studies')} in {duration(sum(own.seconds for own in outcomes))} of "
         f"computing: {tally(outcomes)}.",
     ]
     parts += [markdown(own, figures.get(own.study.name)).rstrip("\n") for own in outcomes]
@@ -248,7 +248,7 @@ def _of(name: str, words: str) -> str:
 
 def _marked(words: str) -> str:
     """Words as Markdown shows them: on one line, in one cell, and without markup of theirs."""
-    return clean(words).translate(MARKED)
+    return clean_text(words).translate(MARKED)
 
 
 def duration(seconds: float) -> str:

@@ -110,7 +110,7 @@ def test_a_round_is_what_many_take_longer_than_few(installed, timed):
 def test_labels_that_differ_are_not_rounded_away(monkeypatch):
     group = {"scikit-learn KMeans": None, "memory": np.zeros(100_000), "file": np.arange(100_000) == 7}
     monkeypatch.setattr(bench, "timed", lambda own, rounds: (1.0, SimpleNamespace(labels_=own)))
-    assert bench.warm_up([group], bench.Say(quiet=True)) == {"file": "99.99% the same"}
+    assert bench.warm_up([group], bench.Terminal(quiet=True)) == {"file": "99.99% the same"}
 
 
 def test_times_below_what_a_fit_varies_by_are_no_ratio():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from consilience.cli import methods as cli_methods
-from consilience.cli.compare import CLOSE, candidates, in_words
+from consilience.cli.compare import CLOSE, describe_comparison, list_candidates
 from consilience.data import Table
 from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
 
@@ -65,7 +65,7 @@ def test_what_is_printed_is_what_is_written(scored):
 def test_verdicts_are_columns_if_asked_for(whole, monkeypatch):
     kept = {name: cli_methods.METHODS[name] for name in ("k-means", "agglomerative")}
     monkeypatch.setattr("consilience.cli.compare.METHODS", kept | {"consilience": cli_methods.METHODS["consilience"]})
-    monkeypatch.setattr("consilience.cli.compare.candidates", first_candidates(2))
+    monkeypatch.setattr("consilience.cli.compare.list_candidates", first_candidates(2))
     ran = done("compare", *views(whole), "--assess")
     table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *kept))]
     assert table[0][-4:] == ["verdict", "disagreement", "impurity", "seconds"]
@@ -79,7 +79,7 @@ def first_candidates(n):
     """The first methods that are compared, and no more."""
 
     def few(*arguments):
-        return islice(candidates(*arguments), n)
+        return islice(list_candidates(*arguments), n)
 
     return few
 
@@ -130,17 +130,19 @@ def table(scores):
     ],
 )
 def test_the_answer_follows_the_scores(several, single, joined, verdict, rank):
-    words = in_words(table({"k-means": several, "spectral": 0.1, ALONE: single, JOINED: joined}), True)
+    words = describe_comparison(table({"k-means": several, "spectral": 0.1, ALONE: single, JOINED: joined}), True)
     assert words.startswith(f"{verdict}: k-means has NMI {several:.2f}, the best single view ({ALONE}) {single:.2f}")
     assert f"all columns side by side {joined:.2f} ({JOINED}), {rank}." in words
     assert "the best of 4 flatters itself a little" in words
 
 
 def test_methods_that_failed_are_not_judged():
-    words = in_words(table({"k-means": np.nan, "spectral": 0.4, ALONE: np.nan}), True)
+    words = describe_comparison(table({"k-means": np.nan, "spectral": 0.4, ALONE: np.nan}), True)
     assert "spectral" in words
     assert "k-means" not in words
-    assert in_words(table({"k-means": np.nan, ALONE: 0.5}), True) == "No method could be judged: see the notes."
+    assert (
+        describe_comparison(table({"k-means": np.nan, ALONE: 0.5}), True) == "No method could be judged: see the notes."
+    )
 
 
 def test_similarities_go_to_what_can_take_them(data, whole, tmp_path):

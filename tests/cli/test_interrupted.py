@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from consilience.cli.say import Say
+from consilience.cli.say import Terminal
 from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 from waiting import HANG_LIMIT
 
@@ -96,7 +96,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("command", WRITERS)
 def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clustered, tmp_path, monkeypatch):
-    real, out = Say.result, tmp_path / "out"
+    real, out = Terminal.result, tmp_path / "out"
     model = [clustered("k-means")] if command in ("predict", "report") else []
     views = [] if command == "datasets" else ab
 
@@ -105,7 +105,7 @@ def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clu
             raise KeyboardInterrupt
         real(self, text, always)
 
-    monkeypatch.setattr(Say, "result", result)
+    monkeypatch.setattr(Terminal, "result", result)
     ran = run(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
     assert ran.params_complaint.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")

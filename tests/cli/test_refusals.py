@@ -365,7 +365,7 @@ def no_access(path, mode, **_):
 
 def test_a_folder_that_may_not_be_written_is_refused_before_any_work(ab, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", no_access)
-    monkeypatch.setattr("consilience.cli.cluster.load", None)
+    monkeypatch.setattr("consilience.cli.cluster.load_data", None)
     ran = cluster(*ab, out=tmp_path / "out")
     assert_refused(ran, f"cannot write into {tmp_path}: choose another folder, or change its permissions")
 
@@ -554,14 +554,14 @@ def break_down(*_, **__):
 
 
 def test_an_error_of_our_own_is_3(ab, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.cluster.fit", break_down)
+    monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
     ran = cluster(*ab, out=tmp_path / "out")
     assert_refused(ran, "unexpected ZeroDivisionError: oops. Run it again with --debug to see where", code=3)
     assert everything(tmp_path) == []
 
 
 def test_debug_shows_where(ab, tmp_path, monkeypatch):
-    monkeypatch.setattr("consilience.cli.cluster.fit", break_down)
+    monkeypatch.setattr("consilience.cli.cluster.fit_model", break_down)
     ran = cluster(*ab, "--debug", out=tmp_path / "out")
     assert ran.code == 3
     assert "Traceback (most recent call last)" in ran.err
@@ -575,5 +575,5 @@ def test_memory_that_runs_out(ab, tmp_path, monkeypatch):
     def too_much(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("consilience.cli.cluster.fit", too_much)
+    monkeypatch.setattr("consilience.cli.cluster.fit_model", too_much)
     assert_refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: take fewer entities, or another --method")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.cli.alone import line
-from consilience.cli.constraints import kept
+from consilience.cli.alone import summarize_labels
+from consilience.cli.constraints import count_satisfied
 from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.report.caveats import AGREEMENT_CAVEAT
@@ -343,8 +343,8 @@ def test_entities_that_fit_no_cluster_are_on_the_page(with_outliers):
 def test_outliers_share_no_cluster_with_each_other():
     labels = np.array([-1, -1, 0, 0, 1])
     constraints = cs.Constraints(must_link=[(0, 1), (2, 3)], cannot_link=[(0, 1), (2, 3), (3, 4)])
-    assert kept(constraints, None, labels) == {"kept": 3, "given": 5}
-    compared = line(np.array([0, 0, 1, 1, -1]), labels, None)
+    assert count_satisfied(constraints, None, labels) == {"kept": 3, "given": 5}
+    compared = summarize_labels(np.array([0, 0, 1, 1, -1]), labels, None)
     assert compared == {"entities": 4, "same_as_all": 1.0}
 
 

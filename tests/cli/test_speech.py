@@ -104,7 +104,7 @@ def test_results_are_written_even_if_nobody_reads_what_is_said(ab, tmp_path, mon
 
     monkeypatch.setattr("consilience.cli.say.printable", gone)
     monkeypatch.setattr("consilience.cli.say.redirect_to_null", lambda *_: None)
-    monkeypatch.setattr("consilience.cli.say.Say.note", lambda *_: None)
+    monkeypatch.setattr("consilience.cli.say.Terminal.note", lambda *_: None)
     assert run("cluster", *ab, "-k", 3, "--out", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "labels.csv").is_file()
 

@@ -10,7 +10,7 @@ import pytest
 
 import consilience as cs
 from consilience.report import Report
-from consilience.report.markup import clean
+from consilience.report.markup import clean_text
 from hostile import ENDING, IMAGE, SCRIPT, TURNED, hostile_report
 from waiting import HANG_LIMIT
 
@@ -199,7 +199,7 @@ def test_hostile_names_stay_text(visit, hostile):
     assert page.evaluate("typeof window.pwned") == "undefined"
     assert page.locator("img, script script").count() == 0
     assert SCRIPT in page.inner_text("body")
-    assert page.title() == clean(ENDING + TURNED)
+    assert page.title() == clean_text(ENDING + TURNED)
 
 
 def test_confidence_is_in_words_and_sorted_by_them(visit, assessed):

@@ -17,10 +17,10 @@ import pytest
 import consilience as cs
 from consilience.report import Report
 from consilience.report.caveats import AGREEMENT_CAVEAT
-from consilience.report.charts import line
-from consilience.report.markup import BROKEN, clean, join, share, tag, user
-from consilience.report.sections.classes import _strong_diagonal
-from consilience.report.sections.maps import sample
+from consilience.report.charts import draw_line
+from consilience.report.markup import BROKEN, clean_text, format_share, join_html, mark_user_text, tag
+from consilience.report.sections.classes import order_by_match
+from consilience.report.sections.maps import sample_entities
 from hostile import ALL, ENDING, IMAGE, SCRIPT, hostile_report
 
 SECTIONS = ["summary", "data", "clusters", "agreement", "map", "contested", "classes", "comparison", "find", "method"]
@@ -173,7 +173,7 @@ def test_hostile_names_stay_text(tmp_path):
     assert not page.named("img")
     assert not any(key.startswith("on") for _, own in page.elements for key in own)
     shown = "".join(text for _, text in page.texts)
-    assert all(clean(own)[:50] in shown for own in ALL)
+    assert all(clean_text(own)[:50] in shown for own in ALL)
     assert not BROKEN.search(html)
     assert "\x00" not in html
     assert report.save(tmp_path / "hostile.html").stat().st_size < 500_000
@@ -327,7 +327,7 @@ def test_course_with_rounds_that_have_no_number():
     html = Report(model, views).to_html()
     assert html.count("<polyline") == 1
     assert not re.search(r"\bnan\b", re.sub(r"<script.*?</script>", "", html, flags=re.S), flags=re.I)
-    assert line([np.nan, 1.0], "cost") is None
+    assert draw_line([np.nan, 1.0], "cost") is None
 
 
 def test_unsettled_rounds_are_said():
@@ -555,7 +555,7 @@ def test_known_classes_by_name_and_those_unknown():
 
 def test_clusters_stand_on_the_diagonal():
     counts = np.array([[0, 9, 1, 0], [8, 0, 0, 1], [1, 0, 7, 5]])
-    assert _strong_diagonal(counts).tolist() == [1, 0, 2, 3]
+    assert order_by_match(counts).tolist() == [1, 0, 2, 3]
 
 
 def test_the_best_of_each_column_is_marked_by_what_is_better():
@@ -628,21 +628,21 @@ def test_refuses_models_of_other_data():
 
 def test_small_clusters_keep_points_on_the_map():
     labels = np.repeat([0, 1, 2], [99_000, 990, 10])
-    rows = sample(labels)
+    rows = sample_entities(labels)
     shown = np.bincount(labels[rows])
     assert len(rows) <= 4000
     assert shown[2] == 10
     assert shown[1] >= 30
     assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(sample(labels[:4000]), np.arange(4000))
+    np.testing.assert_array_equal(sample_entities(labels[:4000]), np.arange(4000))
 
 
 def test_markup_escapes_by_default():
     assert tag("a", "<b>", title='"x"', hidden=None, open=False) == '<a title="&quot;x&quot;">&lt;b&gt;</a>'
-    assert join(["&", tag("i", "&")]) == "&amp;<i>&amp;</i>"
-    assert user("x" * 70, 10) == f'<bdi title="{"x" * 70}">xxxxxxxxx…</bdi>'
-    assert clean("a\x00b\ud800 c\n\td") == "a\ufffdb\ufffd c d"
-    assert [share(own) for own in (0, 0.0001, 0.004, 0.5, 0.9951, 0.9999, 1, np.nan)] == [
+    assert join_html(["&", tag("i", "&")]) == "&amp;<i>&amp;</i>"
+    assert mark_user_text("x" * 70, 10) == f'<bdi title="{"x" * 70}">xxxxxxxxx…</bdi>'
+    assert clean_text("a\x00b\ud800 c\n\td") == "a\ufffdb\ufffd c d"
+    assert [format_share(own) for own in (0, 0.0001, 0.004, 0.5, 0.9951, 0.9999, 1, np.nan)] == [
         "0%", "<1%", "0.4%", "50%", "99.5%", ">99.9%", "100%", "–",
     ]  # fmt: skip
 

@@ -14,13 +14,13 @@ from ..baselines._side_by_side import concatenate_columns
 from ..data import Table, Views
 from ..metrics import adjusted_rand_score, evaluate
 from .methods import COUNTED, METHODS, Setting
-from .say import Say
+from .say import Terminal
 
 ALL, JOINED = "all views together", "views side by side"
 SCORES = ("nmi", "ari", "f", "entropy")
 
 
-def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Views, dict[str, str]]:
+def concatenate_views(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Views, dict[str, str]]:
     """All columns as one view in which each of the views weighs the same, and its kind; what is missing is 0.
 
     Counts beside counts stay as they are, beside measurements they get rows of unit length, which weighed counts have
@@ -39,12 +39,18 @@ def side_by_side(views: Views, kinds: Mapping[str, str], rare: bool) -> tuple[Vi
 
 
 def compare_alone(
-    model: Any, views: Views, method: str, seed: int, kinds: Mapping[str, str], classes: np.ndarray | None, say: Say
+    model: Any,
+    views: Views,
+    method: str,
+    seed: int,
+    kinds: Mapping[str, str],
+    classes: np.ndarray | None,
+    say: Terminal,
 ) -> Table:
     """One row for all views together, one for all columns side by side, one for each view alone."""
     k = len(np.unique(model.labels_[model.labels_ >= 0]))
-    rows = [{"method": ALL, **line(model.labels_, model.labels_, classes)}]
-    for name, own, own_kinds, where in _others(views, kinds, METHODS[method].rare):
+    rows = [{"method": ALL, **summarize_labels(model.labels_, model.labels_, classes)}]
+    for name, own, own_kinds, where in _list_alternatives(views, kinds, METHODS[method].rare):
         estimator = METHODS[method].build(Setting(k, seed, own_kinds))
         labels = np.full(len(views), -1)
         try:
@@ -56,16 +62,16 @@ def compare_alone(
         except (ValueError, MemoryError) as error:
             say.note(f"Not compared with {name}: {error}")
             continue
-        rows.append({"method": name, **line(labels, model.labels_, classes)})
+        rows.append({"method": name, **summarize_labels(labels, model.labels_, classes)})
     return Table.from_rows(rows)
 
 
-def _others(
+def _list_alternatives(
     views: Views, kinds: Mapping[str, str], rare: bool
 ) -> Iterator[tuple[str, Views, dict[str, str], np.ndarray]]:
     """Name, data, kinds, and which entities of what to compare with."""
     if "similarities" not in kinds.values():
-        yield JOINED, *side_by_side(views, kinds, rare), np.arange(len(views))
+        yield JOINED, *concatenate_views(views, kinds, rare), np.arange(len(views))
     for v, name in enumerate(views.names):
         there = np.flatnonzero(views.present[:, v])
         own = views[there][[name]]
@@ -74,15 +80,15 @@ def _others(
         yield f"{name} alone", own, {name: kinds[name]}, there
 
 
-def line(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
+def summarize_labels(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
     """How many it speaks of, how far it says the same as all views together, and the scores."""
     said = labels >= 0
     both = said & (reference >= 0)
     found = {"entities": int(said.sum()), "same_as_all": adjusted_rand_score(reference[both], labels[both])}
-    return found if classes is None else found | scores(classes[said], labels[said])
+    return found if classes is None else found | score_labels(classes[said], labels[said])
 
 
-def scores(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+def score_labels(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     """Of the entities whose class is known."""
     known = classes != ""
     if not known.any():

@@ -16,21 +16,21 @@ from ..persist import save
 from ..report import Report
 from .alone import compare_alone
 from .job import (
-    Data,
-    Fitted,
+    FittedRun,
+    LoadedData,
     check_inputs_stay,
     check_small_groups,
-    describe,
+    compute_digest,
+    describe_data,
     describe_selection,
-    described,
-    digest,
-    fit,
-    load,
+    describe_views,
+    fit_model,
+    load_data,
 )
 from .methods import METHODS, check_outliers
 from .outputs import (
     has_probabilities,
-    say_guarded,
+    note_guarded,
     show_answers,
     show_clusters,
     show_numbers,
@@ -39,23 +39,23 @@ from .outputs import (
     write_labels,
 )
 from .reliance import assess_fit, name_column, pack_assessment, spread_labels
-from .say import Say
-from .summary import spoken, summarise
+from .say import Terminal
+from .summary import describe_result, summarize_run
 
 FILES = ("labels.csv", "summary.json", "model.zip", "report.html")
 COMPARED = 20_000  # entities up to which single views and their concatenation are clustered, too
 
 
-def cluster(options: argparse.Namespace, say: Say) -> None:
+def run_cluster(options: argparse.Namespace, say: Terminal) -> None:
     """Read, fit, explain, write."""
     out = Path(options.out)
     check_output_folder(out, FILES, options.force)
     check_inputs_stay([out / name for name in FILES], options)
     check_outliers(options.method, options.outliers)
     check_small_groups(options)
-    data = load(options, say)
-    say.result(describe(data))
-    fitted = fit(data, options.k, options.seed, say, options.outliers)
+    data = load_data(options, say)
+    say.result(describe_data(data))
+    fitted = fit_model(data, options.k, options.seed, say, options.outliers)
     if fitted.selection is not None:
         say.result(f"\n{describe_selection(fitted.selection)}")
     model = fitted.estimator
@@ -64,21 +64,21 @@ def cluster(options: argparse.Namespace, say: Say) -> None:
         sure = confidence(model, fitted.views)
         disputed = contested(model.view_labels_)
         columns = tabulate_entities(fitted, disputed, assessment)
-        comparison = _comparison(data, fitted, options, say)
-    facts = summarise(data, fitted, sure, disputed, comparison, assessment, options, say)
-    say.result(f"\n{spoken(facts, comparison, assessment)}")
+        comparison = _compare_with_single_views(data, fitted, options, say)
+    facts = summarize_run(data, fitted, sure, disputed, comparison, assessment, options, say)
+    say.result(f"\n{describe_result(facts, comparison, assessment)}")
     with say.step("writing the results", "wrote the results"), stage_folder(out, FILES, options.force) as folder:
         with (folder / FILES[0]).open("w", newline="", encoding="utf-8", errors="replace") as file:
-            say_guarded(write_labels(file, data.prepared.names, columns), say, FILES[0])
+            note_guarded(write_labels(file, data.prepared.names, columns), say, FILES[0])
         facts["notes"] = say.notes
         write_json(folder / FILES[1], facts)
-        save(as_saved(data, fitted, assessment, options), folder / FILES[2])
+        save(collect_saved(data, fitted, assessment, options), folder / FILES[2])
         build_report(data, fitted, sure, comparison, assessment, options, say).save(folder / FILES[3])
     say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}: {', '.join(FILES)}. Look at {out / FILES[3]}")
 
 
-def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessment | None) -> dict[str, list[Any]]:
+def tabulate_entities(fitted: FittedRun, disputed: np.ndarray, assessment: Assessment | None) -> dict[str, list[Any]]:
     """Return the columns of labels.csv after the id, as cells."""
     model = fitted.estimator
     labels = np.asarray(model.labels_)
@@ -97,7 +97,9 @@ def tabulate_entities(fitted: Fitted, disputed: np.ndarray, assessment: Assessme
     return columns | {f"cluster by {name}": show_clusters(said) for name, said in model.view_labels_.items()}
 
 
-def _comparison(data: Data, fitted: Fitted, options: argparse.Namespace, say: Say) -> Table | None:
+def _compare_with_single_views(
+    data: LoadedData, fitted: FittedRun, options: argparse.Namespace, say: Terminal
+) -> Table | None:
     """Compare with the method on single views and on all columns, unless that would take long or tell nothing."""
     labels = np.asarray(fitted.estimator.labels_)
     if not fitted.is_divided or len(np.unique(labels[labels >= 0])) < 2:
@@ -112,7 +114,9 @@ def _comparison(data: Data, fitted: Fitted, options: argparse.Namespace, say: Sa
     )
 
 
-def as_saved(data: Data, fitted: Fitted, assessment: Assessment | None, options: argparse.Namespace) -> dict[str, Any]:
+def collect_saved(
+    data: LoadedData, fitted: FittedRun, assessment: Assessment | None, options: argparse.Namespace
+) -> dict[str, Any]:
     """The model with all that new files need to become views for it."""
     return {
         "what": "consilience model",
@@ -123,7 +127,7 @@ def as_saved(data: Data, fitted: Fitted, assessment: Assessment | None, options:
         "kinds": {one.name: one.kind for one in data.reading.contents},
         "columns": {one.name: one.columns for one in data.reading.contents},
         "id": data.reading.id_column,
-        "data": digest(data.reading.contents),
+        "data": compute_digest(data.reading.contents),
         "seed": options.seed,
         "assessment": pack_assessment(assessment),
         "selection": fitted.selection,
@@ -131,13 +135,13 @@ def as_saved(data: Data, fitted: Fitted, assessment: Assessment | None, options:
 
 
 def build_report(
-    data: Data,
-    fitted: Fitted,
+    data: LoadedData,
+    fitted: FittedRun,
     sure: np.ndarray,
     comparison: Table | None,
     assessment: Assessment | None,
     options: argparse.Namespace,
-    say: Say,
+    say: Terminal,
 ) -> Report:
     """The page, from what is at hand."""
     shown: dict[str, Any] = {
@@ -150,7 +154,7 @@ def build_report(
         labels=data.classes,
         comparison=comparison,
         command=options.command_line,
-        notes=[*described(data), *say.notes],
+        notes=[*describe_views(data), *say.notes],
         texts={name: own for name, own in shown.items() if own is not None},
         settings={"method": f"{data.method} ({METHODS[data.method].title}; {data.why})", "seed": options.seed},
         confidence=sure if fitted.features else None,  # the page says how it came by it where it can

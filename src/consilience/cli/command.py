@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 
 from .methods import METHODS
-from .say import Say, UsageError, check_standard_output, print_message, redirect_to_null
+from .say import Terminal, UsageError, check_standard_output, print_message, redirect_to_null
 from .stopping import stop_on_signals
 
 DONE, WRONG, USAGE, BUG, STOPPED = 0, 1, 2, 3, 130  # argparse exits with 2 as well
@@ -31,13 +31,13 @@ def main(
     done.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    top = parser() if top is None else top
+    top = build_parser() if top is None else top
     options = top.parse_args(given)
     options.command_line = f"{top.prog} {shlex.join(given)}"
-    say = Say(options.quiet)
+    say = Terminal(options.quiet)
     try:
         with ExitStack() as handlers:
-            code = _run(options, say, handlers, set_exit_code)
+            code = _run_command(options, say, handlers, set_exit_code)
             set_exit_code(code)
     except KeyboardInterrupt as stop:  # a signal that arrived after the work
         set_exit_code(STOPPED)
@@ -45,7 +45,9 @@ def main(
     return code
 
 
-def _run(options: argparse.Namespace, say: Say, handlers: ExitStack, set_exit_code: Callable[[int], None]) -> int:
+def _run_command(
+    options: argparse.Namespace, say: Terminal, handlers: ExitStack, set_exit_code: Callable[[int], None]
+) -> int:
     """Run the subcommand, print one sentence about an error, and return the exit code."""
     try:
         if not options.quiet:
@@ -62,14 +64,14 @@ def _run(options: argparse.Namespace, say: Say, handlers: ExitStack, set_exit_co
     except UsageError as error:
         return _refuse(str(error), USAGE, options.debug)
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
-        return _refuse(_sentence(error, say.left), WRONG, options.debug)
+        return _refuse(_describe_error(error, say.left), WRONG, options.debug)
     except Exception as error:
         what = f"unexpected {type(error).__name__}: {error}. Run it again with --debug to see where"
         return _refuse(what, BUG, options.debug)
     return DONE
 
 
-def _describe_stop(stop: KeyboardInterrupt, say: Say) -> str:
+def _describe_stop(stop: KeyboardInterrupt, say: Terminal) -> str:
     """Say which steps had ended and what was written when the signal arrived."""
     steps = f"after it had {' and '.join(say.done[-2:])}" if say.done else "before anything was done"
     return f"stopped {steps}: {getattr(stop, '__notes__', [say.left])[-1]}"
@@ -84,7 +86,7 @@ def _refuse(sentence: str, code: int, debug: bool) -> int:
     return code
 
 
-def _sentence(error: Exception, left: str) -> str:
+def _describe_error(error: Exception, left: str) -> str:
     """What went wrong, for a person."""
     if isinstance(error, MemoryError):
         return str(error) or "memory ran out: take fewer entities, or another --method"
@@ -99,7 +101,7 @@ def _sentence(error: Exception, left: str) -> str:
     return str(error)
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """All arguments."""
     top = argparse.ArgumentParser(
         prog="consilience",
@@ -126,17 +128,17 @@ def _command(commands: argparse._SubParsersAction, name: str, what: str, example
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
-    def load_command() -> Callable[[argparse.Namespace, Say], None]:
+    def load_command() -> Callable[[argparse.Namespace, Terminal], None]:
         from importlib import import_module
 
-        return getattr(import_module(f".{name}", __package__), name)
+        return getattr(import_module(f".{name}", __package__), f"run_{name}")
 
     add_common_options(subparser, load_command)
     return subparser
 
 
 def add_common_options(
-    parser: argparse.ArgumentParser, load_command: Callable[[], Callable[[argparse.Namespace, Say], None]]
+    parser: argparse.ArgumentParser, load_command: Callable[[], Callable[[argparse.Namespace, Terminal], None]]
 ) -> None:
     """Add what every command has, and the function that imports it."""
     parser.set_defaults(load_command=load_command)

@@ -14,12 +14,12 @@ from ..baselines import compare as lay_side_by_side
 from ..data import Table, Views
 from ..files import check_output_file, fit_and_encode, stage_file
 from ..methods import CoTrainedSpectral, MultiViewSphericalKMeans
-from ..report.versions import versions
-from .alone import side_by_side
-from .job import SMALL_GROUPS, Data, check_inputs_stay, choose_k, describe, describe_selection, load
+from ..report.versions import list_versions
+from .alone import concatenate_views
+from .job import SMALL_GROUPS, LoadedData, check_inputs_stay, choose_k, describe_data, describe_selection, load_data
 from .methods import METHODS, Setting
 from .outputs import write_json
-from .say import Say, UsageError
+from .say import Terminal, UsageError
 
 CLOSE = 0.02  # a difference that another seed could make
 ALONE, JOINED = "alone", "side by side"
@@ -39,17 +39,17 @@ SHOWN = (
 )
 
 
-def compare(options: argparse.Namespace, say: Say) -> None:
+def run_compare(options: argparse.Namespace, say: Terminal) -> None:
     """Every suitable method and baseline on the same entities, one table, and what it says in words."""
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_output_file(out, options.force)
         check_inputs_stay([out], options)
-    data = load(options, say)
-    say.result(describe(data))
-    k = int(options.k) if options.k.isdecimal() else find_number(data, options, say)
+    data = load_data(options, say)
+    say.result(describe_data(data))
+    k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, say)
     rows = []
-    for name, views, estimator, who in candidates(data, k, options.seed, say):
+    for name, views, estimator, who in list_candidates(data, k, options.seed, say):
         classes = None if data.classes is None else data.classes[who]
         with say.step(f"trying {name}", f"tried {name}", about=name):
             table = lay_side_by_side(
@@ -62,19 +62,19 @@ def compare(options: argparse.Namespace, say: Say) -> None:
             )
         rows += [{**row, "entities": len(who)} for row in table.rows()]
     table = Table.from_rows(rows)
-    words = in_words(table, data.classes is not None)
+    words = describe_comparison(table, data.classes is not None)
     shown = Table({name: table[name] for name in SHOWN if name in table})
     say.result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}", always=out is None)
     if out is None:
         return
     facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
     with stage_file(out, options.force) as temporary:
-        write_json(temporary, {**facts, "versions": versions(), "command": options.command_line})
+        write_json(temporary, {**facts, "versions": list_versions(), "command": options.command_line})
     say.left = f"the results are in {out}"
     say.result(f"\nWritten to {out}")
 
 
-def find_number(data: Data, options: argparse.Namespace, say: Say) -> int:
+def find_n_clusters(data: LoadedData, options: argparse.Namespace, say: Terminal) -> int:
     """Return the number of clusters with the most support; methods cannot be compared without groups."""
     if options.k == SMALL_GROUPS:
         raise UsageError(f"-k {SMALL_GROUPS} is for `consilience cluster`: methods cannot be compared by it")
@@ -85,7 +85,7 @@ def find_number(data: Data, options: argparse.Namespace, say: Say) -> int:
     return selection.n_clusters
 
 
-def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
+def list_candidates(data: LoadedData, k: int, seed: int, say: Terminal) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
     """Name, data, estimator and which entities of all that suits: methods, columns side by side, each view alone."""
     kinds, everybody = data.prepared.kinds, np.arange(len(data.views))
     alike = "similarities" in kinds.values()
@@ -100,7 +100,7 @@ def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, V
     if views.n_views < 2:
         return
     if not alike:
-        joined, _ = side_by_side(views, kinds, rare=True)
+        joined, _ = concatenate_views(views, kinds, rare=True)
         one_view = {"spectral": CoTrainedSpectral, "spherical": MultiViewSphericalKMeans}
         for how, kind in one_view.items():
             yield f"{how}, {JOINED}", joined, kind(k, random_state=seed), everybody
@@ -110,13 +110,13 @@ def candidates(data: Data, k: int, seed: int, say: Say) -> Iterator[tuple[str, V
                 yield f"{name} {ALONE}, {how}", views[there], SingleView(kind(k, random_state=seed), name), there
 
 
-def _views_for(data: Data, rare: bool) -> Views:
+def _views_for(data: LoadedData, rare: bool) -> Views:
     if METHODS[data.method].rare == rare:
         return data.views
     return fit_and_encode(data.reading.contents, rare=rare).views
 
 
-def in_words(table: Table, scored: bool) -> str:
+def describe_comparison(table: Table, scored: bool) -> str:
     """The table's answer to the two questions, and how far to believe it."""
     column = "nmi" if scored else "stability"
     values = dict(zip(table["estimator"].tolist(), table[column].tolist(), strict=True))
@@ -129,7 +129,7 @@ def in_words(table: Table, scored: bool) -> str:
         return f"No method could be judged: {'see the notes' if scored else 'give --labels, or --refits of 1 or more'}."
     best = max(several, key=lambda name: several[name])
     if not scored:
-        return _unscored(several, alone, joined)
+        return _describe_stability(several, alone, joined)
     if not alone:
         return f"The best here is {best} (NMI {several[best]:.2f})."
     one = max(alone, key=lambda name: alone[name])
@@ -150,7 +150,7 @@ def in_words(table: Table, scored: bool) -> str:
     )
 
 
-def _unscored(several: dict[str, float], alone: dict[str, float], joined: dict[str, float]) -> str:
+def _describe_stability(several: dict[str, float], alone: dict[str, float], joined: dict[str, float]) -> str:
     """Name the most stable methods, which is all that the table shows without known labels."""
     best = max(several, key=lambda name: several[name])
     words = [

@@ -19,13 +19,13 @@ def read_constraints(text: str, prepared: EncodedData, inputs: InputFiles) -> Co
     source = read_input(inputs.locate(path), frozenset(_all_columns(path, inputs)))
     if not isinstance(source, FileTable):
         raise ValueError(f"{path} (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
-    table = {name: source.columns[own].tolist() for name, own in _named(path, list(source.columns)).items()}
+    table = {name: source.columns[own].tolist() for name, own in _name_columns(path, list(source.columns)).items()}
     if "weight" in table:
         table["weight"] = [1.0 if one is None else one for one in table["weight"]]
     by_row = prepared.ids is None
     position = {str(one): i for i, one in enumerate(prepared.names.tolist())}
     for end in USUAL[:2]:
-        known = [_known(path, row, one, position, by_row) for row, one in enumerate(table[end], 1)]
+        known = [_check_entity(path, row, one, position, by_row) for row, one in enumerate(table[end], 1)]
         table[end] = [position[one] for one in known] if by_row else known
     try:
         return Constraints.from_table(table, by="position" if by_row else "id")
@@ -39,7 +39,7 @@ def _all_columns(path: Path, inputs: InputFiles) -> list[str]:
     return list(source.columns)[:4] if isinstance(source, FileTable) else []
 
 
-def _named(path: Path, there: list[str]) -> dict[str, str]:
+def _name_columns(path: Path, there: list[str]) -> dict[str, str]:
     """Which column is which: by name, or else by place."""
     if set(USUAL[:3]) <= set(there):
         return {name: name for name in USUAL if name in there}
@@ -50,7 +50,7 @@ def _named(path: Path, there: list[str]) -> dict[str, str]:
     return dict(zip(USUAL, there, strict=False))
 
 
-def _known(path: Path, row: int, text: str | None, position: dict[str, int], by_row: bool) -> str:
+def _check_entity(path: Path, row: int, text: str | None, position: dict[str, int], by_row: bool) -> str:
     """An entity that some view has; without ids entities are named by their row, counted from 0."""
     if text is None or not text.strip():
         raise ValueError(f"{path} (--constraints) has an empty id in row {row}: name the entity, or drop the row")
@@ -60,7 +60,7 @@ def _known(path: Path, row: int, text: str | None, position: dict[str, int], by_
     return text.strip()
 
 
-def kept(constraints: Constraints, ids: np.ndarray | None, labels: np.ndarray) -> dict[str, int]:
+def count_satisfied(constraints: Constraints, ids: np.ndarray | None, labels: np.ndarray) -> dict[str, int]:
     """How many of the constraints the clusters keep, and how many there are; -1 is no cluster to be together in."""
     constraints = constraints if ids is None else constraints.positions(ids)
     must, cannot = constraints.must_link, constraints.cannot_link

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from ..datasets import FETCHERS, Dataset, load_digits_views, read_word_senses, where
 from ..datasets.fetch import REMOTE_DATASETS
 from ..files import check_output_folder, stage_folder
-from .say import Say
+from .say import Terminal
 
 Files = dict[str, tuple[list[str], Iterable[Any]]]  # header and rows by file name
 
@@ -35,14 +35,14 @@ def _digits() -> Files:
     digits = load_digits_views()
     ids = [f"digit{i:04}" for i in range(len(digits.views))]
     files: Files = {
-        f"{name}.csv": (["id", *(f"{name}{i}" for i in range(block.shape[1]))], _numbered(ids, block))
+        f"{name}.csv": (["id", *(f"{name}{i}" for i in range(block.shape[1]))], _prepend_ids(ids, block))
         for name, block in digits.views.items()
     }
     classes = [digits.target_names[one] for one in digits.target]
     return {**files, "classes.csv": (["id", "digit"], zip(ids, classes, strict=True))}
 
 
-def _numbered(ids: list[str], block: Any) -> Iterable[Any]:
+def _prepend_ids(ids: list[str], block: Any) -> Iterable[Any]:
     return ([one, *row] for one, row in zip(ids, block.tolist(), strict=True))
 
 
@@ -62,7 +62,7 @@ SHIPPED: dict[str, tuple[str, Callable[[], Files], str]] = {
 }
 
 
-def datasets(options: argparse.Namespace, say: Say) -> None:
+def run_datasets(options: argparse.Namespace, say: Terminal) -> None:
     """List them, or write one out."""
     if options.name is None:
         _list(say)
@@ -72,7 +72,7 @@ def datasets(options: argparse.Namespace, say: Say) -> None:
         _write_fetched(options, say)
 
 
-def _list(say: Say) -> None:
+def _list(say: Terminal) -> None:
     places = {name: where(name) for name in FETCHERS}  # all of them first: a list does not break off
     for name, (what, _, _) in SHIPPED.items():
         say.result(f"{name:16} {what}")
@@ -83,7 +83,7 @@ def _list(say: Say) -> None:
     say.result("\nWrite one out as ordinary files: consilience datasets word-senses --out senses")
 
 
-def _write_shipped(options: argparse.Namespace, say: Say) -> None:
+def _write_shipped(options: argparse.Namespace, say: Terminal) -> None:
     _, make, line = SHIPPED[options.name]
     out = Path(options.out or options.name)
     check_output_folder(out, (), options.force)  # before the data set is read
@@ -91,10 +91,10 @@ def _write_shipped(options: argparse.Namespace, say: Say) -> None:
     with say.step("writing the files", "wrote the files"), stage_folder(out, tuple(files), options.force) as folder:
         for name, (header, rows) in files.items():
             _write_table(folder / name, header, rows)
-    _propose(say, out, files, line)
+    _suggest_command(say, out, files, line)
 
 
-def _write_fetched(options: argparse.Namespace, say: Say) -> None:
+def _write_fetched(options: argparse.Namespace, say: Terminal) -> None:
     """A file a view, which leaves out the entities that lack it; the classes; and what it all is."""
     out = Path(options.out or options.name)
     names = tuple(f"{name}.npz" for name in REMOTE_DATASETS[options.name].facts.columns)
@@ -102,7 +102,7 @@ def _write_fetched(options: argparse.Namespace, say: Say) -> None:
     with redirect_stderr(io.StringIO()) if options.quiet else nullcontext():  # of the progress bar
         data = FETCHERS[options.name]()
     files = [f"{name}.npz" for name in data.views.names] + ["classes.csv", "card.md"]
-    ids = _ids(data)
+    ids = _name_entities(data)
     with say.step("writing the files", "wrote the files"), stage_folder(out, tuple(files), options.force) as folder:
         for v, name in enumerate(data.views.names):
             _write_view(folder / f"{name}.npz", data, name, np.flatnonzero(data.views.present[:, v]), ids)
@@ -110,10 +110,10 @@ def _write_fetched(options: argparse.Namespace, say: Say) -> None:
         _write_table(folder / "classes.csv", ["id", "class"], zip(ids, classes, strict=True))
         (folder / "card.md").write_text(data.card, encoding="utf-8")
     views = " ".join(f"--view {{0}}/{name}.npz" for name in data.views.names)
-    _propose(say, out, files, f"{views} --labels {{0}}/classes.csv -k {len(data.target_names)}")
+    _suggest_command(say, out, files, f"{views} --labels {{0}}/classes.csv -k {len(data.target_names)}")
 
 
-def _ids(data: Dataset) -> np.ndarray:
+def _name_entities(data: Dataset) -> np.ndarray:
     n = len(data.views)
     return np.array([f"{data.name}-{i:05}" for i in range(n)]) if data.views.ids is None else data.views.ids
 
@@ -137,7 +137,7 @@ def _write_table(path: Path, header: list[str], rows: Iterable[Any]) -> None:
         table.writerows(rows)
 
 
-def _propose(say: Say, out: Path, files: Iterable[str], line: str) -> None:
+def _suggest_command(say: Terminal, out: Path, files: Iterable[str], line: str) -> None:
     say.left = f"the files are in {out}"
     say.result(f"Written to {out}: {', '.join(files)}. Now try")
     named = f"./{out}" if str(out).startswith("-") else str(out)  # which is no option

@@ -29,8 +29,8 @@ from ..methods import SpectralFeatures
 from ..selection import Selection, select_n_clusters
 from ..selection.candidates import limit_clusters
 from .constraints import read_constraints
-from .methods import DEFAULT, METHODS, Setting, check_size, choose_method
-from .say import Say, UsageError, counted
+from .methods import DEFAULT, METHODS, Setting, check_n_entities, choose_method
+from .say import Terminal, UsageError, count_noun
 
 WIDE = 30  # columns from which on a view is reduced before constraints are put to it
 FEATURES = 5  # what it is reduced to
@@ -39,7 +39,7 @@ MOST_GROUPED = 20_000  # entities up to which it does
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class LoadedData:
     """The user's files, read and made into numbers."""
 
     reading: InputData
@@ -55,7 +55,7 @@ class Data:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedRun:
     """A model, and what the views become before they reach it."""
 
     estimator: Any
@@ -83,14 +83,14 @@ def check_inputs_stay(targets: Sequence[Path], options: argparse.Namespace, *oth
             raise ValueError(f"{target} is a file to read from, and would be written over: choose another --out")
 
 
-def load(options: argparse.Namespace, say: Say) -> Data:
+def load_data(options: argparse.Namespace, say: Terminal) -> LoadedData:
     """Read and prepare what the options name, and say what was found."""
     with InputFiles() as inputs:
-        return _load(options, say, inputs)
+        return _load_inputs(options, say, inputs)
 
 
-def _load(options: argparse.Namespace, say: Say, inputs: InputFiles) -> Data:
-    kinds = dict(_pair(text) for text in options.kind)
+def _load_inputs(options: argparse.Namespace, say: Terminal, inputs: InputFiles) -> LoadedData:
+    kinds = dict(_parse_kind(text) for text in options.kind)
     with say.step("reading the files", "read the files"):
         reading = read_files(
             [parse_view(text) for text in options.view],
@@ -105,14 +105,14 @@ def _load(options: argparse.Namespace, say: Say, inputs: InputFiles) -> Data:
     method, why = choose_method(options.method, reading.contents, options.constraints is not None)
     with say.step("preparing the views", "prepared the views"):
         prepared = fit_and_encode(reading.contents, rare=METHODS[method].rare)
-    method, why = check_size(options.method, method, why, len(prepared.views), options.constraints is not None)
-    _say_what_is_there(prepared, reading, say)
+    method, why = check_n_entities(options.method, method, why, len(prepared.views), options.constraints is not None)
+    _note_data(prepared, reading, say)
     classes = None
     if reading.known is not None:
         _check_order(reading)
         classes = match_classes(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
     given = None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
-    return Data(reading, prepared, classes, given, method, why)
+    return LoadedData(reading, prepared, classes, given, method, why)
 
 
 def _check_order(reading: InputData) -> None:
@@ -124,14 +124,14 @@ def _check_order(reading: InputData) -> None:
         raise ValueError(f"{reading.known.where} (--labels) has no ids, but the views are joined by theirs: add them")
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _parse_kind(text: str) -> tuple[str, str]:
     name, equals, kind = text.partition("=")
     if not (name and equals and kind):
         raise ValueError(f"--kind is given as NAME=KIND, got {text!r}")
     return name, kind
 
 
-def say_left_out(prepared: EncodedData, say: Say) -> None:
+def note_left_out(prepared: EncodedData, say: Terminal) -> None:
     """Tell of entities that no view says anything about."""
     lost = np.flatnonzero(~prepared.kept)
     if len(lost):
@@ -140,12 +140,12 @@ def say_left_out(prepared: EncodedData, say: Say) -> None:
         say.note(f"{who} no view that says anything: left out.")
 
 
-def _say_what_is_there(prepared: EncodedData, reading: InputData, say: Say) -> None:
+def _note_data(prepared: EncodedData, reading: InputData, say: Terminal) -> None:
     """How many entities, who lacks what, and what was done to the data."""
     views = prepared.views
-    say_left_out(prepared, say)
+    note_left_out(prepared, say)
     for name, n in prepared.filled.items():
-        cells = counted(n, "empty cell")
+        cells = count_noun(n, "empty cell")
         say.note(f"View {name!r}: {cells} in rows that have others got the median of the column.")
     for one in reading.contents:
         for direction in ("out", "in"):
@@ -158,23 +158,23 @@ def _say_what_is_there(prepared: EncodedData, reading: InputData, say: Say) -> N
                 say.note(f"View {one.name!r}: {n} links are between ids that no other view has, and count for nothing.")
 
 
-def digest(contents: Sequence[ViewContent]) -> str:
+def compute_digest(contents: Sequence[ViewContent]) -> str:
     """A fingerprint of what was read: the same files have the same, on any machine."""
     found = hashlib.sha256()
     for one in contents:
         for own in (one.name, one.kind, one.columns, one.ids, one.data):
-            _feed(found, own)
+            _update_digest(found, own)
     return found.hexdigest()
 
 
-def _feed(found: Any, value: Any) -> None:
+def _update_digest(found: Any, value: Any) -> None:
     if isinstance(value, dict):
         value = [part for pair in value.items() for part in pair]
     if isinstance(value, list | tuple):
         for one in value:
-            _feed(found, one)
+            _update_digest(found, one)
     elif sp.issparse(value):
-        _feed(found, (value.shape, value.data, value.indices, value.indptr))
+        _update_digest(found, (value.shape, value.data, value.indices, value.indptr))
     elif isinstance(value, np.ndarray) and value.dtype != object:
         found.update(repr((value.dtype.str, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
     else:
@@ -182,13 +182,13 @@ def _feed(found: Any, value: Any) -> None:
         found.update(text.encode("utf-8", "surrogatepass"))
 
 
-def describe(data: Data) -> str:
+def describe_data(data: LoadedData) -> str:
     """What was found, a line a view."""
-    head = f"{counted(len(data.views), 'entity', 'entities')}, {counted(data.views.n_views, 'view')}"
-    return "\n".join([head, *(f"  {line}" for line in described(data))])
+    head = f"{count_noun(len(data.views), 'entity', 'entities')}, {count_noun(data.views.n_views, 'view')}"
+    return "\n".join([head, *(f"  {line}" for line in describe_views(data))])
 
 
-def described(data: Data) -> list[str]:
+def describe_views(data: LoadedData) -> list[str]:
     """What each view is, and how many lack it."""
     views, prepared = data.views, data.prepared
     source = {one.name: one for one in data.reading.contents}
@@ -197,16 +197,16 @@ def described(data: Data) -> list[str]:
         content = source[prepared.parts[name].content]
         lacking = int((~views.present[:, v]).sum())
         rows.append(
-            f"{name}: {prepared.kinds[name]} ({content.why}), {counted(views[name].shape[1], 'column')}, "
+            f"{name}: {prepared.kinds[name]} ({content.why}), {count_noun(views[name].shape[1], 'column')}, "
             + (f"missing for {lacking:,}" if lacking else "there for all")
         )
     return rows
 
 
-def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = None) -> Fitted:
+def fit_model(data: LoadedData, k: str, seed: int, say: Terminal, outliers: float | str | None = None) -> FittedRun:
     """The method on the data, and how the number of clusters was found."""
-    features = _features(data, say, seed)
-    views = reduced(data.views, features)
+    features = _fit_features(data, say, seed)
+    views = reduce_views(data.views, features)
     method = METHODS[data.method]
     selection = None
     if k == SMALL_GROUPS:
@@ -230,17 +230,17 @@ def fit(data: Data, k: str, seed: int, say: Say, outliers: float | str | None = 
         estimator.fit(views, **options)
     if outliers == "auto" and (np.asarray(estimator.labels_) >= 0).all():
         say.note("No entity stands out: --outliers auto labels none.")
-    return Fitted(estimator, features, views, selection)
+    return FittedRun(estimator, features, views, selection)
 
 
-def _note_sample(estimator: Any, data: Data, say: Say) -> None:
+def _note_sample(estimator: Any, data: LoadedData, say: Terminal) -> None:
     """Tell if the method clusters a sample of the entities; it never samples similarities."""
     size = getattr(estimator, "sample_size", None)
     if size is not None and len(data.views) > size and "similarities" not in data.prepared.kinds.values():
         say.note(f"Clusters are found in {size:,} entities drawn at random, and the others are predicted from these.")
 
 
-def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:
+def _fit_features(data: LoadedData, say: Terminal, seed: int) -> dict[str, Any]:
     """Of views that are too wide for the method, a few columns that say nearly the same."""
     if not METHODS[data.method].few_columns:
         return {}
@@ -258,7 +258,7 @@ def _features(data: Data, say: Say, seed: int) -> dict[str, Any]:
     return made
 
 
-def reduced(views: Views, features: Mapping[str, Any]) -> Views:
+def reduce_views(views: Views, features: Mapping[str, Any]) -> Views:
     """The views as the estimator sees them."""
     if not features:
         return views
@@ -274,7 +274,7 @@ def reduced(views: Views, features: Mapping[str, Any]) -> Views:
     return Views(blocks, present=views.present, ids=views.ids)
 
 
-def choose_k(data: Data, seed: int, say: Say, small_groups: bool = False) -> Selection:
+def choose_k(data: LoadedData, seed: int, say: Terminal, small_groups: bool = False) -> Selection:
     """Look for the number of clusters by the default method, whose quick version serves every number."""
     rare = METHODS[DEFAULT].rare
     views = data.views if METHODS[data.method].rare == rare else fit_and_encode(data.reading.contents, rare=rare).views
@@ -308,7 +308,7 @@ def check_small_groups(options: argparse.Namespace) -> None:
         raise UsageError(f"-k {SMALL_GROUPS} works with --method {DEFAULT}, not with {options.method}")
 
 
-def check_group_size(data: Data) -> None:
+def check_group_size(data: LoadedData) -> None:
     """Refuse small groups of more entities than the default method takes constraints for."""
     if len(data.views) > MOST_GROUPED:
         raise ValueError(

@@ -151,7 +151,7 @@ def choose_method(given: str, contents: Sequence[ViewContent], constraints: bool
     return name, reason
 
 
-def check_size(given: str, name: str, reason: str, n_entities: int, constraints: bool) -> tuple[str, str]:
+def check_n_entities(given: str, name: str, reason: str, n_entities: int, constraints: bool) -> tuple[str, str]:
     """Return the method's name and the reason after the number of entities is known."""
     if name != DEFAULT or not constraints or n_entities <= MOST_CONSTRAINED:
         return name, reason

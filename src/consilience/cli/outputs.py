@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..data import Table, Views
-from .say import Say, counted
+from .say import Terminal, count_noun
 
 DIGITS = 4  # of probabilities
 # Spreadsheets take these for the start of a formula; some of them also the full-width forms.
@@ -78,29 +78,31 @@ def guard(text: str) -> str:
     return text
 
 
-def say_guarded(n: int, say: Say, place: str = "the output") -> None:
+def note_guarded(n: int, say: Terminal, place: str = "the output") -> None:
     """Tell of ids that were changed in the table of labels."""
     if n:
         pronoun = "it" if n == 1 else "them"
-        what = counted(n, "id starts like a formula", "ids start like a formula")
+        what = count_noun(n, "id starts like a formula", "ids start like a formula")
         say.note(f"{what}: {place} has {pronoun} with a ' before, so that no spreadsheet runs {pronoun}.")
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
     """Facts as JSON that any reader takes: NaN is null."""
-    path.write_text(json.dumps(plain(facts), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(to_json_value(facts), indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """The same in JSON's own types."""
     if isinstance(value, Table):
-        return [plain(row) for row in value.rows()]
+        return [to_json_value(row) for row in value.rows()]
     if isinstance(value, Mapping):
-        return {str(name): plain(own) for name, own in value.items()}
+        return {str(name): to_json_value(own) for name, own in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
-        return [plain(own) for own in value]
+        return [to_json_value(own) for own in value]
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return to_json_value(value.item())
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     if isinstance(value, str):
@@ -108,6 +110,6 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int | bool) else str(value)
 
 
-def now() -> str:
+def format_now() -> str:
     """Date and time, of everywhere."""
     return datetime.now(UTC).isoformat(timespec="seconds")

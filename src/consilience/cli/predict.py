@@ -24,15 +24,15 @@ from ..files import (
 )
 from ..files.formats import is_table, parse_path
 from ..persist import load as load_model
-from .job import check_inputs_stay, reduced, say_left_out
+from .job import check_inputs_stay, note_left_out, reduce_views
 from .methods import METHODS
-from .outputs import has_probabilities, say_guarded, show_answers, tabulate_probabilities, write_labels
-from .say import Say, check_standard_output, printable, standard_output
+from .outputs import has_probabilities, note_guarded, show_answers, tabulate_probabilities, write_labels
+from .say import Terminal, check_standard_output, printable, standard_output
 
 BY_CHANCE = 0.001  # probability below which a number of such rows is more than chance gives
 
 
-def predict(options: argparse.Namespace, say: Say) -> None:
+def run_predict(options: argparse.Namespace, say: Terminal) -> None:
     """Read the model and the files, say which cluster each entity belongs to."""
     out = None if options.out is None else Path(options.out)
     model = parse_path(options.model)
@@ -40,13 +40,13 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         check_standard_output()
     else:
         check_output_file(out, options.force)
-        check_inputs_stay([out], options, model_file(model))
+        check_inputs_stay([out], options, find_model_file(model))
     check_pipe_is_read_once(model, options.view)
     saved = open_model(model)
     if not METHODS[saved["method"]].predicts:
         raise ValueError(f"{options.model}: --method {saved['method']} has no way to place new entities")
     with say.step("reading the files", "read the files"):
-        views, ids = read_for(saved, options, say)
+        views, ids = read_new_views(saved, options, say)
     estimator = saved["estimator"]
     with say.step("placing the entities", "placed the entities"):
         labels = np.asarray(estimator.predict(views))
@@ -61,18 +61,18 @@ def predict(options: argparse.Namespace, say: Say) -> None:
         with standard_output() as stream:
             shown = [printable(str(entity_id)) for entity_id in ids] if stream.isatty() else ids
             n_guarded = write_labels(stream, shown, columns)
-        say_guarded(n_guarded, say)
+        note_guarded(n_guarded, say)
         return
     with (
         stage_file(out, options.force) as temporary,
         temporary.open("w", newline="", encoding="utf-8", errors="replace") as file,
     ):
-        say_guarded(write_labels(file, ids, columns), say)
+        note_guarded(write_labels(file, ids, columns), say)
     say.left = f"the results are in {out}"
     say.result(f"{len(labels):,} entities placed, written to {out}")
 
 
-def find_unlike(estimator: Any, views: Views, say: Say) -> np.ndarray | None:
+def find_unlike(estimator: Any, views: Views, say: Terminal) -> np.ndarray | None:
     """Return which entities fit no cluster, None if the model cannot tell; a note says if many do not."""
     if not hasattr(estimator, "fits_no_cluster"):
         return None
@@ -92,7 +92,7 @@ def is_beyond_chance(n_unlike: int, n_rows: int, limit: float, n_fitted: int) ->
     return bool(betabinom.sf(n_unlike - 1, n_rows, below, max(1.0, n_fitted + 1 - below)) <= BY_CHANCE)
 
 
-def note_unlike(n_unlike: int, n_rows: int, limit: float, say: Say) -> None:
+def note_unlike(n_unlike: int, n_rows: int, limit: float, say: Terminal) -> None:
     """Tell of new rows that fit no cluster."""
     text = (
         f"{n_unlike:,} of {n_rows:,} new rows fit no cluster (they are less like any cluster than "
@@ -110,14 +110,14 @@ def check_pipe_is_read_once(model: Path, views: Sequence[str]) -> None:
         raise ValueError(f"{model} is a pipe, and cannot be both the model and a view: use two pipes or a file")
 
 
-def model_file(path: Path) -> Path:
+def find_model_file(path: Path) -> Path:
     """The file itself, where the folder that it lies in was named."""
     return path / "model.zip" if path.is_dir() else path
 
 
 def open_model(path: Path) -> dict[str, Any]:
     """A model that `consilience cluster` has written; the folder that it lies in will do."""
-    path = model_file(path)
+    path = find_model_file(path)
     check_complete(path.parent)
     saved = load_model(path)
     if not isinstance(saved, dict) or saved.get("what") != "consilience model":
@@ -125,11 +125,11 @@ def open_model(path: Path) -> dict[str, Any]:
     return saved
 
 
-def read_for(saved: dict[str, Any], options: argparse.Namespace, say: Say) -> tuple[Any, Any]:
+def read_new_views(saved: dict[str, Any], options: argparse.Namespace, say: Terminal) -> tuple[Any, Any]:
     """The files as the model's views, and the names of the entities."""
     usual = () if saved["id"] is None else (saved["id"],)
     with InputFiles() as inputs:
-        specs = [_with_columns(parse_view(text), saved, inputs) for text in options.view]
+        specs = [_use_model_columns(parse_view(text), saved, inputs) for text in options.view]
         kinds = {name: kind for name, kind in saved["kinds"].items() if name in {spec.name for spec in specs}}
         reading = read_files(
             specs, id_column=options.id, kinds=kinds, delimiter=options.delimiter, usual_ids=usual, inputs=inputs
@@ -139,11 +139,11 @@ def read_for(saved: dict[str, Any], options: argparse.Namespace, say: Say) -> tu
         raise ValueError(f"the model knows no view {unknown!r}; it knows {', '.join(map(repr, saved['kinds']))}")
     ids = collect_ids(reading.contents)
     prepared = encode(reading.contents, saved["parts"], ids)
-    say_left_out(prepared, say)
-    return reduced(prepared.views, saved["features"]), prepared.names
+    note_left_out(prepared, say)
+    return reduce_views(prepared.views, saved["features"]), prepared.names
 
 
-def _with_columns(spec: Any, saved: dict[str, Any], inputs: InputFiles) -> Any:
+def _use_model_columns(spec: Any, saved: dict[str, Any], inputs: InputFiles) -> Any:
     """The columns that the model was fitted on, where the user names none."""
     if spec.name is None and spec.view_name not in saved["kinds"]:
         return spec  # a file of several blocks, each with its own name

@@ -15,9 +15,9 @@ from ..assessment.assessment import UNJUDGED
 from ..assessment.reference import WORDS
 from ..data import Table
 from ..methods.common.halves import match_clusters
-from .job import Data, Fitted
+from .job import FittedRun, LoadedData
 from .methods import METHODS
-from .say import Say
+from .say import Terminal
 
 COLUMNS = {
     "views": ("view", "support", "confirmed_by", "confirmed", "trust", "share"),
@@ -27,7 +27,7 @@ NUMBERS = ("support", "trust", "share", "cluster", "size", "stability", "margin"
 OUTDATED = "The assessment of the run is of another version, and left out: run `consilience cluster` again."
 
 
-def assess_fit(data: Data, fitted: Fitted, options: argparse.Namespace, say: Say) -> Assessment | None:
+def assess_fit(data: LoadedData, fitted: FittedRun, options: argparse.Namespace, say: Terminal) -> Assessment | None:
     """Assess the model and calibrate its probabilities, unless --no-assess is given or the method cannot predict."""
     if not options.assess:
         return None
@@ -51,7 +51,7 @@ def assess_fit(data: Data, fitted: Fitted, options: argparse.Namespace, say: Say
     return assessment
 
 
-def calibrate(fitted: Fitted, say: Say) -> None:
+def calibrate(fitted: FittedRun, say: Terminal) -> None:
     """Calibrate the probabilities of a model that can do it."""
     if not hasattr(fitted.estimator, "calibrate"):
         return
@@ -110,7 +110,7 @@ def pack_assessment(assessment: Assessment | None) -> dict[str, Any] | None:
     return packed
 
 
-def unpack_assessment(packed: Any, n_entities: int, say: Say) -> Assessment | None:
+def unpack_assessment(packed: Any, n_entities: int, say: Terminal) -> Assessment | None:
     """Return the assessment that a model file holds; a note says so if this version cannot read it."""
     if packed is None:
         return None
@@ -130,9 +130,9 @@ def build_assessment(packed: Any, n_entities: int) -> Assessment:
     if other is None:
         return assessment
     left_out, rows, similarity = other["left_out"], other["rows"], float(other["similarity"])
-    check(isinstance(left_out, tuple | list) and len(left_out) > 0 and set(left_out) <= set(name_views(assessment)))
-    check(isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu" and np.isfinite(similarity))
-    check(bool(np.all((rows >= 0) & (rows < n_entities))))
+    require(isinstance(left_out, tuple | list) and len(left_out) > 0 and set(left_out) <= set(name_views(assessment)))
+    require(isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu" and np.isfinite(similarity))
+    require(bool(np.all((rows >= 0) & (rows < n_entities))))
     inner = build_assessment(other["assessment"], len(rows))
     return replace(assessment, alternative=Alternative(tuple(left_out), None, rows, inner, similarity))
 
@@ -140,30 +140,30 @@ def build_assessment(packed: Any, n_entities: int) -> Assessment:
 def check_assessment(assessment: Assessment, n_entities: int) -> None:
     """Raise ValueError unless every field has the type and length that the sentences and the report need."""
     for figure in (assessment.disagreement, assessment.ambiguity):
-        check(isinstance(figure, float | np.floating) and bool(np.isfinite(figure)))
+        require(isinstance(figure, float | np.floating) and bool(np.isfinite(figure)))
     for number in (assessment.n_assessed, assessment.n_splits, assessment.n_missing_clusters):
-        check(isinstance(number, int | np.integer))
+        require(isinstance(number, int | np.integer))
     for values in (assessment.stability, assessment.margin):
-        check(isinstance(values, np.ndarray) and values.shape == (n_entities,) and values.dtype.kind == "f")
+        require(isinstance(values, np.ndarray) and values.shape == (n_entities,) and values.dtype.kind == "f")
     for name, columns in COLUMNS.items():
         check_table(getattr(assessment, name), columns)
     names = name_views(assessment)
-    check(all(isinstance(name, str) for name in (*names, *assessment.views["confirmed_by"].tolist())))
-    check(assessment.views["confirmed"].dtype.kind == "b" and len(set(names)) == len(names))
-    check(set(assessment.views["confirmed_by"].tolist()) <= {"", *names})
-    check(is_sequence(assessment.notes) and all(isinstance(note, str) for note in assessment.notes))
+    require(all(isinstance(name, str) for name in (*names, *assessment.views["confirmed_by"].tolist())))
+    require(assessment.views["confirmed"].dtype.kind == "b" and len(set(names)) == len(names))
+    require(set(assessment.views["confirmed_by"].tolist()) <= {"", *names})
+    require(is_sequence(assessment.notes) and all(isinstance(note, str) for note in assessment.notes))
     for pairs in (assessment.copies, assessment.alike):
-        check(is_sequence(pairs) and all(is_sequence(pair) and len(pair) == 2 for pair in pairs))
-        check({name for pair in pairs for name in pair} <= set(names))
-    check(isinstance(assessment.unjudged, Mapping) and set(assessment.unjudged) <= set(names))
-    check(set(assessment.unjudged.values()) <= set(UNJUDGED))
+        require(is_sequence(pairs) and all(is_sequence(pair) and len(pair) == 2 for pair in pairs))
+        require({name for pair in pairs for name in pair} <= set(names))
+    require(isinstance(assessment.unjudged, Mapping) and set(assessment.unjudged) <= set(names))
+    require(set(assessment.unjudged.values()) <= set(UNJUDGED))
 
 
 def check_table(table: Any, columns: tuple[str, ...]) -> None:
     """Raise ValueError unless a table has the columns, all of the same length and with numbers where they belong."""
-    check(isinstance(table, Table) and set(columns) <= set(table) and table.n_rows > 0)
-    check(all(isinstance(column, np.ndarray) and column.shape == (table.n_rows,) for column in table.values()))
-    check(all(table[name].dtype.kind in "iuf" for name in columns if name in NUMBERS))
+    require(isinstance(table, Table) and set(columns) <= set(table) and table.n_rows > 0)
+    require(all(isinstance(column, np.ndarray) and column.shape == (table.n_rows,) for column in table.values()))
+    require(all(table[name].dtype.kind in "iuf" for name in columns if name in NUMBERS))
 
 
 def name_views(assessment: Assessment) -> list[str]:
@@ -176,7 +176,7 @@ def is_sequence(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def check(is_fit: bool) -> None:
+def require(is_fit: bool) -> None:
     """Raise ValueError if a value of a model file is unfit."""
     if not is_fit:
         raise ValueError("a value of the assessment is of another kind")

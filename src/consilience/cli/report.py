@@ -15,14 +15,14 @@ from ..explain import confidence
 from ..files import check_complete, check_output_file
 from ..selection import Selection
 from .cluster import FILES, build_report
-from .job import Fitted, check_inputs_stay, digest, load, reduced
+from .job import FittedRun, check_inputs_stay, compute_digest, load_data, reduce_views
 from .predict import open_model
 from .reliance import unpack_assessment
-from .say import Say
+from .say import Terminal
 from .summary import INPUTS
 
 
-def report(options: argparse.Namespace, say: Say) -> None:
+def run_report(options: argparse.Namespace, say: Terminal) -> None:
     """The model is not fitted again: the files are read anew, and must hold the same entities."""
     folder = Path(options.folder)
     out = folder / FILES[3] if options.out is None else Path(options.out)
@@ -38,14 +38,14 @@ def report(options: argparse.Namespace, say: Say) -> None:
     options.method = held["method"]
     options.command_line = facts.get("command")
     try:
-        data = replace(load(options, say), why=facts.get("method_chosen", ""))
+        data = replace(load_data(options, say), why=facts.get("method_chosen", ""))
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{error}. Run it from where the files were named from, or give --view anew") from error
     estimator = held["estimator"]
-    if digest(data.reading.contents) != held["data"]:
+    if compute_digest(data.reading.contents) != held["data"]:
         raise ValueError("the files are not as they were when the model was fitted: run `consilience cluster` again")
     selection = check_selection(held.get("selection"), say)
-    fitted = Fitted(estimator, held["features"], reduced(data.views, held["features"]), selection)
+    fitted = FittedRun(estimator, held["features"], reduce_views(data.views, held["features"]), selection)
     comparison = facts.get("comparison")
     with say.step("drawing the report", "drew the report"):
         sure = confidence(estimator, fitted.views)
@@ -56,7 +56,7 @@ def report(options: argparse.Namespace, say: Say) -> None:
     say.result(f"Written to {out}")
 
 
-def check_selection(selection: Any, say: Say) -> Selection | None:
+def check_selection(selection: Any, say: Terminal) -> Selection | None:
     """Return how the number of clusters was chosen, if the model file holds it; else a note says so."""
     if selection is None or isinstance(selection, Selection):
         return selection

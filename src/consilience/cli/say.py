@@ -20,7 +20,7 @@ def printable(text: str) -> str:
     return "".join(one if one == "\n" or one.isprintable() else f"\\x{ord(one):02x}" for one in text)
 
 
-def counted(n: int, one: str, several: str | None = None) -> str:
+def count_noun(n: int, one: str, several: str | None = None) -> str:
     """A number and what it counts, in the right number."""
     return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
@@ -70,7 +70,7 @@ def print_message(text: str) -> None:
         redirect_to_null(sys.stderr)
 
 
-class Say:
+class Terminal:
     """Speaks, keeps notes for the summary, and remembers how far the work has come."""
 
     def __init__(self, quiet: bool = False) -> None:

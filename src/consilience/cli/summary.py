@@ -14,27 +14,27 @@ from ..data import Table
 from ..explain import contested, describe_support
 from ..report.caveats import AGREEMENT_CAVEAT
 from ..report.facts import list_confirmed
-from ..report.versions import versions
-from .alone import scores
-from .constraints import kept
-from .job import Data, Fitted
+from ..report.versions import list_versions
+from .alone import score_labels
+from .constraints import count_satisfied
+from .job import FittedRun, LoadedData
 from .methods import METHODS
-from .outputs import now
+from .outputs import format_now
 from .reliance import describe_reliance
-from .say import Say, counted
+from .say import Terminal, count_noun
 
 INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "outliers", "title")
 
 
-def summarise(
-    data: Data,
-    fitted: Fitted,
+def summarize_run(
+    data: LoadedData,
+    fitted: FittedRun,
     sure: np.ndarray,
     disputed: np.ndarray,
     comparison: Table | None,
     assessment: Assessment | None,
     options: argparse.Namespace,
-    say: Say,
+    say: Terminal,
 ) -> dict[str, Any]:
     """All that a script may want to know."""
     model, views, prepared = fitted.estimator, data.views, data.prepared
@@ -77,15 +77,15 @@ def summarise(
             "sentences": list(fitted.selection.sentences),
             "table": fitted.selection.table,
         },
-        "constraints": None if data.constraints is None else kept(data.constraints, views.ids, labels),
-        "scores": None if data.classes is None else scores(data.classes[placed], labels[placed]),
+        "constraints": None if data.constraints is None else count_satisfied(data.constraints, views.ids, labels),
+        "scores": None if data.classes is None else score_labels(data.classes[placed], labels[placed]),
         "view_errors": None if data.classes is None else view_errors(data.classes, model.view_labels_),
         "comparison": comparison,
         "seconds": say.seconds,
-        "versions": versions(),
-        "when": now(),
+        "versions": list_versions(),
+        "when": format_now(),
         "command": options.command_line,
-        "inputs": inputs(options),
+        "inputs": list_inputs(options),
     }
     return facts
 
@@ -99,7 +99,7 @@ def count_contested(model: Any, assessment: Assessment | None) -> int | None:
     return int((disputed & (np.asarray(model.labels_) >= 0)).sum())
 
 
-def inputs(options: argparse.Namespace) -> dict[str, Any]:
+def list_inputs(options: argparse.Namespace) -> dict[str, Any]:
     """What `consilience report` needs to read the same files again."""
     return {name: getattr(options, name) for name in INPUTS}
 
@@ -114,16 +114,16 @@ def describe_runner_up(model: Any, classes: np.ndarray | None) -> dict[str, Any]
     return {
         "sizes": np.bincount(labels[placed]).tolist(),
         "similarity": float(normalized_mutual_info_score(model.labels_[both], labels[both])),
-        "scores": None if classes is None else scores(classes[placed], labels[placed]),
+        "scores": None if classes is None else score_labels(classes[placed], labels[placed]),
     }
 
 
 def view_errors(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> dict[str, float]:
     """How often each view errs, clusters matched one to one with the known classes."""
-    return {name: matched_error(classes[own >= 0], own[own >= 0]) for name, own in view_labels.items()}
+    return {name: compute_matched_error(classes[own >= 0], own[own >= 0]) for name, own in view_labels.items()}
 
 
-def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
+def compute_matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
     """Share of the entities of known class that are outside the class that their cluster was matched with."""
     known = classes != ""
     if not known.any():
@@ -132,7 +132,7 @@ def matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
     return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / known.sum())
 
 
-def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessment | None) -> str:
+def describe_result(facts: dict[str, Any], comparison: Table | None, assessment: Assessment | None) -> str:
     """The result in a few lines: first how far it can be relied on."""
     lines = [] if assessment is None else [*describe_reliance(assessment), ""]
     small_groups = facts["selection"] is not None and facts["selection"]["small_groups"]
@@ -141,12 +141,12 @@ def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessme
     if small_groups:
         noun, sizes = "group", count_by_size(facts["sizes"])
     lines.append(
-        f"{counted(facts['clusters'], noun)} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
+        f"{count_noun(facts['clusters'], noun)} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
         f"{sizes}{describe_outliers(facts['outliers'])}"
     )
     if len(facts["views"]) > 1 and shows_views:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
-        lines += agreement_in_words(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
+        lines += describe_agreement(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
     elif len(facts["views"]) == 1:
         lines.append("There is only one view: its clusters cannot be compared with those of another.")
     if facts["runner_up"] is not None:
@@ -167,7 +167,7 @@ def spoken(facts: dict[str, Any], comparison: Table | None, assessment: Assessme
         if errors and facts["clusters"] > 1:
             lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
     if facts["view_information"] is not None and shows_views:
-        lines += information_in_words(facts["view_information"], assessment is not None)
+        lines += describe_information(facts["view_information"], assessment is not None)
     if comparison is not None:
         lines += ["", repr(comparison)]
     return "\n".join(lines)
@@ -187,10 +187,10 @@ def count_by_size(sizes: list[int]) -> str:
 
 def describe_outliers(n_outliers: int) -> str:
     """Say how many entities fit no cluster, after the sizes."""
-    return f"; {counted(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
+    return f"; {count_noun(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
 
 
-def information_in_words(information: Table, assessed: bool) -> list[str]:
+def describe_information(information: Table, assessed: bool) -> list[str]:
     """Write the table of how well each view supports the clusters.
 
     Views that do not support them are named, unless the assessment says which views to doubt.
@@ -205,7 +205,7 @@ def information_in_words(information: Table, assessed: bool) -> list[str]:
     ]
 
 
-def agreement_in_words(pairs: np.ndarray, facts: dict[str, Any], assessed: bool) -> list[str]:
+def describe_agreement(pairs: np.ndarray, facts: dict[str, Any], assessed: bool) -> list[str]:
     """Say how far the views agree and, without an assessment, that this does not show that they are right."""
     if np.isnan(pairs).all():
         return ["No two views describe the same entity: their clusters cannot be compared."]

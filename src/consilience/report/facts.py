@@ -14,21 +14,21 @@ from ..data import Views
 from ..explain import confidence as confidence_of
 from ..explain import contested
 from ..selection import Selection
-from .markup import Html, clean, cut, join, tag, user
+from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ReportFacts:
     """A clustering and its data, as the sections need them."""
 
     model: Any
     views: Views
     title: str
     labels: np.ndarray  #: the model's clusters, -1 for none
-    said: dict[str, np.ndarray]  #: the cluster that each view gives by itself, -1 where it is missing
-    sure: np.ndarray  #: confidence, 0 to 1
-    sure_means: str  #: what confidence is with this model
-    sure_middle: str  #: what its median is called
+    view_labels: dict[str, np.ndarray]  #: the cluster that each view gives by itself, -1 where it is missing
+    confidence: np.ndarray  #: confidence, 0 to 1
+    confidence_meaning: str  #: what confidence is with this model
+    confidence_label: str  #: what its median is called
     contested: np.ndarray  #: which entities in clusters have views that contradict each other
     classes: np.ndarray | None  #: known classes, None where unknown
     class_names: Sequence[Any] | None
@@ -76,9 +76,9 @@ class Facts:
     def contested_among_confirmed(self) -> np.ndarray | None:
         """Which entities the confirmed views contest; None if there are no unconfirmed views to leave out."""
         names = list_confirmed(self.assessment)
-        if not names or not set(names) <= set(self.said):
+        if not names or not set(names) <= set(self.view_labels):
             return None
-        return contested({name: self.said[name] for name in names}) & (self.labels >= 0)
+        return contested({name: self.view_labels[name] for name in names}) & (self.labels >= 0)
 
     @cached_property
     def sizes(self) -> dict[int, int]:
@@ -98,10 +98,10 @@ class Facts:
 
     def name(self, row: int) -> str:
         """An entity's id, or its number."""
-        return str(row) if self.views.ids is None else clean(self.views.ids[row])
+        return str(row) if self.views.ids is None else clean_text(self.views.ids[row])
 
     def entity(self, row: int) -> Html:
-        return user(self.name(row))
+        return mark_user_text(self.name(row))
 
     @property
     def has_texts(self) -> bool:
@@ -109,8 +109,10 @@ class Facts:
 
     def snippet(self, row: int, most: int = 150) -> Html | None:
         """How the entity's texts begin."""
-        there = {name: _known(own[row]) for name, own in self.texts.items() if own is not None}
-        found = {name: cut(clean(str(own)[: 4 * most]), most) for name, own in there.items() if own is not None}
+        there = {name: _none_if_unknown(own[row]) for name, own in self.texts.items() if own is not None}
+        found = {
+            name: truncate(clean_text(str(own)[: 4 * most]), most) for name, own in there.items() if own is not None
+        }
         found = {name: text for name, text in found.items() if text}
         if not found:
             return None
@@ -118,7 +120,7 @@ class Facts:
         return tag(
             "span",
             (
-                tag("span", None if alone else join((tag("b", user(name)), " ")), tag("bdi", text))
+                tag("span", None if alone else join_html((tag("b", mark_user_text(name)), " ")), tag("bdi", text))
                 for name, text in found.items()
             ),
             class_="snippet",
@@ -133,7 +135,7 @@ def list_confirmed(assessment: Assessment | None) -> list[str]:
     return names if len(names) > 1 else []
 
 
-def gather(
+def collect_facts(
     model: Any,
     views: Views,
     *,
@@ -148,39 +150,39 @@ def gather(
     confidence: Any,
     assessment: Assessment | None,
     selection: Selection | None,
-) -> Facts:
+) -> ReportFacts:
     """Check what was given, and find what was not."""
     if not hasattr(model, "labels_"):
         raise ValueError(f"{type(model).__name__} has no labels_: fit it first")
     found, n = np.asarray(model.labels_), len(views)
-    _check_length("the model's labels_", found, n, "give the views that the model was fitted on")
+    _check_n_entries("the model's labels_", found, n, "give the views that the model was fitted on")
     for name, own in (texts or {}).items():
         if own is not None:
-            _check_length(f"texts of view {name!r}", own, n, "give one text an entity, None where there is none")
+            _check_n_entries(f"texts of view {name!r}", own, n, "give one text an entity, None where there is none")
     if confidence is not None:
-        _check_length("confidence", confidence, n, "give one number an entity")
+        _check_n_entries("confidence", confidence, n, "give one number an entity")
     if labels is not None:
-        _check_length("labels", labels, n, "give one class an entity, None where it is not known")
+        _check_n_entries("labels", labels, n, "give one class an entity, None where it is not known")
     if assessment is not None and not isinstance(assessment, Assessment):
         raise TypeError(f"assessment must come from cs.assess, got {type(assessment).__name__}")
     if selection is not None and not isinstance(selection, Selection):
         raise TypeError(f"selection must come from cs.select_n_clusters, got {type(selection).__name__}")
     if assessment is not None:
-        _check_length("assessment", assessment.stability, n, "give the assessment of this model and these views")
-    means, middle = _meaning(model, confidence)
+        _check_n_entries("assessment", assessment.stability, n, "give the assessment of this model and these views")
+    means, middle = _describe_confidence(model, confidence)
     said = {name: np.asarray(own) for name, own in getattr(model, "view_labels_", {}).items()}
     sure = confidence_of(model, views) if confidence is None else np.asarray(confidence, dtype=np.float64)
-    return Facts(
+    return ReportFacts(
         model=model,
         views=views,
-        title=clean(title) if title else _make_title(model, selection),
+        title=clean_text(title) if title else _make_title(model, selection),
         labels=found,
-        said=said,
-        sure=np.where(found >= 0, np.clip(np.nan_to_num(sure), 0, 1), 0.0),
-        sure_means=means,
-        sure_middle=middle,
+        view_labels=said,
+        confidence=np.where(found >= 0, np.clip(np.nan_to_num(sure), 0, 1), 0.0),
+        confidence_meaning=means,
+        confidence_label=middle,
         contested=contested(said) & (found >= 0) if said else np.zeros(n, bool),
-        classes=None if labels is None else np.array([_known(own) for own in labels], dtype=object),
+        classes=None if labels is None else np.array([_none_if_unknown(own) for own in labels], dtype=object),
         class_names=class_names,
         comparison=comparison,
         command=command,
@@ -201,18 +203,18 @@ def _make_title(model: Any, selection: Selection | None) -> str:
     return f"{type(model).__name__}: {n_clusters} cluster{'' if n_clusters == 1 else 's'}"
 
 
-def _check_length(what: str, values: Any, n: int, remedy: str) -> None:
+def _check_n_entries(what: str, values: Any, n: int, remedy: str) -> None:
     if len(values) != n:
         raise ValueError(f"{what}: {len(values)} entries for {n} entities; {remedy}")
 
 
-def _known(own: Any) -> Any:
+def _none_if_unknown(own: Any) -> Any:
     """A class or text, or None for the ways in which files say that there is none."""
     own = own.item() if isinstance(own, np.generic) else own
     return None if own is None or own != own or own == "" else own
 
 
-def _meaning(model: Any, confidence: Any) -> tuple[str, str]:
+def _describe_confidence(model: Any, confidence: Any) -> tuple[str, str]:
     """What confidence is, to follow “Confidence is …”, and what to call its median."""
     if confidence is not None:
         return "as given with the data, from 0 to 1", "median of those given"

@@ -17,19 +17,19 @@ ARRAYS = {"i2": "Int16Array", "u2": "Uint16Array", "i4": "Int32Array"}
 
 def pack_numbers(values: Any, kind: str) -> dict[str, str]:
     """Whole numbers as a typed array of the browser: deflated, in letters."""
-    return {"array": ARRAYS[kind], "data": _letters(np.ascontiguousarray(values, dtype=f"<{kind}").tobytes())}
+    return {"array": ARRAYS[kind], "data": _compress(np.ascontiguousarray(values, dtype=f"<{kind}").tobytes())}
 
 
 def pack_names(names: Sequence[str]) -> dict[str, str]:
     """Names that hold no line break, one a line."""
-    return {"array": "names", "data": _letters("\n".join(names).encode("utf-8", "replace"))}
+    return {"array": "names", "data": _compress("\n".join(names).encode("utf-8", "replace"))}
 
 
-def _letters(content: bytes) -> str:
+def _compress(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
 
 
-def size(column: Mapping[str, str]) -> int:
+def packed_size(column: Mapping[str, str]) -> int:
     """Bytes that a packed column takes in the page."""
     return len(column["data"]) + 100
 

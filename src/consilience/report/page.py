@@ -7,10 +7,10 @@ import hashlib
 from datetime import UTC, datetime
 from importlib.resources import files
 
-from .facts import Facts
+from .facts import ReportFacts
 from .markup import Html, tag
 from .pack import data_block
-from .sections import Section, before_search, search
+from .sections import Section, build_search, build_sections
 
 MOST_BYTES = 5_000_000
 ICON = (
@@ -19,35 +19,43 @@ ICON = (
 )
 
 
-def page(facts: Facts) -> str:
+def build_page(facts: ReportFacts) -> str:
     """The whole document."""
-    style, script = _part("style.css"), _part("script.js")
-    sections, maps = before_search(facts)
+    style, script = _read_asset("style.css"), _read_asset("script.js")
+    sections, maps = build_sections(facts)
     written = sum(len(part.encode("utf-8")) for part in (style, script, *(own.body for own in sections)))
-    found, entities = search(facts, MOST_BYTES - written - len(str(data_block(maps))) - 20_000)
+    found, entities = build_search(facts, MOST_BYTES - written - len(str(data_block(maps))) - 20_000)
     at = next(i for i, own in enumerate(sections) if own.id == "method")
     sections = [*sections[:at], found, *sections[at:]]
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
-        _top(),
-        tag("div", _contents(sections), tag("main", (_section(own) for own in sections), id="main"), class_="page"),
-        tag("footer", tag("p", "Made by consilience on ", _today(), ". The page needs no network and sends nothing.")),
+        _build_header(),
+        tag(
+            "div",
+            _build_navigation(sections),
+            tag("main", (_wrap_section(own) for own in sections), id="main"),
+            class_="page",
+        ),
+        tag(
+            "footer",
+            tag("p", "Made by consilience on ", _format_date(), ". The page needs no network and sends nothing."),
+        ),
         data_block({**maps, **entities}),
         tag("script", script),
     )
-    return f"<!doctype html>\n{tag('html', _head(facts, style, script), body, lang='en')}\n"
+    return f"<!doctype html>\n{tag('html', _build_head(facts, style, script), body, lang='en')}\n"
 
 
-def _part(name: str) -> Html:
+def _read_asset(name: str) -> Html:
     return Html((files(__package__) / name).read_text(encoding="utf-8"))
 
 
-def _head(facts: Facts, style: Html, script: Html) -> Html:
+def _build_head(facts: ReportFacts, style: Html, script: Html) -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy(script)),
+        tag("meta", http_equiv="Content-Security-Policy", content=write_content_policy(script)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content="consilience"),
@@ -57,7 +65,7 @@ def _head(facts: Facts, style: Html, script: Html) -> Html:
     )
 
 
-def policy(script: str) -> str:
+def write_content_policy(script: str) -> str:
     """What the page may do: show itself and run its one script, and nothing else."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
@@ -66,21 +74,21 @@ def policy(script: str) -> str:
     )
 
 
-def _today() -> Html:
+def _format_date() -> Html:
     """The one place of the page that differs from day to day."""
     now = datetime.now(UTC)
     return tag("time", f"{now.day} {now:%B %Y, %H:%M} UTC", datetime=now.strftime("%Y-%m-%dT%H:%MZ"))
 
 
-def _top() -> Html:
+def _build_header() -> Html:
     toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colours")
     return tag("header", tag("p", tag("a", "consilience", href="#summary"), class_="mark"), toggle, class_="top")
 
 
-def _contents(sections: list[Section]) -> Html:
+def _build_navigation(sections: list[Section]) -> Html:
     links = (tag("li", tag("a", own.short, href=f"#{own.id}")) for own in sections)
     return tag("nav", tag("ol", links), aria_label="Contents")
 
 
-def _section(own: Section) -> Html:
+def _wrap_section(own: Section) -> Html:
     return tag("section", own.heading, own.body, id=own.id, aria_labelledby=f"{own.id}-title")

@@ -11,8 +11,8 @@ from ..assessment import Assessment
 from ..data import Views
 from ..files.write import check_output_file, stage_file
 from ..selection import Selection
-from .facts import gather
-from .page import page
+from .facts import collect_facts
+from .page import build_page
 
 
 class Report:
@@ -79,7 +79,7 @@ class Report:
         assessment: Assessment | None = None,
         selection: Selection | None = None,
     ) -> None:
-        self._facts = gather(
+        self._facts = collect_facts(
             model,
             views,
             title=title,
@@ -97,7 +97,7 @@ class Report:
 
     def to_html(self) -> str:
         """The page. The same clustering gives the same page, but for the date in it."""
-        return page(self._facts)
+        return build_page(self._facts)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the page to a file, whole or not at all.

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..facts import Facts
-from .agreement import agreement
-from .classes import classes
-from .clusters import clusters
-from .comparison import comparison
-from .contested import contested
-from .data import data
-from .information import information
-from .maps import maps
-from .method import method
-from .reliance import reliance
-from .search import search
+from ..facts import ReportFacts
+from .agreement import build_agreement
+from .classes import build_classes
+from .clusters import build_clusters
+from .comparison import build_comparison
+from .contested import build_contested
+from .data import build_data
+from .information import build_information
+from .maps import build_maps
+from .method import build_method
+from .reliance import build_reliance
+from .search import build_search
 from .section import Section
-from .selection import selection
-from .summary import summary
+from .selection import build_selection
+from .summary import build_summary
 
-__all__ = ["Section", "before_search", "search"]
+__all__ = ["Section", "build_search", "build_sections"]
 
 
-def before_search(facts: Facts) -> tuple[list[Section], dict[str, Any]]:
+def build_sections(facts: ReportFacts) -> tuple[list[Section], dict[str, Any]]:
     """Every section but the search, which takes the room that these leave, and the data that the maps draw.
 
     Sections about how the views agree are left out where that tells nothing.
     """
-    found_maps, drawn = maps(facts)
+    found_maps, drawn = build_maps(facts)
     shown = facts.shows_views
     sections = [
-        summary(facts),
-        reliance(facts),
-        data(facts),
-        clusters(facts),
-        selection(facts),
-        agreement(facts) if shown else None,
-        information(facts) if shown else None,
+        build_summary(facts),
+        build_reliance(facts),
+        build_data(facts),
+        build_clusters(facts),
+        build_selection(facts),
+        build_agreement(facts) if shown else None,
+        build_information(facts) if shown else None,
         found_maps,
-        contested(facts) if shown else None,
-        classes(facts),
-        comparison(facts) if shown else None,
-        method(facts),
+        build_contested(facts) if shown else None,
+        build_classes(facts),
+        build_comparison(facts) if shown else None,
+        build_method(facts),
     ]
     return [own for own in sections if own is not None], drawn

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..caveats import AGREEMENT_CAVEAT
-from ..charts import bar, heat, line, table
-from ..facts import Facts
-from ..markup import Html, counted, decimal, join, share, tag, user
+from ..charts import build_table, draw_bar, draw_line, shade_cell
+from ..facts import ReportFacts
+from ..markup import Html, format_count, format_decimal, format_share, join_html, mark_user_text, tag
 from .section import Section
 
 COURSE = {  # columns of a history that say how it went, with their names
@@ -24,73 +24,79 @@ COURSE = {  # columns of a history that say how it went, with their names
 }
 
 
-def agreement(facts: Facts) -> Section:
+def build_agreement(facts: ReportFacts) -> Section:
     """The agreement of each pair, its caveat, the views' weights and the course of the rounds."""
-    body = join((_pairs(facts), _caveat(facts), _weights(facts), _course(facts)))
+    body = join_html((_tabulate_pairs(facts), _caveat(facts), _tabulate_weights(facts), _describe_rounds(facts)))
     return Section("agreement", "Agreement", "How far the views agree", body)
 
 
-def _pairs(facts: Facts) -> Html:
+def _tabulate_pairs(facts: ReportFacts) -> Html:
     if facts.agreement is None:
         return tag("p", "With one view there is no other to agree with.")
-    names = list(facts.said)
+    names = list(facts.view_labels)
     rows = [
-        [tag("th", user(name, 24), scope="row"), *(_cell(rate, a == b) for b, rate in enumerate(rates))]
+        [
+            tag("th", mark_user_text(name, 24), scope="row"),
+            *(_build_pair_cell(rate, a == b) for b, rate in enumerate(rates)),
+        ]
         for a, (name, rates) in enumerate(zip(names, facts.agreement, strict=True))
     ]
-    head = ("", *(user(name, 24) for name in names))
-    return join(
+    head = ("", *(mark_user_text(name, 24) for name in names))
+    return join_html(
         (
             tag("p", "Each view gives every entity that it describes a cluster of its own. The table shows for how "
                 "many of the entities that two views both describe they give the same: the deeper the colour, the "
                 "more."),
-            table("Share of entities that two views put into the same cluster", head, rows, class_="square"),
+            build_table("Share of entities that two views put into the same cluster", head, rows, class_="square"),
         )
     )  # fmt: skip
 
 
-def _cell(rate: float, diagonal: bool) -> Html:
+def _build_pair_cell(rate: float, diagonal: bool) -> Html:
     if diagonal:
         return tag("td", "·", class_="diagonal")
-    return heat(share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no entity has both")
+    return shade_cell(format_share(float(rate)), float(rate)) if np.isfinite(rate) else tag("td", "no entity has both")
 
 
-def _caveat(facts: Facts) -> Html | None:
+def _caveat(facts: ReportFacts) -> Html | None:
     """A sentence against reading agreement as evidence that the clusters are right."""
     return None if facts.agreement is None else tag("p", AGREEMENT_CAVEAT, class_="callout")
 
 
-def _weights(facts: Facts) -> Html | None:
+def _tabulate_weights(facts: ReportFacts) -> Html | None:
     weights: Mapping[str, float] | None = getattr(facts.model, "view_weights_", None)
     if not weights:
         return None
     most = max((abs(float(own)) for own in weights.values()), default=0) or 1
     rows = [
         [
-            tag("th", user(name), scope="row"),
-            tag("td", tag("span", bar(abs(float(own)) / most), decimal(float(own)), class_="measured")),
+            tag("th", mark_user_text(name), scope="row"),
+            tag("td", tag("span", draw_bar(abs(float(own)) / most), format_decimal(float(own)), class_="measured")),
         ]
         for name, own in weights.items()
     ]
-    return join(
-        (tag("h3", "What each view counts for"), table("Weights of the views", ("View", "Weight"), rows, "narrow"))
+    return join_html(
+        (
+            tag("h3", "What each view counts for"),
+            build_table("Weights of the views", ("View", "Weight"), rows, "narrow"),
+        )
     )
 
 
-def _course(facts: Facts) -> Html | None:
+def _describe_rounds(facts: ReportFacts) -> Html | None:
     """How the rounds went."""
     history, n_rounds = getattr(facts.model, "history_", None), getattr(facts.model, "n_iter_", None)
     if n_rounds is None:
         return None
     settled = getattr(facts.model, "converged_", None)
     ended = "" if settled is None or not n_rounds else " and settled" if settled else " and did not settle"
-    words = f"The model took {counted(n_rounds, 'round') if n_rounds else 'no rounds'}{ended}."
-    return join(
-        (tag("h3", "How the rounds went"), tag("p", words), tag("div", _curves(history or {}), class_="curves"))
+    words = f"The model took {format_count(n_rounds, 'round') if n_rounds else 'no rounds'}{ended}."
+    return join_html(
+        (tag("h3", "How the rounds went"), tag("p", words), tag("div", _draw_curves(history or {}), class_="curves"))
     )
 
 
-def _curves(history: Mapping[str, Any]) -> list[Html]:
+def _draw_curves(history: Mapping[str, Any]) -> list[Html]:
     first = int(history["round"][0]) if len(history.get("round", ())) else 1
-    found = (line(history[key], name, first) for key, name in COURSE.items() if key in history)
+    found = (draw_line(history[key], name, first) for key, name in COURSE.items() if key in history)
     return [own for own in found if own is not None]

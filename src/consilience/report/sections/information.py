@@ -5,26 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from ...explain import describe_support
-from ..charts import bar, chip, heat, table
-from ..facts import Facts
-from ..markup import Html, count, decimal, join, share, tag, user
+from ..charts import build_table, draw_bar, draw_cluster, shade_cell
+from ..facts import ReportFacts
+from ..markup import Html, format_decimal, format_integer, format_share, join_html, mark_user_text, tag
 from .section import Section
 
 MOST_LETTERS = 600  # of the sentence about the views
 MOST_CLUSTERS = 20  # of either grouping that the table of both shows
 
 
-def information(facts: Facts) -> Section | None:
+def build_information(facts: ReportFacts) -> Section | None:
     """A bar per view, a sentence about views that do not support the clusters, and the second grouping."""
     view_information = getattr(facts.model, "view_information_", None)
     if view_information is None or len(facts.sizes) < 2:  # one cluster needs no support
         return None
     rows = [
         [
-            tag("th", user(name), scope="row"),
-            tag("td", tag("span", bar(part), share(part), class_="measured")),
-            tag("td", decimal(bits)),
-            tag("td", decimal(baseline)),
+            tag("th", mark_user_text(name), scope="row"),
+            tag("td", tag("span", draw_bar(part), format_share(part), class_="measured")),
+            tag("td", format_decimal(bits)),
+            tag("td", format_decimal(baseline)),
         ]
         for name, bits, baseline, part in zip(
             *(np.asarray(view_information[column]).tolist() for column in ("view", "bits", "baseline", "share")),
@@ -33,21 +33,21 @@ def information(facts: Facts) -> Section | None:
     ]
     # with an assessment, its sentences are those about views to doubt
     support = describe_support(view_information) if facts.assessment is None else None
-    body = join(
+    body = join_html(
         (
             tag("p", "Each view predicts the cluster of every entity from the other entities. The more these "
                 "predictions tell about the clusters, the better the view supports them. 100% would be a view that "
                 "predicts every cluster; 0% a view that does no better than chance."),
-            table("Information of each view about the clusters",
+            build_table("Information of each view about the clusters",
                   ("View", "Share of the maximum", "Bits", "Bits by chance"), rows, "narrow"),
-            tag("p", user(support, MOST_LETTERS), class_="callout") if support else None,
-            _second_grouping(facts),
+            tag("p", mark_user_text(support, MOST_LETTERS), class_="callout") if support else None,
+            _describe_second_grouping(facts),
         )
     )  # fmt: skip
     return Section("information", "Support", "How well each view supports the clusters", body)
 
 
-def _second_grouping(facts: Facts) -> Html | None:
+def _describe_second_grouping(facts: ReportFacts) -> Html | None:
     """The grouping that the views support as well as the clusters, and which entities the two share."""
     labels = getattr(facts.model, "runner_up_", None)
     if labels is None:
@@ -55,14 +55,17 @@ def _second_grouping(facts: Facts) -> Html | None:
     numbers, sizes = np.unique(labels[labels >= 0], return_counts=True)
     words = (
         "Two groupings are equally supported by your views: the clusters of this page, and another with groups of "
-        f"{', '.join(map(count, sizes[:MOST_CLUSTERS].tolist()))}{' ...' if len(sizes) > MOST_CLUSTERS else ''} "
+        f"{', '.join(map(format_integer, sizes[:MOST_CLUSTERS].tolist()))}"
+        f"{' ...' if len(sizes) > MOST_CLUSTERS else ''} "
         "entities. The data cannot say which of them you want. The other is in "
         + ("the column “alternative” of labels.csv." if facts.is_command else "the model's attribute runner_up_.")
     )
-    return join((tag("h3", "A second grouping"), tag("p", words, class_="callout"), _both(facts, labels, numbers)))
+    return join_html(
+        (tag("h3", "A second grouping"), tag("p", words, class_="callout"), _tabulate_overlap(facts, labels, numbers))
+    )
 
 
-def _both(facts: Facts, labels: np.ndarray, numbers: np.ndarray) -> Html | None:
+def _tabulate_overlap(facts: ReportFacts, labels: np.ndarray, numbers: np.ndarray) -> Html | None:
     """How many entities each cluster shares with each group of the second grouping."""
     if max(len(numbers), len(facts.sizes)) > MOST_CLUSTERS:
         return None
@@ -72,7 +75,10 @@ def _both(facts: Facts, labels: np.ndarray, numbers: np.ndarray) -> Html | None:
     counts = counts[sorted(facts.sizes)][:, numbers]
     head = ("Cluster", *(f"alternative {number}" for number in numbers.tolist()))
     rows = [
-        [tag("th", chip(cluster), scope="row"), *(heat(count(n), n / max(1, row.sum())) for n in row.tolist())]
+        [
+            tag("th", draw_cluster(cluster), scope="row"),
+            *(shade_cell(format_integer(n), n / max(1, row.sum())) for n in row.tolist()),
+        ]
         for cluster, row in zip(sorted(facts.sizes), counts, strict=True)
     ]
-    return table("Entities of each cluster in each group of the second grouping", head, rows, class_="square")
+    return build_table("Entities of each cluster in each group of the second grouping", head, rows, class_="square")

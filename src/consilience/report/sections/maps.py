@@ -8,9 +8,9 @@ import numpy as np
 
 from ...data import Views
 from ...explain import embed
-from ..charts import chip
-from ..facts import Facts
-from ..markup import Html, clean, count, counted, cut, join, tag, user
+from ..charts import draw_cluster
+from ..facts import ReportFacts
+from ..markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
 from ..pack import pack_numbers
 from .section import Section
 
@@ -20,28 +20,31 @@ MOST_VIEWS = 12
 NOWHERE = 65535  # of an entity that lacks the view
 
 
-def maps(facts: Facts) -> tuple[Section, dict[str, Any]]:
+def build_maps(facts: ReportFacts) -> tuple[Section, dict[str, Any]]:
     """A canvas a view, one list of clusters for all of them, and the points."""
-    rows = sample(facts.labels)
+    rows = sample_entities(facts.labels)
     some = facts.views[rows]
     names = [name for v, name in enumerate(facts.views.names) if some.present[:, v].sum() >= 3][:MOST_VIEWS]
-    body = join(
+    body = join_html(
         (
-            tag("p", _explained(facts, len(rows))),
+            tag("p", _explain_maps(facts, len(rows))),
             tag("p", "The maps need JavaScript.", class_="note without-js"),
-            _legend(facts),
-            tag("div", (_figure(i, name) for i, name in enumerate(names)), class_="maps"),
-            tag("p", f"Shown are {len(names)} of {counted(facts.views.n_views, 'view')}; the others have too few "
+            _build_legend(facts),
+            tag("div", (_build_map(i, name) for i, name in enumerate(names)), class_="maps"),
+            tag("p", f"Shown are {len(names)} of {format_count(facts.views.n_views, 'view')}; the others have too few "
                 "entities, or came after the first dozen.", class_="note")
             if len(names) < facts.views.n_views else None,
         )
     )  # fmt: skip
     points = {"rows": pack_numbers(rows, "i4"), "cluster": pack_numbers(facts.labels[rows], "i2")}
-    drawn = [{"name": cut(clean(name), 60), "place": pack_numbers(_place(some, name), "u2")} for name in names]
+    drawn = [
+        {"name": truncate(clean_text(name), 60), "place": pack_numbers(_locate_points(some, name), "u2")}
+        for name in names
+    ]
     return Section("map", "Map", "The views as maps", body), {"points": points, "maps": drawn}
 
 
-def sample(labels: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
+def sample_entities(labels: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
     """Rows to show: all, or of each cluster its share, of small ones a few at least."""
     if len(labels) <= most:
         return np.arange(len(labels))
@@ -55,12 +58,12 @@ def sample(labels: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
     return np.sort(np.concatenate(chosen))
 
 
-def _place(views: Views, name: str) -> np.ndarray:
+def _locate_points(views: Views, name: str) -> np.ndarray:
     """(n, 2) places in whole numbers, each axis from one end of the map to the other."""
     with np.errstate(all="ignore"):  # a view whose rows are all the same spans nothing
         place = embed(views, name)
     there = np.isfinite(place).all(axis=1)
-    near = _drawn_in(place[there])
+    near = _pull_in_outliers(place[there])
     low, high = near.min(axis=0), near.max(axis=0)
     unit = np.where(high > low, (near - low) / np.where(high > low, high - low, 1), 0.5)
     whole = np.full(place.shape, NOWHERE)
@@ -68,15 +71,15 @@ def _place(views: Views, name: str) -> np.ndarray:
     return whole
 
 
-def _drawn_in(place: np.ndarray) -> np.ndarray:
+def _pull_in_outliers(place: np.ndarray) -> np.ndarray:
     """Places with outliers drawn nearer, which would leave the others no room: beyond the usual spread, logarithms."""
     off = place - np.median(place, axis=0)
     spread = np.array([np.median(own[own > 0]) if own.any() else 1.0 for own in np.abs(off).T])
     return np.arcsinh(off / (2 * spread))
 
 
-def _explained(facts: Facts, n_shown: int) -> str:
-    all_of_them = "All entities are" if n_shown == facts.n else f"A sample of {count(n_shown)} entities is"
+def _explain_maps(facts: ReportFacts, n_shown: int) -> str:
+    all_of_them = "All entities are" if n_shown == facts.n else f"A sample of {format_integer(n_shown)} entities is"
     return (
         f"{all_of_them} shown where the view puts them: each map is the plane that shows most of that view alone. "
         "Clusters that lie apart in one map and mix in another are told apart by one view only. Points far out "
@@ -84,11 +87,11 @@ def _explained(facts: Facts, n_shown: int) -> str:
     )
 
 
-def _legend(facts: Facts) -> Html:
+def _build_legend(facts: ReportFacts) -> Html:
     """Buttons that pick a cluster out; the script reads the colours from their signs."""
     numbers = [c for c in (*sorted(facts.sizes), -1) if c >= 0 or (facts.labels < 0).any()]
     buttons = (
-        tag("button", chip(c), type="button", aria_pressed="false", data_cluster=c, aria_label=_called(c))
+        tag("button", draw_cluster(c), type="button", aria_pressed="false", data_cluster=c, aria_label=_called(c))
         for c in numbers
     )
     return tag("div", buttons, id="legend", class_="legend needs-js", role="group", aria_label="Clusters")
@@ -98,9 +101,12 @@ def _called(c: int) -> str:
     return f"Cluster {c}" if c >= 0 else "No cluster"
 
 
-def _figure(i: int, name: str) -> Html:
-    canvas = tag("canvas", id=f"map-{i}", role="img", aria_label=f"Map of view {clean(name)}")
+def _build_map(i: int, name: str) -> Html:
+    canvas = tag("canvas", id=f"map-{i}", role="img", aria_label=f"Map of view {clean_text(name)}")
     hover = tag("div", class_="hover", hidden=True)
     return tag(
-        "figure", tag("figcaption", user(name)), tag("div", canvas, hover, class_="frame"), class_="map needs-js"
+        "figure",
+        tag("figcaption", mark_user_text(name)),
+        tag("div", canvas, hover, class_="frame"),
+        class_="map needs-js",
     )

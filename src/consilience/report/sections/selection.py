@@ -7,30 +7,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...data import Table
-from ..charts import bar, table
-from ..facts import Facts
-from ..markup import Html, count, decimal, join, share, tag
+from ..charts import build_table, draw_bar
+from ..facts import ReportFacts
+from ..markup import Html, format_decimal, format_integer, format_share, join_html, tag
 from .section import Section
 
 
-def selection(facts: Facts) -> Section | None:
+def build_selection(facts: ReportFacts) -> Section | None:
     """The supported numbers with a sentence each, and the figures of every number that was tried."""
     chosen = facts.selection
     if chosen is None:
         return None
     is_curve = "score" in chosen.table
-    body = join(
+    body = join_html(
         (
             tag("p", chosen.reason, class_="callout"),
             tag("ul", (tag("li", sentence) for sentence in chosen.sentences)) if chosen.sentences else None,
-            _explain() if is_curve else None,
+            _explain_selection() if is_curve else None,
             _tabulate_numbers(chosen.table, chosen.supported) if is_curve else _tabulate_sizes(chosen.table),
         )
     )
     return Section("selection", "How many", "How many clusters?", body)
 
 
-def _explain() -> Html:
+def _explain_selection() -> Html:
     return tag(
         "p",
         "Without known classes no rule knows the number of clusters. A number is supported if each view and the others "
@@ -49,24 +49,27 @@ def _tabulate_numbers(figures: Table, supported: Sequence[int]) -> Html:
         number = int(row["n_clusters"])
         name = tag("strong", str(number), " supported") if number in supported else str(number)
         part = float(row["score"]) / highest
-        score: str = decimal(float(row["score"]))  # without support the highest is no standard for the others
+        score: str = format_decimal(float(row["score"]))  # without support the highest is no standard for the others
         if is_supported:
-            score = tag("span", bar(part), share(part), class_="measured")
+            score = tag("span", draw_bar(part), format_share(part), class_="measured")
         beyond = max(0.0, float(row["information"]) - float(row["by_chance"]))
         reasons = [float(row["modularity"])] if one_view else [float(row["agreement"]), beyond]
         rows.append(
             [
                 tag("th", name, scope="row"),
                 tag("td", score),
-                *(tag("td", decimal(value)) for value in (*reasons, float(row["stability"]))),
+                *(tag("td", format_decimal(value)) for value in (*reasons, float(row["stability"]))),
             ]
         )
     heads = ("Modularity",) if one_view else ("Agreement", "Bits beyond chance")
     class_ = "narrow long" if len(rows) > 20 else "narrow"
     score_head = "Score, of the highest" if is_supported else "Score"
-    return table("Numbers of clusters", ("Clusters", score_head, *heads, "Stability"), rows, class_)
+    return build_table("Numbers of clusters", ("Clusters", score_head, *heads, "Stability"), rows, class_)
 
 
 def _tabulate_sizes(sizes: Table) -> Html:
-    rows = [[tag("th", count(row["size"]), scope="row"), tag("td", count(row["groups"]))] for row in sizes.rows()]
-    return table("Groups by their number of entities", ("Entities per group", "Groups"), rows, "narrow")
+    rows = [
+        [tag("th", format_integer(row["size"]), scope="row"), tag("td", format_integer(row["groups"]))]
+        for row in sizes.rows()
+    ]
+    return build_table("Groups by their number of entities", ("Entities per group", "Groups"), rows, "narrow")
