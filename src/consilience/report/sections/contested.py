@@ -40,7 +40,8 @@ def build_contested(facts: ReportFacts) -> Section:
         (
             tag("p", words),
             build_table(name, head, [_build_entity_row(facts, row) for row in shown.tolist()], class_="entities long"),
-            tag("p", f"{format_integer(left)} more, with higher confidence, are in the table of all entities.", class_="note") if left else None,
+            tag("p", f"{format_integer(left)} more, with higher confidence, are in the table of all entities.",
+                class_="note") if left else None,
         )
     )  # fmt: skip
     return Section("contested", "Contested", "Contested entities", body)
