@@ -278,7 +278,7 @@ def test_fit_refuses(make, spoil, message):
     ("new", "message"),
     [
         ({"links": np.ones((5, 3))}, "view 'links' has 3 columns, but had 4 in fit"),
-        ({"pictures": np.ones((5, 3))}, "none of the views 'pictures' was there in fit"),
+        ({"pictures": np.ones((5, 3))}, "none of the views 'pictures' was in fit"),
         ({"text": np.full((5, 3), np.nan)}, r"entity 0 has none of the views \(5 such\)"),
     ],
     ids=["columns", "views", "no view"],
@@ -295,7 +295,7 @@ def test_predict_refuses(make, new, message):
     ("options", "message"),
     [
         ({"n_clusters": 0}, "'n_clusters' parameter"),
-        ({"n_clusters": 91}, "n_clusters=91 is more than the 90 entities there are"),
+        ({"n_clusters": 91}, "n_clusters=91 is more than the 90 entities"),
         ({"affinity": "rbf"}, "'affinity' parameter"),
         ({"assign_labels": "guess"}, "'assign_labels' parameter"),
         ({"n_jobs": 0}, "n_jobs=0 has no meaning"),

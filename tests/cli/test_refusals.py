@@ -242,7 +242,7 @@ def broken_gzip(folder):
 
 def more_clusters_than_entities(folder):
     np.save(folder / "x.npy", np.random.default_rng(0).normal(size=(2, 2)))
-    return ["--view", folder / "x.npy"], "n_clusters=3 is more than the 2 entities there are"
+    return ["--view", folder / "x.npy"], "n_clusters=3 is more than the 2 entities"
 
 
 WRONG = [

@@ -98,7 +98,7 @@ def test_n_clusters_that_is_no_number_of_clusters(estimator, k):
 @every_estimator
 def test_more_clusters_than_entities(estimator):
     with pytest.raises(
-        ValueError, match=r"n_clusters=21 is more than the 20 entities there are .*: ask for fewer clusters"
+        ValueError, match=r"n_clusters=21 is more than the 20 entities .*: ask for fewer clusters"
     ):
         estimator(n_clusters=21).fit(two_blocks())
 
@@ -155,9 +155,9 @@ def test_init_that_does_not_fit(estimator, init, message):
         ({"links": np.ones((5, 3))}, "view 'links' has 3 columns, but had 4 in fit: give the same columns"),
         (
             {"pictures": np.ones((5, 3))},
-            "none of the views 'pictures' was there in fit: give at least one of 'text', 'links'",
+            "none of the views 'pictures' was in fit: give at least one of 'text', 'links'",
         ),
-        ({"text": np.ones((5, 3)), "pictures": np.ones((5, 3))}, "view 'pictures' was not there in fit: leave it out"),
+        ({"text": np.ones((5, 3)), "pictures": np.ones((5, 3))}, "view 'pictures' was not in fit: leave it out"),
         ([np.ones((5, 3))], "1 views without names, but .* was fitted on 2: give those that are there by name"),
         ({"text": np.full((5, 3), np.nan)}, r"entity 0 has none of the views \(5 such\)"),
     ],

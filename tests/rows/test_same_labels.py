@@ -180,7 +180,7 @@ def test_room_of_another_shape_is_refused_before_it_is_written(make, room, shape
 def test_room_that_is_too_narrow_for_the_labels_is_refused_before_it_is_written(make):
     blocks, _ = made("complete")
     out = np.full(240, True)
-    with pytest.raises(ValueError, match="out has to hold numbers such as 2, which do not fit bool: give a wider type"):
+    with pytest.raises(ValueError, match="out must hold numbers such as 2, which do not fit bool: give a wider type"):
         fitted(make(), blocks).predict(blocks, out=out)
     assert out.all()
 
@@ -190,7 +190,7 @@ def test_room_for_probabilities_has_a_column_a_cluster_and_fractions():
     model = fitted(ESTIMATORS["co-em"](), blocks)
     with pytest.raises(ValueError, match=r"shape \(240, 3\) for 240 entities, got shape \(240,\)"):
         model.predict_proba(blocks, out=np.zeros(240))
-    with pytest.raises(ValueError, match=r"out has to hold numbers such as 0\.5, which do not fit int64"):
+    with pytest.raises(ValueError, match=r"out must hold numbers such as 0\.5, which do not fit int64"):
         model.predict_proba(blocks, out=np.zeros((240, K), np.int64))
 
 

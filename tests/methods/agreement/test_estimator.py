@@ -444,7 +444,7 @@ def test_as_many_clusters_as_entities():
     with pytest.warns(UserWarning, match="fewer than 4 per cluster"):
         model = fit(views, 12)
     assert sorted(model.labels_) == list(range(12))
-    with pytest.raises(ValueError, match=r"n_clusters=13 is more than the 12 entities there are .*fewer clusters"):
+    with pytest.raises(ValueError, match=r"n_clusters=13 is more than the 12 entities .*fewer clusters"):
         fit(views, 13)
 
 

@@ -122,7 +122,7 @@ def test_what_is_stored_is_of_the_batch(make):
 @every_estimator
 def test_an_empty_batch_is_refused_and_changes_nothing(make):
     views, _ = blobs()
-    with pytest.raises(ValueError, match="there are no entities to learn from: give some"):
+    with pytest.raises(ValueError, match="there are no entities to learn from: give at least one"):
         make().partial_fit(views[:0])
     model = make().partial_fit(views)
     before = pickle.dumps(model)
@@ -248,7 +248,7 @@ REFUSED = {
     "another width": (lambda views: views.map(lambda X: X[:, :2]), "view 'view0' has 2 columns, but had 4 in fit"),
     "NaN": (lambda views: spoilt(views, np.nan), "view 'view1' has NaN or infinity in row 0"),
     "huge": (lambda views: spoilt(views, 1e200), "view 'view1' has numbers up to 1e+200"),
-    "another view": (lambda views: {"other": views["view0"]}, "none of the views 'other' was there in fit"),
+    "another view": (lambda views: {"other": views["view0"]}, "none of the views 'other' was in fit"),
 }
 
 
@@ -307,7 +307,7 @@ def test_a_batch_of_zeros_is_refused(make):
 def test_the_first_batch_must_have_enough_entities(make):
     views, _ = blobs()
     model = make()
-    with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities there are"):
+    with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities"):
         model.partial_fit(views[:3])
     assert not hasattr(model, "n_steps_")
     assert model.partial_fit(views[:100]).n_steps_ == 1

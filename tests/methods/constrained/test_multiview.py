@@ -663,7 +663,7 @@ def test_not_fitted():
 def test_views_that_were_not_there_in_fit():
     views, _, constraints = quadrants()
     model = fitted(views, constraints)
-    with pytest.raises(ValueError, match="view 'c' was not there in fit: leave it out; the fitted views are 'a', 'b'"):
+    with pytest.raises(ValueError, match="view 'c' was not in fit: leave it out; the fitted views are 'a', 'b'"):
         model.predict({"a": np.eye(2), "c": np.eye(2)})
     with pytest.raises(ValueError, match="view 'a' has 3 columns, but had 2 in fit"):
         model.predict({"a": np.eye(3)})

@@ -511,7 +511,7 @@ def test_centres_are_a_start(estimator):
         ({"init": np.full(90, -1)}, r"init labels must be whole numbers from 0 to 2 \(n_clusters=3\)"),
         ({"init": "k-means++"}, "The 'init' parameter of .*PCKMeans must be"),
         ({"order": "sorted"}, "The 'order' parameter of .*PCKMeans must be"),
-        ({"n_clusters": 91}, r"n_clusters=91 is more than the 90 entities there are \(n_samples=90\): ask for fewer"),
+        ({"n_clusters": 91}, r"n_clusters=91 is more than the 90 entities \(n_samples=90\): ask for fewer"),
         ({"n_clusters": 0}, "The 'n_clusters' parameter of .*PCKMeans must be"),
         ({"n_init": 0}, "The 'n_init' parameter of .*PCKMeans must be"),
         ({"max_iter": 0}, "The 'max_iter' parameter of .*PCKMeans must be"),

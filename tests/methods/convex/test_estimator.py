@@ -1148,7 +1148,7 @@ def test_interrupt_while_clusters_are_refined(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_clusters": 61}, r"n_clusters=61 is more than the 60 entities there are \(n_samples=60\): ask for fewer"),
+        ({"n_clusters": 61}, r"n_clusters=61 is more than the 60 entities \(n_samples=60\): ask for fewer"),
         ({"n_clusters": 0}, "The 'n_clusters' parameter of ConvexMixture must be"),
         ({"n_clusters": 2.5}, "The 'n_clusters' parameter of ConvexMixture must be"),
         ({"weights": "equal"}, "The 'weights' parameter of ConvexMixture must be"),

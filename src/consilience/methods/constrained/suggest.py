@@ -60,7 +60,7 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
     1.0
     """
     check_is_fitted(model)
-    if not hasattr(model, "view_columns_"):
+    if not hasattr(model, "view_n_features_"):
         raise TypeError(f"{type(model).__name__} is no estimator of consilience: use one, such as PCKMeans")
     if not isinstance(n, Integral) or n < 1:
         raise ValueError(f"n must be a whole number of pairs, 1 or more, got {n!r}")
