@@ -177,7 +177,7 @@ def test_columns_in_another_order(estimator):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(np.random.default_rng(0).random((20, 3)), columns=list("pqr"))
     model = estimator(n_clusters=2, random_state=0).fit({"text": frame})
-    with pytest.raises(ValueError, match="view 'text' has column 'r' where 'p' was in fit: give the same columns"):
+    with pytest.raises(ValueError, match="view 'text' has column 'r' where fit had 'p': give the same columns"):
         model.predict({"text": frame[["r", "q", "p"]]})
 
 

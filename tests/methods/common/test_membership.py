@@ -363,29 +363,6 @@ def test_saved_and_loaded(name, tmp_path):
 
 
 @every_marking
-def test_model_from_an_earlier_version(name, tmp_path):
-    """Files that were written before have neither the parameter nor what fits store now."""
-    views = make_views()
-    model = fit(name, views)
-    added = ["outliers", "temperature_", "outlier_scores_"]
-    added += ["_units", "_spreads", "_embedding_unit", "_cluster_means", "_usual_distances"]
-    added += ["_misfit_scales", "_outlier_quantiles", "_unassigned", "_usual_views", "_view_scales", "_pseudo_share"]
-    probabilities = model.predict_proba(views)
-    for attribute in added:
-        vars(model).pop(attribute, None)
-    cs.save(model, tmp_path / "model.zip")
-    loaded = cs.load(tmp_path / "model.zip")
-    assert loaded.outliers is None
-    assert np.array_equal(loaded.predict_proba(views).argmax(axis=1), loaded.predict(views))
-    np.testing.assert_allclose(loaded.predict_proba(views).sum(axis=1), 1)
-    if name in ("spectral", "consilience"):
-        np.testing.assert_allclose(loaded.predict_proba(views), probabilities)
-    assert (loaded.assign_outliers().labels_ >= 0).all()
-    with pytest.raises(ValueError, match="saved before it could score outliers: fit it again"):
-        loaded.score_outliers(views)
-
-
-@every_marking
 @pytest.mark.parametrize("outliers", [0, 0.5, -0.1, 1, "all"])
 def test_bad_values_are_refused(name, outliers):
     with pytest.raises(ValueError, match=f"The 'outliers' parameter of {MARKING[name].__name__} must be"):
