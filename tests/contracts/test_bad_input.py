@@ -97,9 +97,7 @@ def test_n_clusters_that_is_no_number_of_clusters(estimator, k):
 
 @every_estimator
 def test_more_clusters_than_entities(estimator):
-    with pytest.raises(
-        ValueError, match=r"n_clusters=21 is more than the 20 entities .*: ask for fewer clusters"
-    ):
+    with pytest.raises(ValueError, match=r"n_clusters=21 is more than the 20 entities .*: ask for fewer clusters"):
         estimator(n_clusters=21).fit(two_blocks())
 
 
