@@ -49,7 +49,7 @@ def resolve_affinities(parameter: str, given: Any, bandwidth: Any, names: Sequen
         with name_view_in_errors(name):
             Gaussian(bandwidths[name])  # checked even where nobody uses it
             chosen[name] = AFFINITIES[own](bandwidths[name]) if isinstance(own, str) else own
-        if isinstance(own, type) or not hasattr(chosen[name], "settle"):
+        if isinstance(own, type) or not hasattr(chosen[name], "resolve"):
             raise TypeError(
                 f"view {name!r}: {parameter}={own!r} is neither a name nor an affinity: give an object such as "
                 "consilience.affinities.NearestNeighbors(n_neighbors=15)"
