@@ -6,8 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.naive_bayes import MultinomialNB
 
-from consilience.arrays.lazy import Source
-from consilience.rows import as_source
+from consilience.rows import Source, as_source
 
 make_big = pytest.importorskip("benchmarks.make_big")
 

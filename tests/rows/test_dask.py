@@ -312,7 +312,7 @@ def test_ctrl_c_leaves_a_model_of_the_last_whole_round_and_nothing_on_the_cluste
     """A task that was given up may go on for a while beside those that come after."""
     blocks, y = made("complete")
     options = {"init": np.random.default_rng(0).permutation(y), **LONG}
-    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "nearest")
+    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
     original, calls = getattr(module, name), count()
 
     def interrupted(*args):

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.arrays import Source
 from consilience.arrays.parallel import _crew
 from consilience.datasets import make_gaussian_views
 from consilience.families import Gaussian
 from consilience.methods.coem.algorithm import Part, rows_at_a_time
 from consilience.methods.common import starts as start
-from consilience.rows.shards import Shard, plan_loads
+from consilience.rows import Source
+from consilience.rows.shards import Shard
+from consilience.rows.source import plan_loads
 
 
 def wide_reader(n, d):
     """Rows that nobody reads."""
     return SimpleNamespace(
-        n_rows=n, n_columns=d, dtype=np.dtype(np.float32), sparse=False, size=n * d, edges=None, source="nowhere"
+        shape=(n, d), dtype=np.dtype(np.float32), sparse=False, size=n * d, edges=None, description="nowhere"
     )
 
 

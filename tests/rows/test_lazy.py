@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.arrays import as_rows, to_host, use_threads, verbs
-from consilience.arrays import lazy as lazy_module
-from consilience.arrays.lazy import Source, plan_reads, read_ahead
+from consilience.arrays import as_rows, plan_reads, to_host, use_threads, verbs
+from consilience.rows import Source, Storage
+from consilience.rows import source as source_module
+from consilience.rows.source import read_ahead
 from waiting import HANG_LIMIT
 
 rng = np.random.default_rng(0)
@@ -17,14 +18,17 @@ DENSE = rng.normal(size=(103, 7)).astype(np.float32)
 SPARSE = sp.csr_array(sp.random(103, 50, density=0.1, random_state=0, dtype=np.float64))
 
 
-class Counting:
+class Counting(Storage):
     """A reader of what is in memory that writes down what it was asked for."""
 
     def __init__(self, values, edges=None):
         self.values, self.edges, self.asked = values, edges, []
-        self.n_rows, self.n_columns = values.shape
-        self.dtype, self.sparse, self.source = values.dtype, sp.issparse(values), "somewhere.bin"
-        self.size = values.nnz if self.sparse else values.size
+        self.shape, self.dtype, self.sparse = values.shape, values.dtype, sp.issparse(values)
+        self.description = "somewhere.bin"
+
+    @property
+    def size(self):
+        return self.values.nnz if self.sparse else self.values.size
 
     def read(self, start, stop):
         self.asked.append((start, stop))
@@ -43,8 +47,8 @@ def values(request):
 @pytest.fixture
 def _small_blocks(monkeypatch):
     """Blocks of about ten rows."""
-    monkeypatch.setattr(lazy_module, "BLOCK_BYTES", 280)
-    monkeypatch.setattr(lazy_module, "GAP_BYTES", 64)
+    monkeypatch.setattr(source_module, "BLOCK_BYTES", 280)
+    monkeypatch.setattr(source_module, "GAP_BYTES", 64)
 
 
 def plain(X):
@@ -125,7 +129,7 @@ def test_a_reader_that_gives_too_little_is_refused():
 
 
 def test_it_can_be_pickled(values):
-    X = pickle.loads(pickle.dumps(Source.over(Counting(values), "a").mapped(negated).slice_rows(3, 90)))
+    X = pickle.loads(pickle.dumps(Source.over(Counting(values), "a").map_blocks(negated).slice_rows(3, 90)))
     np.testing.assert_array_equal(plain(X[:]), -numbers(values[3:90]))
 
 
@@ -189,7 +193,7 @@ def test_blocks_end_where_units_of_storage_do():
 
 @pytest.mark.usefixtures("_small_blocks")
 def test_a_huge_unit_of_storage_is_cut(monkeypatch):
-    monkeypatch.setattr(lazy_module, "LARGEST_UNIT", 28 * 60)
+    monkeypatch.setattr(source_module, "LARGEST_UNIT", 28 * 60)
     blocks = plan_reads(Source.over(Counting(DENSE, np.array([0, 30, 103]))))
     assert [b.stop for b in blocks] == [30, 66, 103]
 
@@ -203,14 +207,14 @@ def test_no_rows_are_one_empty_block():
 
 def test_steps_see_the_entries_of_their_rows(values):
     factors = rng.uniform(1, 2, 103)
-    X = verbs.scale_rows(Source.over(Counting(values)).mapped(negated), factors).slice_rows(10, 60)
+    X = verbs.scale_rows(Source.over(Counting(values)).map_blocks(negated), factors).slice_rows(10, 60)
     wanted = plain(verbs.scale_rows(as_rows(-values), factors))
     np.testing.assert_array_equal(plain(X[5:20]), wanted[15:30])
     np.testing.assert_array_equal(plain(X.take(np.array([40, 2]))), wanted[[50, 12]])
 
 
 def test_a_step_that_changes_the_shape_is_refused():
-    X = Source.over(Counting(DENSE)).mapped(lambda block: block[:, :2])
+    X = Source.over(Counting(DENSE)).map_blocks(lambda block: block[:, :2])
     with pytest.raises(ValueError, match=r"a block of \(4, 7\) float32 became one of \(4, 2\) float32"):
         X[:4]
 
@@ -219,7 +223,7 @@ def test_a_step_that_changes_the_shape_is_refused():
 
 
 @pytest.mark.usefixtures("_small_blocks")
-@pytest.mark.parametrize("verb", ["squared_norms", "row_sums", "largest", "row_is_finite", "rows_are_same"])
+@pytest.mark.parametrize("verb", ["squared_norms", "row_sums", "max_abs", "row_is_finite", "all_rows_equal"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_verb_gives_what_it_gives_in_memory(values, verb, n_jobs):
     reader = Counting(values)

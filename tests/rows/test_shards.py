@@ -16,7 +16,6 @@ import pytest
 from sklearn import config_context
 
 import consilience as cs
-from consilience.arrays import Source, lazy
 from consilience.arrays.scratch import is_scratch_array
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem import algorithm as coem
@@ -28,27 +27,26 @@ from consilience.methods.coem.start import start_from_init
 from consilience.methods.common.shards import prepare_kmeans, prepare_mixture
 from consilience.methods.kmeans import algorithm as kmeans
 from consilience.methods.kmeans.algorithm import Centers, label_views, multi_view_kmeans
-from consilience.rows.shards import iterate_rows, plan_loads, started
+from consilience.rows import Source, Storage, source
+from consilience.rows.shards import started
+from consilience.rows.source import iterate_rows, plan_loads, regular_edges
 from stores import ESTIMATORS, K, every_estimator, fitted, made, many_pieces, on_disk
 from waiting import HANG_LIMIT
 
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory used")
 
 
-class Counted:
+class Counted(Storage):
     """A reader that counts how often each row is read, and fails when it is told to."""
 
-    sparse, source = False, "a test"
+    description = "a test"
 
     def __init__(self, values, unit=None):
-        self.values, self.unit = values, unit
-        (self.n_rows, self.n_columns), self.dtype, self.size = values.shape, values.dtype, values.size
+        self.values = values
+        self.shape, self.dtype = values.shape, values.dtype
+        self.edges = regular_edges(len(values), unit)
         self.times = np.zeros(len(values), int)
         self.asked, self.fails = [], None
-
-    @property
-    def edges(self):
-        return None if self.unit is None else np.append(np.arange(0, self.n_rows, self.unit), self.n_rows)
 
     def read(self, start, stop):
         if self.fails is not None:
@@ -130,7 +128,7 @@ def test_shards_and_loads_end_where_units_of_the_storage_do(unit):
 
 
 def test_a_small_view_in_units_does_not_make_large_loads_of_another(monkeypatch):
-    monkeypatch.setattr(lazy, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(source, "BLOCK_BYTES", 1 << 12)
     small = Source.over(Counted(np.zeros((1000, 1), np.float32), unit=1000))
     large = Source.over(Counted(np.zeros((1000, 50), np.float32)))
     loads = plan_loads({"small": small, "large": large}, 1000, 10)
@@ -209,7 +207,7 @@ def test_labels_of_k_means_are_not_mistaken_either():
 def test_ctrl_c_at_any_moment_leaves_the_last_whole_round(make, moment, monkeypatch):
     blocks, y = made("complete")
     options = {"init": np.random.default_rng(1).integers(K, size=len(y)), "tol": 0, "patience": 1000, "n_jobs": 1}
-    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "nearest")
+    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
     original, calls = getattr(module, name), count()
 
     def interrupted(*args):

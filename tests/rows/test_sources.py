@@ -14,10 +14,10 @@ import pytest
 import scipy.sparse as sp
 
 from consilience import Views
-from consilience.arrays import lazy, squared_norms, to_host
-from consilience.arrays.lazy import Source, plan_reads
+from consilience.arrays import plan_reads, squared_norms, to_host
 from consilience.data import coerce_view
-from consilience.rows import as_source, open_sparse, read_whole, whole
+from consilience.rows import Source, as_source, open_sparse, read_whole, source
+from consilience.rows import open as open_module
 
 rng = np.random.default_rng(0)
 DENSE = rng.normal(size=(203, 5)).astype(np.float32)
@@ -104,7 +104,7 @@ def stored(request, tmp_path):
 
 @pytest.fixture
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(lazy, "BLOCK_BYTES", 400)
+    monkeypatch.setattr(source, "BLOCK_BYTES", 400)
 
 
 def numbers(block):
@@ -240,7 +240,7 @@ def test_a_result_of_a_mapped_array_is_in_memory(tmp_path):
 
 
 def test_views_are_described_without_reading_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(lazy, "BLOCK_BYTES", 4000)
+    monkeypatch.setattr(source, "BLOCK_BYTES", 4000)
     values = np.ones((5000, 4), np.float32)
     values[:, 0] = 0
     views = Views({"a": hdf5(tmp_path, values)}, present=np.ones((5000, 1), bool))
@@ -338,7 +338,7 @@ def test_what_does_not_fit_is_refused_with_its_size(tmp_path):
 
 def test_more_rows_than_fit_are_refused_with_their_size(tmp_path, monkeypatch):
     views = Views({"a": hdf5(tmp_path)})
-    monkeypatch.setattr(whole, "available_memory", lambda: 100)
+    monkeypatch.setattr(open_module, "available_memory", lambda: 100)
     with pytest.raises(
         MemoryError, match=r"50 rows of view 'a' take 0.0 GiB, more than the 0.0 GiB.*views\[start:stop\]"
     ):
@@ -420,11 +420,11 @@ def test_entries_in_disorder_are_put_in_order(tmp_path):
 
 def test_parts_that_do_not_fit_are_refused(tmp_path):
     data, indices, indptr = sparse_files(tmp_path)
-    with pytest.raises(ValueError, match="wants 301 whole numbers in indptr for 300 rows"):
+    with pytest.raises(ValueError, match="indptr must be 301 whole numbers for 300 rows"):
         open_sparse(data, indices, indptr, (300, 40))
     with pytest.raises(ValueError, match="indptr must rise from 0"):
         open_sparse(data, indices, np.load(indptr)[::-1], SPARSE.shape)
-    with pytest.raises(ValueError, match=r"data and indices of one length, got \(\d+,\) and \(204,\)"):
+    with pytest.raises(ValueError, match=r"data and indices must have one length, got \(\d+,\) and \(204,\)"):
         open_sparse(data, indptr, indptr, SPARSE.shape)
     with pytest.raises(TypeError, match=r"must be .npy files, or arrays mapped from them"):
         open_sparse(SPARSE.data, indices, indptr, SPARSE.shape)

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import consilience as cs
-from consilience.arrays import lazy, parallel, split_slice
+from consilience.arrays import parallel, split_slice
 from consilience.datasets import make_gaussian_views
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.kmeans import algorithm as kmeans
-from consilience.rows import shards
+from consilience.rows import shards, source
 
 K = 3
 FEW = {"n_init": 1, "max_iter": 6, "random_state": 0}
@@ -141,8 +141,8 @@ def many_pieces():
         patch.setattr(coem, "PIECE", 20 * K)
         patch.setattr(coem, "WORKSPACE", 64)
         patch.setattr(shards, "cut_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
-        patch.setattr(lazy, "BLOCK_BYTES", 1 << 12)
-        patch.setattr(lazy, "LARGEST_UNIT", 1 << 12)
+        patch.setattr(source, "BLOCK_BYTES", 1 << 12)
+        patch.setattr(source, "LARGEST_UNIT", 1 << 12)
         yield
 
 

@@ -1,12 +1,11 @@
 """Arrays, and nothing of clustering: the namespace of an array, the verbs the standard lacks, chunks on threads."""
 
-from . import csr_verbs, device_csr_verbs, lazy_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
+from . import csr_verbs, device_csr_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
 from .csr import CSR
 from .csr_verbs import sum_shared_columns
 from .cuts import split_slice
 from .device_csr import DeviceCSR, is_device_sparse
 from .host import is_on_host, true_unless_known_false
-from .lazy import Source, plan_reads, read_ahead
 from .memory import available_device_memory, available_memory, explain_out_of_memory
 from .middle import compute_origin, find_origin, sample_rows, shift_rows_and_norms
 from .namespace import Array, asarray_like, float64_zeros, is_array, keep_where, namespace, to_numpy
@@ -23,7 +22,7 @@ from .parallel import (
 )
 from .random import make_generator
 from .rows import as_csr, as_rows, as_rows_like, is_sparse, to_host
-from .scratch import create_scratch_array
+from .scratch import create_scratch_array, is_scratch_array
 from .sphere import log_bessel, log_sphere_integral
 from .verbs import (
     Scorer,
@@ -35,12 +34,16 @@ from .verbs import (
     count_labels,
     exp_nonpositive,
     inner_products,
+    is_in_memory,
     map_values,
     mask_rows,
     max_abs,
+    plan_reads,
+    read_blocks,
     row_is_finite,
     row_sums,
     scale_rows,
+    shift_rows,
     squared_norms,
     stored_values,
     take_dense_rows,
@@ -56,7 +59,6 @@ __all__ = [
     "KernelRows",
     "RowKernel",
     "Scorer",
-    "Source",
     "add_label_sums",
     "all_rows_equal",
     "argmax_scores",
@@ -84,7 +86,9 @@ __all__ = [
     "inner_products",
     "is_array",
     "is_device_sparse",
+    "is_in_memory",
     "is_on_host",
+    "is_scratch_array",
     "is_sparse",
     "itemsize",
     "keep_where",
@@ -98,11 +102,12 @@ __all__ = [
     "max_abs",
     "namespace",
     "plan_reads",
-    "read_ahead",
+    "read_blocks",
     "row_is_finite",
     "row_sums",
     "sample_rows",
     "scale_rows",
+    "shift_rows",
     "shift_rows_and_norms",
     "single_openmp_thread",
     "split_slice",

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .csr import CSR
-from .lazy import Source
 from .namespace import Array
+from .verbs import is_in_memory
 
 
 def is_on_host(array: Array) -> bool:
     """Whether an array is, or is read, into the memory of this process, in numpy's hands; others are on a device."""
-    return isinstance(array, np.ndarray | np.generic | CSR | Source)
+    return isinstance(array, np.ndarray | np.generic | CSR) or not is_in_memory(array)
 
 
 def true_unless_known_false(condition: Any) -> bool:

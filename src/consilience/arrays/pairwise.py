@@ -19,12 +19,11 @@ from array_api_compat import device
 from .._saving import refer_as, save_as
 from .cuts import split_slice
 from .host import is_on_host
-from .lazy import Source, plan_reads, read_ahead
 from .memory import available_device_memory
 from .namespace import Array, asarray_like, keep_where, namespace, to_numpy
 from .parallel import choose_block_size, map_chunks
 from .rows import as_rows_like
-from .verbs import take_rows
+from .verbs import is_in_memory, plan_reads, read_blocks, take_rows
 
 T = TypeVar("T")
 
@@ -84,8 +83,7 @@ class KernelMatrix:
 
     @property
     def blocks(self) -> list[slice]:
-        loads = plan_reads(self.left.X) if isinstance(self.left.X, Source) else [slice(0, self.shape[0])]
-        return [block for load in loads for block in self._tiled(load)]
+        return [block for load in plan_reads(self.left.X) for block in self._tiled(load)]
 
     def _tiled(self, rows: slice) -> list[slice]:
         n = rows.stop - rows.start
@@ -95,7 +93,7 @@ class KernelMatrix:
     @cached_property
     def _table(self) -> list[Array]:
         """The blocks; on a device they are parts of one array."""
-        if isinstance(self.left.X, Source):
+        if not is_in_memory(self.left.X):
             return list(replace(self, cached=False).map_tiles(lambda _, tile: tile))
         if is_on_host(self.left.X):
             return list(self._map(self._compute, self.blocks))
@@ -122,7 +120,7 @@ class KernelMatrix:
 
         With `whole` a table that a device holds is one block: for functions that take no memory of that size.
         """
-        if isinstance(self.left.X, Source) and not self.cached:
+        if not self.cached and not is_in_memory(self.left.X):
             yield from self._over_loads(function)
             return
         if whole and self.cached and not is_on_host(self.left.X):
@@ -138,7 +136,7 @@ class KernelMatrix:
         """The same of rows that are on a disk, as many at a time as are read at once."""
         X, own, scale = self.left
         loads = plan_reads(X)
-        for load, (block,) in zip(loads, read_ahead([X], loads), strict=True):
+        for load, block in zip(loads, read_blocks(X, loads), strict=True):
             numbers = (None if values is None else values[load] for values in (own, scale))
             here = replace(self, left=KernelRows(block, *numbers))
             yield from here.map_tiles(partial(_further_down, function, load.start))

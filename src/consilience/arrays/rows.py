@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from .csr import CSR
 from .device_csr import DeviceCSR, is_device_sparse
 from .namespace import Array, asarray_like, is_array, namespace, to_numpy
-from .verbs import map_values
+from .verbs import is_in_memory, map_values
 
 
 def as_rows(X: Any) -> Array:
@@ -47,9 +47,7 @@ def as_csr(X: Array) -> CSR:
 
 def as_rows_like(X: Array, known: Array) -> Array:
     """Rows of any kind as rows of the kind of `known`: sparse or not, of its library, device and type."""
-    from .lazy import Source  # which is made of rows
-
-    if isinstance(X, Source) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
+    if not is_in_memory(X) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
         return X
     if isinstance(known, CSR):
         X = as_csr(X)

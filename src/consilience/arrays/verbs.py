@@ -6,7 +6,7 @@ The definitions here serve every array-API library; `numpy_verbs` and `csr_verbs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatch
 from typing import NamedTuple
 
@@ -14,6 +14,24 @@ from array_api_compat import device
 
 from .linalg import sum_of_squares
 from .namespace import Array, namespace
+
+
+@singledispatch
+def is_in_memory(X: Array) -> bool:  # noqa: ARG001
+    """Whether rows are in memory or on a device, not in a storage that is read a block at a time."""
+    return True
+
+
+@singledispatch
+def plan_reads(X: Array) -> list[slice]:
+    """Slices of rows to read one at a time: rows in memory are one slice."""
+    return [slice(0, X.shape[0])]
+
+
+@singledispatch
+def read_blocks(X: Array, blocks: Sequence[slice]) -> Iterator[Array]:
+    """Yield blocks of rows; none may be used after the next one was requested."""
+    return (X[block, ...] for block in blocks)
 
 
 class Scorer(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, Source, asarray_like, is_sparse, map_chunks, namespace, plan_reads, to_numpy
+from ..arrays import Array, DeviceCSR, asarray_like, is_sparse, map_chunks, namespace, plan_reads, to_numpy
 from ..arrays import take_rows as take_sparse_rows
-from ..rows import DaskStorage, StorageColumns, as_source, read_some
+from ..rows import DaskStorage, Source, StorageColumns, as_source, read_some
 
 GAPS = (
     "a sparse matrix on a device cannot have gaps: give it rows of zeros where entities lack it, and say which with "
@@ -44,7 +44,7 @@ def _all_nan_on_disk(X: Source) -> np.ndarray:
     if X.sparse or X.storage.dtype.kind != "f":
         return np.zeros(X.shape[0], bool)
     if isinstance(X.storage, DaskStorage):
-        return X.storage.all_nan()[X.start : X.stop]
+        return X.storage.find_all_nan()[X.start : X.stop]
     return np.concatenate(list(map_chunks(lambda rows: find_all_nan_rows(X[rows, ...]), plan_reads(X))))
 
 

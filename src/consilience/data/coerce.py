@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, Source, as_rows, is_array, is_device_sparse, namespace
-from ..rows import DaskStorage, as_dask_array, find_mapping, is_stored_array, open_storage
+from ..arrays import Array, DeviceCSR, as_rows, is_array, is_device_sparse, namespace
+from ..rows import DaskStorage, Source, as_dask_array, find_mapping, is_stored_array, open_storage
 
 
 @dataclass(frozen=True, eq=False)

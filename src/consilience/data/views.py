@@ -10,8 +10,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, available_memory
-from ..arrays.lazy import Source
-from ..rows import ParquetFile, open_parquet, read_whole
+from ..rows import ParquetFile, Source, open_parquet, read_whole
 from .blocks import (
     describe_kind,
     estimate_density,

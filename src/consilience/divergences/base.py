@@ -11,7 +11,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ..arrays import Array, Source, asarray_like, namespace, take_rows
+from ..arrays import Array, asarray_like, namespace, take_rows
+from ..rows import Source
 
 
 @dataclass(frozen=True, eq=False)

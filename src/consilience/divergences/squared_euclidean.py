@@ -11,10 +11,10 @@ from .._saving import save_as
 from ..arrays import (
     Array,
     KernelRows,
-    Source,
     compute_origin,
     cut_into_blocks,
     find_origin,
+    is_in_memory,
     is_sparse,
     map_chunks,
     namespace,
@@ -44,7 +44,7 @@ class SquaredEuclidean(BasePairs):
         def own(rows: slice) -> Array:
             return squared_norms(X[rows, ...] if origin is None else X[rows, ...] - origin[None, :])
 
-        parts = plan_reads(X) if isinstance(X, Source) else cut_into_blocks(X, slice(0, X.shape[0]))
+        parts = cut_into_blocks(X, slice(0, X.shape[0])) if is_in_memory(X) else plan_reads(X)
         return ViewRows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
 
     def centers(self, sums: Array, counts: Array) -> Array:

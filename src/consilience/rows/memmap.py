@@ -9,22 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-SURROUNDINGS = 1 << 21  # bytes that Linux may map at once, around one that is looked at
+from .source import Storage
+
+SURROUNDINGS = 1 << 21  # bytes that Linux may map at once, around an address that is read
 
 
-class MappedStorage:
-    """An array whose numbers lie in a mapped file: rows are copied out, or lent, and the file's pages let go of.
+class MappedStorage(Storage):
+    """An array in a mapped file: rows are copied or lent, and the file's pages are released afterwards.
 
-    Pages that were looked at otherwise count as this process's memory until the system wants them back.
+    Pages that were read otherwise count as memory of this process until the system reclaims them.
     """
 
-    unit: int | None = None
+    lends = True
     place: Place
 
     def __init__(self, values: np.ndarray, mapped: np.memmap) -> None:
         self.opened: tuple[np.ndarray, np.memmap] | None = (values, mapped)
         self.shape, self.dtype = values.shape, values.dtype
-        self.source = str(mapped.filename or "a mapped file without a name")
+        self.description = str(mapped.filename or "a mapped file without a name")
 
     def read(self, start: int, stop: int) -> np.ndarray:
         copy = np.array(self.lend(start, stop), order="C", subok=False)
@@ -32,45 +34,47 @@ class MappedStorage:
         return copy
 
     def lend(self, start: int, stop: int) -> np.ndarray:
-        """The rows where they are, until they are released."""
         values, mapped = self._open()
-        if _pages(mapped).size() < _file_offset(mapped) + self._range(start, stop)[1]:
-            raise OSError("the file has become shorter")  # to look at what is not there any more would end the process
+        if _pages(mapped).size() < _file_offset(mapped) + self._byte_range(start, stop)[1]:
+            raise OSError("the file has become shorter")  # reading beyond its end would kill the process
         return values[start:stop]
 
     def prefetch(self, start: int, stop: int) -> None:
-        """Have the system read rows that will be wanted soon."""
         pages = _pages(self._open()[1])
         if hasattr(mmap, "MADV_WILLNEED") and stop > start:
-            first, last = self._range(start, stop)
+            first, last = self._byte_range(start, stop)
             first -= first % mmap.PAGESIZE
             pages.madvise(mmap.MADV_WILLNEED, first, min(last, len(pages)) - first)
 
     def release(self, start: int, stop: int) -> None:
-        """Let go of the pages of rows, which count as memory of this process otherwise."""
         mapped = self._open()[1]
-        if mapped.mode != "c" and hasattr(mmap, "MADV_DONTNEED"):  # a mapping with changes of its own would lose them
-            _let_go(_pages(mapped), *self._range(start, stop))
+        if mapped.mode == "c" or not hasattr(mmap, "MADV_DONTNEED"):  # a copy-on-write mapping would lose its changes
+            return
+        pages, (first, last) = _pages(mapped), self._byte_range(start, stop)
+        offset = _address(pages) % SURROUNDINGS
+        first = max(0, (first + offset) // SURROUNDINGS * SURROUNDINGS - offset)
+        last = min(len(pages), -(-(last + offset) // SURROUNDINGS) * SURROUNDINGS - offset)
+        pages.madvise(mmap.MADV_DONTNEED, first, last - first)
 
     def _open(self) -> tuple[np.ndarray, np.memmap]:
         if self.opened is None:
-            self.opened = self.place.opened()
+            self.opened = self.place.open()
         return self.opened
 
-    def _range(self, start: int, stop: int) -> tuple[int, int]:
-        """The bytes of the mapping that rows lie in."""
+    def _byte_range(self, start: int, stop: int) -> tuple[int, int]:
+        """First and last byte of rows in the mapping."""
         values, mapped = self._open()
         first, last = byte_bounds(values[start:stop])
         return first - _address(_pages(mapped)), last - _address(_pages(mapped))
 
     def __getstate__(self) -> dict[str, Any]:
-        """A file to be opened again when it is read."""
+        """Pickle the place in the file, which is opened again when it is read."""
         if self.opened is None:
             return self.__dict__
         values, mapped = self.opened
         if mapped.filename is None or mapped.mode == "c":
             raise TypeError(
-                f"rows of {self.source} cannot be pickled: the mapping has no file to open again, or has changes "
+                f"rows of {self.description} cannot be pickled: the mapping has no file to open again, or has changes "
                 "of its own (mode 'c'). Write them to a file with np.save and open it with np.load(path, mmap_mode='r')"
             )
         offset = _file_offset(mapped) + values.__array_interface__["data"][0] - _address(_pages(mapped))
@@ -80,7 +84,7 @@ class MappedStorage:
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a file the numbers of an array lie."""
+    """Where in a file the numbers of an array are."""
 
     path: str
     dtype: np.dtype
@@ -88,28 +92,20 @@ class Place:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
-    def opened(self) -> tuple[np.ndarray, np.memmap]:
-        """Map the file again: the array, and the whole it lies in."""
+    def open(self) -> tuple[np.ndarray, np.memmap]:
+        """Map the file again; return the array and the mapping of the whole file."""
         whole = np.memmap(self.path, np.uint8, mode="r")
         return np.ndarray(self.shape, self.dtype, whole, self.offset, self.strides), whole
 
 
-def find_mapping(values: np.ndarray) -> MappedStorage | None:
-    """The array as one in a file, if its numbers lie in one."""
+def find_mapping(values: Any) -> MappedStorage | None:
+    """Return an array as a storage if its numbers are in a mapped file."""
     owner: Any = values
     while isinstance(owner, np.ndarray):
-        if isinstance(owner, np.memmap) and isinstance(_pages(owner), mmap.mmap):  # of a result, it is None
+        if isinstance(owner, np.memmap) and isinstance(_pages(owner), mmap.mmap):  # None for computed results
             return MappedStorage(np.asarray(values), owner)
         owner = owner.base
     return None
-
-
-def _let_go(pages: mmap.mmap, first: int, last: int) -> None:
-    """Drop these bytes from the memory of the process, and their surroundings, which came with them."""
-    ground = _address(pages) % SURROUNDINGS
-    first = max(0, (first + ground) // SURROUNDINGS * SURROUNDINGS - ground)
-    last = min(len(pages), -(-(last + ground) // SURROUNDINGS) * SURROUNDINGS - ground)
-    pages.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def _pages(mapped: np.memmap) -> mmap.mmap:
@@ -121,5 +117,5 @@ def _address(pages: mmap.mmap) -> int:
 
 
 def _file_offset(mapped: np.memmap) -> int:
-    """Where in the file the mapping begins; `offset` is where the array did, and mappings begin at whole pages."""
+    """Where in the file the mapping begins: `offset` is where the array begins, and mappings begin at whole pages."""
     return mapped.offset - mapped.offset % mmap.ALLOCATIONGRANULARITY

@@ -1,4 +1,4 @@
-"""Columns of Parquet files, by pyarrow."""
+"""Columns of Parquet files, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from .source import Storage
 
-class ParquetStorage:
-    """Some columns of one or several Parquet files, one after the other; row groups are read whole."""
 
-    sparse = False
+class ParquetStorage(Storage):
+    """Columns of one or several Parquet files, one after the other; row groups are read whole."""
 
     def __init__(self, files: Sequence[ParquetFile], columns: Sequence[str], dtype: np.dtype) -> None:
         self.files, self.columns, self.dtype = tuple(files), tuple(columns), dtype
         lengths = [length for file in files for length in file.group_rows]
         self.edges = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        self.n_rows, self.n_columns = int(self.edges[-1]), len(columns)
-        self.size = self.n_rows * self.n_columns
-        self.source = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
+        self.shape = int(self.edges[-1]), len(columns)
+        self.description = files[0].path if len(files) == 1 else f"{files[0].path} and {len(files) - 1} more"
         self.places = [(file, i) for file in files for i in range(len(file.group_rows))]
 
     def read(self, start: int, stop: int) -> np.ndarray:
         first, last = np.searchsorted(self.edges, [start, stop - 1], side="right") - 1
-        out = np.empty((stop - start, self.n_columns), self.dtype)
+        out = np.empty((stop - start, self.shape[1]), self.dtype)
         for group in range(first, last + 1):
             begin, end = (int(edge) for edge in self.edges[group : group + 2])
             part = slice(max(start, begin) - begin, min(stop, end) - begin)
@@ -33,15 +32,15 @@ class ParquetStorage:
         return out
 
     def _read_group(self, group: int, part: slice, out: np.ndarray) -> None:
-        """Write rows of one row group where they belong."""
+        """Write rows of one row group to `out`."""
         file, i = self.places[group]
         table = file.read(i, self.columns)
         for j, name in enumerate(self.columns):
-            out[:, j] = _numbers(table.column(name).slice(part.start, part.stop - part.start))
+            out[:, j] = _to_numbers(table.column(name).slice(part.start, part.stop - part.start))
 
 
 class ParquetFile:
-    """A Parquet file as it was when it was first looked at."""
+    """A Parquet file; reading fails if it has changed since it was opened."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.abspath(path)
@@ -51,24 +50,24 @@ class ParquetFile:
             raise ImportError(f"{self.path}: Parquet files need pyarrow: pip install 'consilience[parquet]'") from error
         except FileNotFoundError:
             raise
-        except Exception as error:  # pyarrow's
-            what = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ValueError(f"{self.path} cannot be read as a Parquet file: {what}") from error
+        except Exception as error:  # of pyarrow
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise ValueError(f"{self.path} cannot be read as a Parquet file: {reason}") from error
         self.types = {field.name: field.type for field in file.schema_arrow}
         self.group_rows = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
 
     def open(self) -> Any:
-        """Anew each time: several threads may read."""
+        """Open the file; each read does so, because several threads may read."""
         import pyarrow.parquet
 
         return pyarrow.parquet.ParquetFile(self.path)
 
     def read(self, group: int, columns: Sequence[str]) -> Any:
-        """Columns of a row group."""
+        """Read columns of a row group."""
         try:
             with self.open() as file:
                 table = file.read_row_group(group, columns=list(columns))
-        except Exception as error:  # pyarrow's, which do not always say of which file
+        except Exception as error:  # of pyarrow, whose messages do not always name the file
             raise OSError(f"{self.path}: {error}") from error
         if table.num_rows != self.group_rows[group]:
             raise OSError(f"{self.path}: row group {group} had {self.group_rows[group]} rows, now {table.num_rows}")
@@ -76,7 +75,7 @@ class ParquetFile:
 
 
 def open_parquet(name: str, files: Sequence[ParquetFile], columns: Sequence[str]) -> ParquetStorage:
-    """Columns of a view, which all files must have, as numbers."""
+    """Open the columns of a view, which all files must have."""
     for file in files:
         for column in columns:
             if column not in file.types:
@@ -96,8 +95,8 @@ def _is_number(kind: Any) -> bool:
     return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)
 
 
-def _numbers(column: Any) -> np.ndarray:
-    """Numbers of a column; a null is NaN."""
+def _to_numbers(column: Any) -> np.ndarray:
+    """Convert a column to numpy; a null becomes NaN."""
     from pyarrow import types
 
     return (column if types.is_floating(column.type) else column.cast("float64", safe=False)).to_numpy()

@@ -19,17 +19,14 @@ import numpy as np
 
 from ..arrays import (
     Array,
-    Source,
     asarray_like,
     create_scratch_array,
     cut_into_shards,
     map_chunks,
     namespace,
-    plan_reads,
-    read_ahead,
-    split_slice,
 )
 from ..arrays.scratch import is_scratch_array
+from .source import Source
 
 T = TypeVar("T")
 
@@ -84,7 +81,7 @@ class Shard:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels: what can be worked out again does not."""
-        return {"parts": self.views, "start": self.start, "spills": self.spills}
+        return {"views": self.views, "start": self.start, "spills": self.spills}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -158,36 +155,6 @@ def at_units(cuts: Sequence[slice], blocks: Sequence[Array]) -> list[slice]:
     _, edges = max(known, key=lambda own: own[0])
     ends = edges[np.searchsorted(edges, [rows.stop for rows in cuts])]
     return [slice(int(a), int(b)) for a, b in pairwise([0, *np.unique(ends)])]  # no rows are one shard
-
-
-def iterate_rows(blocks: Mapping[str, Array], n: int, n_rows: int) -> Iterator[tuple[slice, dict[str, Array]]]:
-    """So many of n rows after the other, in each of the views; those on a disk come in loads, the next read ahead."""
-    for load, found in zip(
-        loads := plan_loads(blocks, n, n_rows), read_ahead(list(blocks.values()), loads), strict=True
-    ):
-        for rows in spans(slice(0, load.stop - load.start), n_rows):
-            here = {name: X[rows, ...] for name, X in zip(blocks, found, strict=True)}
-            yield slice(load.start + rows.start, load.start + rows.stop), here
-
-
-def spans(rows: slice, n_rows: int) -> list[slice]:
-    """Neighbouring slices of about so many rows."""
-    n = rows.stop - rows.start
-    return split_slice(rows, max(1, min(n, n // max(1, n_rows))))
-
-
-def plan_loads(blocks: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
-    """What is read at a time: all that is in memory; from a disk whole units of the storage, or a few spans."""
-    lazy = [X for X in blocks.values() if isinstance(X, Source)]
-    if not lazy:
-        return [slice(0, n)]
-    loads = max((plan_reads(X) for X in lazy), key=len)
-    finest = [X for X in lazy if X.edges is not None and len(plan_reads(X)) == len(loads)]
-    if finest:
-        return plan_reads(finest[0])
-    every = spans(slice(0, n), n_rows)
-    groups = split_slice(slice(0, len(every)), min(len(loads), len(every)))
-    return [slice(every[group.start].start, every[group.stop - 1].stop) for group in groups]
 
 
 def started(shards: Shards, labels: np.ndarray) -> Shards:

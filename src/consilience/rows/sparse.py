@@ -1,4 +1,4 @@
-"""Sparse rows whose numbers are stored in three arrays, as scipy's CSR has them."""
+"""Sparse rows stored as three arrays, like scipy's CSR format."""
 
 from __future__ import annotations
 
@@ -10,47 +10,42 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays.lazy import Source
 from .memmap import find_mapping
-from .stored import StoredArray
+from .source import Source, Storage
 
 
-class SparseStorage:
-    """Rows ``indptr[i]:indptr[i + 1]`` of stored `indices` and `data`; where each row begins is kept in memory."""
+class SparseStorage(Storage):
+    """Rows ``indptr[i]:indptr[i + 1]`` of stored `indices` and `data`; `indptr` is kept in memory."""
 
     sparse = True
-    edges: np.ndarray | None = None  # chunks of the values end anywhere in a row
 
-    def __init__(self, data: StoredArray, indices: StoredArray, indptr: np.ndarray, shape: tuple[int, int]) -> None:
-        self.data: Any = data  # some lend, too
-        self.indices: Any = indices
-        self.indptr = np.array(indptr)
-        self.n_rows, self.n_columns = _check_shape(shape)
-        self.dtype, self.source = data.dtype, data.source
+    def __init__(self, data: Storage, indices: Storage, indptr: np.ndarray, shape: tuple[int, int]) -> None:
+        self.data, self.indices, self.indptr = data, indices, np.array(indptr)
+        self.shape = _check_shape(shape)
+        self.dtype, self.description = data.dtype, data.description
+        self.lends = data.lends and indices.lends
         self._check()
-        self.size = int(self.indptr[-1] - self.indptr[0])
-        self.sound = np.zeros(self.n_rows, bool)
+        self.checked = np.zeros(self.shape[0], bool)
+
+    @property
+    def size(self) -> int:
+        return int(self.indptr[-1] - self.indptr[0])
 
     def _check(self) -> None:
-        """What the rows' ends say must fit the rest; the indices are looked at when they are read."""
-        if self.indptr.shape != (self.n_rows + 1,) or self.indptr.dtype.kind not in "iu":
-            raise ValueError(
-                f"wants {self.n_rows + 1} whole numbers in indptr for {self.n_rows} rows, one more than rows"
-            )
+        """Check that the three arrays fit each other; the indices are checked when they are read."""
+        n_rows = self.shape[0]
+        if self.indptr.shape != (n_rows + 1,) or self.indptr.dtype.kind not in "iu":
+            raise ValueError(f"indptr must be {n_rows + 1} whole numbers for {n_rows} rows, one more than rows")
         if self.dtype.kind not in "biuf":
             raise TypeError(f"data must hold real numbers, got {self.dtype}")
         if self.data.shape != self.indices.shape or len(self.data.shape) != 1 or self.indices.dtype.kind not in "iu":
-            raise ValueError(f"wants data and indices of one length, got {self.data.shape} and {self.indices.shape}")
+            raise ValueError(f"data and indices must have one length, got {self.data.shape} and {self.indices.shape}")
         if self.indptr[0] < 0 or self.indptr[-1] > self.data.shape[0] or np.any(self.indptr[1:] < self.indptr[:-1]):
-            raise ValueError(f"indptr must rise from 0 to no more than the {self.data.shape[0]} values there are")
+            raise ValueError(f"indptr must rise from 0 to at most {self.data.shape[0]}, the number of values")
 
     def read(self, start: int, stop: int) -> sp.csr_array:
         cells = self._cells(start, stop)
         return self._rows(start, stop, self.data.read(*cells), self.indices.read(*cells))
-
-    @property
-    def lends(self) -> bool:
-        return hasattr(self.data, "lend") and hasattr(self.indices, "lend")
 
     def lend(self, start: int, stop: int) -> sp.csr_array:
         cells = self._cells(start, stop)
@@ -65,38 +60,38 @@ class SparseStorage:
             array.release(*self._cells(start, stop))
 
     def _cells(self, start: int, stop: int) -> tuple[int, int]:
-        """Where in the stored arrays rows begin and end."""
+        """Where rows begin and end in the stored arrays."""
         return int(self.indptr[start]), int(self.indptr[stop])
 
     def _rows(self, start: int, stop: int, data: np.ndarray, columns: np.ndarray) -> sp.csr_array:
-        known = self.sound[start:stop].all()
-        if not known and len(columns) and not 0 <= columns.min() <= columns.max() < self.n_columns:
-            raise ValueError(f"an index goes beyond the {self.n_columns} columns")
-        narrow = sp.get_index_dtype(maxval=max(len(columns), self.n_columns))
+        n_columns = self.shape[1]
+        if len(columns) and not self.checked[start:stop].all() and not 0 <= columns.min() <= columns.max() < n_columns:
+            raise ValueError(f"an index goes beyond the {n_columns} columns")
+        narrow = sp.get_index_dtype(maxval=max(len(columns), n_columns))
         ends = self.indptr[start : stop + 1]
         parts = data, columns.astype(narrow, copy=False), (ends - ends[0]).astype(narrow, copy=False)
-        return sp.csr_array(parts, shape=(stop - start, self.n_columns))
+        return sp.csr_array(parts, shape=(stop - start, n_columns))
 
 
 def open_sparse(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Source:
     """Open sparse rows in three ``.npy`` files, which stay on disk, as a view.
 
-    Up to two thousand million values ``scipy.sparse.csr_array((data, indices, indptr), shape=shape)`` of mapped arrays
-    does as well; beyond, scipy wants indices of 64 bits, and copies others into memory.
+    Up to two billion values ``scipy.sparse.csr_array((data, indices, indptr), shape=shape)`` of mapped arrays works as
+    well; beyond that, scipy needs 64-bit indices and copies others into memory.
 
     Parameters
     ----------
     data, indices : path, or array mapped from a file
-        What a CSR matrix stores: its values and their columns.
+        Values of a CSR matrix and their columns.
     indptr : path or array
-        Where each row starts, and the end; it is kept in memory.
+        Where each row starts, and the end of the last; kept in memory.
     shape : tuple of (int, int)
-        Rows and columns.
+        Number of rows and columns.
 
     Returns
     -------
     LazyRows
-        Rows that are read when they are needed, to be given to `Views`.
+        Rows that are read when they are needed; pass them to `Views`.
 
     Examples
     --------

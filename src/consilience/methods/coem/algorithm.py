@@ -15,7 +15,6 @@ from array_api_compat import device
 
 from ...arrays import (
     Array,
-    Source,
     asarray_like,
     choose_block_size,
     count_stored,
@@ -30,7 +29,9 @@ from ...arrays import (
 )
 from ...families import Family
 from ...families.base import Density, Params, Statistics, is_possible, log_zero, safe_log
-from ...rows.shards import Shard, Shards, iterate_rows, new_version
+from ...rows import Source
+from ...rows.shards import Shard, Shards, new_version
+from ...rows.source import iterate_rows
 from ..common.statistics import NO_LABEL
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 from ...arrays import Array, asarray_like, namespace, to_numpy
 from ...divergences import Cosine, Divergence, SquaredEuclidean
 from ...families.base import Params, Statistics
-from ...rows.shards import Shard, Shards, in_shards, iterate_rows
+from ...rows.shards import Shard, Shards, in_shards
+from ...rows.source import iterate_rows
 from ..common.starts import (
     assign_to_nearest_center,
     contains_centers,

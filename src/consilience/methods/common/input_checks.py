@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...arrays import (
     Array,
     DeviceCSR,
-    Source,
     as_rows,
     asarray_like,
     available_memory,
@@ -30,7 +29,7 @@ from ...arrays import (
 from ...data import Views, coerce_view, is_frame
 from ...divergences import Divergence, ViewRows
 from ...metrics import agreement_matrix
-from ...rows import as_source, is_stored_array, read_whole
+from ...rows import Source, as_source, is_stored_array, read_whole
 
 
 def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:

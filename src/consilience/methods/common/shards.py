@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from ...arrays import Array, Source, create_scratch_array, map_chunks, namespace, to_numpy
+from ...arrays import Array, create_scratch_array, map_chunks, namespace, to_numpy
 from ...data import Views
 from ...divergences import Divergence, ViewRows
 from ...families import FAMILIES, Family, choose
-from ...rows import DaskStorage, current_client
+from ...rows import DaskStorage, Source, current_client
 from ...rows.remote import Remote, given_up, vertical
 from ...rows.shards import Shard, Shards, in_shards, join_blocks
 from ..coem.algorithm import Model, Part

@@ -22,7 +22,6 @@ from ...affinities import (
 )
 from ...arrays import (
     Array,
-    Source,
     all_rows_equal,
     as_rows,
     asarray_like,
@@ -34,7 +33,7 @@ from ...arrays import (
 )
 from ...data import Views, index_columns, resolve_per_view
 from ...divergences import NoDivergenceError
-from ...rows import read_some
+from ...rows import Source, read_some
 from ..spectral.missing import Similarities
 from .input_checks import find_stack_level, show_id, validate_blocks, warn_about_zero_rows
 

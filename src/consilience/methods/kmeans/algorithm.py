@@ -29,7 +29,8 @@ from ...arrays import (
 )
 from ...arrays.parallel import BLOCK
 from ...divergences import Divergence, ViewRows
-from ...rows.shards import Shard, Shards, iterate_rows, new_version
+from ...rows.shards import Shard, Shards, new_version
+from ...rows.source import iterate_rows
 from ..common.distances import compute_divergences
 from ..common.statistics import NO_LABEL, ClusterSums
 

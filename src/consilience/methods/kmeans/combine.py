@@ -11,7 +11,8 @@ import numpy as np
 
 from ...arrays import Array, keep_where, namespace, to_numpy
 from ...divergences import Divergence
-from ...rows.shards import Shard, iterate_rows, join_blocks
+from ...rows.shards import Shard, join_blocks
+from ...rows.source import iterate_rows
 from ..common.distances import make_divergence
 from ..common.statistics import NO_LABEL, ClusterSums
 from .algorithm import Centers, e_step, extremes, rows_at_a_time

@@ -1,23 +1,23 @@
-"""The verbs on rows that are not in memory: one pass over their blocks, or a step to be taken when they are read."""
+"""The verbs of `arrays` for rows that are not in memory: one pass over blocks, or a step applied when they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
-from .lazy import Source, plan_reads
-from .namespace import Array
-from .parallel import map_chunks
-from .verbs import (
+from ..arrays import (
+    Array,
     Scorer,
     all_rows_equal,
     build_scorer,
+    map_chunks,
     map_values,
     mask_rows,
     max_abs,
+    plan_reads,
     row_is_finite,
     row_sums,
     scale_rows,
@@ -26,48 +26,44 @@ from .verbs import (
     take_dense_rows,
     take_rows,
 )
+from .source import Source
 
-T = TypeVar("T")
 
-
-def _over_blocks(X: Source, verb: Callable[[Array], T]) -> Iterator[T]:
+def _map_blocks(X: Source, verb: Callable[[Array], Any]) -> Iterator[Any]:
     return map_chunks(lambda rows: verb(X[rows, ...]), plan_reads(X))
 
 
 @squared_norms.register
 def _(X: Source) -> np.ndarray:
-    return np.concatenate(list(_over_blocks(X, squared_norms)))
+    return np.concatenate(list(_map_blocks(X, squared_norms)))
 
 
 @row_sums.register
 def _(X: Source) -> np.ndarray:
-    return np.concatenate(list(_over_blocks(X, row_sums)))
+    return np.concatenate(list(_map_blocks(X, row_sums)))
 
 
 @row_is_finite.register
 def _(X: Source) -> np.ndarray:
-    return np.concatenate(list(_over_blocks(X, row_is_finite)))
+    return np.concatenate(list(_map_blocks(X, row_is_finite)))
 
 
 @max_abs.register
 def _(X: Source) -> float:
-    return float(np.max(list(_over_blocks(X, max_abs))))  # unlike Python's, numpy's maximum keeps NaN
+    return float(np.max(list(_map_blocks(X, max_abs))))  # unlike Python's, numpy's maximum keeps NaN
 
 
 @all_rows_equal.register
 def _(X: Source) -> bool:
-    first = X[:1, ...]
+    first_row = np.arange(min(1, X.shape[0]))
+    first = take_dense_rows(X[:1, ...], first_row)
 
-    def same(block: Array) -> bool:
-        return all_rows_equal(block) and (block.shape[0] == 0 or _equal(block[:1, ...], first))
+    def equals_first(block: Array) -> bool:
+        return block.shape[0] == 0 or (
+            all_rows_equal(block) and np.array_equal(take_dense_rows(block, first_row), first)
+        )
 
-    return all(_over_blocks(X, same))
-
-
-def _equal(one: Array, other: Array) -> bool:
-    """Whether two single rows hold the same."""
-    everything = np.arange(1)
-    return bool(np.all(take_dense_rows(one, everything) == take_dense_rows(other, everything)))
+    return all(_map_blocks(X, equals_first))
 
 
 @take_dense_rows.register
@@ -82,22 +78,22 @@ def _(X: Source, rows: np.ndarray) -> Array:
 
 @mask_rows.register
 def _(X: Source, kept: np.ndarray) -> Source:
-    return X.mapped(mask_rows, kept)
+    return X.map_blocks(mask_rows, kept)
 
 
 @scale_rows.register
 def _(X: Source, factors: np.ndarray) -> Source:
-    return X.mapped(scale_rows, factors)
+    return X.map_blocks(scale_rows, factors)
 
 
 @shift_rows.register
 def _(X: Source, origin: np.ndarray) -> Source:
-    return X.mapped(partial(shift_rows, origin=origin))
+    return X.map_blocks(partial(shift_rows, origin=origin))
 
 
 @map_values.register
 def _(X: Source, function: Callable[[Array], Array]) -> Source:
-    return X.mapped(partial(map_values, function=function))
+    return X.map_blocks(partial(map_values, function=function))
 
 
 @build_scorer.register
