@@ -131,13 +131,13 @@ def test_other_parameters(estimator, options, message):
         ({"pictures": np.ones((3, 3))}, "init names view 'pictures'; the views are 'text', 'links'"),
         (
             {"links": np.ones((3, 3))},
-            r"init for view 'links' has shape \(3, 3\): give centres \(3, 4\) or responsibilities \(20, 3\)",
+            r"init for view 'links' has shape \(3, 3\): give centers \(3, 4\) or responsibilities \(20, 3\)",
         ),
         ({}, "init gives no entity a start: give something for one of the views 'text', 'links'"),
         ({"links": np.full((3, 4), np.nan)}, "init for view 'links' holds NaN or infinity"),
         (
             np.ones((3, 4)),
-            r"init of shape \(3, 4\) is neither 20 labels nor responsibilities \(20, 3\): give centres view by view",
+            r"init of shape \(3, 4\) is neither 20 labels nor responsibilities \(20, 3\): give centers per view",
         ),
     ],
 )

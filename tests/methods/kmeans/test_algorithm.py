@@ -232,7 +232,7 @@ def test_statistics_add_up_over_any_cut_of_the_rows(seed, k, cut_at):
     X, present, labels = rng.standard_normal((31, 4)), rng.random(31) < 0.8, rng.integers(-1, k, size=31)
     view = SquaredEuclidean().prepare(X, present)
     whole = ClusterSumCollector(view, k).collect(labels)
-    parts = ClusterSums.none(view, k)
+    parts = ClusterSums.zeros(view, k)
     for rows in (slice(0, cut_at), slice(cut_at, 31)):
         parts.include(X[rows], np.where(present, labels, -1)[rows])
     np.testing.assert_allclose(parts.sums, whole.sums)

@@ -32,7 +32,7 @@ from ..common.input_checks import (
 from ..common.progress import announce, progress
 from ..common.run import Attempt, choose_best_attempt, run
 from ..common.shards import TOO_LARGE, concluded, prepare_mixture
-from ..common.starts import STRATEGIES, sample_entities
+from ..common.starts import STRATEGIES, sample_seed_entities
 from ..common.stepwise import batch_history, brought, check_same_clusters, co_em_memories, co_em_step, joined_labels
 from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
 from .algorithm import Model, co_em
@@ -374,7 +374,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             return 1, iter([start_from_init(self.init, shards, self.n_clusters, prior)])
         rng = make_generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        parts, _ = sample_entities(shards, self.n_clusters, own)
+        parts, _ = sample_seed_entities(shards, self.n_clusters, own)
         return self.n_init, start_from_seeds(parts, self.n_clusters, self.init, prior, children)
 
     def _attempts(self, shards: Shards, schedule: Any) -> Iterator[Attempt]:

@@ -1,4 +1,4 @@
-"""What long work shows while it runs: a live line on a terminal, a plain line a round elsewhere, nothing unasked."""
+"""Progress of long computations: a live line on a terminal, elsewhere one plain line per round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Progress = Callable[[int, int, Mapping[str, Any]], None]
 
 @contextmanager
 def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
-    """Yield ``show(run, round, record)``."""
+    """Yield a function ``show(run, round, record)``, which does nothing unless `verbose`."""
     if not verbose:
         yield lambda *_: None
         return
@@ -36,7 +36,7 @@ def progress(title: str, n_runs: int, verbose: bool) -> Iterator[Progress]:
 
 
 def announce(text: str, verbose: bool) -> None:
-    """Say one thing, if asked to."""
+    """Print a line to the standard error stream if `verbose`."""
     if verbose:
         from rich.console import Console
 

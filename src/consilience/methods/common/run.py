@@ -1,4 +1,4 @@
-"""Rounds, and when to stop: written once for every algorithm that yields a state a round."""
+"""Rounds, and when to stop, for every algorithm that yields one state per round."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any, Protocol, TypeVar
 
 
 class State(Protocol):
-    """What a round leaves behind."""
+    """The state of an algorithm after a round."""
 
     @property
     def costs(self) -> Mapping[str, float]:
-        """The cost of each view, lower is better: what patience watches."""
+        """The cost of each view, lower is better, by which `patience` counts rounds."""
 
     @property
     def comparable(self) -> bool:
-        """Whether the next round is after the same thing; if not, patience starts anew with it."""
+        """Whether costs can be compared with those of the next round; if not, patience starts anew."""
 
     @property
     def settled(self) -> bool:
-        """Whether the next round would leave everything as it is."""
+        """Whether the next round would change nothing."""
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """The round's line in the history."""
+        """The row of the round in the history."""
 
 
 S = TypeVar("S", bound=State)
@@ -35,7 +35,7 @@ Report = Callable[[int, Mapping[str, Any]], None]
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended."""
+    """The outcome of a run."""
 
     state: Any
     history: list[Mapping[str, Any]]
@@ -51,7 +51,7 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
     the last whole round, if there is one.
     """
     best: dict[str, float] = {}
-    waited: dict[str, int] = {}
+    n_waited: dict[str, int] = {}
     history: list[Mapping[str, Any]] = []
     state, converged, interrupted = None, False, False
     try:
@@ -61,12 +61,12 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
             report(n_iter, record)
             for view, cost in state.costs.items():
                 if is_improvement(cost, best.get(view), tol):
-                    best[view], waited[view] = cost, 0
+                    best[view], n_waited[view] = cost, 0
                 else:
-                    waited[view] += 1
-            converged = state.settled or min(waited.values()) >= patience
+                    n_waited[view] += 1
+            converged = state.settled or min(n_waited.values()) >= patience
             if not state.comparable:
-                best, waited, converged = {}, {}, False
+                best, n_waited, converged = {}, {}, False
             if converged:
                 break
     except KeyboardInterrupt:
@@ -77,28 +77,28 @@ def run(states: Iterator[S], *, max_iter: int, tol: float, patience: int, report
 
 
 class LowestCostTracker(Iterator[S]):
-    """States passed on, and the one of lowest cost remembered; of the first few none counts."""
+    """Passes states on and keeps the one of lowest total cost, not counting the first `skip`."""
 
     best: S
 
     def __init__(self, states: Iterator[S], skip: int = 0) -> None:
-        self.states, self.left = states, skip
+        self.states, self.n_left = states, skip
 
     def __next__(self) -> S:
         state = next(self.states)
-        self.left -= 1
-        if self.left < 0 and (not hasattr(self, "best") or compute_total_cost(state) < compute_total_cost(self.best)):
+        self.n_left -= 1
+        if self.n_left < 0 and (not hasattr(self, "best") or compute_total_cost(state) < compute_total_cost(self.best)):
             self.best = state
         return state
 
 
 def compute_total_cost(state: State) -> float:
-    """The cost of all views."""
+    """Return the sum of the costs of all views."""
     return sum(state.costs.values())
 
 
 def is_improvement(cost: float, previous: float | None, tol: float) -> bool:
-    """Whether a cost is lower than the previous minimum by more than `tol` times its size; infinity has no size."""
+    """Return whether a cost is lower than the previous minimum by more than `tol` times its size, if that is finite."""
     if previous is None:
         return True
     return cost < previous and (isinf(previous) or previous - cost > tol * abs(previous))
@@ -106,7 +106,7 @@ def is_improvement(cost: float, previous: float | None, tol: float) -> bool:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One restart: how it ran, what it found, and at what cost (lower is better)."""
+    """One start: its run, its result, and the cost of the result (lower is better)."""
 
     run: Run
     result: Any
@@ -114,7 +114,7 @@ class Attempt:
 
 
 def choose_best_attempt(attempts: Iterable[Attempt]) -> tuple[Attempt, bool]:
-    """The attempt of lowest cost, the first among equals, and whether Ctrl-C kept others from being made."""
+    """Return the attempt of lowest cost, the first among equals, and whether Ctrl-C ended the attempts early."""
     best: Attempt | None = None
     try:
         for attempt in attempts:

@@ -16,18 +16,18 @@ from ...arrays import (
 )
 from ...divergences import ViewRows
 
-NO_LABEL = -1  # label of an entity in a view that it does not have, or that nobody has labelled yet
+NO_LABEL = -1  # label of an entity that lacks the view, or that has no label yet
 
 
 @dataclass(eq=False)
 class ClusterSums:
-    """Sum and number of the rows of each cluster: what an M-step needs. Those of two sets of rows add up."""
+    """Sum and number of the rows of each cluster; those of two sets of rows add up."""
 
     sums: Array  # (k, columns)
     counts: Array  # (k,)
 
     @classmethod
-    def none(cls, view: ViewRows, n_clusters: int) -> ClusterSums:
+    def zeros(cls, view: ViewRows, n_clusters: int) -> ClusterSums:
         shape = n_clusters, view.X.shape[1]
         return cls(float64_zeros(shape, view.row_term), float64_zeros(shape[:1], view.row_term))
 
@@ -36,7 +36,7 @@ class ClusterSums:
         self.counts[...] = 0.0
 
     def include(self, X: Array, labels: Array) -> None:
-        """Add some rows under their labels."""
+        """Add rows under their labels."""
         self.sums = add_label_sums(X, labels, self.sums)
         self.counts += count_labels(labels, self.counts.shape[0])
 
@@ -45,7 +45,7 @@ class ClusterSums:
         self.counts += other.counts
 
     def differs(self, other: ClusterSums) -> Array:
-        """1.0 where anything is not the same to the last bit, 0.0 where all is."""
+        """Return 1.0 if any number differs in any bit, else 0.0, on the device of the sums."""
         xp = namespace(self.sums)
         differs = xp.logical_or(xp.any(self.sums != other.sums), xp.any(self.counts != other.counts))
         return xp.astype(differs, xp.float64)
@@ -55,40 +55,40 @@ class ClusterSums:
 
 
 class ClusterSumCollector:
-    """Statistics of one view in memory, collected by threads, each on a chunk of the rows.
+    """Cluster sums of one view in memory, collected by threads, each on a chunk of the rows.
 
-    Memory is kept and used again: fresh memory every round would cost as much as the sums.
+    Memory is reused: allocating it in every round would take as long as the sums.
     """
 
     def __init__(self, view: ViewRows, n_clusters: int) -> None:
         self.view, self.n_clusters = view, n_clusters
         self.chunks = cut_into_chunks(view.X, with_sums=True)
-        self.total = ClusterSums.none(view, n_clusters)
+        self.total = ClusterSums.zeros(view, n_clusters)
         self._spare: list[ClusterSums] = []
 
     def borrow(self) -> ClusterSums:
-        """Empty statistics, in used memory if there is some."""
+        """Return sums of zeros, in memory that was used before if possible."""
         try:
             partial = self._spare.pop()
-        except IndexError:  # asked in one step: between a look and a pop another thread could take the last
-            return ClusterSums.none(self.view, self.n_clusters)
+        except IndexError:  # checking first would race with the other threads
+            return ClusterSums.zeros(self.view, self.n_clusters)
         partial.clear()
         return partial
 
     def take_back(self, partial: ClusterSums) -> None:
-        """Add up what a thread has filled; called in the order of the chunks."""
+        """Add the sums of a chunk to the total; called in the order of the chunks."""
         self.total.add(partial)
         self._spare.append(partial)
 
     def collect(self, partition: Array) -> ClusterSums:
-        """Those of the whole view under a partition."""
+        """Return the sums of the whole view under a partition."""
 
-        def one_chunk(rows: slice) -> ClusterSums:
+        def sum_chunk(rows: slice) -> ClusterSums:
             partial = self.borrow()
             partial.include(self.view.X[rows, ...], keep_where(self.view.present[rows], partition[rows], NO_LABEL))
             return partial
 
         self.total.clear()
-        for partial in map_chunks(one_chunk, self.chunks):
+        for partial in map_chunks(sum_chunk, self.chunks):
             self.take_back(partial)
         return self.total

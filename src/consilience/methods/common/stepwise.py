@@ -139,7 +139,7 @@ def unlabelled(shards: Shards) -> Shards:
 
 def handed(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
     """A shard's statistics of each view under the labels that the views before it hand over."""
-    found = {name: ClusterSums.none(shard.views[name], centres.values[name].shape[0]) for name in names}
+    found = {name: ClusterSums.zeros(shard.views[name], centres.values[name].shape[0]) for name in names}
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
         for i, name in enumerate(names):
             labels = shard.kept[name][1][rows]

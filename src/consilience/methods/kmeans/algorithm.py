@@ -156,7 +156,7 @@ def sweep(
 ) -> Sweep:
     """The same for the entities of a shard."""
     view = shard.views[following]
-    statistics, xp = ClusterSums.none(view, n_clusters), namespace(view.row_term)
+    statistics, xp = ClusterSums.zeros(view, n_clusters), namespace(view.row_term)
     nothing = xp.sum(view.row_term[:0])
     found = Sweep(statistics, nothing, nothing, nothing)
     for rows, X, cost in e_step(shard, divergence, centres, turns, following):

@@ -45,7 +45,7 @@ from ..common.membership import (
 from ..common.progress import progress
 from ..common.run import Attempt, choose_best_attempt, run
 from ..common.shards import TOO_LARGE, prepare_kmeans
-from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_entities
+from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_seed_entities
 from ..common.stepwise import (
     POWER,
     batch_history,
@@ -289,7 +289,7 @@ class BaseMultiViewKMeans(
             return 1, iter([partition_from_init(self.init, shards, self._divergence, self.n_clusters)])
         rng = make_generator(self.random_state)
         children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        rows, chosen = sample_entities(shards, self.n_clusters, own)
+        rows, chosen = sample_seed_entities(shards, self.n_clusters, own)
         partition = make_seeder(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
         n = sum(shards.sizes)
         return self.n_init, (expand_labels(to_numpy(partition(child)), chosen, n) for child in children)

@@ -49,7 +49,7 @@ class Agreed:
 
 def collect_consensus(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
     """The same for the entities of a shard."""
-    found = {name: ClusterSums.none(shard.views[name], centres.values[name].shape[0]) for name in names}
+    found = {name: ClusterSums.zeros(shard.views[name], centres.values[name].shape[0]) for name in names}
     for rows, X, _ in e_step(shard, divergence, centres, names, *names):
         agreed = find_unanimous(shard, names, rows)
         for name, own in found.items():
