@@ -1,11 +1,10 @@
-"""What every family promises: statistics add up, maximise is stationary, log_prob is that of scipy."""
+"""Contracts of every family: statistics add up, maximize is stationary, log_prob equals scipy."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy import stats
 from scipy.special import gammaln, iv
 
 import consilience as cs
@@ -25,100 +24,44 @@ from consilience.families import (
 )
 from consilience.families.von_mises_fisher import solve_concentration
 from consilience.methods.coem.algorithm import add_statistics
+from family_cases import CASES, DENSE_FAMILIES, SPARSE_FAMILIES
 
 K, N, D = 3, 60, 4
-
-
-def counts(rng):
-    return rng.poisson(3.0, (N, D)).astype(float)
-
-
-def zeros_and_ones(rng):
-    return (rng.random((N, D)) < 0.4).astype(float)
-
-
-def codes(rng):
-    X = rng.integers(4, size=(N, D)).astype(float)
-    X[:, 0] = np.minimum(X[:, 0], 1)
-    return X
-
-
-def real(rng):
-    return rng.normal(size=(N, D)) @ rng.normal(size=(D, D)) + 5
-
-
-def params_of(name, rng):
-    """Parameters that no M-step had a hand in."""
-    root = rng.normal(size=(K, D, D))
-    covariances = root @ root.transpose(0, 2, 1) + np.eye(D)
-    directions = rng.normal(size=(K, D))
-    levels = np.array([2, 4, 4, 4])
-    p = rng.random((K, D, 4)) * (np.arange(4) < levels[:, None])
-    return {
-        "multinomial": {"probabilities": rng.dirichlet(np.ones(D), K)},
-        "bernoulli": {"probabilities": rng.random((K, D))},
-        "poisson": {"rates": 5 * rng.random((K, D))},
-        "categorical": {"probabilities": p / p.sum(axis=2, keepdims=True)},
-        "gaussian": {"means": rng.normal(size=(K, D)), "covariances": 0.5 + rng.random((K, D))},
-        "gaussian-full": {"means": rng.normal(size=(K, D)), "covariances": covariances},
-        "gaussian-tied": {"means": rng.normal(size=(K, D)), "covariances": covariances[0]},
-        "gaussian-spherical": {"means": rng.normal(size=(K, D)), "covariances": 0.5 + rng.random(K)},
-        "von-mises-fisher": {
-            "directions": directions / np.linalg.norm(directions, axis=1, keepdims=True),
-            "concentrations": 20 * rng.random(K),
-        },
-    }[name]
-
-
-def scipy_log_prob(name, X, params, j):
-    """The log-density of all rows under cluster j, by scipy.stats, a row at a time."""
-    own = {
-        key: value if name == "gaussian-tied" and key == "covariances" else value[j] for key, value in params.items()
-    }
-    if name == "multinomial":
-        total = X.sum(axis=1).astype(int)
-        coefficient = stats.multinomial.logpmf(X, total, np.full(D, 1 / D)) + total * np.log(D)
-        return stats.multinomial.logpmf(X, total, own["probabilities"]) - coefficient  # left out: the same for all j
-    if name == "bernoulli":
-        return stats.bernoulli.logpmf(X, own["probabilities"]).sum(axis=1)
-    if name == "poisson":
-        return stats.poisson.logpmf(X, own["rates"]).sum(axis=1)
-    if name == "categorical":
-        return np.log([[own["probabilities"][c, int(x)] for c, x in enumerate(row)] for row in X]).sum(axis=1)
-    if name == "von-mises-fisher":
-        unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-        return stats.vonmises_fisher(own["directions"], own["concentrations"]).logpdf(unit)
-    covariance = {1: np.diag, 0: lambda s: s * np.eye(D)}.get(np.ndim(own["covariances"]), np.asarray)(
-        own["covariances"]
-    )
-    return stats.multivariate_normal(own["means"], covariance).logpdf(X)
-
-
-DATA = {"multinomial": counts, "poisson": counts, "bernoulli": zeros_and_ones, "categorical": codes}
-SPARSE = ["multinomial", "bernoulli", "poisson", "gaussian", "gaussian-spherical", "von-mises-fisher"]
 every_family = pytest.mark.parametrize("name", FAMILIES)
 
 
-def case(name, seed=0):
-    rng = np.random.default_rng(seed)
-    X = DATA.get(name, real)(rng)
-    X[:, 0] += name == "multinomial"  # no row without words
+def make_family(name, X):
+    """A family without smoothing that has seen the rows."""
     family = FAMILIES[name](**({"smoothing": 0} if hasattr(FAMILIES[name], "smoothing") else {}))
-    family = family.bind(X, np.ones(N, bool))
-    return family, X, rng.dirichlet(np.ones(K), N), rng
+    return family.bind(X, namespace(X).ones(N, dtype=namespace(X).bool))
+
+
+def make_problem(name, seed=0):
+    """A family, rows that it can explain, their responsibilities, and the random generator."""
+    rng = np.random.default_rng(seed)
+    X = CASES[name].make_rows(rng, N, D)
+    return make_family(name, X), X, rng.dirichlet(np.ones(K), N), rng
+
+
+def test_every_family_has_a_test_case():
+    assert CASES.keys() == FAMILIES.keys()
+
+
+def test_docstring_of_coem_names_every_family():
+    assert [name for name in FAMILIES if f"'{name}'" not in cs.CoEM.__doc__] == []
 
 
 @every_family
-def test_log_prob_is_that_of_scipy(name):
-    family, X, _, rng = case(name)
-    params = params_of(name, rng)
-    expected = np.stack([scipy_log_prob(name, X, params, j) for j in range(K)], axis=1)
+def test_log_prob_equals_scipy(name):
+    family, X, _, rng = make_problem(name)
+    params = CASES[name].make_params(rng, K, D)
+    expected = CASES[name].reference(X, params, K)
     np.testing.assert_allclose(family.log_prob(X, params), expected, rtol=1e-9, atol=1e-9)
 
 
 @every_family
-def test_statistics_add_up_over_blocks_of_rows(name):
-    family, X, R, _ = case(name)
+def test_statistics_add_up_over_blocks(name):
+    family, X, R, _ = make_problem(name)
     whole = family.statistics(X, R)
     parts = add_statistics(
         add_statistics(family.statistics(X[:7], R[:7]), family.statistics(X[7:40], R[7:40])),
@@ -131,64 +74,46 @@ def test_statistics_add_up_over_blocks_of_rows(name):
         np.testing.assert_allclose(b[key], value, rtol=1e-8, atol=1e-10)
 
 
-def moved(name, params, rng, size):
-    """Parameters of the same kind nearby."""
-    shifted = {key: value + size * rng.normal(size=np.shape(value)) for key, value in params.items() if key != "length"}
-    if name in ("multinomial", "categorical"):
-        p = np.where(params["probabilities"] > 0, np.abs(shifted["probabilities"]), 0)
-        return {"probabilities": p / p.sum(axis=-1, keepdims=True)}
-    if name == "bernoulli":
-        return {"probabilities": np.clip(shifted["probabilities"], 1e-9, 1 - 1e-9)}
-    if name == "poisson":
-        return {"rates": np.abs(shifted["rates"])}
-    if name == "von-mises-fisher":
-        lengths = np.linalg.norm(shifted["directions"], axis=1, keepdims=True)
-        return {"directions": shifted["directions"] / lengths, "concentrations": np.abs(shifted["concentrations"])}
-    covariances = shifted["covariances"]
-    if name in ("gaussian", "gaussian-spherical"):
-        return {**shifted, "covariances": np.abs(covariances)}
-    noise = size * rng.normal(size=np.shape(covariances))
-    return {**shifted, "covariances": params["covariances"] + noise @ np.swapaxes(noise, -1, -2)}
-
-
 @every_family
-def test_maximise_is_where_the_likelihood_is_largest(name):
-    family, X, R, rng = case(name)
+def test_maximize_finds_the_largest_likelihood(name):
+    family, X, R, rng = make_problem(name)
     best = family.maximize(family.statistics(X, R))
-    reached = (R * family.log_prob(X, best)).sum()
+    likelihood = (R * family.log_prob(X, best)).sum()
+    learned = {key: best[key] for key in family.shapes(K, D)}
     for size in (1e-4, 1e-2, 0.3):
         for _ in range(20):
-            assert (R * family.log_prob(X, moved(name, best, rng, size))).sum() <= reached + 1e-9 * abs(reached)
+            moved = {key: value + size * rng.normal(size=np.shape(value)) for key, value in learned.items()}
+            nearby = CASES[name].perturb(learned, moved)
+            assert (R * family.log_prob(X, nearby)).sum() <= likelihood + 1e-9 * abs(likelihood)
 
 
 @every_family
-def test_shapes_are_those_of_the_parameters(name):
-    family, X, R, _ = case(name)
+def test_shapes_match_the_parameters(name):
+    family, X, R, _ = make_problem(name)
     params = family.maximize(family.statistics(X, R))
     for key, shape in family.shapes(K, D).items():
         assert params[key].shape == shape
 
 
 @every_family
-def test_kinds_of_arrays(name, to_kind):
-    family, X, R, _ = case(name)
+def test_all_array_kinds_give_equal_results(name, to_kind):
+    family, X, R, _ = make_problem(name)
     params = family.maximize(family.statistics(X, R))
     expected = family.log_prob(X, params)
-    bound = FAMILIES[name](**({"smoothing": 0} if hasattr(family, "smoothing") else {}))
-    bound = bound.bind(to_kind(X), to_kind(np.ones(N, bool)))
-    found = bound.maximize(bound.statistics(to_kind(X), to_kind(R)))
+    bound = make_family(name, to_kind(X))
+    converted = bound.maximize(bound.statistics(to_kind(X), to_kind(R)))
     for key, value in params.items():
-        np.testing.assert_allclose(to_numpy(found[key]), value, rtol=1e-9, atol=1e-12)
-    log_prob = bound.log_prob(to_kind(X), found)
+        np.testing.assert_allclose(to_numpy(converted[key]), value, rtol=1e-9, atol=1e-12)
+    log_prob = bound.log_prob(to_kind(X), converted)
     assert namespace(log_prob) is namespace(to_kind(X))
     np.testing.assert_allclose(to_numpy(log_prob), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(to_numpy(bound.log_prob(to_kind(X), params)), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", SPARSE_FAMILIES)
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_matrix])
 def test_sparse_equals_dense(name, make):
-    family, X, R, rng = case(name)
+    family, X, R, rng = make_problem(name)
     X = np.where(rng.random(X.shape) < 0.5, X, 0.0)
     X[:, 0] += 1
     family = FAMILIES[name]()
@@ -199,18 +124,19 @@ def test_sparse_equals_dense(name, make):
     np.testing.assert_allclose(family.log_prob(make(X), params), family.log_prob(X, params), rtol=1e-8, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["gaussian-full", "gaussian-tied", "categorical"])
-def test_families_that_need_dense_rows_say_so(name):
+@pytest.mark.parametrize("name", DENSE_FAMILIES)
+def test_families_without_sparse_support_refuse_sparse_views(name):
     X = sp.csr_array(np.eye(6))
-    with pytest.raises(ValueError, match=rf"view 'links': family '{name}' needs .*dense.*Use"):
+    message = rf"view 'links': family '{name}' needs dense rows, got a sparse matrix \(6, 6\). Use .*'multinomial'.*SVD"
+    with pytest.raises(ValueError, match=message):
         cs.CoEM(2, families=name).fit({"links": X})
 
 
 @every_family
-def test_float32_stays_and_is_near(name):
-    family, X, R, _ = case(name)
+def test_float32_is_kept_and_close_to_float64(name):
+    family, X, R, _ = make_problem(name)
     single = X.astype(np.float32)
-    bound = FAMILIES[name](**({"smoothing": 0} if hasattr(family, "smoothing") else {})).bind(single, np.ones(N, bool))
+    bound = make_family(name, single)
     params, near = (f.maximize(f.statistics(rows, R)) for f, rows in ((family, X), (bound, single)))
     for key, value in params.items():
         np.testing.assert_allclose(near[key], value, rtol=2e-3, atol=1e-4)
@@ -220,20 +146,20 @@ def test_float32_stays_and_is_near(name):
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name.startswith("gaussian")])
-def test_gaussians_far_from_zero_in_float32(name):
+def test_gaussians_are_accurate_far_from_zero_in_float32(name):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(500, 3)) + 2000).astype(np.float32)
     R = rng.dirichlet(np.ones(2), 500)
     family = FAMILIES[name]().bind(X, np.ones(500, bool))
     exact = FAMILIES[name]().bind(X.astype(np.float64), np.ones(500, bool))
-    found, expected = (f.maximize(f.statistics(rows, R)) for f, rows in ((family, X), (exact, X.astype(np.float64))))
-    np.testing.assert_allclose(found["covariances"], expected["covariances"], rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(family.log_prob(X, found), exact.log_prob(X.astype(np.float64), found), atol=1e-2)
+    params, expected = (f.maximize(f.statistics(rows, R)) for f, rows in ((family, X), (exact, X.astype(np.float64))))
+    np.testing.assert_allclose(params["covariances"], expected["covariances"], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(family.log_prob(X, params), exact.log_prob(X.astype(np.float64), params), atol=1e-2)
 
 
 @every_family
-def test_a_cluster_of_no_weight_is_finite(name):
-    family, X, R, _ = case(name)
+def test_empty_cluster_gets_finite_parameters(name):
+    family, X, R, _ = make_problem(name)
     R = R.copy()
     R[:, 1] = 0
     R /= R.sum(axis=1, keepdims=True)
@@ -243,39 +169,28 @@ def test_a_cluster_of_no_weight_is_finite(name):
 
 
 @every_family
-def test_samples_look_like_what_they_are_drawn_from(name):
-    family, X, R, _ = case(name)
+def test_samples_reproduce_the_parameters(name):
+    family, X, R, _ = make_problem(name)
     params = family.maximize(family.statistics(X, R))
     labels = np.arange(6000) % K
     drawn = family.sample(params, labels, np.random.default_rng(1))
     assert drawn.shape == (6000, D)
     again = replace(family, **({"smoothing": 0} if hasattr(family, "smoothing") else {}))
-    found = again.maximize(again.statistics(drawn, np.eye(K)[labels]))
+    estimated = again.maximize(again.statistics(drawn, np.eye(K)[labels]))
     for key, value in params.items():
         scale = np.abs(value).max()
-        np.testing.assert_allclose(found[key], value, atol=0.12 * scale)
+        np.testing.assert_allclose(estimated[key], value, atol=0.12 * scale)
 
 
 @every_family
 def test_number_of_parameters(name):
-    family, X, R, _ = case(name)
+    family, X, R, _ = make_problem(name)
     params = family.maximize(family.statistics(X, R))
-    expected = {
-        "multinomial": K * (D - 1),
-        "bernoulli": K * D,
-        "poisson": K * D,
-        "categorical": K * (1 + 3 + 3 + 3),
-        "gaussian": 2 * K * D,
-        "gaussian-full": K * D + K * D * (D + 1) // 2,
-        "gaussian-tied": K * D + D * (D + 1) // 2,
-        "gaussian-spherical": K * D + K,
-        "von-mises-fisher": K * D,
-    }
-    assert family.n_parameters(params) == expected[name]
+    assert family.n_parameters(params) == CASES[name].n_parameters(K, D)
 
 
 @pytest.mark.parametrize("family", [Gaussian(), GaussianFull(), GaussianTied(), GaussianSpherical()])
-def test_no_gaussian_collapses_onto_a_row(family):
+def test_gaussians_do_not_collapse_onto_a_row(family):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3)) * [1, 100, 0.01]
     R = np.zeros((50, 2))
@@ -287,7 +202,7 @@ def test_no_gaussian_collapses_onto_a_row(family):
     assert log_prob.max() < 60
 
 
-def test_the_floor_does_not_touch_variances_above_it():
+def test_floor_does_not_change_larger_variances():
     rng = np.random.default_rng(0)
     X, R = rng.normal(size=(50, 3)), rng.dirichlet(np.ones(2), 50)
     for family in (Gaussian, GaussianFull, GaussianTied, GaussianSpherical):
@@ -295,7 +210,7 @@ def test_the_floor_does_not_touch_variances_above_it():
         np.testing.assert_array_equal(params[0]["covariances"], params[1]["covariances"])
 
 
-def test_a_direction_below_the_floor_is_raised_to_it():
+def test_direction_below_the_floor_is_raised_to_it():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(100, 1))
     X = np.hstack([x, x + 1e-6 * rng.normal(size=(100, 1))])  # two columns that are nearly one
@@ -306,7 +221,7 @@ def test_a_direction_below_the_floor_is_raised_to_it():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_word_never_seen_rules_a_cluster_out_and_zero_of_it_does_not(dtype):
+def test_only_an_occurring_impossible_word_rules_a_cluster_out(dtype):
     params = {"probabilities": np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])}
     X = np.array([[3, 2, 0], [3, 2, 1], [0, 0, 40]], dtype)
     for rows in (X, sp.csr_array(X)):
@@ -315,7 +230,7 @@ def test_a_word_never_seen_rules_a_cluster_out_and_zero_of_it_does_not(dtype):
         assert np.array_equal(log_prob == -np.inf, [[False, False], [True, False], [True, False]])
 
 
-def test_rows_without_words_say_nothing():
+def test_rows_of_zeros_are_uninformative_to_some_families():
     X = np.array([[1.0, 0.0], [0.0, 0.0]])
     assert Multinomial().informative_rows(as_rows(X)).tolist() == [True, False]
     assert VonMisesFisher().informative_rows(as_rows(X)).tolist() == [True, False]
@@ -333,7 +248,7 @@ def test_rows_without_words_say_nothing():
     ],
 )
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_what_auto_chooses(values, name, why, make):
+def test_automatic_choice(values, name, why, make):
     family, reason = choose(as_rows(make(np.array(values))))
     assert family.name == name
     assert why in reason
@@ -350,7 +265,7 @@ def test_what_auto_chooses(values, name, why, make):
         ("multinomial", [[0.0, 0.0]] * 9, None),
     ],
 )
-def test_data_that_a_family_cannot_explain(family, block, message):
+def test_unsuitable_data_is_refused(family, block, message):
     message = (
         f"view 'a': family '{family}' {message}" if message else "view 'a' is all zeros, of which family 'multinomial'"
     )
@@ -358,12 +273,12 @@ def test_data_that_a_family_cannot_explain(family, block, message):
         cs.CoEM(2, families=family).fit({"a": np.array(block)})
 
 
-def test_an_unknown_family_is_listed_with_the_known():
+def test_unknown_family_name_lists_the_valid_ones():
     with pytest.raises(ValueError, match=r"view 'a': no family 'normal': give 'auto', one of 'multinomial', .*"):
         cs.CoEM(2, families="normal").fit({"a": np.eye(5)})
 
 
-def test_an_unknown_code_in_predict_is_refused():
+def test_unknown_code_in_predict_is_refused():
     X = np.array([[0, 1], [1, 0], [2, 1], [0, 0]] * 5)
     model = cs.CoEM(2, families="categorical", random_state=0).fit(X)
     with pytest.raises(ValueError, match="family 'categorical' knows codes 0 to 2 in column 0, got 7"):
@@ -371,25 +286,25 @@ def test_an_unknown_code_in_predict_is_refused():
 
 
 @pytest.mark.parametrize("family", [Multinomial, Bernoulli, Poisson, Categorical])
-def test_negative_smoothing(family):
+def test_negative_smoothing_is_refused(family):
     with pytest.raises(ValueError, match="smoothing must be a number, 0 or more, got -1"):
         family(smoothing=-1)
 
 
 @pytest.mark.parametrize("family", [Gaussian, GaussianFull, GaussianTied, GaussianSpherical, VonMisesFisher])
 @pytest.mark.parametrize("floor", [0, 1, -1])
-def test_floors_that_are_none(family, floor):
+def test_invalid_floor_is_refused(family, floor):
     with pytest.raises(ValueError, match=r"floor must be .* below 1, got"):
         family(floor=floor)
 
 
 @pytest.mark.parametrize("d", [2, 3, 30, 99, 100, 101, 200])
-def test_the_bessel_function_for_few_and_for_many_columns(d):
+def test_log_bessel_equals_scipy(d):
     c = np.array([1e-9, 1e-3, 0.5, 10.0, 300.0])
     for order in (d / 2 - 1, d / 2):
         expected = iv(order, c)
-        told = expected > 1e-300
-        np.testing.assert_allclose(log_bessel(order, c, d)[told], np.log(expected[told]), rtol=1e-8)
+        positive = expected > 1e-300
+        np.testing.assert_allclose(log_bessel(order, c, d)[positive], np.log(expected[positive]), rtol=1e-8)
         assert np.isfinite(log_bessel(order, c, d)).all()
     assert np.isfinite(log_bessel(20_000.0, np.array([1.0, 1e4, 1e6]), 40_002)).all()
 
@@ -403,7 +318,7 @@ def test_concentration_solves_its_equation(d):
 
 
 @pytest.mark.parametrize("d", [3, 45, 60, 101])
-def test_directions_that_cancel_have_no_concentration_and_no_nan(d):
+def test_cancelling_directions_have_zero_concentration(d):
     A = np.random.default_rng(0).normal(size=(20, d))
     model = cs.CoEM(1, families="von-mises-fisher").fit(np.r_[A, -A])
     assert model.params_["view0"]["concentrations"][0] < 1e-6
@@ -411,24 +326,24 @@ def test_directions_that_cancel_have_no_concentration_and_no_nan(d):
     assert model.cost_ == pytest.approx(-40 * uniform)
 
 
-def test_smoothing_is_what_it_says():
+def test_smoothing_adds_the_documented_counts():
     X, R = np.array([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]), np.ones((2, 1))
 
-    def found(family):
+    def learn(family):
         return next(iter(family.maximize(family.statistics(X, R)).values()))
 
-    np.testing.assert_allclose(found(Multinomial(smoothing=2)), [[4 / 9, 2 / 9, 3 / 9]])
-    np.testing.assert_allclose(found(Bernoulli(smoothing=2)), [[4 / 6, 2 / 6, 3 / 6]])
+    np.testing.assert_allclose(learn(Multinomial(smoothing=2)), [[4 / 9, 2 / 9, 3 / 9]])
+    np.testing.assert_allclose(learn(Bernoulli(smoothing=2)), [[4 / 6, 2 / 6, 3 / 6]])
     two = np.array([[1.0, 0.0], [0.0, 1.0]])
     rates = Poisson(smoothing=2).maximize(Poisson().statistics(np.array([[4.0], [0.0]]), two))["rates"]
     np.testing.assert_allclose(rates, [[(4 + 2 * 2) / 3], [2 * 2 / 3]])  # two rows of the average, 2, to each
     levels = Categorical(smoothing=2, n_levels=(2, 3, 2))
-    np.testing.assert_allclose(found(levels)[0, :, :], [[2 / 6, 4 / 6, 0], [4 / 8, 2 / 8, 2 / 8], [3 / 6, 3 / 6, 0]])
+    np.testing.assert_allclose(learn(levels)[0, :, :], [[2 / 6, 4 / 6, 0], [4 / 8, 2 / 8, 2 / 8], [3 / 6, 3 / 6, 0]])
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("family", ["gaussian", "gaussian-full", "gaussian-spherical"])
-def test_one_row_far_out_does_not_widen_the_floor(family, dtype):
+def test_outlier_does_not_raise_the_floor(family, dtype):
     rng = np.random.default_rng(0)
     y = np.arange(300) % 3
     X = np.r_[rng.normal(size=(300, 3)) + 6 * np.eye(3)[y], [[1e5] * 3]].astype(dtype)
@@ -439,7 +354,7 @@ def test_one_row_far_out_does_not_widen_the_floor(family, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name.startswith("gaussian")])
-def test_a_constant_column_far_from_zero_is_no_evidence(name, dtype):
+def test_constant_column_far_from_zero_is_no_evidence(name, dtype):
     rng = np.random.default_rng(0)
     X = np.c_[rng.normal(size=(60, 2)), np.full(60, 1234.567)].astype(dtype)
     family = FAMILIES[name]().bind(X[:, :2], np.ones(60, bool))  # an origin that does not know the column
@@ -472,7 +387,7 @@ def test_a_constant_column_far_from_zero_is_no_evidence(name, dtype):
         ),
     ],
 )
-def test_parameters_that_are_none(family, params, message):
+def test_invalid_parameters_are_refused(family, params, message):
     assert family.params_complaint(params) == message
 
 
@@ -482,10 +397,10 @@ def test_parameters_that_are_none(family, params, message):
         (lambda: Multinomial(smoothing="a"), "smoothing must be a number, 0 or more, got 'a'"),
         (lambda: Multinomial(smoothing=np.inf), "smoothing must be a number, 0 or more, got inf"),
         (lambda: Gaussian(floor="a"), "floor must be a share of the variance"),
-        (lambda: Categorical(n_levels=5), "n_levels must be whole numbers, one a column, got 5"),
+        (lambda: Categorical(n_levels=5), "n_levels must be whole numbers, one per column, got 5"),
     ],
 )
-def test_families_refuse_what_they_cannot_use(make, message):
+def test_invalid_options_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -494,15 +409,15 @@ def test_families_refuse_what_they_cannot_use(make, message):
     ("family", "X", "message"),
     [
         ("categorical", [[5e7, 0], [1, 1]], r"needs codes 0, 1, 2, ..., got 5e\+07 in 2 rows. OrdinalEncoder"),
-        (Categorical(n_levels=(2, 2, 2)), [[0, 1], [1, 1]], "was given n_levels for 3 columns, got 2"),
+        (Categorical(n_levels=(2, 2, 2)), [[0, 1], [1, 1]], "needs as many columns as n_levels, 3, got 2"),
     ],
 )
-def test_codes_that_are_none(family, X, message):
+def test_invalid_codes_are_refused(family, X, message):
     with pytest.raises(ValueError, match=message):
         cs.CoEM(2, families=family).fit(np.array(X, float))
 
 
-def test_gaussian_with_a_mean_far_from_zero_and_a_tiny_variance_does_not_overflow():
+def test_gaussian_with_distant_mean_and_tiny_variance_does_not_overflow():
     X = np.full((1, 1), 1e150)
     params = {"means": np.array([[1e150]]), "covariances": np.array([[1e-200]])}
     assert np.isfinite(cs.families.Gaussian().build_density(X, params)(X)).all()

@@ -1,4 +1,4 @@
-"""How a cluster generates one view, one distribution a file; names map to objects in `FAMILIES`."""
+"""Distributions of one view within a cluster, one per file; `FAMILIES` maps names to classes."""
 
 from .base import Family
 from .bernoulli import Bernoulli

@@ -1,4 +1,4 @@
-"""Yes or no, column by column."""
+"""Bernoulli: independent columns of zeros and ones."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from .._saving import save_as
 from ..arrays import Array, build_scorer, compute_scores, namespace, stored_values, to_numpy
 from .base import CountingFamily, Density, Params, Statistics, convert_params, first_where, pool_empty_clusters
 
-CERTAIN = 1e-12  # no probability is closer to 0 or 1: an exception is a surprise, not the end
+CERTAIN = 1e-12  # no probability is closer to 0 or 1, so that an exception does not rule a cluster out
 
 
 @save_as("family-bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(CountingFamily):
-    """Independent 0/1 columns, for sets of tags, presence of words, answers; sparse rows stay sparse.
+    """Independent 0/1 columns, for sets of tags, presence of words or answers; accepts sparse rows.
 
     Parameters
     ----------
     smoothing : float, default=0.01
-        Ones and zeros added to each column of each cluster.
+        Number of ones, and of zeros, added to each column of each cluster.
 
     Examples
     --------
     >>> import numpy as np
     >>> family = Bernoulli(smoothing=0)
     >>> statistics = family.statistics(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[1.0], [1.0]]))
-    >>> family.maximise(statistics)["probabilities"].round(6).tolist()
+    >>> family.maximize(statistics)["probabilities"].round(6).tolist()
     [[1.0, 0.5]]
     """
 
@@ -45,8 +45,8 @@ class Bernoulli(CountingFamily):
         p = convert_params(params, X)["probabilities"]
         xp = namespace(p)
         p = xp.clip(p, CERTAIN, 1 - CERTAIN)
-        score = build_scorer(X, xp.log(p) - xp.log1p(-p), -xp.sum(xp.log1p(-p), axis=1))
-        return lambda rows: compute_scores(rows, score)
+        scorer = build_scorer(X, xp.log(p) - xp.log1p(-p), -xp.sum(xp.log1p(-p), axis=1))
+        return lambda rows: compute_scores(rows, scorer)
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns)}
@@ -57,13 +57,10 @@ class Bernoulli(CountingFamily):
 
     def complaint(self, X: Array) -> str | None:
         values = stored_values(X)
-        wrong = first_where(values, (values != 0) & (values != 1))
-        if wrong is not None:
-            return f"needs zeros and ones, got {wrong:.6g}. Use 'multinomial' or 'poisson' for counts"
+        invalid = first_where(values, (values != 0) & (values != 1))
+        if invalid is not None:
+            return f"needs zeros and ones, got {invalid:.6g}. Use 'multinomial' or 'poisson' for counts"
         return None
-
-    def n_parameters(self, params: Params) -> int:
-        return int(np.size(to_numpy(params["probabilities"])))
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         p = to_numpy(params["probabilities"])[labels]

@@ -1,4 +1,4 @@
-"""One of several answers, column by column."""
+"""Categorical: independent columns of codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from array_api_compat import device
 
 from .._saving import save_as
 from ..arrays import Array, as_rows, namespace, to_numpy
-from ..arrays.rows import is_sparse
 from .base import (
     Density,
     DensityFamily,
@@ -33,16 +32,16 @@ class Categorical(DensityFamily):
     Parameters
     ----------
     smoothing : float, default=0.01
-        Rows added for each answer of each column and cluster.
+        Number of rows added for each code of each column and cluster.
     n_levels : tuple of int, optional
-        Number of codes of each column. By default what `CoEM.fit` sees.
+        Number of codes of each column. By default determined in `CoEM.fit`.
 
     Examples
     --------
     >>> import numpy as np
     >>> family = Categorical(smoothing=0, n_levels=(2, 3))
     >>> statistics = family.statistics(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([[1.0], [1.0]]))
-    >>> family.maximise(statistics)["probabilities"].tolist()
+    >>> family.maximize(statistics)["probabilities"].tolist()
     [[[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]]
     """
 
@@ -55,7 +54,7 @@ class Categorical(DensityFamily):
         check_smoothing(self.smoothing)
         levels = () if self.n_levels is None else self.n_levels
         if not isinstance(levels, tuple | list) or not all(isinstance(n, int | np.integer) and n > 0 for n in levels):
-            raise ValueError(f"n_levels must be whole numbers, one a column, got {self.n_levels!r}")
+            raise ValueError(f"n_levels must be whole numbers, one per column, got {self.n_levels!r}")
 
     def bind(self, X: Array, present: Array) -> Categorical:  # noqa: ARG002
         return self if self.n_levels is not None else replace(self, n_levels=count_levels(X))
@@ -97,20 +96,18 @@ class Categorical(DensityFamily):
         return describe_bad_probabilities(params["probabilities"])
 
     def complaint(self, X: Array) -> str | None:
-        if is_sparse(X):
-            return "needs codes 0, 1, 2, ... in a dense array, got a sparse one. Use 'bernoulli' for 0/1 columns"
-        wrong = first_where(X, (X < 0) | (namespace(X).floor(X) != X))
-        if wrong is not None:
-            return f"needs codes 0, 1, 2, ..., got {wrong:.6g}. scikit-learn's OrdinalEncoder makes codes"
+        invalid = first_where(X, (X < 0) | (namespace(X).floor(X) != X))
+        if invalid is not None:
+            return f"needs codes 0, 1, 2, ..., got {invalid:.6g}. scikit-learn's OrdinalEncoder makes codes"
         largest = find_largest_codes(X)
         if largest.max(initial=0) > max(1000, X.shape[0]):
             return f"needs codes 0, 1, 2, ..., got {largest.max():.6g} in {X.shape[0]} rows. OrdinalEncoder makes codes"
         if self.n_levels is not None:
             if len(self.n_levels) != len(largest):
-                return f"was given n_levels for {len(self.n_levels)} columns, got {len(largest)}"
-            for c, (most, levels) in enumerate(zip(largest, self.n_levels, strict=True)):
-                if most >= levels:
-                    return f"knows codes 0 to {levels - 1} in column {c}, got {most:.6g}. Give n_levels= first"
+                return f"needs as many columns as n_levels, {len(self.n_levels)}, got {len(largest)}"
+            for c, (code, levels) in enumerate(zip(largest, self.n_levels, strict=True)):
+                if code >= levels:
+                    return f"knows codes 0 to {levels - 1} in column {c}, got {code:.6g}. Set n_levels= before fitting"
         return None
 
     def extremes(self, X: Array) -> Array:
@@ -128,9 +125,9 @@ class Categorical(DensityFamily):
 
 def count_levels(X: Array) -> tuple[int, ...]:
     """Number of codes of each column: one more than the largest."""
-    return tuple(int(most) + 1 for most in find_largest_codes(X))
+    return tuple(int(code) + 1 for code in find_largest_codes(X))
 
 
 def find_largest_codes(X: Array) -> np.ndarray:
-    """The largest code of each column; 0 where there are no rows."""
+    """The largest code of each column; 0 if there are no rows."""
     return to_numpy(namespace(X).max(X, axis=0)) if X.shape[0] else np.zeros(X.shape[1])

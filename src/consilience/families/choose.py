@@ -1,10 +1,12 @@
-"""Families by name, and the choice of one by a look at the data."""
+"""Families by name, and what decides whether a family fits a view."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from array_api_compat import size
 
-from ..arrays import Array, namespace, stored_values
+from ..arrays import Array, is_sparse, namespace, stored_values
 from .base import Family
 from .bernoulli import Bernoulli
 from .categorical import Categorical
@@ -14,7 +16,7 @@ from .multinomial import Multinomial
 from .poisson import Poisson
 from .von_mises_fisher import VonMisesFisher
 
-EXACT = 2**53  # larger floating-point numbers are all whole, which says nothing about what they are
+LARGEST_EXACT = 2**53  # larger floating-point numbers are all whole, so being whole means nothing
 
 FAMILIES: dict[str, type[Family]] = {
     family.name: family
@@ -31,13 +33,36 @@ FAMILIES: dict[str, type[Family]] = {
     )
 }
 
+# what ``families="auto"`` chooses from, the most special first, and why
+AUTOMATIC: dict[type[Family], str] = {
+    Bernoulli: "all values are 0 or 1",
+    Multinomial: "all values are counts: whole numbers, none negative",
+    Gaussian: "the values are real numbers",
+}
+
 
 def choose(X: Array) -> tuple[Family, str]:
-    """What ``families="auto"`` takes for these rows, and why."""
+    """Choose the family for ``families="auto"``, and say why."""
     values = stored_values(X)
     xp = namespace(values)
-    if not size(values) or bool(xp.all((values >= 0) & (values == xp.floor(values)) & (values <= EXACT))):
-        if not size(values) or bool(xp.max(values) <= 1):
-            return Bernoulli(), "all values are 0 or 1"
-        return Multinomial(), "all values are counts: whole numbers, none negative"
-    return Gaussian(), "the values are real numbers"
+    family: type[Family] = Gaussian
+    if not size(values) or bool(xp.all((values >= 0) & (values == xp.floor(values)) & (values <= LARGEST_EXACT))):
+        family = Multinomial if size(values) and bool(xp.max(values) > 1) else Bernoulli
+    return family(), AUTOMATIC[family]
+
+
+def choose_most_general(choices: Iterable[tuple[Family, str]]) -> tuple[Family, str]:
+    """Pick the most general of the families that `choose` chose for parts of the rows, and the reason."""
+    order = list(AUTOMATIC)
+    return max(choices, key=lambda choice: order.index(type(choice[0])))
+
+
+def find_complaint(family: Family, X: Array) -> str | None:
+    """What is wrong with rows for a family, to complete the message «family 'x' needs ...»; None if nothing is."""
+    if is_sparse(X) and not family.accepts_sparse:
+        accepting = ", ".join(repr(name) for name, candidate in FAMILIES.items() if candidate.accepts_sparse)
+        return (
+            f"needs dense rows, got a sparse matrix {X.shape}. Use a family that accepts sparse rows ({accepting}), or "
+            "reduce the view first (scikit-learn's TruncatedSVD)"
+        )
+    return family.complaint(X)

@@ -1,4 +1,4 @@
-"""Real numbers whose columns vary together within a cluster."""
+"""Gaussians with full covariance matrices, one per cluster or one for all."""
 
 from __future__ import annotations
 
@@ -12,27 +12,18 @@ from array_api_compat import device
 from .._saving import save_as
 from ..arrays import Array, build_scorer, compute_scores, is_on_host, namespace, to_numpy
 from ..arrays.linalg import inverse_cholesky, is_positive_definite, sum_of_squares, weighted_cross_products
-from ..arrays.rows import is_sparse
 from .base import Density, Params, Statistics, convert_params, pool_empty_clusters
 from .gaussian import BaseGaussian, find_density_origin, subtract_origin
 
 
 @dataclass(frozen=True, eq=False)
 class BaseCovariance(BaseGaussian):
-    """Gaussians whose covariances are matrices: never narrower, in any direction, than the floor allows."""
-
-    def complaint(self, X: Array) -> str | None:
-        if is_sparse(X):
-            return (
-                f"needs dense rows, got a sparse matrix {X.shape}. Use family 'gaussian', 'multinomial' or "
-                "'von-mises-fisher', or reduce the view first (scikit-learn's TruncatedSVD)"
-            )
-        return None
+    """Base of Gaussians whose covariances are matrices; the floor holds in every direction."""
 
     def params_complaint(self, params: Params) -> str | None:
         covariances = to_numpy(params["covariances"])
-        turned = np.swapaxes(covariances, -1, -2)
-        if not np.allclose(covariances, turned, rtol=1e-6, atol=1e-9 * np.abs(covariances).max()):
+        transposed = np.swapaxes(covariances, -1, -2)
+        if not np.allclose(covariances, transposed, rtol=1e-6, atol=1e-9 * np.abs(covariances).max()):
             return "'covariances' must be symmetric"
         try:
             np.linalg.cholesky(covariances)
@@ -40,13 +31,13 @@ class BaseCovariance(BaseGaussian):
             return "'covariances' must be positive definite"
         return None
 
-    def raise_to_floor(self, covariances: Array, least: Array) -> Array:
-        """Covariances (..., d, d) with no direction below the floor: the largest likelihood within that bound.
+    def raise_to_floor(self, covariances: Array, floor: Array) -> Array:
+        """Maximum likelihood covariances (..., d, d) whose variance is above the floor in every direction.
 
-        `least` (..., d) holds the smallest variance of each column, which is also the scale of its directions.
+        `floor` (..., d) holds the smallest variance of each column, which is also the scale of the column.
         """
         xp = namespace(covariances)
-        scale = xp.sqrt(least)
+        scale = xp.sqrt(floor)
         scales = scale[..., :, None] * scale[..., None, :]
         scaled = covariances / scales
         if is_positive_definite(scaled - xp.eye(scaled.shape[-1], dtype=scaled.dtype, device=device(scaled))):
@@ -59,12 +50,12 @@ class BaseCovariance(BaseGaussian):
 @save_as("family-gaussian-full")
 @dataclass(frozen=True, eq=False)
 class GaussianFull(BaseCovariance):
-    """Gaussian with a covariance matrix of its own for each cluster.
+    """Gaussian with one covariance matrix per cluster.
 
     Parameters
     ----------
     floor : float, default=1e-6
-        No direction's variance is below this share of the variance over all rows, so that no cluster collapses.
+        Smallest variance in any direction, as a share of the variance over all rows; it keeps clusters from collapsing.
     """
 
     name: ClassVar[str] = "gaussian-full"
@@ -77,9 +68,9 @@ class GaussianFull(BaseCovariance):
         means, counts = self.compute_means(statistics)
         products = pool_empty_clusters(statistics["products"], statistics["counts"])[0] / counts[:, None, None]
         all_squares = xp.sum(xp.linalg.diagonal(statistics["products"]), axis=0) / xp.sum(statistics["counts"])
-        least = self.variance_floor(statistics, all_squares, xp.linalg.diagonal(products))
+        floor = self.variance_floor(statistics, all_squares, xp.linalg.diagonal(products))
         covariances = products - means[:, :, None] * means[:, None, :]
-        return {"means": self.add_origin(means), "covariances": self.raise_to_floor(covariances, least)}
+        return {"means": self.add_origin(means), "covariances": self.raise_to_floor(covariances, floor)}
 
     def build_density(self, X: Array, params: Params) -> Density:
         means, covariances = (convert_params(params, X)[name] for name in ("means", "covariances"))
@@ -87,10 +78,9 @@ class GaussianFull(BaseCovariance):
         xp = namespace(X)
         whitening = compute_whitening(covariances)
         origin = find_density_origin(means, xp.min(xp.linalg.diagonal(covariances), axis=0), X)
-        moved = means if origin is None else means - origin[None, :]
-        # all clusters' whiteners side by side: one product for all of them
+        # the whitening matrices of all clusters side by side, so that one product serves all
         table = xp.astype(xp.reshape(xp.permute_dims(whitening, (1, 0, 2)), (d, k * d)), X.dtype)
-        shift = xp.astype((moved[:, None, :] @ whitening)[:, 0, :], X.dtype)
+        shift = xp.astype((subtract_origin(means, origin)[:, None, :] @ whitening)[:, 0, :], X.dtype)
         constant = xp.sum(xp.log(xp.linalg.diagonal(whitening)), axis=1) - d / 2 * log(2 * pi)
         constant = xp.astype(constant, X.dtype)
 
@@ -105,7 +95,9 @@ class GaussianFull(BaseCovariance):
         return {"means": (n_clusters, n_columns), "covariances": (n_clusters, n_columns, n_columns)}
 
     def values_per_row(self, X: Array, n_clusters: int) -> int:
-        copies = n_clusters // 10 if is_on_host(X) else n_clusters  # on a host it pays to let them leave the cache
+        copies = (
+            n_clusters // 10 if is_on_host(X) else n_clusters
+        )  # larger blocks are faster on the host even if they exceed the cache
         return max(1, copies) * X.shape[1]
 
     def work_per_value(self, X: Array, n_clusters: int) -> int:
@@ -127,14 +119,14 @@ class GaussianTied(BaseCovariance):
     Parameters
     ----------
     floor : float, default=1e-6
-        No direction's variance is below this share of the variance over all rows.
+        Smallest variance in any direction, as a share of the variance over all rows.
     """
 
     name: ClassVar[str] = "gaussian-tied"
 
     def second_moments(self, X: Array, responsibilities: Array) -> Statistics:
-        everyone = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
-        return {"products": weighted_cross_products(X, everyone)[0, ...]}
+        weights = namespace(responsibilities).sum(responsibilities, axis=1)[:, None]
+        return {"products": weighted_cross_products(X, weights)[0, ...]}
 
     def maximize(self, statistics: Statistics) -> Params:
         xp = namespace(statistics["sums"])
@@ -142,8 +134,8 @@ class GaussianTied(BaseCovariance):
         counts, products = statistics["counts"], statistics["products"]
         squares = xp.linalg.diagonal(products) / xp.sum(counts)
         covariance = (products - (counts[:, None] * means).T @ means) / xp.sum(counts)
-        raised = self.raise_to_floor(covariance, self.variance_floor(statistics, squares, squares))
-        return {"means": self.add_origin(means), "covariances": raised}
+        covariance = self.raise_to_floor(covariance, self.variance_floor(statistics, squares, squares))
+        return {"means": self.add_origin(means), "covariances": covariance}
 
     def build_density(self, X: Array, params: Params) -> Density:
         means, covariance = (convert_params(params, X)[name] for name in ("means", "covariances"))
@@ -151,12 +143,10 @@ class GaussianTied(BaseCovariance):
         xp = namespace(X)
         whitening = compute_whitening(covariance)
         origin = find_density_origin(means, xp.linalg.diagonal(covariance), X)
-        moved = (means if origin is None else means - origin[None, :]) @ whitening
+        centers = subtract_origin(means, origin) @ whitening
         constant = xp.sum(xp.log(xp.linalg.diagonal(whitening))) - d / 2 * log(2 * pi)
-        table, linear = (
-            xp.astype(whitening, X.dtype),
-            build_scorer(X, moved, xp.sum(moved * moved, axis=1) / 2 - constant),
-        )
+        table = xp.astype(whitening, X.dtype)
+        linear = build_scorer(X, centers, xp.sum(centers * centers, axis=1) / 2 - constant)
 
         def log_prob(rows: Array) -> Array:
             white = subtract_origin(rows, origin) @ table
@@ -182,5 +172,5 @@ class GaussianTied(BaseCovariance):
 
 
 def compute_whitening(covariances: Array) -> Array:
-    """The upper triangular matrices W with ``|(x - m) W|`` the Mahalanobis length of x - m: (..., d, d)."""
+    """Upper triangular matrices W such that ``|(x - m) W|`` is the Mahalanobis length of x - m: (..., d, d)."""
     return namespace(covariances).matrix_transpose(inverse_cholesky(covariances))

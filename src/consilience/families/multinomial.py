@@ -1,4 +1,4 @@
-"""Bags of words: counts drawn from one list of probabilities a cluster."""
+"""Multinomial: bags of words."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from .base import (
 @save_as("family-multinomial")
 @dataclass(frozen=True)
 class Multinomial(CountingFamily):
-    """Multinomial counts (Bickel & Scheffer 2005, Eqs 20 to 22), for text and links; sparse rows stay sparse.
+    """Multinomial counts (Bickel & Scheffer 2005, Eqs 20 to 22), for text and links; accepts sparse rows.
 
-    The multinomial coefficient and the length of the document do not depend on the cluster: `log_prob` leaves them out.
-    A row of zeros says nothing and counts as missing.
+    `log_prob` omits the multinomial coefficient and the length of the document, which do not depend on the cluster. A
+    row of zeros carries no information and counts as missing.
 
     Parameters
     ----------
     smoothing : float, default=0.01
-        Added to each count of each cluster. With 0, as in the paper of 2005, a word that a cluster has never seen rules
-        the cluster out; the paper of 2004 adds 1.
+        Added to each count of each cluster. With 0, as in the paper of 2005, a word that does not occur in a cluster
+        rules the cluster out; the paper of 2004 adds 1.
 
     Examples
     --------
     >>> import numpy as np
     >>> family = Multinomial(smoothing=0)
     >>> statistics = family.statistics(np.array([[3.0, 1.0], [0.0, 4.0]]), np.array([[1.0], [1.0]]))
-    >>> family.maximise(statistics)["probabilities"].tolist()
+    >>> family.maximize(statistics)["probabilities"].tolist()
     [[0.375, 0.625]]
     """
 
@@ -58,8 +58,8 @@ class Multinomial(CountingFamily):
 
     def build_density(self, X: Array, params: Params) -> Density:
         probabilities = convert_params(params, X)["probabilities"]
-        score = build_scorer(X, safe_log(probabilities, X.dtype))
-        return lambda rows: compute_scores(rows, score)
+        scorer = build_scorer(X, safe_log(probabilities, X.dtype))
+        return lambda rows: compute_scores(rows, scorer)
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"probabilities": (n_clusters, n_columns)}

@@ -1,4 +1,4 @@
-"""Independent counts, column by column."""
+"""Poisson: independent columns of counts."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from .base import (
     pool_empty_clusters,
 )
 
-LEAST_RATE = 1e-12  # of a column that is zero throughout
+LEAST_RATE = 1e-12  # rate of a column that is always zero
 
 
 @save_as("family-poisson")
 @dataclass(frozen=True)
 class Poisson(CountingFamily):
-    """Independent Poisson columns, for counts whose totals matter (a multinomial ignores them); sparse stays sparse.
+    """Independent Poisson columns, for counts whose totals matter (unlike in a multinomial); accepts sparse rows.
 
     Parameters
     ----------
     smoothing : float, default=0.01
-        Rows of average content added to each cluster, so that no rate is zero where others are not.
+        Number of average rows added to each cluster, so that no rate is zero unless the whole column is.
 
     Examples
     --------
     >>> import numpy as np
     >>> family = Poisson()
     >>> statistics = family.statistics(np.array([[3.0, 1.0], [5.0, 2.0]]), np.array([[1.0], [1.0]]))
-    >>> family.maximise(statistics)["rates"].round(6).tolist()
+    >>> family.maximize(statistics)["rates"].round(6).tolist()
     [[4.0, 1.5]]
     """
 
@@ -56,13 +56,13 @@ class Poisson(CountingFamily):
         rates = convert_params(params, X)["rates"]
         xp = namespace(rates)
         rates = xp.clip(rates, LEAST_RATE, None)
-        score = build_scorer(X, xp.log(rates), xp.sum(rates, axis=1))
-        return lambda rows: compute_scores(rows, score)
+        scorer = build_scorer(X, xp.log(rates), xp.sum(rates, axis=1))
+        return lambda rows: compute_scores(rows, scorer)
 
     def row_term(self, X: Array) -> Array:
         """Minus the logarithm of x!, summed over the columns."""
-        some = (row_sums(map_values(X[rows, ...], log_factorial)) for rows in cut_into_blocks(X, slice(0, X.shape[0])))
-        return -namespace(X).concat(list(some))
+        blocks = cut_into_blocks(X, slice(0, X.shape[0]))
+        return -namespace(X).concat([row_sums(map_values(X[rows, ...], log_factorial)) for rows in blocks])
 
     def shapes(self, n_clusters: int, n_columns: int) -> dict[str, tuple[int, ...]]:
         return {"rates": (n_clusters, n_columns)}
@@ -72,9 +72,6 @@ class Poisson(CountingFamily):
 
     def complaint(self, X: Array) -> str | None:
         return describe_negative_count(X)
-
-    def n_parameters(self, params: Params) -> int:
-        return int(np.size(to_numpy(params["rates"])))
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return rng.poisson(to_numpy(params["rates"])[labels])

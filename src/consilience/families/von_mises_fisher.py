@@ -1,4 +1,4 @@
-"""Directions: unit rows around a mean direction."""
+"""Von Mises-Fisher: unit rows around a mean direction."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from ..arrays import (
     namespace,
     squared_norms,
     to_numpy,
-    weighted_sums,
 )
-from .base import Density, DensityFamily, Params, Statistics, convert_params, pool_empty_clusters
+from .base import Density, DensityFamily, Params, Statistics, convert_params, count_and_sum, pool_empty_clusters
 
 
 @save_as("family-von-mises-fisher")
 @dataclass(frozen=True)
 class VonMisesFisher(DensityFamily):
-    """Von Mises-Fisher on unit rows, for tf-idf, embeddings, profiles; sparse rows stay sparse.
+    """Von Mises-Fisher on unit rows, for tf-idf, embeddings or profiles; accepts sparse rows.
 
-    Rows are divided by their length on the way, without a copy. A row of zeros has no direction and counts as missing.
-    From a device one number a cluster is fetched each round, to solve for the concentrations.
+    Rows are normalized without a copy. A row of zeros has no direction and counts as missing. From a device, one number
+    per cluster is fetched in each round, to solve for the concentrations.
 
     Parameters
     ----------
     floor : float, default=1e-6
-        Least distance of a mean resultant length from 1, so that no cluster collapses onto a row.
+        Smallest distance of a mean resultant length from 1, so that no cluster collapses onto a row.
 
     Examples
     --------
     >>> import numpy as np
     >>> family = VonMisesFisher()
     >>> statistics = family.statistics(np.array([[2.0, 0.0], [0.0, 5.0]]), np.array([[1.0], [1.0]]))
-    >>> family.maximise(statistics)["directions"].round(4).tolist()
+    >>> family.maximize(statistics)["directions"].round(4).tolist()
     [[0.7071, 0.7071]]
     """
 
     floor: float = 1e-6
 
     name: ClassVar[str] = "von-mises-fisher"
+    accepts_sparse: ClassVar[bool] = True
     divergence: ClassVar[str] = "cosine"
 
     def __post_init__(self) -> None:
@@ -63,31 +63,28 @@ class VonMisesFisher(DensityFamily):
         X = as_rows(X)
         xp = namespace(responsibilities)
         weights = xp.astype(responsibilities, X.dtype) * xp.astype(inverse_lengths(X), X.dtype)[:, None]
-        return {
-            "counts": xp.astype(xp.sum(responsibilities, axis=0), xp.float64),
-            "sums": weighted_sums(X, weights),
-        }
+        return count_and_sum(X, responsibilities, weights)
 
     def maximize(self, statistics: Statistics) -> Params:
         sums, counts = pool_empty_clusters(statistics["sums"], statistics["counts"])
         xp = namespace(sums)
         lengths = xp.linalg.vector_norm(sums, axis=1)
-        anywhere = xp.eye(1, sums.shape[1], dtype=sums.dtype, device=device(sums))
-        directions = xp.where(lengths[:, None] > 0, sums, anywhere) / keep_where(lengths > 0, lengths, 1.0)[:, None]
+        first_axis = xp.eye(1, sums.shape[1], dtype=sums.dtype, device=device(sums))  # where no direction prevails
+        directions = xp.where(lengths[:, None] > 0, sums, first_axis) / keep_where(lengths > 0, lengths, 1.0)[:, None]
         resultant = xp.clip(lengths / counts, None, 1 - self.floor)
-        # many steps on a few numbers: a device would take ten times as long as the way to the host and back
-        found = solve_concentration(to_numpy(resultant), sums.shape[1])
-        return {"directions": directions, "concentrations": asarray_like(found, sums)}
+        # on the host: many steps on few numbers take ten times as long on a device
+        concentrations = solve_concentration(to_numpy(resultant), sums.shape[1])
+        return {"directions": directions, "concentrations": asarray_like(concentrations, sums)}
 
     def build_density(self, X: Array, params: Params) -> Density:
-        known = convert_params(params, X)
-        d = X.shape[1]
-        score = build_scorer(X, known["directions"] * known["concentrations"][:, None])
+        directions, concentrations = (convert_params(params, X)[name] for name in ("directions", "concentrations"))
+        scorer = build_scorer(X, directions * concentrations[:, None])
         xp = namespace(X)
-        own = xp.astype(log_sphere_integral(known["concentrations"], d), X.dtype)
+        log_norm = xp.astype(log_sphere_integral(concentrations, X.shape[1]), X.dtype)
 
         def log_prob(rows: Array) -> Array:
-            return compute_scores(rows, score) * xp.astype(inverse_lengths(rows), rows.dtype)[:, None] - own[None, :]
+            scale = xp.astype(inverse_lengths(rows), rows.dtype)
+            return compute_scores(rows, scorer) * scale[:, None] - log_norm[None, :]
 
         return log_prob
 
@@ -107,14 +104,15 @@ class VonMisesFisher(DensityFamily):
         return squared_norms(X) > 0
 
     def n_parameters(self, params: Params) -> int:
-        return int(np.size(to_numpy(params["directions"])))  # a direction has one number less, the concentration is one
+        return int(np.size(to_numpy(params["directions"])))  # d - 1 per direction, and the concentration
 
     def sample(self, params: Params, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         directions, concentrations = (to_numpy(params[name]) for name in ("directions", "concentrations"))
         rows = np.empty((len(labels), directions.shape[1]))
         for j in np.unique(labels):
-            own = labels == j
-            rows[own] = vonmises_fisher(directions[j], max(concentrations[j], 1e-8)).rvs(own.sum(), random_state=rng)
+            members = labels == j
+            distribution = vonmises_fisher(directions[j], max(concentrations[j], 1e-8))
+            rows[members] = distribution.rvs(members.sum(), random_state=rng)
         return rows
 
 
@@ -128,7 +126,7 @@ def inverse_lengths(X: Array) -> Array:
 def solve_concentration(resultant: np.ndarray, d: int) -> np.ndarray:
     """Maximum likelihood concentration: the root of ``I_{d/2}(c) / I_{d/2-1}(c) = resultant``.
 
-    Banerjee et al. (2005) give the start, Newton steps on it are those of Sra (2012).
+    Starts from the approximation of Banerjee et al. (2005) and takes the Newton steps of Sra (2012).
     """
     c = np.maximum(resultant * (d - resultant**2) / (1 - resultant**2), 1e-12)
     for _ in range(10):

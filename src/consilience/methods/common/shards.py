@@ -13,6 +13,7 @@ from ...arrays import Array, create_scratch_array, map_chunks, namespace, to_num
 from ...data import Views
 from ...divergences import Divergence, ViewRows
 from ...families import FAMILIES, Family, choose
+from ...families.choose import choose_most_general, find_complaint
 from ...rows import DaskStorage, Source, current_client
 from ...rows.remote import Remote, given_up, vertical
 from ...rows.shards import Shard, Shards, in_shards, join_blocks
@@ -25,7 +26,6 @@ TOO_LARGE = (
     "what is kept of all entities (n_entities x n_clusters numbers a view)",
     "lower n_clusters, give numbers in float32 or fewer entities (views[rows]), or give numpy arrays",
 )
-GENERAL = ("bernoulli", "multinomial", "gaussian")  # what `choose` takes, each explaining what those before it do
 LOOKED_AT = 1000  # rows that a family sees before the first round
 
 
@@ -163,7 +163,7 @@ def named_family(name: str, wanted: Any) -> Family:
 
 def most_general(choices: Iterator[tuple[Family, str]]) -> tuple[Family, str]:
     """Of what was chosen for parts of the rows that which explains them all, and why."""
-    family, why = max(choices, key=lambda own: GENERAL.index(own[0].name))
+    family, why = choose_most_general(choices)
     return family, f", since {why}"
 
 
@@ -184,7 +184,7 @@ def make_part(name: str, X: Array, present: Array, family: Family) -> Part:
 
 def seen_by(family: Family, X: Array) -> tuple[str | None, Array | None, Array | None]:
     """What a family says of some rows: what is wrong, which say anything, their own terms."""
-    complaint = family.complaint(X)
+    complaint = find_complaint(family, X)
     return (complaint, None, None) if complaint else (None, family.informative_rows(X), family.row_term(X))
 
 
