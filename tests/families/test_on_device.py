@@ -108,7 +108,7 @@ def test_empty_cluster_on_the_device(name):
         (Bernoulli().complaint, [[0, 1], [2, 3]], "needs zeros and ones, got 2. Use"),
         (Categorical().complaint, [[0, 1], [1, 0.5]], "needs codes 0, 1, 2, ..., got 0.5. scikit-learn's"),
         (Categorical().complaint, [[0, 1], [1, 5e7]], r"needs codes 0, 1, 2, ..., got 5e+07 in 2 rows. Ordinal"),
-        (Categorical(n_levels=(2, 2)).complaint, [[0, 1], [1, 3]], "knows codes 0 to 1 in column 1, got 3. Set n_levels"),
+        (Categorical(n_levels=(2, 2)).complaint, [[0, 1], [1, 3]], "knows codes 0 to 1 in column 1, got 3. Set"),
         (Poisson().complaint, [[0, 1], [1, -2]], "needs counts, none of them negative, got -2. Use"),
         (describe_negative_count, [[0, 1], [1, -0.5]], "needs counts, none of them negative, got -0.5. Use"),
     ],
