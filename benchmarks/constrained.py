@@ -100,7 +100,7 @@ def propagation(d: int, n: int) -> Callable[[], tuple]:
 
     def work() -> tuple:
         with use_threads(None):
-            shapes = estimate_shapes(X, y, centres, IdentityMetric(N_CLUSTERS, d))
+            shapes = estimate_shapes(X, y, centres, IdentityMetric.first(N_CLUSTERS, d))
             return propagate_links(X, y, shapes, constraints.must, constraints.cannot, everyone, 0.5)
 
     return work

@@ -58,7 +58,7 @@ def closure(n, must, cannot):
     return implied_must, implied_cannot
 
 
-def neighbourhoods(n, must):
+def neighborhoods(n, must):
     """Components of must-links with two members or more: the largest first, of equal ones that of the lowest row."""
     b = bottlenecks(n, must)
     members = {tuple(int(j) for j in range(n) if b[i, j] > -np.inf) for i in range(n)}

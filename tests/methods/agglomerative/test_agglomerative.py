@@ -212,7 +212,7 @@ def test_distances_of_close_rows_keep_their_digits(metric, kind, dtype, rtol):
     X[11] = X[0]
     X = X.astype(dtype)
     view = {"cosine": prepare_cosine, "euclidean": prepare_euclidean}[metric](
-        cs._backend.as_rows(kind(X)), np.ones(12, bool)
+        cs.arrays.as_rows(kind(X)), np.ones(12, bool)
     )
     block = view.block(slice(0, 12))
     X = X.astype(np.float64)

@@ -21,7 +21,7 @@ from consilience.methods.constrained.base import prepare_euclidean_rows
 from consilience.methods.constrained.cluster_metrics import METRICS
 from consilience.methods.constrained.farthest import find_farthest_pair
 from consilience.methods.constrained.linked import LinkedView
-from consilience.methods.constrained.neighbourhoods import choose_first_centers, find_neighborhoods
+from consilience.methods.constrained.neighborhoods import choose_first_centers, find_neighborhoods
 from consilience.methods.constrained.pairwise import assign_rows, iterate_constrained_kmeans
 
 K = 3
@@ -65,7 +65,7 @@ def test_pck_is_the_papers(seed, scale):
     model = fitted(cs.PCKMeans(K, init=centres, order="index"), X, must, cannot)
     assert np.array_equal(model.labels_, labels)
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9, atol=1e-12)
-    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.cost_ == pytest.approx(J, rel=1e-9)
     assert model.n_violations_ == violations(labels, must, cannot)
 
 
@@ -89,7 +89,7 @@ def test_mpck_is_the_papers(seed, metric, shared):
     assert np.array_equal(again, labels), "the literal version has settled: there is one answer"
     model = fitted(cs.MPCKMeans(K, metric=metric, shared_metric=shared, init=centres, order="index"), X, must, cannot)
     assert np.array_equal(model.labels_, labels)
-    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.cost_ == pytest.approx(J, rel=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, means, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(matrices(model.metrics_), metrics, rtol=1e-7, atol=1e-9)
     assert model.n_violations_ == violations(labels, must, cannot)
@@ -108,7 +108,7 @@ def test_the_metric_of_an_indefinite_scatter(metric, shared, seed):
     assert np.isfinite(values).all()
     assert (values > 0).all()
     J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, matrices(model.metrics_), (), cannot)
-    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.cost_ == pytest.approx(J, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -117,7 +117,7 @@ def test_without_constraints_it_is_k_means(seed):
     expected = KMeans(K, init=centres, n_init=1, tol=0).fit(X)
     model = cs.PCKMeans(K, init=centres).fit(X)
     assert np.array_equal(model.labels_, expected.labels_)
-    assert model.objective_ == pytest.approx(expected.inertia_, rel=1e-9)
+    assert model.cost_ == pytest.approx(expected.inertia_, rel=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, rtol=1e-9)
     assert model.n_violations_ == 0
 
@@ -130,7 +130,7 @@ def test_pck_is_mpck_that_learns_nothing_and_pays_the_weights(seed):
         pck = fitted(cs.PCKMeans(K, **options), X, must, cannot)
         mpck = fitted(cs.MPCKMeans(K, metric="identity", penalty="unit", **options), X, must, cannot)
         assert np.array_equal(pck.labels_, mpck.labels_)
-        assert pck.objective_ == mpck.objective_
+        assert pck.cost_ == mpck.cost_
         assert pck.n_violations_ == mpck.n_violations_
         assert np.array_equal(mpck.metrics_, np.ones((K, 3)))
 
@@ -140,7 +140,7 @@ def test_an_identity_that_pays_by_distance(seed):
     X, must, cannot, centres = problem(seed, scale=0.1)
     model = fitted(cs.MPCKMeans(K, metric="identity", init=centres, order="index"), X, must, cannot)
     J = literal.mpck_objective(X, model.labels_, model.cluster_centers_, np.array([np.eye(3)] * K), must, cannot)
-    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.cost_ == pytest.approx(J, rel=1e-9)
 
 
 # --- what falls
@@ -170,7 +170,7 @@ def test_no_visit_raises_the_objective(metric, measured, seed):
     """Row after row, from labels at random."""
     X, must, cannot, own, state = started(seed, metric, measured)
     labels = np.random.default_rng(seed).integers(0, K, len(X))
-    prices = own.prices(state.metric, None)
+    prices = own.penalize(state.metric, None)
     J, moves = literal_objective(X, labels, state, must, cannot, measured), 0
     for visits in [[], *([place] for place in range(len(own.rows)))]:
         before = labels.copy()
@@ -214,9 +214,9 @@ def test_no_round_of_pck_raises_the_objective(seed, scale, k, order):
     model = fitted(cs.PCKMeans(k, order=order, random_state=seed), X, must, cannot)
     costs = model.history_["objective"]
     assert (np.diff(costs) <= 1e-12 * costs[:-1]).all()
-    assert model.objective_ <= costs[-1] * (1 + 1e-12)
+    assert model.cost_ <= costs[-1] * (1 + 1e-12)
     J = literal.pck_objective(X, model.labels_, model.cluster_centers_, must, cannot)
-    assert model.objective_ == pytest.approx(J, rel=1e-9)
+    assert model.cost_ == pytest.approx(J, rel=1e-9)
     assert model.history_["violations"][-1] >= 0
 
 
@@ -232,7 +232,7 @@ def test_rounds_that_run_out_leave_labels_that_follow_from_the_centres(model):
         J = literal.pck_objective(*options, must, ())
     else:
         J = literal.mpck_objective(*options, matrices(found.metrics_), must, ())
-    assert found.objective_ == pytest.approx(J, rel=1e-9)
+    assert found.cost_ == pytest.approx(J, rel=1e-9)
 
 
 def test_partners_that_are_nowhere_yet_do_not_count():
@@ -316,7 +316,7 @@ def test_the_farthest_of_rows_that_are_all_the_same():
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("seed", range(10))
 def test_a_search_too_long_says_how_far_off_it_may_be(seed, sparse, monkeypatch):
-    monkeypatch.setattr(farthest_module, "MOST_WORK", 0)
+    monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 6))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -330,7 +330,7 @@ def test_a_search_too_long_says_how_far_off_it_may_be(seed, sparse, monkeypatch)
 
 def test_a_hint_is_never_lost(monkeypatch):
     """The farthest pair of the round before, if nothing farther turns up."""
-    monkeypatch.setattr(farthest_module, "MOST_WORK", 0)
+    monkeypatch.setattr(farthest_module, "MAX_WORK", 0)
     X = np.array([[0.0, 0], [4, 0], [2, 3.9], [2, -3.9], [2, 0]])
     hinted = find_farthest_pair(X, [(0, 0), (2, 3)])
     assert hinted.square == pytest.approx(7.8**2)
@@ -347,9 +347,9 @@ def groups_of(given, inferred):
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda p: p[0] != p[1]), max_size=9))
 def test_groups_are_what_must_links_tie(pairs):
     found = groups_of(Constraints(pairs), Constraints())
-    assert [own.tolist() for own in found] == literal.neighbourhoods(10, [(*pair, 1.0) for pair in pairs])
+    assert [own.tolist() for own in found] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
     found = groups_of(Constraints(), Constraints(pairs))
-    assert [own.tolist() for own in found] == literal.neighbourhoods(10, [(*pair, 1.0) for pair in pairs])
+    assert [own.tolist() for own in found] == literal.neighborhoods(10, [(*pair, 1.0) for pair in pairs])
 
 
 weighted = st.lists(

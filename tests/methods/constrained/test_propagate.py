@@ -52,7 +52,7 @@ def some_links(rng, n, m, weights=(0.2, 2.0)):
 
 
 METRICS = {
-    "identity": lambda rng, k, d: IdentityMetric(k, d),
+    "identity": lambda rng, k, d: IdentityMetric.first(k, d),
     "diagonal": lambda rng, k, d: DiagonalMetric(rng.uniform(0.3, 3, (k, d))),
     "full": lambda rng, k, d: FullMetric(np.stack([A @ A.T + np.eye(d) for A in rng.standard_normal((k, d, d))])),
 }
@@ -163,7 +163,7 @@ def test_a_constraint_reaches_its_own_ends_with_its_own_weight_even_at_the_thres
         rng = np.random.default_rng(seed)
         X, labels = rng.standard_normal((31, d)), np.arange(31) % clusters
         i, j = sorted((int(rng.integers(15)) * 2, int(rng.integers(15)) * 2 + 1))
-        shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), IdentityMetric(clusters, d))
+        shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), IdentityMetric.first(clusters, d))
         found, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.none(), np.arange(31), 0.5)
         lost += [seed] * (as_dict(found) != {(i, j): 0.5})
     assert not lost
@@ -174,7 +174,7 @@ def test_copies_of_both_ends_are_linked_as_the_ends_are():
     once = rng.standard_normal((8, 3))
     X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
     centres = literal.means(X, labels, 2)
-    shapes = estimate_shapes(X, labels, centres, IdentityMetric(2, 3))
+    shapes = estimate_shapes(X, labels, centres, IdentityMetric.first(2, 3))
     found, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.none(), np.arange(16), 0.9)
     weights = as_dict(found)
     assert {weights[0, 5], weights[0, 13], weights[5, 8], weights[8, 13]} == {1.5}
@@ -205,7 +205,7 @@ def test_the_largest_weight_of_any_constraint_and_either_order_counts():
 def test_must_links_and_cannot_links_do_not_mix():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((20, 2)), np.zeros(20, int)
-    shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), IdentityMetric(1, 2))
+    shapes = estimate_shapes(X, labels, X.mean(axis=0, keepdims=True), IdentityMetric.first(1, 2))
     some, others = links_of(some_links(rng, 20, 5)), links_of(some_links(rng, 20, 5))
     one, other = propagate_links(X, labels, shapes, some, others, np.arange(20), 0.3)
     turned = propagate_links(X, labels, shapes, others, some, np.arange(20), 0.3)
@@ -219,7 +219,7 @@ def test_must_links_and_cannot_links_do_not_mix():
 @pytest.mark.parametrize("what", ["no links", "no targets", "weights below the threshold"])
 def test_of_nothing_comes_nothing(what):
     X, labels = np.arange(4.0)[:, None], np.zeros(4, int)
-    shapes = estimate_shapes(X, labels, np.array([[1.5]]), IdentityMetric(1, 1))
+    shapes = estimate_shapes(X, labels, np.array([[1.5]]), IdentityMetric.first(1, 1))
     links = Links.none() if what == "no links" else links_of([(0, 1, 0.4)])
     targets = np.arange(0 if what == "no targets" else 4)
     must, cannot = propagate_links(X, labels, shapes, links, links, targets, 0.3 if what == "no targets" else 0.5)
@@ -230,7 +230,7 @@ def larger_problem():
     rng = np.random.default_rng(3)
     labels = np.arange(150) % 3
     X = rng.standard_normal((150, 2)) + 4 * labels[:, None]
-    shapes = estimate_shapes(X, labels, literal.means(X, labels, 3), IdentityMetric(3, 2))
+    shapes = estimate_shapes(X, labels, literal.means(X, labels, 3), IdentityMetric.first(3, 2))
     links = [links_of(some_links(rng, 150, 40, (0.5, 1.5))) for _ in range(2)]
     return X, labels, shapes, *links, np.flatnonzero(rng.random(150) < 0.7), 0.4
 
@@ -257,7 +257,7 @@ def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
     monkeypatch.setattr("consilience.methods.constrained.propagate.available_memory", lambda: 128 * 50)
     with pytest.raises(
         MemoryError,
-        match=r"constraints propagate to more than 50 pairs of entities, which is all that memory holds: raise "
+        match=r"constraints propagate to more than 50 pairs of entities, which is all that fits in memory: raise "
         r"threshold, or map fewer entities",
     ):
         propagate_links(*problem)
@@ -271,7 +271,7 @@ def test_more_pairs_than_memory_holds_are_refused(monkeypatch):
 def a_turn(n=14, threshold=0.4, seed=0):
     rng = np.random.default_rng(seed)
     X, labels = rng.standard_normal((n, 2)), np.arange(n) % 2
-    state = ConstrainedState(labels, literal.means(X, labels, 2), IdentityMetric(2, 2), 0.0, 0, True, None)
+    state = ConstrainedState(labels, literal.means(X, labels, 2), IdentityMetric.first(2, 2), 0.0, 0, True, None)
     own = Constraints(some_links(rng, n, 12), some_links(rng, n, 12))
     return ClusteredView(X, state, own, np.flatnonzero(rng.random(n) < 0.6), threshold)
 
@@ -282,20 +282,20 @@ def test_transfers_by_name():
 
 def test_propagate_hands_on_what_reaches_targets():
     turn = a_turn()
-    found = TRANSFERS["propagate"](turn)
+    found = TRANSFERS["propagate"].infer(turn)
     sigmas = literal.covariances(turn.X, turn.state.labels, turn.state.centers, gamma_of(turn.X))
-    own = [triples_of(as_dict(links)) for links in (turn.given.must, turn.given.cannot)]
+    own = [triples_of(as_dict(links)) for links in (turn.constraints.must, turn.constraints.cannot)]
     wanted = literal.propagate(turn.X, turn.state.labels, turn.state.centers, sigmas, *own, turn.targets, 0.4)
     assert len(wanted[0]) > 5
     assert_same((found.must, found.cannot), wanted)
-    assert TRANSFERS["propagate"](turn._replace(targets=np.zeros(0, int))) == Constraints()
+    assert TRANSFERS["propagate"].infer(turn._replace(targets=np.zeros(0, int))) == Constraints()
 
 
 def test_direct_hands_on_what_is_given_between_targets():
     turn = a_turn()
     targets = set(turn.targets.tolist())
-    found = TRANSFERS["direct"](turn)
-    for own, given_links in ((found.must, turn.given.must), (found.cannot, turn.given.cannot)):
+    found = TRANSFERS["direct"].infer(turn)
+    for own, given_links in ((found.must, turn.constraints.must), (found.cannot, turn.constraints.cannot)):
         wanted = {pair: w for pair, w in as_dict(given_links).items() if targets.issuperset(pair)}
         assert as_dict(own) == wanted
         assert 0 < len(wanted) < len(given_links.weights)
@@ -303,16 +303,16 @@ def test_direct_hands_on_what_is_given_between_targets():
 
 def test_membership_hands_on_all_pairs_of_targets_as_they_are():
     turn = a_turn()
-    found = TRANSFERS["membership"](turn)
+    found = TRANSFERS["membership"].infer(turn)
     pairs = list(combinations(turn.targets.tolist(), 2))
     same = {pair: turn.state.labels[pair[0]] == turn.state.labels[pair[1]] for pair in pairs}
     assert as_dict(found.must) == {pair: 1.0 for pair in pairs if same[pair]}
     assert as_dict(found.cannot) == {pair: 1.0 for pair in pairs if not same[pair]}
-    assert TRANSFERS["membership"](turn._replace(targets=turn.targets[:1])) == Constraints()
+    assert TRANSFERS["membership"].infer(turn._replace(targets=turn.targets[:1])) == Constraints()
 
 
 def test_none_hands_on_nothing():
-    assert TRANSFERS["none"](a_turn()) == Constraints()
+    assert TRANSFERS["none"].infer(a_turn()) == Constraints()
 
 
 def test_all_pairs_that_do_not_fit_are_refused(monkeypatch):
@@ -322,7 +322,7 @@ def test_all_pairs_that_do_not_fit_are_refused(monkeypatch):
     with pytest.raises(
         MemoryError, match=rf"all pairs of mapped entities \(transfer='membership'\) are {n * (n - 1) // 2} pairs"
     ):
-        TRANSFERS["membership"](turn)
+        TRANSFERS["membership"].infer(turn)
 
 
 # several views
@@ -391,7 +391,7 @@ def literal_closure(rows, names, own, common):
 def test_what_follows_in_all_views_is_the_closure_over_the_mapping(problem):
     mapped, rows, own, common = problem
     known = {name: own[name] | restrict_to_view(common, view) for name, view in mapped.views.items()}
-    closed = mapped.closed(known, common)
+    closed = mapped.close_constraints(known, common)
     wanted = literal_closure(rows, list(mapped.views), known, common)
     assert list(closed) == list(mapped.views)
     for name, (links, _) in closed.items():
@@ -403,9 +403,9 @@ def test_a_conflict_through_the_mapping_stays_where_it_was_given():
     rows = [[0, 0], [1, 1], [2, 2], [3, -1]]
     mapped = mapped_of(rows)
     own = {"b": Constraints([(0, 3)], [(0, 1, 0.7)]), "a": Constraints([(0, 1, 0.5)])}
-    closed = mapped.closed(own, Constraints())
+    closed = mapped.close_constraints(own, Constraints())
     assert as_dict(closed["b"].all.cannot) == {(0, 1): 0.7}, "row 3, tied to row 0, is not kept apart from row 1"
-    assert as_dict(closed["b"].sound.cannot) == {}, "nothing is inferred from it"
+    assert as_dict(closed["b"].consistent.cannot) == {}, "nothing is inferred from it"
     for own_links in closed["b"]:
         assert as_dict(own_links.must) == {(0, 3): 1.0, (0, 1): 0.5, (1, 3): 0.5}
     for own_links in closed["a"]:
@@ -419,10 +419,12 @@ def test_constraints_of_entities_hold_where_no_view_has_both():
     mapped = mapped_of([[0, 0], [1, -1], [-1, 1], [2, 2]])
     common = Constraints([(1, 2)], [(2, 3)])
     nothing = {"b": Constraints(), "a": Constraints()}
-    closed = mapped.closed({name: restrict_to_view(common, view) for name, view in mapped.views.items()}, common)
+    closed = mapped.close_constraints(
+        {name: restrict_to_view(common, view) for name, view in mapped.views.items()}, common
+    )
     assert as_dict(closed["b"].all.cannot) == {(1, 2): 1.0}, "rows 1 and 2 of this view are entities 1 and 3"
     assert as_dict(closed["a"].all.cannot) == {(1, 2): 1.0}
-    assert mapped.closed(nothing, Constraints()) == {name: (own, own) for name, own in nothing.items()}
+    assert mapped.close_constraints(nothing, Constraints()) == {name: (own, own) for name, own in nothing.items()}
 
 
 def test_who_is_mapped():
@@ -430,7 +432,7 @@ def test_who_is_mapped():
     assert {name: own.tolist() for name, own in mapped.targets.items()} == {"b": [1, 2], "a": [0, 1, 2], "c": [0, 1]}
     assert mapped.mappings["b", "a"].tolist() == [[1, 2], [2, 1]]
     assert mapped.mappings["a", "c"].tolist() == [[0, 0], [1, 1]]
-    assert mapped.views["a"].of_entities(np.array([7, 8, 9])).tolist() == [9, -1, 7, 8]
+    assert mapped.views["a"].label_entities(np.array([7, 8, 9])).tolist() == [9, -1, 7, 8]
     assert mapped.views["a"].entity.tolist() == [2, 3, 0]
     nodes = mapped.nodes
     assert nodes["b"][1] == nodes["a"][2]
@@ -534,10 +536,10 @@ def test_what_two_views_were_told_of_a_pair_is_left_out_in_both():
 
 
 def test_weight_kept_of_each_kind():
-    own = Constraints([(0, 1, 2.0), (0, 2, 0.5)], [(1, 2, 3.0), (0, 3, 0.25)])
-    found = thresholds.score_constraints(np.array([0, 0, 1, 0]), own)
-    assert found.tolist() == [[2.0, 2.5], [3.0, 3.25]]
-    assert thresholds.score_constraints(np.array([0]), Constraints()).tolist() == [[0, 0], [0, 0]]
+    links = Constraints([(0, 1, 2.0), (0, 2, 0.5)], [(1, 2, 3.0), (0, 3, 0.25)])
+    assert thresholds.score_links(np.array([0, 0, 1, 0]), links.must, True) == (2.0, 2.5)
+    assert thresholds.score_links(np.array([0, 0, 1, 0]), links.cannot, False) == (3.0, 3.25)
+    assert thresholds.score_links(np.array([0]), Constraints().must, True) == (0, 0)
 
 
 def chosen_threshold(quality, own):

@@ -1,12 +1,12 @@
-"""How a cluster measures distances: all alike, or by a metric of its own that is learned (Bilenko et al. 2004).
+"""Distance metrics of the clusters: Euclidean, or learned per cluster (Bilenko et al. 2004).
 
-A metric M_h is the inverse of a covariance: ``||x - mu_h||^2 - log det M_h`` is, but for a constant, minus twice the
-log-density of a Gaussian. Rows are numpy's or sparse.
+A metric M_h is the inverse of a covariance: ``||x - mu_h||^2 - log det M_h`` is, up to a constant, minus twice the
+log-density of a Gaussian. ViewRows are numpy arrays or CSR.
 
-Learned metrics start from the identity in units in which the data have variance 1, that is from the identity divided by
-the mean variance of the columns. In exact arithmetic the first assignment is the same from either start, but the
-identity itself fails on small numbers: squared distances of 1e-18 are lost when the log-determinant is added to them,
-and a cluster that keeps its first metric is compared with others whose log-determinants are 40 per column larger.
+Learned metrics start from the identity divided by the mean variance of the columns, that is, from the identity in units
+in which the data have variance 1. In exact arithmetic the first assignment is the same from the plain identity, but
+that fails on small numbers: squared distances of 1e-18 are lost when the log-determinant is added to them, and a
+cluster that keeps its first metric is compared with others whose log-determinants are larger by 40 per column.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import log, pi
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,352 +38,316 @@ from ..common.distances import make_divergence
 from ..common.starts import compute_mean_divergence
 from .farthest import FarthestPair, find_farthest_pair
 
-Pairs = Sequence[tuple[int, int]]  # of rows
-Measure = Callable[[slice], np.ndarray]  # some rows -> (rows, k) what each costs in each cluster
-Nearest = Callable[[slice], tuple[np.ndarray, np.ndarray]]  # -> (rows,) the cheapest cluster, and the cost there
+RowPairs = Sequence[tuple[int, int]]
+MeasureRows = Callable[[slice], np.ndarray]  # rows -> (rows, k) cost of each row in each cluster
+FindNearest = Callable[[slice], tuple[np.ndarray, np.ndarray]]  # rows -> (rows,) cheapest cluster and the cost there
 
-NOTHING = 1e-290  # a scatter so small is none
-SINGULAR = 1e-6  # share of the trace: what is added to a scatter whose least eigenvalue is not that large
+NEGLIGIBLE = 1e-290  # a scatter at most this large counts as zero
+SINGULAR = 1e-6  # share of the trace that is added to a scatter whose smallest eigenvalue is below it
 
 
 class MetricStep(NamedTuple):
-    """Rows that have just been assigned, and whose centres have moved."""
+    """ViewRows that have just been assigned, with the centers before and after the M-step."""
 
     X: Any
     labels: np.ndarray
     counts: np.ndarray  # (k,)
-    before: np.ndarray  # (k, d) the centres that they were assigned by
-    centers: np.ndarray  # (k, d) and the new ones
-    cost: float  # of all rows about the centres before
+    before: np.ndarray  # (k, d) centers that the rows were assigned by
+    centers: np.ndarray  # (k, d) new centers
+    cost: float  # of all rows about the previous centers
 
 
+@dataclass(frozen=True, eq=False)
 class ClusterMetric(ABC):
-    """The metrics of all clusters. A value: learning gives another."""
+    """The metrics of all clusters; immutable, so learning returns a new object."""
+
+    values: np.ndarray  # the metric of each cluster: (k, d) or (k, d, d)
 
     @abstractmethod
-    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
-        """Squared distance of rows from each centre under its metric, less the log-determinant."""
+    def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
+        """Build a function for the squared distance from each center under its metric, less the log-determinant."""
 
-    def nearest(self, view: ViewRows, centres: np.ndarray) -> Nearest:
-        """The cheapest cluster of rows, and what they cost there."""
-        measure = self.measure(view, centres)
+    def nearest(self, view: ViewRows, centers: np.ndarray) -> FindNearest:
+        """Build a function for the cheapest cluster of rows and their cost there."""
+        measure = self.measure(view, centers)
 
-        def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        def find_nearest(rows: slice) -> tuple[np.ndarray, np.ndarray]:
             costs = measure(rows)
             winner = np.argmin(costs, axis=1)
             return winner, costs[np.arange(len(costs)), winner]
 
-        return of
+        return find_nearest
 
     @abstractmethod
-    def update(self, step: MetricStep, links: np.ndarray | float) -> tuple[ClusterMetric, float]:
-        """The metrics of new clusters, and what their rows cost about their new centres.
+    def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:
+        """Return the metrics of the new clusters and the cost of the rows about the new centers.
 
-        `links` is what violated links add to the scatters.
+        `link_scatter` is what violated links add to the scatters.
         """
 
     @abstractmethod
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        """Sum of d d' over some rows d, weighted for each cluster (k, rows), as far as is needed; (k, ...)."""
+        """Sum d d' over rows d, weighted per cluster by weights (k, rows), as far as the metric needs it: (k, ...)."""
 
     @abstractmethod
     def lengths(self, differences: Any) -> np.ndarray:
         """Squared length of each row under each metric: (rows, k)."""
 
     @abstractmethod
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
-        """The two rows that are farthest apart under each metric; never nearer than those that are known of it."""
+    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        """Find the two rows farthest apart under each metric, never closer than its hints."""
 
     @abstractmethod
     def covariances(self) -> np.ndarray | None:
-        """(k, d, d) the inverse of each metric; None where nothing is learned."""
+        """Inverse of each metric, (k, d, d); None if nothing is learned."""
 
     @abstractmethod
     def variance(self, costs: np.ndarray) -> float:
-        """What makes one unit of variance, if rows cost so much in their clusters; metrics that are learned have it."""
+        """Unit of variance, given the costs of the rows in their clusters; 1 for learned metrics, which contain it."""
 
     @abstractmethod
     def standardize(self, objective: float, n_rows: int, variance: float) -> float:
         """Objective of these rows in units in which the mean variance of their columns, `variance`, is 1."""
 
-    @abstractmethod
-    def reorder(self, order: np.ndarray) -> ClusterMetric:
-        """The same metrics for clusters in another order."""
-
-    @property
-    @abstractmethod
-    def values(self) -> np.ndarray:
-        """(k, d) or (k, d, d): the metrics."""
+    def reorder(self, order: np.ndarray) -> Self:
+        """Return the metrics of the clusters in another order."""
+        return replace(self, values=self.values[order])
 
 
 @save_as("metric-euclidean")
-@dataclass(frozen=True, eq=False)
 class IdentityMetric(ClusterMetric):
     """Squared Euclidean distance: nothing is learned."""
 
-    n_clusters: int
-    n_columns: int
+    @classmethod
+    def first(cls, n_clusters: int, n_columns: int, shared: bool = False, variance: float = 1.0) -> Self:  # noqa: ARG003
+        """Return the metric; it has the signature of the learned ones."""
+        return cls(np.ones((n_clusters, n_columns)))
 
-    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
-        return make_divergence(view, SquaredEuclidean(), centres)
+    def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
+        return make_divergence(view, SquaredEuclidean(), centers)
 
-    def nearest(self, view: ViewRows, centres: np.ndarray) -> Nearest:
-        score = build_scorer(view.X, *SquaredEuclidean().affine(centres, view.origin))
+    def nearest(self, view: ViewRows, centers: np.ndarray) -> FindNearest:
+        score = build_scorer(view.X, *SquaredEuclidean().affine(centers, view.origin))
 
-        def of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        def find_nearest(rows: slice) -> tuple[np.ndarray, np.ndarray]:
             winner, value = argmax_scores(view.X[rows, ...], score)
             return winner, np.maximum(view.row_term[rows] - SquaredEuclidean.scale * value, 0)
 
-        return of
+        return find_nearest
 
-    def update(self, step: MetricStep, links: np.ndarray | float) -> tuple[ClusterMetric, float]:  # noqa: ARG002
+    def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:  # noqa: ARG002
         gain = float(step.counts @ np.sum((step.centers - step.before) ** 2, axis=1))
-        if gain > step.cost / 2:  # from a start so far off, little would be left but rounding
+        if gain > step.cost / 2:  # after a distant start the difference would be little but rounding
             return self, float(compute_diagonal_scatter(step.X, step.labels, step.centers).sum())
         return self, step.cost - gain
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        return np.zeros(len(weights))  # nobody learns from it
+        return np.zeros(len(weights))  # not used: nothing is learned
 
     def lengths(self, differences: Any) -> np.ndarray:
-        own = np.asarray(square_differences(differences).sum(axis=1)).reshape(-1, 1)
-        return np.broadcast_to(own, (len(own), self.n_clusters))
+        squares = np.asarray(square_values(differences).sum(axis=1)).reshape(-1, 1)
+        return np.broadcast_to(squares, (len(squares), len(self.values)))
 
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
-        return [find_farthest_pair(X, hints[0])] * self.n_clusters
+    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        return [find_farthest_pair(X, hints[0])] * len(self.values)
 
     def covariances(self) -> None:
         return None
 
     def variance(self, costs: np.ndarray) -> float:
-        return float(costs.mean()) / self.n_columns or 1.0
+        return float(costs.mean()) / self.values.shape[1] or 1.0
 
     def standardize(self, objective: float, n_rows: int, variance: float) -> float:  # noqa: ARG002
         return objective / variance
 
-    def reorder(self, order: np.ndarray) -> ClusterMetric:  # noqa: ARG002
-        return self
 
-    @property
-    def values(self) -> np.ndarray:
-        return np.ones((self.n_clusters, self.n_columns))
-
-
+@dataclass(frozen=True, eq=False)
 class LearnedMetric(ClusterMetric):
-    """Metrics that follow their clusters."""
+    """Metrics learned from the scatters of the clusters, one per cluster or one shared by all."""
 
-    def update(self, step: MetricStep, links: np.ndarray | float) -> tuple[ClusterMetric, float]:
+    shared: bool = False
+
+    def update(self, step: MetricStep, link_scatter: np.ndarray | float) -> tuple[ClusterMetric, float]:
         scatter = self.scatter(step.X, step.labels, step.centers)
-        learned = self.learn(scatter + links, step.counts)
+        learned = self.learn(scatter + link_scatter, step.counts)
         return learned, learned.cost(scatter, step.counts)
+
+    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> Self:
+        """Learn counts times the inverse scatters; a cluster with a negligible scatter keeps its metric."""
+        if self.shared:
+            scatter, counts = np.broadcast_to(scatter.sum(axis=0), scatter.shape), np.full_like(counts, counts.sum())
+        values = self.values.copy()
+        for h, (cluster_scatter, n) in enumerate(zip(scatter, counts, strict=True)):
+            if n and (inverse := self.invert(cluster_scatter, n)) is not None:
+                values[h] = inverse
+        return replace(self, values=values)
 
     def variance(self, costs: np.ndarray) -> float:  # noqa: ARG002
         return 1.0
 
     def standardize(self, objective: float, n_rows: int, variance: float) -> float:
-        # Squared distances have no units under a learned metric; only its log-determinant depends on those of the data.
+        # squared distances have no units under a learned metric; only its log-determinant depends on those of the data
         return objective - n_rows * self.values.shape[1] * log(variance)
 
-    @abstractmethod
-    def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
-        """Sum over each cluster's rows of (x - mu)(x - mu)', as far as the metric needs it; (k, ...)."""
+    def find_farthest(self, transforms: Sequence[Callable[[], Any]], hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        """Find the farthest pair among the rows as each metric transforms them; once if the metric is shared."""
+        if self.shared:
+            return [find_farthest_pair(transforms[0](), hints[0])] * len(transforms)
+        share = 1 / len(transforms)
+        return [find_farthest_pair(rows(), pairs, share) for rows, pairs in zip(transforms, hints, strict=True)]
 
     @abstractmethod
-    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
-        """The metrics of clusters with these scatters: counts times the inverse."""
+    def scatter(self, X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        """Sum (x - mu)(x - mu)' over the rows of each cluster, as far as the metric needs it: (k, ...)."""
+
+    @abstractmethod
+    def invert(self, scatter: np.ndarray, n: float) -> np.ndarray | None:
+        """Return n times the inverse of a cluster's scatter; None if it is negligible."""
 
     @abstractmethod
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
-        """What all rows cost in their clusters, by the scatters."""
+        """Cost of all rows in their clusters, computed from the scatters."""
 
 
 @save_as("metric-diagonal")
-@dataclass(frozen=True, eq=False)
 class DiagonalMetric(LearnedMetric):
-    """A weight for each column, of each cluster or of all."""
-
-    weights: np.ndarray  # (k, d)
-    shared: bool = False
+    """A weight per column: values (k, d)."""
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> DiagonalMetric:
+    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Self:
         """Return the identity in units in which `variance` is 1."""
         return cls(np.full((n_clusters, n_columns), 1 / variance), shared)
 
-    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
+    def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
         density = Gaussian().build_density(
-            to_double(view.X[:1, ...]), {"means": centres, "covariances": 1 / self.weights}
+            to_double(view.X[:1, ...]), {"means": centers, "covariances": 1 / self.values}
         )
         return partial(measure_density, density, view)
 
-    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
-        scatter, counts = pool_scatters(scatter, counts) if self.shared else (scatter, counts)
-        weights = self.weights.copy()
-        for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
-            if n and own.max() > NOTHING:
-                weights[h] = n / condition_eigenvalues(own)
-        return replace(self, weights=weights)
+    def scatter(self, X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        return compute_diagonal_scatter(X, labels, centers)
 
-    def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
-        return compute_diagonal_scatter(X, labels, centres)
+    def invert(self, scatter: np.ndarray, n: float) -> np.ndarray | None:
+        return n / condition_eigenvalues(scatter) if scatter.max() > NEGLIGIBLE else None
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        return np.asarray((square_differences(differences).T @ weights.T).T)
+        return np.asarray((square_values(differences).T @ weights.T).T)
 
     def lengths(self, differences: Any) -> np.ndarray:
-        return np.asarray(square_differences(differences) @ self.weights.T)
+        return np.asarray(square_values(differences) @ self.values.T)
 
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
-        return float(np.sum(self.weights * scatter) - counts @ np.log(self.weights).sum(axis=1))
+        return float(np.sum(self.values * scatter) - counts @ np.log(self.values).sum(axis=1))
 
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
-        return find_farthest_pairs(
-            [partial(scale_columns, X, np.sqrt(own)) for own in self.weights], hints, self.shared
-        )
+    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        return self.find_farthest([partial(scale_columns, X, np.sqrt(weights)) for weights in self.values], hints)
 
     def covariances(self) -> np.ndarray:
-        return np.stack([np.diag(1 / own) for own in self.weights])
-
-    def reorder(self, order: np.ndarray) -> ClusterMetric:
-        return replace(self, weights=self.weights[order])
-
-    @property
-    def values(self) -> np.ndarray:
-        return self.weights
+        return np.stack([np.diag(1 / weights) for weights in self.values])
 
 
 @save_as("metric-full")
-@dataclass(frozen=True, eq=False)
 class FullMetric(LearnedMetric):
-    """A matrix, of each cluster or of all. Dense rows only."""
-
-    matrices: np.ndarray  # (k, d, d)
-    shared: bool = False
+    """A matrix: values (k, d, d). Dense rows only."""
 
     @classmethod
-    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> FullMetric:
+    def first(cls, n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> Self:
         """Return the identity in units in which `variance` is 1."""
         return cls(np.broadcast_to(np.eye(n_columns) / variance, (n_clusters, n_columns, n_columns)), shared)
 
-    def measure(self, view: ViewRows, centres: np.ndarray) -> Measure:
-        covariances = np.linalg.inv(self.matrices[:1] if self.shared else self.matrices)
-        family, own = (GaussianTied(), covariances[0]) if self.shared else (GaussianFull(), covariances)
-        density = family.build_density(to_double(view.X[:1, ...]), {"means": centres, "covariances": own})
+    def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
+        if self.shared:
+            family, covariances = GaussianTied(), np.linalg.inv(self.values[:1])[0]
+        else:
+            family, covariances = GaussianFull(), np.linalg.inv(self.values)
+        density = family.build_density(to_double(view.X[:1, ...]), {"means": centers, "covariances": covariances})
         return partial(measure_density, density, view)
 
-    def learn(self, scatter: np.ndarray, counts: np.ndarray) -> LearnedMetric:
-        scatter, counts = pool_scatters(scatter, counts) if self.shared else (scatter, counts)
-        matrices = self.matrices.copy()
-        for h, (own, n) in enumerate(zip(scatter, counts, strict=True)):
-            values, directions = np.linalg.eigh(own)
-            if n and values.max() > NOTHING:
-                matrices[h] = (directions * (n / condition_eigenvalues(values))) @ directions.T
-        return replace(self, matrices=matrices)
+    def scatter(self, X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        centered = (X[labels == h] - center for h, center in enumerate(centers))
+        return np.stack([rows.T @ rows for rows in centered]).astype(np.float64)
 
-    def scatter(self, X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
-        moved = (X[labels == h] - centre for h, centre in enumerate(centres))
-        return np.stack([own.T @ own for own in moved]).astype(np.float64)
+    def invert(self, scatter: np.ndarray, n: float) -> np.ndarray | None:
+        values, directions = np.linalg.eigh(scatter)
+        if values.max() <= NEGLIGIBLE:
+            return None
+        return (directions * (n / condition_eigenvalues(values))) @ directions.T
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        return np.stack([(differences.T * own) @ differences for own in weights])
+        return np.stack([(differences.T * cluster_weights) @ differences for cluster_weights in weights])
 
     def lengths(self, differences: Any) -> np.ndarray:
-        roots = [np.linalg.cholesky(own) for own in self.matrices]
+        roots = [np.linalg.cholesky(matrix) for matrix in self.values]
         return np.column_stack([np.sum((differences @ root) ** 2, axis=1) for root in roots])
 
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
-        return float(np.sum(self.matrices * scatter) - counts @ np.linalg.slogdet(self.matrices)[1])
+        return float(np.sum(self.values * scatter) - counts @ np.linalg.slogdet(self.values)[1])
 
-    def farthest(self, X: Any, hints: Sequence[Pairs]) -> list[FarthestPair]:
-        roots = np.linalg.cholesky(self.matrices)
-        return find_farthest_pairs([partial(np.matmul, X, root) for root in roots], hints, self.shared)
+    def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
+        return self.find_farthest([partial(np.matmul, X, root) for root in np.linalg.cholesky(self.values)], hints)
 
     def covariances(self) -> np.ndarray:
-        return np.linalg.inv(self.matrices)
-
-    def reorder(self, order: np.ndarray) -> ClusterMetric:
-        return replace(self, matrices=self.matrices[order])
-
-    @property
-    def values(self) -> np.ndarray:
-        return self.matrices
-
-
-def fixed_identity(n_clusters: int, n_columns: int, shared: bool, variance: float = 1.0) -> IdentityMetric:  # noqa: ARG001
-    """Return the metric that is never learned, with the signature of those that are."""
-    return IdentityMetric(n_clusters, n_columns)
+        return np.linalg.inv(self.values)
 
 
 METRICS: dict[str, Callable[..., ClusterMetric]] = {
     "diagonal": DiagonalMetric.first,
     "full": FullMetric.first,
-    "identity": fixed_identity,
+    "identity": IdentityMetric.first,
 }
 
 
 def compute_mean_variance(view: ViewRows) -> float:
-    """Mean variance of a view's columns; 1 for rows that are all equal."""
+    """Mean variance of a view's columns; 1 if all rows are equal."""
     variance = compute_mean_divergence(view, SquaredEuclidean()) / view.X.shape[1]
     return variance if variance > 0 else 1.0
 
 
 def measure_density(density: Callable[[Any], np.ndarray], view: ViewRows, rows: slice) -> np.ndarray:
-    """Minus twice the log-densities, less the constant that all Gaussians have."""
+    """Minus twice the log-densities, without the constant that all Gaussians share."""
     X = to_double(view.X[rows, ...])
     return -2 * density(X) - X.shape[1] * log(2 * pi)
 
 
 def to_double(X: Any) -> Any:
-    """Rows in float64: metrics stretch distances so far that float32 would not do."""
+    """Convert rows to float64: metrics stretch distances too far for float32."""
     return X.with_data(X.data.astype(np.float64)) if isinstance(X, CSR) else X.astype(np.float64, copy=False)
 
 
-def pool_scatters(scatter: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One scatter for all clusters."""
-    return np.broadcast_to(scatter.sum(axis=0), scatter.shape), np.full_like(counts, counts.sum())
-
-
 def condition_eigenvalues(eigenvalues: np.ndarray) -> np.ndarray:
-    """Eigenvalues of a scatter, those below zero clipped, and all raised if the least is next to nothing.
+    """Clip negative eigenvalues of a scatter, and raise all of them if the smallest is close to zero.
 
-    Cannot-links subtract from the scatter: it may be indefinite.
+    The scatter may be indefinite because cannot-links subtract from it.
     """
     values = np.maximum(eigenvalues, 0)
-    little = SINGULAR * values.sum()
-    return values + little if values.min() < little else values
+    ridge = SINGULAR * values.sum()
+    return values + ridge if values.min() < ridge else values
 
 
-def compute_diagonal_scatter(X: Any, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Sums of squares of each column about the mean of each cluster: (k, d)."""
-    total = np.zeros(centres.shape)
+def compute_diagonal_scatter(X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Sum of squares of each column about the mean of each cluster: (k, d)."""
+    total = np.zeros(centers.shape)
     if isinstance(X, CSR):
         total = add_label_sums(map_values(X, np.square), labels, total)
-        counts = np.bincount(labels[labels >= 0], minlength=len(centres))
-        return np.maximum(total - counts[:, None] * centres**2, 0)
+        counts = np.bincount(labels[labels >= 0], minlength=len(centers))
+        return np.maximum(total - counts[:, None] * centers**2, 0)
 
-    def one_chunk(rows: slice) -> np.ndarray:
-        own = np.zeros(centres.shape)
+    def sum_chunk(rows: slice) -> np.ndarray:
+        sums = np.zeros(centers.shape)
         for block in cut_into_blocks(X, rows):
-            own = add_label_sums((X[block] - centres[labels[block]]) ** 2, labels[block], own)
-        return own
+            sums = add_label_sums((X[block] - centers[labels[block]]) ** 2, labels[block], sums)
+        return sums
 
-    for part in map_chunks(one_chunk, cut_into_chunks(X, with_sums=True)):
-        total += part
+    for chunk_sums in map_chunks(sum_chunk, cut_into_chunks(X, with_sums=True)):
+        total += chunk_sums
     return total
 
 
-def square_differences(differences: Any) -> Any:
-    """Each number squared, dense or sparse."""
+def square_values(differences: Any) -> Any:
+    """Square each value, dense or sparse."""
     return differences.multiply(differences).tocsr() if sp.issparse(differences) else differences**2
 
 
 def scale_columns(X: Any, factors: np.ndarray) -> Any:
-    """Columns times their factors."""
+    """Multiply columns by their factors, dense or sparse."""
     return X @ sp.diags_array(factors, format="csr") if sp.issparse(X) else X * factors
-
-
-def find_farthest_pairs(spaces: list[Callable[[], Any]], hints: Sequence[Pairs], shared: bool) -> list[FarthestPair]:
-    """Of the rows as each metric sees them; one search where all see the same."""
-    if shared:
-        return [find_farthest_pair(spaces[0](), hints[0])] * len(spaces)
-    return [find_farthest_pair(space(), own, 1 / len(spaces)) for space, own in zip(spaces, hints, strict=True)]

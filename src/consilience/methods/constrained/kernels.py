@@ -1,4 +1,4 @@
-"""Compiled loops over pairs of rows that are linked. Importing this file imports numba."""
+"""Compiled loops over pairs of linked rows. Importing this module imports numba."""
 
 from __future__ import annotations
 
@@ -9,63 +9,63 @@ from ...arrays.compile import compile_kernel
 
 @compile_kernel
 def assign_linked_rows(
-    order: np.ndarray,  # (n,) in which order the rows are visited
-    costs: np.ndarray,  # (n, k) of each row in each cluster, by itself
-    labels: np.ndarray,  # (n,) -1: nowhere yet. Written to
-    indptr: np.ndarray,  # from here on the links of each row
+    order: np.ndarray,  # (n,) order in which the rows are visited
+    costs: np.ndarray,  # (n, k) cost of each row in each cluster, without links
+    labels: np.ndarray,  # (n,) -1: not assigned yet. Updated in place
+    indptr: np.ndarray,  # the links of each row in CSR layout, with the next four arrays
     partners: np.ndarray,
     weights: np.ndarray,
-    must: np.ndarray,  # whether a link ties or keeps apart
-    link: np.ndarray,  # its number
-    between: np.ndarray,  # (links, k) squared length of each link under each cluster's metric
-    farthest: np.ndarray,  # (k,) the largest there is
-    unit: bool,  # all links cost their weights, whatever their lengths
+    must: np.ndarray,  # True for must-links, False for cannot-links
+    link: np.ndarray,  # index of the link
+    lengths: np.ndarray,  # (links, k) squared length of each link under each cluster's metric
+    farthest: np.ndarray,  # (k,) largest squared distance under each metric
+    unit: bool,  # every violated link costs its weight, whatever its length
 ) -> int:
-    """Each row in turn moves to the cluster that is cheapest, given where the others are. Returns how many moved."""
-    k, moved = costs.shape[1], 0
+    """Move each row in turn to the cheapest cluster given the labels of the others; return how many moved."""
+    k, n_moved = costs.shape[1], 0
     total = np.empty(k)
     for i in order:
         total[:] = costs[i]
         for e in range(indptr[i], indptr[i + 1]):
-            at = labels[partners[e]]
-            if at < 0:
+            partner_label = labels[partners[e]]
+            if partner_label < 0:
                 continue
             w = weights[e]
             if unit:
-                total[at] += -w if must[e] else w
+                total[partner_label] += -w if must[e] else w
             elif must[e]:
-                own = between[link[e]]
+                length = lengths[link[e]]
                 for h in range(k):
-                    if h != at:
-                        total[h] += w * 0.5 * (own[h] + own[at])
+                    if h != partner_label:
+                        total[h] += w * 0.5 * (length[h] + length[partner_label])
             else:
-                total[at] += w * (farthest[at] - between[link[e], at])
+                total[partner_label] += w * (farthest[partner_label] - lengths[link[e], partner_label])
         best = 0
         for h in range(1, k):
             if total[h] < total[best]:
                 best = h
-        moved += best != labels[i]
+        n_moved += best != labels[i]
         labels[i] = best
-    return moved
+    return n_moved
 
 
 @compile_kernel
 def find_reached(
-    targets: np.ndarray,  # (m, d), the first column rising
+    targets: np.ndarray,  # (m, d) sorted by the first column
     sources: np.ndarray,  # (s, d)
-    widths: np.ndarray,  # (s,) variance of the bell around each source
-    radii: np.ndarray,  # (s,) squared distance beyond which it counts as nothing; negative: it reaches nobody
-    indptr: np.ndarray,  # (s + 1,) where each source's targets are written; to count them: counts to write to
-    found: np.ndarray,  # empty: count only
+    widths: np.ndarray,  # (s,) variance of the Gaussian around each source
+    radii: np.ndarray,  # (s,) squared distance beyond which it is ignored; negative: it reaches no target
+    indptr: np.ndarray,  # (s + 1,) where the targets of each source are written; when counting, receives the counts
+    reached: np.ndarray,  # empty: count only
     heights: np.ndarray,
 ) -> None:
-    """Which targets each source reaches, and how high its bell is there: 1 at its own place, however narrow it is."""
+    """Find the targets within each source's radius and the height of its Gaussian there (1 at the source itself)."""
     d = targets.shape[1]
-    first = targets[:, 0]
+    first_column = targets[:, 0]
     for s in range(len(sources)):
         count = 0
         if radii[s] >= 0:
-            low = np.searchsorted(first, sources[s, 0] - np.sqrt(radii[s]))
+            low = np.searchsorted(first_column, sources[s, 0] - np.sqrt(radii[s]))
             for t in range(low, len(targets)):
                 along = targets[t, 0] - sources[s, 0]
                 square = along * along
@@ -76,11 +76,11 @@ def find_reached(
                         break
                     square += (targets[t, c] - sources[s, c]) ** 2
                 if square <= radii[s]:
-                    if len(found):
-                        found[indptr[s] + count] = t
+                    if len(reached):
+                        reached[indptr[s] + count] = t
                         heights[indptr[s] + count] = np.exp(-0.5 * square / widths[s]) if square > 0 else 1.0
                     count += 1
-        if not len(found):
+        if not len(reached):
             indptr[s + 1] = count
 
 
@@ -89,21 +89,21 @@ def spread_links(
     start: int,
     stop: int,
     n_targets: int,
-    near_indptr: np.ndarray,  # the sources that reach each target, and how high they are there
+    near_indptr: np.ndarray,  # the sources that reach each target, with their heights there
     near: np.ndarray,
     near_heights: np.ndarray,
     link_indptr: np.ndarray,  # the links of each source
     partners: np.ndarray,
     weights: np.ndarray,
-    reach_indptr: np.ndarray,  # the targets that each source reaches, the highest first
+    reach_indptr: np.ndarray,  # the targets that each source reaches, by descending height
     reached: np.ndarray,
     heights: np.ndarray,
     threshold: float,
-    most: int,  # pairs to write; more are counted, not written
+    max_pairs: int,  # further pairs are counted but not written
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Pairs of targets (the first from `start` to `stop`, the second after it) with the best weight of any link.
+    """Return pairs of targets (first from `start` to `stop`, second after it) with the largest weight of any link.
 
-    A link between two sources reaches two targets with its weight times both heights, if that is not below the
+    A link between two sources reaches a pair of targets with its weight times both heights, unless that is below the
     threshold.
     """
     best = np.zeros(n_targets)
@@ -129,31 +129,31 @@ def spread_links(
                             touched[n_touched] = j
                             n_touched += 1
                         best[j] = max(best[j], value)
-        for place in range(n_touched):
-            j = touched[place]
-            if n_pairs < most:
+        for position in range(n_touched):
+            j = touched[position]
+            if n_pairs < max_pairs:
                 if n_pairs == len(values):
                     pairs = np.concatenate((pairs, np.empty_like(pairs)))
                     values = np.concatenate((values, np.empty_like(values)))
                 pairs[n_pairs, 0], pairs[n_pairs, 1], values[n_pairs] = i, j, best[j]
             n_pairs += 1
             best[j] = 0
-    kept = min(n_pairs, most)
-    return n_pairs, pairs[:kept], values[:kept]
+    n_written = min(n_pairs, max_pairs)
+    return n_pairs, pairs[:n_written], values[:n_written]
 
 
 @compile_kernel
 def tie_groups(
-    pairs: np.ndarray,  # (ties, 2) the first to be tied first
+    pairs: np.ndarray,  # (ties, 2) in the order in which they are applied
     weights: np.ndarray,
-    sure: np.ndarray,  # ties that nothing can refuse
-    indptr: np.ndarray,  # from here on who each is kept apart from
+    certain: np.ndarray,  # ties that are never refused
+    indptr: np.ndarray,  # the cannot-links of each row in CSR layout, with the next two arrays
     partners: np.ndarray,
-    apart: np.ndarray,  # and how strongly
+    cannot_weights: np.ndarray,
 ) -> np.ndarray:
-    """(n,) a member of the group that each ends up in, when groups are tied one after the other.
+    """Tie groups one after the other; return for each row a member of its group that represents it: (n,).
 
-    A tie is refused if members of the two groups are kept apart at least as strongly.
+    A tie is refused if a cannot-link at least as strong separates members of the two groups.
     """
     n = len(indptr) - 1
     group, size, following = np.arange(n), np.ones(n, np.int64), np.arange(n)  # members of a group form a ring
@@ -167,7 +167,7 @@ def tie_groups(
         member = small
         for _ in range(size[small]):
             for e in range(indptr[member], indptr[member + 1]):
-                if group[partners[e]] == large and apart[e] >= weights[t] and not sure[t]:
+                if group[partners[e]] == large and cannot_weights[e] >= weights[t] and not certain[t]:
                     refused = True
             if refused:
                 break

@@ -1,4 +1,4 @@
-"""Rows of one view with links between some of them, and what it costs to violate these."""
+"""One view with links between its rows, and the penalties for violating them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...arrays import CSR, take_rows
 from ...data import Links, compact_pairs, list_partners
@@ -15,17 +16,17 @@ from ...divergences import ViewRows
 from .cluster_metrics import ClusterMetric, compute_mean_variance
 from .farthest import FarthestPair
 
-Order = Callable[[int], np.ndarray]  # number of linked rows -> the order in which they are visited
+VisitOrder = Callable[[int], np.ndarray]  # number of linked rows -> the order in which they are visited
 
 
 class LinkLists(NamedTuple):
-    """The links of each linked row, one row's after the other's."""
+    """The links of each linked row in CSR layout."""
 
     indptr: np.ndarray
     partners: np.ndarray
     weights: np.ndarray
-    must: np.ndarray  # whether the link ties or keeps apart
-    link: np.ndarray  # its number
+    must: np.ndarray  # True for must-links, False for cannot-links
+    link: np.ndarray  # index of the link
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class LinkedView:
     view: ViewRows
     must: Links
     cannot: Links
-    uses_length: bool  # whether the price of a link depends on its length (MPCK-Means) or is its weight (PCK-Means)
+    uses_length: bool  # whether a penalty depends on the length of the link (MPCK-Means) or not (PCK-Means)
 
     @property
     def n_rows(self) -> int:
@@ -52,8 +53,13 @@ class LinkedView:
 
     @property
     def rows(self) -> np.ndarray:
-        """The rows that have links."""
+        """Indices of the rows that have links."""
         return self._numbered[0]
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """The links as positions among the rows that have links."""
+        return self._numbered[1]
 
     @cached_property
     def has_links(self) -> np.ndarray:
@@ -62,14 +68,9 @@ class LinkedView:
         return mask
 
     @cached_property
-    def own(self) -> ViewRows:
-        """The rows that have links, by themselves."""
+    def linked_rows(self) -> ViewRows:
+        """The rows that have links."""
         return self.view.some(self.rows)
-
-    @property
-    def pairs(self) -> np.ndarray:
-        """The links, as places among the rows that have some."""
-        return self._numbered[1]
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -82,30 +83,30 @@ class LinkedView:
 
     @cached_property
     def differences(self) -> Any:
-        """What lies between the two ends of each link; sparse if the rows are."""
-        X = self.own.X.to_scipy() if isinstance(self.own.X, CSR) else self.own.X
+        """Difference of the two ends of each link; sparse if the rows are."""
+        X = to_scipy(self.linked_rows.X)
         return X[self.pairs[:, 0]] - X[self.pairs[:, 1]]
 
-    def prices(self, metric: ClusterMetric, before: Penalties | None) -> Penalties:
-        """What violating the links costs under these metrics."""
+    def penalize(self, metric: ClusterMetric, before: Penalties | None) -> Penalties:
+        """Compute the penalties for violating the links under these metrics."""
         if not self.uses_length:
             return before or Penalties(self, np.ones((1, 1)), None)
-        between = metric.lengths(self.differences)
+        lengths = metric.lengths(self.differences)
         farthest = None
         if len(self.cannot.weights):
-            X = self.view.X.to_scipy() if isinstance(self.view.X, CSR) else self.view.X
-            n_must = len(self.must.weights)
-            longest = self.cannot.pairs[np.argmax(between[n_must:], axis=0)]  # no violated link may cost less than 0
-            known = [[(int(i), int(j))] for i, j in longest]
+            # the longest cannot-link is a hint, so that no violated link has a negative penalty
+            longest = self.cannot.pairs[np.argmax(lengths[len(self.must.weights) :], axis=0)]
+            hints = [[(int(i), int(j))] for i, j in longest]
             if before is not None and before.farthest is not None:
-                known = [[*own, (last.first, last.second)] for own, last in zip(known, before.farthest, strict=True)]
-            farthest = metric.farthest(X, known)
-        return Penalties(self, between, farthest)
+                for cluster_hints, last in zip(hints, before.farthest, strict=True):
+                    cluster_hints.append((last.first, last.second))
+            farthest = metric.farthest(to_scipy(self.view.X), hints)
+        return Penalties(self, lengths, farthest)
 
 
 @dataclass(frozen=True, eq=False)
 class Penalties:
-    """What a violated link costs: its weight, times a factor that depends on its length under the clusters' metrics."""
+    """Penalty of a violated link: its weight, times a factor that depends on its length under the clusters' metrics."""
 
     problem: LinkedView
     lengths: np.ndarray  # (links, k) squared length of each link under each cluster's metric
@@ -113,51 +114,48 @@ class Penalties:
 
     @property
     def largest(self) -> np.ndarray:
-        """(k,) the largest squared distance under each metric."""
+        """Largest squared distance under each metric: (k,)."""
         if self.farthest is None:
             return np.zeros(self.lengths.shape[1])
-        return np.array([own.square for own in self.farthest])
+        return np.array([pair.square for pair in self.farthest])
 
-    def violated(self, labels: np.ndarray) -> tuple[np.ndarray, float]:
-        """Which links these labels (of the linked rows) violate, and the price of all of them."""
+    def find_violated(self, labels: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return which links are violated by these labels (of the linked rows), and the sum of their penalties."""
         problem = self.problem
-        one, other = labels[problem.pairs].T
+        first, second = labels[problem.pairs].T
         n_must = len(problem.must.weights)
-        wrong = np.concatenate([(one != other)[:n_must], (one == other)[n_must:]])
+        violated = np.concatenate([(first != second)[:n_must], (first == second)[n_must:]])
         if not problem.uses_length:
-            return wrong, float(problem.weights[wrong].sum())
-        links = np.arange(len(wrong))
-        must, cannot = wrong & (links < n_must), wrong & (links >= n_must)
-        ties = (self.lengths[must, one[must]] + self.lengths[must, other[must]]) / 2
-        gaps = self.largest[one[cannot]] - self.lengths[cannot, one[cannot]]
-        return wrong, float(problem.weights[must] @ ties + problem.weights[cannot] @ gaps)
+            return violated, float(problem.weights[violated].sum())
+        links = np.arange(len(violated))
+        must, cannot = violated & (links < n_must), violated & (links >= n_must)
+        must_factors = (self.lengths[must, first[must]] + self.lengths[must, second[must]]) / 2
+        cannot_factors = self.largest[first[cannot]] - self.lengths[cannot, first[cannot]]
+        return violated, float(problem.weights[must] @ must_factors + problem.weights[cannot] @ cannot_factors)
 
-    def scatter(self, metric: ClusterMetric, labels: np.ndarray) -> np.ndarray | float:
-        """What violated links add to the scatters of the clusters (Bilenko et al. 2004, the update of A_h)."""
+    def compute_scatter(self, metric: ClusterMetric, labels: np.ndarray) -> np.ndarray | float:
+        """Compute what violated links add to the scatters of the clusters (Bilenko et al. 2004, update of A_h)."""
         problem = self.problem
         if not problem.uses_length:
             return 0.0
-        wrong, _ = self.violated(labels)
-        links = np.flatnonzero(wrong)
-        one, other = labels[problem.pairs[links]].T
+        links = np.flatnonzero(self.find_violated(labels)[0])
+        first, second = labels[problem.pairs[links]].T
         k, w = self.lengths.shape[1], problem.weights[links]
         must = links < len(problem.must.weights)
         factors = np.zeros((k, len(links)))
-        place = np.arange(len(links))
-        factors[one[must], place[must]] = w[must] / 2
-        factors[other[must], place[must]] = w[must] / 2
-        factors[one[~must], place[~must]] = -w[~must]
+        column = np.arange(len(links))
+        factors[first[must], column[must]] = w[must] / 2
+        factors[second[must], column[must]] = w[must] / 2
+        factors[first[~must], column[~must]] = -w[~must]
         total = metric.products(problem.differences[links], factors)
         if self.farthest is not None:
-            apart = np.bincount(one[~must], w[~must], minlength=k)
-            ends = subtract_pairs(problem.view.X, self.farthest)
-            total = total + metric.products(ends, np.diag(apart))
+            cannot_weights = np.bincount(first[~must], w[~must], minlength=k)
+            ends = to_scipy(take_rows(problem.view.X, np.array([(p.first, p.second) for p in self.farthest]).ravel()))
+            ends = ends.toarray() if sp.issparse(ends) else ends
+            total = total + metric.products(ends[::2] - ends[1::2], np.diag(cannot_weights))
         return total
 
 
-def subtract_pairs(X: Any, farthest: list[FarthestPair]) -> np.ndarray:
-    """What lies between the two rows of each pair: (pairs, d)."""
-    ends = np.array([(own.first, own.second) for own in farthest])
-    rows = take_rows(X, ends.ravel())
-    dense = rows.to_scipy().toarray() if isinstance(rows, CSR) else rows
-    return dense[::2] - dense[1::2]
+def to_scipy(X: Any) -> Any:
+    """Return CSR rows as a scipy matrix, and numpy rows unchanged."""
+    return X.to_scipy() if isinstance(X, CSR) else X

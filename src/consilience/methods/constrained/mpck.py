@@ -1,90 +1,83 @@
-"""Constrained k-means that learns how to measure distances."""
+"""Constrained k-means that learns the distance metric."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..._saving import save_as
 from ...arrays import CSR
+from ..common.docs import share_docs
 from ..common.validation import StrOptions
 from .base import BaseConstrainedKMeans
 from .cluster_metrics import METRICS, ClusterMetric
 from .linked import LinkedView
 
 
+@share_docs
 @save_as("mpck-means")
 class MPCKMeans(BaseConstrainedKMeans):
-    """Pairwise constrained k-means with a metric that is learned (Bilenko, Basu & Mooney 2004).
+    """Pairwise constrained k-means with a learned metric (Bilenko, Basu & Mooney 2004).
 
-    As `PCKMeans`, but each cluster measures distances in its own way, by a weight for each column or a whole matrix,
-    which is learned from its entities and from the constraints that are violated. A violated must-link costs the more
-    the farther its ends are apart, a violated cannot-link the more the nearer they are.
+    Like `PCKMeans`, but each cluster has its own metric, a weight per column or a whole matrix, which is learned from
+    its entities and from the violated constraints. A violated must-link costs more the farther its ends are apart, a
+    violated cannot-link costs more the closer they are.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    %(n_clusters)s
     metric : {'diagonal', 'full', 'identity'}, default='diagonal'
-        What is learned: a weight for each column, a matrix (dense data only), or nothing.
+        What is learned: a weight per column, a matrix (dense data only), or nothing.
     shared_metric : bool, default=False
         Whether all clusters share one metric; by default each has its own.
     penalty : {'distance', 'unit'}, default='distance'
-        What a violated constraint costs: its weight times a factor that depends on how far its ends are apart, or its
+        Cost of a violated constraint: its weight times a factor that depends on the distance between its ends, or its
         weight. With ``metric='identity'`` and ``penalty='unit'`` this is `PCKMeans`.
-    init : {'farthest', 'largest'}, centres, labels or responsibilities, default='farthest'
+    init : {'farthest', 'largest'}, centers, labels or responsibilities, default='farthest'
         Where to start, as in `PCKMeans`.
     order : {'random', 'index'}, default='random'
-        In which order entities are visited.
-    n_init : int, default=1
-        Number of starts; the one of lowest objective is kept.
-    max_iter : int, default=300
-        Most rounds a start may take.
+        Order in which entities are visited.
+    %(n_init)s
+    %(max_iter)s
     tol : float, default=0.0
-        Stop when for ten rounds the objective, in units in which the data have variance 1, has not fallen by more than
-        this share of itself.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the starts and of the order.
-    n_jobs : int, default=None
-        Threads that share the rows; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+        Stop when for ten rounds the cost, in units in which the data have variance 1, has not fallen by more than this
+        share of itself.
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+    %(labels_)s
     cluster_centers_ : ndarray of shape (n_clusters, n_columns)
-        The centres.
+        The centers.
     metrics_ : ndarray of shape (n_clusters, n_columns) or (n_clusters, n_columns, n_columns)
         The metric of each cluster: weights of the columns, or matrices.
-    objective_ : float
-        Squared distances by the metrics, less their log-determinants, plus what violated constraints cost.
+    cost_ : float
+        Squared distances by the metrics, less their log-determinants, plus the cost of violated constraints.
     n_violations_ : int
-        Number of constraints that are violated.
-    given_ : Constraints
-        Those given, by position.
+        Number of violated constraints.
+    input_constraints_ : Constraints
+        The constraints given to `fit`, by position.
     history_ : Table
-        One row a round: objective and violations.
-    n_iter_, converged_ : int, bool
-        Rounds taken, and whether they settled before `max_iter`.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns, and their names where they had any.
+        Objective and number of violations per round.
+    %(n_iter_)s
+    %(n_features_in_)s
 
     Notes
     -----
     The result does not depend on the units of the data. The paper starts from the identity as the metric of every
     cluster; here it is the identity in units in which the columns have a mean variance of 1. The first assignment is
-    the same from both. A difference remains where a cluster of one entity keeps its first metric, and with
-    ``penalty='unit'``, where weights are in units of that variance in the first round. With ``metric='identity'`` and
-    ``penalty='unit'`` nothing is learned, and weights are in the units of squared distances, as in `PCKMeans`.
+    the same from both. They differ where a cluster of one entity keeps its first metric, and with ``penalty='unit'``,
+    where weights are in units of that variance in the first round. With ``metric='identity'`` and ``penalty='unit'``
+    nothing is learned, and weights are in the units of squared distances, as in `PCKMeans`.
 
-    Cannot-links are paid for by the distance of the two entities farthest apart under the metric. These are found
-    exactly, by a search that looks only at entities far out; should even that be too long, a warning says how far off
-    the distance may be. Where the scatter of a cluster has next to no extent in some direction, a little is added in
-    all directions; a cluster whose scatter is nothing keeps its metric. As the farthest two change with the metric, the
-    objective may rise now and then; if rounds do not settle, the one of lowest objective is kept.
+    The penalty of a cannot-link depends on the distance of the two entities that are farthest apart under the metric.
+    They are found exactly by a search among outlying entities; if even that would take too long, a warning says how far
+    off the distance may be. If the scatter of a cluster is nearly zero in some direction, a small amount is added in
+    all directions; a cluster with zero scatter keeps its metric. Because the farthest pair changes with the metric, the
+    cost may rise occasionally; if the rounds do not settle, the one of lowest cost is kept.
 
     Examples
     --------
@@ -92,7 +85,7 @@ class MPCKMeans(BaseConstrainedKMeans):
     >>> views, y = cs.datasets.make_four_quadrants(random_state=0)
     >>> constraints = cs.Constraints.sample(y, 20, random_state=0)
     >>> model = cs.MPCKMeans(n_clusters=2, random_state=0).fit(views["a"], constraints=constraints)
-    >>> bool((model.metrics_[:, 0] > model.metrics_[:, 1]).all())  # left and right matter more than above and below
+    >>> bool((model.metrics_[:, 0] > model.metrics_[:, 1]).all())  # the first column matters more than the second
     True
     """
 
@@ -107,11 +100,11 @@ class MPCKMeans(BaseConstrainedKMeans):
         self,
         n_clusters: int = 8,
         *,
-        metric: str = "diagonal",
+        metric: Literal["diagonal", "full", "identity"] = "diagonal",
         shared_metric: bool = False,
-        penalty: str = "distance",
+        penalty: Literal["distance", "unit"] = "distance",
         init: Any = "farthest",
-        order: str = "random",
+        order: Literal["random", "index"] = "random",
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 0.0,
@@ -148,7 +141,7 @@ class MPCKMeans(BaseConstrainedKMeans):
         return METRICS[self.metric](self.n_clusters, X.shape[1], self.shared_metric, problem.variance)
 
     @property
-    def _measured(self) -> bool:
+    def _uses_length(self) -> bool:
         return self.penalty == "distance"
 
     def __sklearn_tags__(self) -> Any:

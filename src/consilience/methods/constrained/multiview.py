@@ -6,16 +6,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,9 +18,11 @@ from ..._saving import save_as
 from ...arrays import CSR, make_generator, take_rows, use_threads
 from ...data import Constraints, Table, Views, resolve_per_view
 from ..common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view, warn_of_conflicts
+from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
+    find_stack_level,
     store_agreement,
     store_input_features,
     warn_about_empty_clusters,
@@ -33,9 +30,17 @@ from ..common.input_checks import (
 from ..common.progress import announce, progress
 from ..common.run import LowestCostTracker, Run, run
 from ..common.starts import split_init_by_view
-from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
-from .base import collect_present_rows, compute_costs, parse_start, prepare_euclidean_rows, warn_of_inexact_farthest
-from .cluster_metrics import METRICS, ClusterMetric, IdentityMetric
+from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
+from .base import (
+    EMPTY_REMEDY,
+    ConstrainedKMeansMixin,
+    collect_present_rows,
+    compute_costs,
+    parse_start,
+    prepare_euclidean_rows,
+    warn_of_inexact_farthest,
+)
+from .cluster_metrics import METRICS, ClusterMetric
 from .co_constrained import (
     ClosedConstraints,
     CoConstrainedState,
@@ -45,143 +50,138 @@ from .co_constrained import (
     cluster_separately,
     iterate_co_constrained,
 )
-from .linked import LinkedView, Order
+from .linked import LinkedView
 from .match import match_view_clusters, renumber_labels, vote_labels
-from .neighbourhoods import START_CHOICES
+from .neighborhoods import START_CHOICES
 from .pairwise import ConstrainedState
-from .thresholds import USUAL, choose_threshold
+from .thresholds import DEFAULT_THRESHOLD, choose_threshold
 from .transfer import TRANSFERS, Transfer
 
-BASES = {"pck": "largest", "mpck": "farthest"}  # and how they start unless told otherwise
+DEFAULT_STARTS = {"pck": "largest", "mpck": "farthest"}
 
 
 @save_as("constrained-view")
 @dataclass(frozen=True, eq=False)
 class FittedView:
-    """What `predict` needs of a view: its clusters, and how many of its squared distances make one unit of variance."""
+    """What `predict` needs of a view: its clusters, and the squared distance that is one unit of variance."""
 
     centers: np.ndarray
     metric: ClusterMetric
     unit: float
 
-    def costs(self, X: Any) -> np.ndarray:
-        """What each row costs in each cluster, in units that are the same in all views: (n, k)."""
+    def compute_costs(self, X: Any) -> np.ndarray:
+        """Compute the cost of each row in each cluster, in units that are the same in all views: (n, k)."""
         return compute_costs(prepare_euclidean_rows(X, self.centers), self.metric, self.centers) / self.unit
 
 
+@share_docs
 @save_as("constrained-k-means")
-class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class MultiViewConstrainedKMeans(ConstrainedKMeansMixin, BaseEstimator):
     """Constrained clustering across views that are only partly mapped to each other (Eaton, desJardins & Jacob 2010).
 
-    Each view is clustered by constrained k-means. What is known of pairs of entities in one view is carried over to
-    the others through the entities that have both: directly where a constraint's ends are such entities, and by
-    propagation where such entities lie near its ends, with a weight that falls with their distance. Views take turns
-    until what they hand on changes nothing. So a few constraints, given in any view, serve all of them, though most
-    entities have one view only.
+    Each view is clustered by constrained k-means. Constraints between entities in one view are transferred to the
+    others through the entities that have both views: directly if both ends of a constraint are such entities, and by
+    propagation if such entities lie near its ends, with a weight that falls with the distance. Views take turns until
+    the transferred constraints change nothing. So a few constraints, given in any view, serve all of them, even if most
+    entities have only one view.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters, in every view.
     base : {'pck', 'mpck'}, default='pck'
-        What clusters each view: `PCKMeans`, or `MPCKMeans`, which learns how to measure distances.
+        The algorithm for each view: `PCKMeans`, or `MPCKMeans`, which learns the metric.
     transfer : {'propagate', 'direct', 'membership', 'none'}, default='propagate'
-        What views hand on: constraints propagated to entities with several views; only constraints between such
-        entities; whether any two of these are in one cluster now; or nothing, each view being alone.
+        What views pass on: constraints propagated to entities with several views; only constraints between such
+        entities; whether any two of these are currently in the same cluster; or nothing, each view on its own.
     threshold : float, mapping of view to float, or 'auto', default=0.5
-        The least weight of a constraint that is handed on: what is propagated farther counts as nothing. From about 0.9
-        on nothing is propagated. ``'auto'`` chooses, for all views, the one under which constraints that are left out
-        are kept best (cross-validation); see `thresholds_`.
+        The smallest weight of a propagated constraint; weaker ones are dropped. From about 0.9 on nothing is
+        propagated. ``'auto'`` chooses one for all views by cross-validation: the one under which held-out constraints
+        are satisfied best; see `thresholds_`.
     metric : {'diagonal', 'full'}, default='diagonal'
         What ``base='mpck'`` learns.
-    init : {'largest', 'farthest'}, labels, centres, responsibilities or None, default=None
-        Where the views start, as in `PCKMeans`; None takes ``'largest'`` for ``'pck'``, ``'farthest'`` for ``'mpck'``.
-        Groups that given constraints tie together are kept whatever others say; constraints handed over by other views
-        make them larger, unless stronger ones say otherwise. Given labels (n_entities,), or centres
-        (n_clusters, n_columns) or responsibilities (n_entities, n_clusters) view by view in a dict, every round starts
-        from these.
+    init : {'largest', 'farthest'}, labels, centers, responsibilities or None, default=None
+        Where the views start, as in `PCKMeans`; None means ``'largest'`` for ``'pck'``, ``'farthest'`` for ``'mpck'``.
+        Groups that given constraints tie together are always kept; constraints received from other views enlarge them
+        unless stronger ones contradict. Given labels (n_entities,), or centers (n_clusters, n_columns) or
+        responsibilities (n_entities, n_clusters) per view in a dict, every round starts from these.
     order : {'random', 'index'}, default='random'
         Order in which the entities of a view are visited. ``'random'`` draws it from `random_state` and the values of
-        the rows, so that the result does not depend on where they stand; ``'index'`` takes them as they stand.
+        the rows, so that the result does not depend on the order of the rows; ``'index'`` visits them in that order.
     view_order : {'auto', 'given'}, default='auto'
         Order in which the views take turns. The paper does not say which comes first. ``'auto'`` starts with the view
-        whose clusters are most compact when each is clustered alone, whatever the order of the views; ``'given'`` takes
-        them as they come.
+        whose clusters are most compact when each is clustered separately, whatever the order of the views; ``'given'``
+        takes them as they come.
     max_iter : int, default=30
-        Most rounds; a round clusters every view once. Some runs go to and fro for ever: of the later rounds that of
-        lowest objective is then kept.
+        Maximum number of rounds; a round clusters every view once. Some runs alternate forever; then the round of
+        lowest cost among the later ones is kept.
     tol : float, default=1e-6
-        Stop when no view's objective, in units in which the view has variance 1, has changed by more than this, or
-        this share of itself.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of starts, order and cross-validation.
-    n_jobs : int, default=None
-        Threads that share the rows; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+        Stop when no view's cost, in units in which the view has variance 1, has changed by more than this or by more
+        than this share of itself.
+    %(views)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity: that which most of its views say, of several the nearest.
+        The cluster of each entity: the one that most of its views say, the nearest of these in case of a tie.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
-        The cluster that each view gives; -1 where the entity lacks it. Clusters are numbered so that views agree on
-        the entities they share as far as they can.
+        The cluster in each view; -1 where the entity lacks it. Clusters are numbered so that views agree on the
+        entities they share as far as possible.
     cluster_centers_ : dict of str to ndarray of shape (n_clusters, n_columns)
-        The centres in each view.
+        The centers in each view.
     metrics_ : dict of str to ndarray
-        The metric of each cluster in each view, as in `MPCKMeans`; of ones with ``base='pck'``.
+        The metric of each cluster in each view, as in `MPCKMeans`; all ones with ``base='pck'``.
     propagated_ : dict of str to Constraints
-        What each view hands on to the others, between entities, with weights. ``propagated_[view].table()`` lists it,
-        ``propagated_[view].precision(y)`` says how much of it is right where the classes are known.
+        The constraints that each view passes on to the others, between entities, with weights.
+        ``propagated_[view].table()`` lists them, ``propagated_[view].precision(y)`` says how many are right if the
+        classes are known.
     constraints_ : dict of str to Constraints
-        What each view was clustered under in the last round: its own, what follows, and what it was handed.
-    given_ : Constraints
-        All that was given, between entities.
+        The constraints of each view in the last round: its own, what follows from them, and those received.
+    input_constraints_ : Constraints
+        All constraints given to `fit`, between entities.
     thresholds_ : dict of str to float
         The thresholds used.
-    objective_ : float
-        The objectives of all views together; by view in `history_`.
+    cost_ : float
+        Sum of the costs of all views; `history_` has them by view.
     n_violations_ : int
-        Number of constraints violated in the views, among those of `constraints_`.
+        Number of constraints in `constraints_` that are violated.
     agreement_ : ndarray of shape (n_views, n_views)
         Share of the entities with both views that two views put into the same cluster.
     history_ : Table
-        One row a round: objective in total and by view, violations, number of constraints handed on.
-    n_iter_, converged_ : int, bool
-        Rounds taken, and whether they settled before `max_iter`.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+        Objective in total and by view, violations, and number of propagated constraints per round.
+    %(n_iter_)s
+    %(n_features_in_)s
 
     Notes
     -----
-    In many dimensions everything is far from everything, and nothing is propagated: reduce views first, for instance
-    by ``PerView(SpectralFeatures(5))``. Entities that share a row of a view, as `align` makes of a mapping that is not
-    one to one, are one point in that view; so are those that ``views[rows]`` takes twice.
+    In many dimensions all points are far from each other, and nothing is propagated: reduce views first, for instance
+    with ``PerView(SpectralFeatures(5))``. Entities that share a row of a view, as `align` produces from a mapping that
+    is not one to one, are one point in that view; so are those that ``views[rows]`` takes twice.
 
-    The result does not depend on the order of the views or the rows. Each step of the algorithm depends on an order:
-    the views take turns, entities with constraints are visited one after the other, and starts are drawn at random. So
-    views are sorted by how compact their clusters are, and the rows of each view by their values before they are
-    shuffled; random draws are the same in each view. Two exceptions remain: ``order='index'`` and
-    ``view_order='given'`` take rows and views as they stand, and where entities are equal in all their views, the one
-    that stands first is visited first. Another seed gives another order of visits and other starts, and so may find
-    other clusters.
+    The result does not depend on the order of the views or the rows, although each step of the algorithm depends on an
+    order: the views take turns, entities with constraints are visited one after the other, and starts are drawn at
+    random. Therefore views are sorted by how compact their clusters are, the rows of each view are sorted by their
+    values before they are shuffled, and random draws are the same in each view. Two exceptions remain:
+    ``order='index'`` and ``view_order='given'`` use the order of the rows and views, and of entities that are equal in
+    all their views, the first is visited first. Another seed gives another order of visits and other starts, and so may
+    find other clusters.
 
     With ``base='mpck'`` the units of a view do not matter. With ``base='pck'`` they do, because the weights of
-    constraints are in units of squared distances (see `PCKMeans`): standardise the views.
+    constraints are in units of squared distances (see `PCKMeans`): standardize the views.
 
-    Where many rows lie close together, in two or three columns, constraints propagate to a share of all pairs of mapped
-    rows, and time and memory grow with the square of their number.
+    If many rows lie close together in two or three columns, constraints propagate to a large share of all pairs of
+    mapped rows, and time and memory grow with the square of their number.
 
     Examples
     --------
     >>> import consilience as cs
     >>> views, y = cs.datasets.make_four_quadrants(mapped=0.5, random_state=0)
-    >>> given = {name: views.present[:, v].nonzero()[0] for v, name in enumerate(views.names)}
+    >>> entities = {name: views.present[:, v].nonzero()[0] for v, name in enumerate(views.names)}
     >>> constraints = {
-    ...     name: cs.Constraints.sample(y[own], 20, random_state=0).renumbered(own) for name, own in given.items()
+    ...     name: cs.Constraints.sample(y[rows], 20, random_state=0).renumber(rows) for name, rows in entities.items()
     ... }
     >>> model = cs.MultiViewConstrainedKMeans(n_clusters=2, random_state=0).fit(views, constraints=constraints)
     >>> round(cs.metrics.pairwise_scores(y, model.labels_).f, 1)
@@ -191,33 +191,27 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "base": [StrOptions(set(BASES))],
+        **share_constraints("n_clusters", "max_iter", "tol", "views", "random_state", "n_jobs", "verbose"),
+        "base": [StrOptions(set(DEFAULT_STARTS))],
         "transfer": [StrOptions(set(TRANSFERS))],
         "threshold": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), dict, list, tuple],
         "metric": [StrOptions({"diagonal", "full"})],
         "init": [StrOptions(set(START_CHOICES)), dict, "array-like", None],
         "order": [StrOptions({"random", "index"})],
         "view_order": [StrOptions({"auto", "given"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "views": [dict, None],
-        "random_state": RANDOM_STATE,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        base: str = "pck",
-        transfer: str = "propagate",
+        base: Literal["pck", "mpck"] = "pck",
+        transfer: Literal["propagate", "direct", "membership", "none"] = "propagate",
         threshold: Any = 0.5,
-        metric: str = "diagonal",
+        metric: Literal["diagonal", "full"] = "diagonal",
         init: Any = None,
-        order: str = "random",
-        view_order: str = "auto",
+        order: Literal["random", "index"] = "random",
+        view_order: Literal["auto", "given"] = "auto",
         max_iter: int = 30,
         tol: float = 1e-6,
         views: dict[str, Any] | None = None,
@@ -241,59 +235,67 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.verbose = verbose
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> MultiViewConstrainedKMeans:  # noqa: ARG002
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        *,
+        constraints: Mapping[str, Constraints] | Constraints | None = None,
+    ) -> MultiViewConstrainedKMeans:
         """Cluster the entities.
 
         Parameters
         ----------
         X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
             The data; `consilience.align` makes Views of collections that are partly mapped to each other. A plain
-            array is one view, or several if the argument `views` names groups of its columns.
-        y : ignored
-            Here for scikit-learn.
+            array is one view, or several if the parameter `views` names groups of its columns.
+        %(y)s
         constraints : mapping of view to Constraints, or Constraints, optional
-            What is known of pairs of entities: in some views, or of the entities as such.
+            Pairs of entities that must, or cannot, be in the same cluster: in some views, or of the entities as such.
 
         Returns
         -------
         self
-            The fitted estimator. After Ctrl-C it holds the result of the last whole round.
+            The fitted estimator. After Ctrl-C it holds the result of the last complete round.
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         rng = make_generator(self.random_state)
-        mapped = self._mapped(views, rng)
-        given, common = split_by_view(constraints, views.names)
+        mapped = self._map_views(views, rng)
+        by_view, common = split_by_view(constraints, views.names)
         ids = get_entity_ids(X, views)
         common = resolve_constraints(common, views, ids, None)
-        by_name = {name: resolve_constraints(own, views, ids, name) for name, own in given.items()}
-        known = {name: restrict_to_view(by_name[name] | common, own) for name, own in mapped.views.items()}
+        view_links = {}  # constraints between the rows of each view
+        for name, instances in mapped.views.items():
+            entity_links = resolve_constraints(by_view[name], views, ids, name)
+            view_links[name] = restrict_to_view(entity_links | common, instances)
         with use_threads(self.n_jobs):
-            closed = self._closed(mapped, known, common)
+            closed = self._close_constraints(mapped, view_links, common)
             self._check_sparse(mapped, closed)
-            base = self._base(mapped, rng)
-            alone = {}
+            clusterer = self._make_clusterer(mapped, rng)
+            separate: dict[str, ConstrainedState] = {}
             if self.view_order == "auto" and len(mapped.views) > 1:
-                alone = cluster_separately(mapped, base, closed)
-                mapped = MappedViews({name: mapped.views[name] for name in alone})
-                known = {name: known[name] for name in alone}
-            thresholds = self._thresholds(mapped, base, known, rng)
-            done = self._run(mapped, base, closed, thresholds, alone)
+                separate = cluster_separately(mapped, clusterer, closed)
+                mapped = MappedViews({name: mapped.views[name] for name in separate})
+                view_links = {name: view_links[name] for name in separate}
+            thresholds = self._choose_thresholds(mapped, clusterer, view_links, rng)
+            finished = self._run(mapped, clusterer, closed, thresholds, separate)
         store_input_features(self, X, views)
         self.thresholds_ = thresholds
-        self.given_ = mapped.join_constraints(known, common).renumber(mapped.entities)
-        self._store(views, mapped, done)
-        if done.interrupted:
+        self.input_constraints_ = mapped.join_constraints(view_links, common).renumber(mapped.entities)
+        self._store(views, mapped, finished)
+        if finished.interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the result of the last whole round")
-        self._warn(mapped, done.state, self._conflicts(mapped, known, common), ids)
+        warn_of_conflicts(self._find_conflicts(mapped, view_links, common), ids)
+        self._warn(mapped, finished.state)
         return self
 
     @property
     def _transfer(self) -> Transfer:
         return TRANSFERS[self.transfer]
 
-    def _mapped(self, views: Views, rng: np.random.Generator) -> MappedViews:
-        """The rows of each view, and who they are; refuse what cannot be clustered, or has nothing to hand on."""
+    def _map_views(self, views: Views, rng: np.random.Generator) -> MappedViews:
+        """Collect the distinct rows of each view; refuse views that are too small or have no entity in common."""
         blocks = collect_present_rows(views)
         keys = compute_content_keys(blocks, views.present) if self.order == "random" else {}
         seed = int(rng.integers(2**63))
@@ -310,15 +312,15 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if views.n_views > 1 and self._transfer.across and not any(map(len, mapped.targets.values())):
             raise ValueError(
                 "no entity has two views, so nothing can be transferred between them: give consilience.align a "
-                "mapping, Views whose ids meet, or cluster each by itself with transfer='none'"
+                "mapping, Views with ids in common, or cluster each by itself with transfer='none'"
             )
         return mapped
 
-    def _check_sparse(self, mapped: MappedViews, given: Mapping[str, ClosedConstraints]) -> None:
-        """Refuse what sparse views cannot do."""
-        sparse = {name: own.view.X for name, own in mapped.views.items() if isinstance(own.view.X, CSR)}
+    def _check_sparse(self, mapped: MappedViews, closed: Mapping[str, ClosedConstraints]) -> None:
+        """Refuse options that sparse views do not support."""
+        sparse = {name: view.view.X for name, view in mapped.views.items() if isinstance(view.view.X, CSR)}
         for name, X in sparse.items():
-            if self._transfer.propagates and given[name].sound.size:
+            if self._transfer.propagates and closed[name].consistent.size:
                 raise ValueError(
                     f"view {name!r} is sparse {X.shape}: constraints propagate in dense views of few columns. Reduce "
                     "it first, PerView(SpectralFeatures()), or use transfer='direct'"
@@ -329,209 +331,170 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
                     "reduce the view first, PerView(SpectralFeatures())"
                 )
 
-    def _closed(
-        self, mapped: MappedViews, known: Mapping[str, Constraints], common: Constraints
+    def _close_constraints(
+        self, mapped: MappedViews, view_links: Mapping[str, Constraints], common: Constraints
     ) -> dict[str, ClosedConstraints]:
-        """Each view's constraints and what follows: from those of all views, or, if each is alone, from its own."""
+        """Add all constraints that follow: from those of all views, or, without transfer, from the view's own."""
         if not self._transfer.across:
-            return {name: ClosedConstraints(own.closure(), Constraints()) for name, own in known.items()}
-        return mapped.closed(known, common)
+            return {name: ClosedConstraints(links.closure(), Constraints()) for name, links in view_links.items()}
+        return mapped.close_constraints(view_links, common)
 
-    def _conflicts(self, mapped: MappedViews, known: Mapping[str, Constraints], common: Constraints) -> np.ndarray:
-        """Entities that are tied and kept apart; views that are alone cannot contradict each other."""
+    def _find_conflicts(
+        self, mapped: MappedViews, view_links: Mapping[str, Constraints], common: Constraints
+    ) -> np.ndarray:
+        """Find contradictory pairs of entities; without transfer, views cannot contradict each other."""
         if not self._transfer.across:
-            return np.vstack([mapped.views[name].entity[own.conflicts] for name, own in known.items()])
-        return mapped.conflicts(known, common)
+            return np.vstack([mapped.views[name].entity[links.conflicts] for name, links in view_links.items()])
+        return mapped.find_conflicts(view_links, common)
 
-    def _base(self, mapped: MappedViews, rng: np.random.Generator) -> ViewClusterer:
+    def _make_clusterer(self, mapped: MappedViews, rng: np.random.Generator) -> ViewClusterer:
         """Return the clusterer of a single view; it makes the same random draws in every view and round."""
         order_seed, start_seed = rng.integers(2**63, size=2)
-        centres = {}
-        for name, own in self._given_starts(mapped).items():
-            view = mapped.views[name].view
-            centres[name] = parse_start(own, view, self.n_clusters, name)[0]
-        order: Order = partial(draw_order, int(order_seed)) if self.order == "random" else np.arange
+        centers = {}
+        for name, start in self._split_init(mapped).items():
+            centers[name] = parse_start(start, mapped.views[name].view, self.n_clusters, name)[0]
         return ViewClusterer(
             n_clusters=self.n_clusters,
             metric=self._first_metric,
             uses_length=self.base == "mpck",
-            start=self.init if isinstance(self.init, str) else BASES[self.base],
-            order=order,
+            start=self.init if isinstance(self.init, str) else DEFAULT_STARTS[self.base],
+            order=partial(draw_order, int(order_seed)) if self.order == "random" else np.arange,
             seed=int(start_seed),
-            centers=centres,
+            centers=centers,
         )
 
-    def _given_starts(self, mapped: MappedViews) -> dict[str, Any]:
-        """What a given `init` has for each view: labels and responsibilities of the rows it has, or centres."""
+    def _split_init(self, mapped: MappedViews) -> dict[str, Any]:
+        """Split `init` by view: labels or responsibilities of the view's rows, or centers."""
         if self.init is None or isinstance(self.init, str):
             return {}
         n = len(next(iter(mapped.views.values())).row)
         starts = split_init_by_view(self.init, list(mapped.views), n, self.n_clusters)
-        for name, own in starts.items():
-            view = mapped.views[name]
-            if len(own) == n and np.shape(own) != (self.n_clusters, view.view.X.shape[1]):
-                starts[name] = np.asarray(own)[view.entity]
+        for name, start in starts.items():
+            instances = mapped.views[name]
+            if len(start) == n and np.shape(start) != (self.n_clusters, instances.view.X.shape[1]):
+                starts[name] = np.asarray(start)[instances.entity]
         return starts
 
     def _first_metric(self, problem: LinkedView) -> ClusterMetric:
-        n_columns = problem.view.X.shape[1]
-        if self.base == "pck":
-            return IdentityMetric(self.n_clusters, n_columns)
-        return METRICS[self.metric](self.n_clusters, n_columns, False, problem.variance)
+        kind = "identity" if self.base == "pck" else self.metric
+        return METRICS[kind](self.n_clusters, problem.view.X.shape[1], False, problem.variance)
 
-    def _thresholds(
+    def _choose_thresholds(
         self,
         mapped: MappedViews,
-        base: ViewClusterer,
-        known: Mapping[str, Constraints],
+        clusterer: ViewClusterer,
+        view_links: Mapping[str, Constraints],
         rng: np.random.Generator,
     ) -> dict[str, float]:
         if self.threshold != "auto":
-            asked = resolve_per_view("threshold", self.threshold, mapped.views)
-            for name, own in asked.items():
-                if not isinstance(own, Real) or not float(own) > 0:
-                    raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {own!r}")
-            return {name: float(own) for name, own in asked.items()}
+            thresholds = resolve_per_view("threshold", self.threshold, mapped.views)
+            for name, threshold in thresholds.items():
+                if not isinstance(threshold, Real) or not float(threshold) > 0:
+                    raise ValueError(f"the threshold of view {name!r} must be a number above 0, got {threshold!r}")
+            return {name: float(threshold) for name, threshold in thresholds.items()}
         if not self._transfer.propagates:
-            return dict.fromkeys(mapped.views, USUAL)
+            return dict.fromkeys(mapped.views, DEFAULT_THRESHOLD)
 
         def cluster(closed: Mapping[str, ClosedConstraints], threshold: float) -> dict[str, np.ndarray]:
-            announce(f"threshold={threshold}, some constraints left out:", bool(self.verbose))
-            done = self._run(mapped, base, closed, dict.fromkeys(mapped.views, threshold), {})
-            if done.interrupted:
+            announce(f"threshold={threshold}, some constraints held out:", bool(self.verbose))
+            finished = self._run(mapped, clusterer, closed, dict.fromkeys(mapped.views, threshold), {})
+            if finished.interrupted:
                 raise KeyboardInterrupt
-            return {name: own.labels for name, own in done.state.views.items()}
+            return {name: state.labels for name, state in finished.state.views.items()}
 
-        chosen = choose_threshold(mapped, known, cluster, rng)
-        return dict.fromkeys(mapped.views, chosen)
+        return dict.fromkeys(mapped.views, choose_threshold(mapped, view_links, cluster, rng))
 
     def _run(
         self,
         mapped: MappedViews,
-        base: ViewClusterer,
+        clusterer: ViewClusterer,
         closed: Mapping[str, ClosedConstraints],
         thresholds: Mapping[str, float],
-        alone: Mapping[str, ConstrainedState],
+        separate: Mapping[str, ConstrainedState],
     ) -> Run:
-        states = iterate_co_constrained(mapped, base, closed, self._transfer, thresholds, self.tol, alone)
-        watched = LowestCostTracker(states, skip=self.max_iter // 2)  # by then constraints have gone round
+        states = iterate_co_constrained(mapped, clusterer, closed, self._transfer.infer, thresholds, self.tol, separate)
+        watched = LowestCostTracker(states, skip=self.max_iter // 2)  # by then constraints have reached all views
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-            # settled or not is for the states to say: objectives under other constraints hardly compare
-            done = run(watched, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
-        return done if done.converged or done.interrupted else replace(done, state=watched.best)
+            # the states decide when they are settled: objectives under different constraints are hardly comparable
+            finished = run(watched, max_iter=self.max_iter, tol=0.0, patience=self.max_iter, report=partial(show, 0))
+        return finished if finished.converged or finished.interrupted else replace(finished, state=watched.best)
 
-    def _store(self, views: Views, mapped: MappedViews, done: Run) -> None:
+    def _store(self, views: Views, mapped: MappedViews, finished: Run) -> None:
         """Number clusters alike in all views and set the attributes, with the views in the order given."""
-        state: CoConstrainedState = done.state
-        labels = {name: rows.of_entities(state.views[name].labels) for name, rows in mapped.views.items()}
+        state: CoConstrainedState = finished.state
+        labels = {name: view.label_entities(state.views[name].labels) for name, view in mapped.views.items()}
         numbers = match_view_clusters(labels, self.n_clusters)
         view_labels, self._views, self.propagated_, self.constraints_ = {}, {}, {}, {}
         for name in views.names:
-            clusters, rows = state.views[name], mapped.views[name]
+            clusters, instances = state.views[name], mapped.views[name]
             order = np.argsort(numbers[name])
-            costs = compute_costs(rows.view, clusters.metric, clusters.centers)[np.arange(rows.n_rows), clusters.labels]
-            metric = clusters.metric.reorder(order)
-            self._views[name] = FittedView(clusters.centers[order], metric, clusters.metric.variance(costs))
+            costs = compute_costs(instances.view, clusters.metric, clusters.centers)
+            unit = clusters.metric.variance(costs[np.arange(instances.n_rows), clusters.labels])
+            self._views[name] = FittedView(clusters.centers[order], clusters.metric.reorder(order), unit)
             view_labels[name] = renumber_labels(labels[name], numbers[name])
-            self.propagated_[name] = state.propagated[name].renumber(rows.entity)
-            self.constraints_[name] = state.links[name].renumber(rows.entity)
+            self.propagated_[name] = state.propagated[name].renumber(instances.entity)
+            self.constraints_[name] = state.links[name].renumber(instances.entity)
         self.cluster_centers_ = {name: fitted.centers for name, fitted in self._views.items()}
         self.metrics_ = {name: fitted.metric.values for name, fitted in self._views.items()}
-        self.labels_ = vote_labels(view_labels, self._costs(views))
-        self.objective_ = state.objective
+        self.labels_ = vote_labels(view_labels, sum_costs(self._compute_view_costs(views)))
+        self.cost_ = state.objective
         self.n_violations_ = sum(clusters.n_violations for clusters in state.views.values())
-        self.n_iter_, self.converged_ = done.n_iter, done.converged
-        self.history_ = Table.from_rows([order_record(record, views.names) for record in done.history])
+        self.n_iter_, self.converged_ = finished.n_iter, finished.converged
+        self.history_ = Table.from_rows([order_record(record, views.names) for record in finished.history])
         store_agreement(self, view_labels)
 
-    def _costs(self, views: Views) -> np.ndarray:
-        """What each entity costs in each cluster, summed over the views that it has: (n, k)."""
-        return np.nansum(list(self._view_costs(views).values()), axis=0)
+    def _compute_view_costs(self, views: Views) -> dict[str, np.ndarray]:
+        """Compute the cost of each entity in each cluster of each view, NaN where it lacks the view: (n, k)."""
+        costs = {}
+        for (name, X), present in zip(collect_present_rows(views).items(), views.present.T, strict=True):
+            costs[name] = np.full((len(views), self.n_clusters), np.nan)
+            costs[name][present] = self._views[name].compute_costs(X)
+        return costs
 
-    def _view_costs(self, views: Views) -> dict[str, np.ndarray]:
-        """What each entity costs in each cluster of each view, NaN where it lacks the view: (n, k)."""
-        found = {}
-        for (name, X), there in zip(collect_present_rows(views).items(), views.present.T, strict=True):
-            found[name] = np.full((len(views), self.n_clusters), np.nan)
-            found[name][there] = self._views[name].costs(X)
-        return found
-
-    def _warn(
-        self, mapped: MappedViews, state: CoConstrainedState, conflicts: np.ndarray, ids: np.ndarray | None
-    ) -> None:
-        warn_of_conflicts(conflicts, ids)
+    def _warn(self, mapped: MappedViews, state: CoConstrainedState) -> None:
         if not self.converged_:
             warnings.warn(
-                f"the views still changed each other after {self.max_iter} rounds; of the later ones that of lowest "
-                "objective is kept: raise max_iter, or, if history_ goes to and fro, try a higher threshold",
+                f"the views still changed each other after {self.max_iter} rounds; the round of lowest cost among the "
+                "later ones is kept: raise max_iter, or, if history_ alternates, try a higher threshold",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=find_stack_level(),
             )
-        for name, own in state.views.items():
+        for name, clusters in state.views.items():
             where = f" in view {name!r}"
-            warn_about_empty_clusters(own.labels, self.n_clusters, "lower n_clusters, or check the must-links", where)
-            warn_of_inexact_farthest(own, where)
-        given = sum(own.size for own in self.constraints_.values())
-        if (
-            self._transfer.propagates
-            and len(mapped.views) > 1
-            and given
-            and not any(own.size for own in self.propagated_.values())
-        ):
-            widest = max(self.cluster_centers_, key=lambda name: mapped.views[name].view.X.shape[1])
+            warn_about_empty_clusters(clusters.labels, self.n_clusters, EMPTY_REMEDY, where)
+            warn_of_inexact_farthest(clusters, where)
+        n_constraints = sum(links.size for links in self.constraints_.values())
+        n_propagated = sum(links.size for links in self.propagated_.values())
+        if self._transfer.propagates and len(mapped.views) > 1 and n_constraints and not n_propagated:
+            n_columns = {name: centers.shape[1] for name, centers in self.cluster_centers_.items()}
+            widest = max(n_columns, key=n_columns.__getitem__)
             warnings.warn(
                 "no constraint reaches entities with several views, so none is transferred: lower threshold, or reduce "
-                f"the views (view {widest!r} has {mapped.views[widest].view.X.shape[1]} columns) to a few columns, "
+                f"the views (view {widest!r} has {n_columns[widest]} columns) to a few columns, "
                 "PerView(SpectralFeatures(5))",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=find_stack_level(),
             )
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give each entity to the cluster that most of its views are nearest to; constraints play no part.
+        """Assign each entity to the cluster that most of its views are nearest to; constraints play no part.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities, seen before or not, with any of the fitted views.
+        %(predict_parameters)s
 
-        Returns
-        -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
+        %(returns_labels)s
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
         with use_threads(self.n_jobs):
-            costs = self._view_costs(views)
-        there = dict(zip(costs, views.present.T, strict=True))
-        labels = {name: np.where(there[name], own.argmin(axis=1), -1) for name, own in costs.items()}
-        return vote_labels(labels, np.nansum(list(costs.values()), axis=0))
-
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """How well the clusters fit: minus what these entities cost, so that more is better.
-
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
-        y : ignored
-            Here for scikit-learn.
-
-        Returns
-        -------
-        float
-            Minus the sum of the costs in the cheapest clusters.
-        """
-        return -float(self.transform(X).min(axis=1).sum())
+            costs = self._compute_view_costs(views)
+        present = dict(zip(costs, views.present.T, strict=True))
+        labels = {name: np.where(present[name], table.argmin(axis=1), -1) for name, table in costs.items()}
+        return vote_labels(labels, sum_costs(costs))
 
     def transform(self, X: Any) -> np.ndarray:
-        """What each entity costs in each cluster: squared distances over the variance, summed over its views.
+        """Return the cost of each entity in each cluster: squared distances over the variance, summed over its views.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
         Returns
         -------
@@ -540,23 +503,18 @@ class MultiViewConstrainedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self)
         with use_threads(self.n_jobs):
-            return self._costs(check_views(self, X, reset=False))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_clusters
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
+            return sum_costs(self._compute_view_costs(check_views(self, X, reset=False)))
 
 
-def restrict_to_view(constraints: Constraints, own: ViewInstances) -> Constraints:
-    """Constraints between entities as constraints between rows of a view; of entities that lack it there are none."""
-    there = np.flatnonzero(own.row >= 0)
-    return constraints.transfer(np.column_stack([there, own.row[there]]))
+def sum_costs(view_costs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Sum costs over the views that each entity has."""
+    return np.nansum(list(view_costs.values()), axis=0)
+
+
+def restrict_to_view(constraints: Constraints, instances: ViewInstances) -> Constraints:
+    """Convert constraints between entities to constraints between rows of a view; entities that lack it are dropped."""
+    present = np.flatnonzero(instances.row >= 0)
+    return constraints.transfer(np.column_stack([present, instances.row[present]]))
 
 
 def order_record(record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -567,14 +525,14 @@ def order_record(record: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def draw_order(seed: int, n: int) -> np.ndarray:
-    """Draw a permutation that depends on the seed alone."""
+    """Draw a permutation that depends only on the seed."""
     return np.random.default_rng(seed).permutation(n)
 
 
 def compute_content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict[str, np.ndarray]:
-    """Return for each view the keys by which its rows are sorted: (2, n_present), the last of them first.
+    """Compute the keys by which the rows of each view are sorted: (2, n_present), the primary key last.
 
-    The first key is a linear combination of the columns with fixed coefficients. Where rows of the view are equal, the
+    The primary key is a linear combination of the columns with fixed coefficients. If rows of the view are equal, the
     sum of the combinations of all views decides. Neither depends on the order of rows or views.
     """
     combinations = {name: combine_columns(X) for name, X in blocks.items()}
@@ -583,11 +541,11 @@ def compute_content_keys(blocks: Mapping[str, Any], present: np.ndarray) -> dict
         by_entity[present[:, v], v] = values
     ordered = np.sort(by_entity, axis=1)
     totals = np.sum(ordered, axis=1, where=np.isfinite(ordered))
-    return {name: np.stack([totals[present[:, v]], own]) for v, (name, own) in enumerate(combinations.items())}
+    return {name: np.stack([totals[present[:, v]], values]) for v, (name, values) in enumerate(combinations.items())}
 
 
 def combine_columns(X: Any) -> np.ndarray:
-    """Return a linear combination of the columns, rounded the same way wherever a row stands."""
+    """Compute a linear combination of the columns whose rounding does not depend on the position of a row."""
     coefficients = np.random.default_rng(0).uniform(1, 2, X.shape[1])
     return X.to_scipy() @ coefficients if isinstance(X, CSR) else np.einsum("ij,j->i", X, coefficients)
 
@@ -597,17 +555,17 @@ def number_distinct_rows(
 ) -> ViewInstances:
     """Number the distinct rows of a view by their keys and a seed, or, without keys, by their first entities.
 
-    X holds the rows of the entities that have the view; `row` says of every entity which row of the block it has. Rows
-    that are sorted by their keys are shuffled: of equally large groups those of the lowest rows are the starts, and
-    neighbours in the sorted order may well be of one cluster.
+    X has the rows of the entities that have the view; `row` is the row of every entity in the block. Rows sorted by
+    their keys are shuffled: among equally large groups the starts are those of the lowest rows, and neighbors in the
+    sorted order may well belong to one cluster.
     """
-    _, first, place = np.unique(row[present], return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(row[present], return_index=True, return_inverse=True)
     chosen = np.sort(first)
     if keys is not None:
         chosen = chosen[np.lexsort(keys[:, chosen])][draw_order(seed, len(chosen))]
     number = np.empty(X.shape[0], np.int64)
     number[chosen] = np.arange(len(chosen))
-    of_entities = np.full(len(present), -1)
-    of_entities[present] = number[first[place]]
-    in_place = np.array_equal(chosen, np.arange(X.shape[0]))
-    return ViewInstances(prepare_euclidean_rows(X if in_place else take_rows(X, chosen)), of_entities)
+    entity_rows = np.full(len(present), -1)
+    entity_rows[present] = number[first[inverse]]
+    unchanged = np.array_equal(chosen, np.arange(X.shape[0]))
+    return ViewInstances(prepare_euclidean_rows(X if unchanged else take_rows(X, chosen)), entity_rows)

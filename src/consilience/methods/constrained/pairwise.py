@@ -1,7 +1,7 @@
 """Pairwise constrained k-means: PCK-Means (Basu, Banerjee & Mooney 2004) and MPCK-Means (Bilenko, Basu & Mooney 2004).
 
-One loop serves both: PCK-Means is MPCK-Means with the identity for a metric and a price of 1 for every link.
-Rows without links do not see each other, so only those that have some are visited one by one.
+One loop serves both: PCK-Means is MPCK-Means with the identity as metric and a penalty factor of 1 for every link.
+ViewRows without links are independent of each other, so only rows with links are visited one by one.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from ...arrays import cut_into_blocks, map_chunks, take_dense_rows
 from ..common.run import LowestCostTracker, Report, Run, run
 from ..common.statistics import NO_LABEL, ClusterSumCollector, ClusterSums
 from .cluster_metrics import ClusterMetric, MetricStep
-from .linked import LinkedView, Order, Penalties
+from .linked import LinkedView, Penalties, VisitOrder
 
-# Rounds in which the objective may fail to fall. With prices that are measured it may rise for a while: the farthest
-# pair changes with the metric, and with it what cannot-links cost. With fixed prices no step ever raises it.
+# Rounds in which the objective may fail to fall. With penalties that depend on length it may rise for a while, because
+# the farthest pair, and with it the penalty of cannot-links, changes with the metric. Otherwise no step raises it.
 PATIENCE = {True: 10, False: 1}
 
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedState:
-    """After a round: the clusters, how they measure, and what they and the violated constraints cost."""
+    """State after a round: the clusters, their metrics, and the cost including violated links."""
 
     labels: np.ndarray
     centers: np.ndarray
@@ -32,13 +32,13 @@ class ConstrainedState:
     cost: float
     n_violations: int
     settled: bool
-    prices: Penalties  # of violated links
+    penalties: Penalties
     comparable: bool = True
 
     @property
     def standard_cost(self) -> float:
         """Objective in units in which the data have variance 1, so that tolerances do not depend on their units."""
-        return self.metric.standardize(self.cost, len(self.labels), self.prices.problem.variance)
+        return self.metric.standardize(self.cost, len(self.labels), self.penalties.problem.variance)
 
     @property
     def costs(self) -> dict[str, float]:
@@ -50,99 +50,113 @@ class ConstrainedState:
 
 
 def iterate_constrained_kmeans(
-    problem: LinkedView, metric: ClusterMetric, centres: np.ndarray, order: Order, labels: np.ndarray | None = None
+    problem: LinkedView,
+    metric: ClusterMetric,
+    centers: np.ndarray,
+    order: VisitOrder,
+    labels: np.ndarray | None = None,
 ) -> Iterator[ConstrainedState]:
-    """One state a round: an E-step that visits the linked rows one by one, then the means, then the metrics.
+    """Yield one state per round: assign the rows, visiting linked rows one by one, then update centers and metrics.
 
-    Given labels are where the rows are before the first visit; the centres must be theirs.
+    `labels`, if given, are the labels before the first round; the centers must belong to them.
     """
     labels = np.full(problem.n_rows, NO_LABEL) if labels is None else labels.copy()
-    collector = ClusterSumCollector(problem.view, len(centres))
-    prices = problem.prices(metric, None)
-    cost, first = 0.0, True
+    collector = ClusterSumCollector(problem.view, len(centers))
+    penalties = problem.penalize(metric, None)
+    cost, is_first = 0.0, True
     while True:
-        moved, own = assign_rows(problem, metric, centres, prices, labels, order, collector)  # E-step
-        settled = not moved and not first
+        n_moved, row_costs = assign_rows(problem, metric, centers, penalties, labels, order, collector)  # E-step
+        settled = not n_moved and not is_first
         if not settled:  # M-step
-            before, counts = centres, collector.total.counts
-            centres = compute_means(problem, collector.total, own)
-            step = MetricStep(problem.view.X, labels, counts, before, centres, own.sum())
-            metric, cost = metric.update(step, prices.scatter(metric, labels[problem.rows]))
-            prices = problem.prices(metric, prices)
-        violated, penalty = prices.violated(labels[problem.rows])
-        yield ConstrainedState(labels.copy(), centres, metric, cost + penalty, int(violated.sum()), settled, prices)
-        first = False
+            before, counts = centers, collector.total.counts
+            centers = compute_means(problem, collector.total, row_costs)
+            step = MetricStep(problem.view.X, labels, counts, before, centers, row_costs.sum())
+            metric, cost = metric.update(step, penalties.compute_scatter(metric, labels[problem.rows]))
+            penalties = problem.penalize(metric, penalties)
+        violated, penalty = penalties.find_violated(labels[problem.rows])
+        yield ConstrainedState(labels.copy(), centers, metric, cost + penalty, int(violated.sum()), settled, penalties)
+        is_first = False
 
 
 def assign_rows(
     problem: LinkedView,
     metric: ClusterMetric,
-    centres: np.ndarray,
-    prices: Penalties,
+    centers: np.ndarray,
+    penalties: Penalties,
     labels: np.ndarray,
-    order: Order,
+    order: VisitOrder,
     collector: ClusterSumCollector,
 ) -> tuple[int, np.ndarray]:
-    """Give each row to the cheapest cluster, in place; returns how many moved, and what each costs by itself.
+    """Assign each row to its cheapest cluster, in place; return how many rows moved and the cost of each without links.
 
     The statistics of the new clusters are collected on the way.
     """
-    from . import kernels as link_kernels
+    from . import kernels
 
-    nearest = metric.nearest(problem.view, centres)
-    own = np.empty(problem.n_rows)
+    find_nearest = metric.nearest(problem.view, centers)
+    row_costs = np.empty(problem.n_rows)
 
-    def one_chunk(rows: slice) -> tuple[int, ClusterSums]:
-        moved, partial = 0, collector.borrow()
+    def assign_chunk(rows: slice) -> tuple[int, ClusterSums]:
+        n_moved, statistics = 0, collector.borrow()
         for block in cut_into_blocks(problem.view.X, rows):
-            winner, own[block] = nearest(block)
+            winner, row_costs[block] = find_nearest(block)
             free = ~problem.has_links[block]
-            moved += int(np.sum(free & (winner != labels[block])))
+            n_moved += int(np.sum(free & (winner != labels[block])))
             labels[block] = np.where(free, winner, labels[block])
             counted = free & problem.view.present[block]
-            partial.include(problem.view.X[block, ...], np.where(counted, winner, NO_LABEL))
-        return moved, partial
+            statistics.include(problem.view.X[block, ...], np.where(counted, winner, NO_LABEL))
+        return n_moved, statistics
 
-    moved = 0
+    total_moved = 0
     collector.total.clear()
-    for changed, partial in map_chunks(one_chunk, collector.chunks):
-        moved += changed
-        collector.take_back(partial)
+    for n_moved, statistics in map_chunks(assign_chunk, collector.chunks):
+        total_moved += n_moved
+        collector.take_back(statistics)
     if len(problem.rows):
-        costs = metric.measure(problem.own, centres)(slice(0, len(problem.rows)))
-        theirs, visits = labels[problem.rows], order(len(problem.rows))
-        moved += link_kernels.assign_linked_rows(
-            visits, costs, theirs, *problem.link_lists, prices.lengths, prices.largest, not problem.uses_length
+        linked_rows = problem.linked_rows
+        costs = metric.measure(linked_rows, centers)(slice(0, len(problem.rows)))
+        linked_labels, visits = labels[problem.rows], order(len(problem.rows))
+        lengths, largest = penalties.lengths, penalties.largest
+        total_moved += kernels.assign_linked_rows(
+            visits, costs, linked_labels, *problem.link_lists, lengths, largest, not problem.uses_length
         )
-        labels[problem.rows], own[problem.rows] = theirs, costs[np.arange(len(theirs)), theirs]
-        collector.total.include(problem.own.X, np.where(problem.own.present, theirs, NO_LABEL))
-    return moved, own
+        labels[problem.rows] = linked_labels
+        row_costs[problem.rows] = costs[np.arange(len(linked_labels)), linked_labels]
+        collector.total.include(linked_rows.X, np.where(linked_rows.present, linked_labels, NO_LABEL))
+    return total_moved, row_costs
 
 
-def compute_means(problem: LinkedView, statistics: ClusterSums, own: np.ndarray) -> np.ndarray:
-    """The mean of each cluster; a cluster of no rows moves to the row that costs most where it is."""
+def compute_means(problem: LinkedView, statistics: ClusterSums, row_costs: np.ndarray) -> np.ndarray:
+    """Compute the mean of each cluster; an empty cluster moves to the row with the highest cost."""
     counts = statistics.counts
-    centres = statistics.sums / np.maximum(counts, 1)[:, None]
+    centers = statistics.sums / np.maximum(counts, 1)[:, None]
     empty = np.flatnonzero(counts == 0)
     if len(empty):
-        far = np.argsort(-own, kind="stable")[: len(empty)]
-        centres[empty] = take_dense_rows(problem.view.X, np.resize(far, len(empty)))
-    return centres
+        costliest = np.argsort(-row_costs, kind="stable")[: len(empty)]
+        centers[empty] = take_dense_rows(problem.view.X, np.resize(costliest, len(empty)))
+    return centers
 
 
 def run_until_settled(
-    problem: LinkedView, states: Iterator[ConstrainedState], order: Order, max_iter: int, tol: float, report: Report
+    problem: LinkedView,
+    states: Iterator[ConstrainedState],
+    order: VisitOrder,
+    max_iter: int,
+    tol: float,
+    report: Report,
 ) -> Run:
-    """Run until nobody moves; if that does not come, take the round of lowest cost, and let its labels follow."""
+    """Run until no row moves; if that does not happen, take the round of lowest cost and assign its rows once more."""
     watched = LowestCostTracker(states)
-    done = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.uses_length], report=report)
-    return done if done.state.settled else replace(done, state=reassign_rows(problem, watched.best, order))
+    finished = run(watched, max_iter=max_iter, tol=tol, patience=PATIENCE[problem.uses_length], report=report)
+    if finished.state.settled:
+        return finished
+    return replace(finished, state=reassign_rows(problem, watched.best, order))
 
 
-def reassign_rows(problem: LinkedView, state: ConstrainedState, order: Order) -> ConstrainedState:
-    """The rows visited once more, for a run that was ended before they had settled: labels follow from the centres."""
-    labels, prices = state.labels.copy(), state.prices
+def reassign_rows(problem: LinkedView, state: ConstrainedState, order: VisitOrder) -> ConstrainedState:
+    """Assign the rows once more, so that the labels of a run that did not settle follow from its centers."""
+    labels, penalties = state.labels.copy(), state.penalties
     collector = ClusterSumCollector(problem.view, len(state.centers))
-    _, own = assign_rows(problem, state.metric, state.centers, prices, labels, order, collector)
-    violated, penalty = prices.violated(labels[problem.rows])
-    return replace(state, labels=labels, cost=float(own.sum()) + penalty, n_violations=int(violated.sum()))
+    _, row_costs = assign_rows(problem, state.metric, state.centers, penalties, labels, order, collector)
+    violated, penalty = penalties.find_violated(labels[problem.rows])
+    return replace(state, labels=labels, cost=float(row_costs.sum()) + penalty, n_violations=int(violated.sum()))

@@ -1,9 +1,9 @@
-"""Constraints carried over to the rows about them (Eaton, desJardins & Jacob 2010, section 4.1).
+"""Propagate constraints to nearby rows (Eaton, desJardins & Jacob 2010, section 4.1).
 
-A link between u and v reaches two other rows with its weight times the heights, at these, of two bells: one about u,
-one about v. A bell has the shape of its row's cluster, and is the narrower the farther its row is from the cluster's
-centre. So heights are computed once for each linked row and each row to be reached, and those that cannot matter not at
-all.
+A link between rows u and v reaches two other rows with its weight times the heights there of two Gaussians, one around
+u and one around v. Such a Gaussian has the shape of its row's cluster and is the narrower the farther its row is from
+the cluster's center. Heights are computed once per linked row (source) and row to be reached (target), and only where
+they can matter.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from ...data import PAIR_BYTES, Links, compact_pairs, list_partners
 from ...families.gaussian_full import compute_whitening
 from .cluster_metrics import ClusterMetric
 
-# Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns:
-# the paper standardises its data.
+# Added to the variances of a cluster so that none is zero (Eq 2), in units of the mean variance of the view's columns,
+# because the paper standardizes its data.
 GAMMA = 1e-6
-ROWS = 64  # rows whose pairs a thread looks for in one go
+ROWS = 64  # sources or targets that a thread handles at a time
 
 
 class ClusterShapes(NamedTuple):
-    """The Gaussian of each cluster: centre, and a matrix W that makes lengths |(x - centre) W| its own."""
+    """The Gaussian of each cluster: its center, and a matrix W such that |(x - center) W| is the length it measures."""
 
     centers: np.ndarray
     whiteners: np.ndarray  # (k, d, d)
 
 
 class SourceInfluence(NamedTuple):
-    """How high the bell of each linked row (source) is at the rows that it reaches, one source after the other."""
+    """Height of the Gaussian of each linked row (source) at the rows that it reaches, in CSR layout."""
 
     indptr: np.ndarray
-    reached: np.ndarray  # places among the targets, the highest first
-    values: np.ndarray
+    reached: np.ndarray  # positions among the targets, by descending height
+    heights: np.ndarray
 
 
-def estimate_shapes(X: np.ndarray, labels: np.ndarray, centres: np.ndarray, metric: ClusterMetric) -> ClusterShapes:
-    """Return the covariance of each cluster: that of its rows, or its inverted metric rescaled to the same size."""
+def estimate_shapes(X: np.ndarray, labels: np.ndarray, centers: np.ndarray, metric: ClusterMetric) -> ClusterShapes:
+    """Estimate the covariance of each cluster: that of its rows, or its inverted metric rescaled to the same size."""
     gamma = GAMMA * (float(X.var(axis=0, dtype=np.float64).mean()) or 1.0)
     learned = metric.covariances()
     whiteners = []
-    for h, centre in enumerate(centres):
-        deviations = X[labels == h] - centre
+    for h, center in enumerate(centers):
+        deviations = X[labels == h] - center
         covariance = deviations.T @ deviations / max(1, len(deviations))
         covariance += gamma * np.eye(X.shape[1])
         if learned is not None:
             scale = np.linalg.eigvalsh(covariance)[-1] / np.linalg.eigvalsh(learned[h])[-1]
             covariance = learned[h] * scale
         whiteners.append(compute_whitening(covariance))
-    return ClusterShapes(centres, np.stack(whiteners))
+    return ClusterShapes(centers, np.stack(whiteners))
 
 
 def propagate_links(
@@ -65,100 +65,107 @@ def propagate_links(
     targets: np.ndarray,
     threshold: float,
 ) -> tuple[Links, Links]:
-    """Must-links and cannot-links between targets, with the best weight of any given one, if not below the threshold.
+    """Return must-links and cannot-links between targets, each with the largest weight that reaches it.
 
-    Sources and targets are numbers of rows, the targets in order; so are the ends of what is found.
+    Weights below the threshold are dropped. `targets` are sorted row indices, and so are the ends of the result.
     """
     both = Links(np.vstack([must.pairs, cannot.pairs]), np.concatenate([must.weights, cannot.weights]))
     strong = both.weights >= threshold
     if not strong.any() or not len(targets):
         return Links.none(), Links.none()
     sources, ends = compact_pairs(both.pairs[strong])
+    weights = both.weights[strong]
     strongest = np.zeros(len(sources))
-    np.maximum.at(strongest, ends.ravel(), np.repeat(both.weights[strong], 2))
-    heights = compute_influence(X, labels, shapes, sources, strongest / threshold, targets)
-    ties = np.arange(len(both.weights))[strong] < len(must.weights)
-    kinds = []
-    for kind in (ties, ~ties):
-        own = Links(ends[kind], both.weights[strong][kind])
-        found = combine_links(heights, own, len(sources), len(targets), threshold)
-        kinds.append(Links(targets[found.pairs], found.weights))
-    return kinds[0], kinds[1]
+    np.maximum.at(strongest, ends.ravel(), np.repeat(weights, 2))
+    influence = compute_influence(X, labels, shapes, sources, strongest / threshold, targets)
+    is_must = np.arange(len(both.weights))[strong] < len(must.weights)
+    propagated = []
+    for kind in (is_must, ~is_must):
+        links = combine_links(influence, Links(ends[kind], weights[kind]), len(sources), len(targets), threshold)
+        propagated.append(Links(targets[links.pairs], links.weights))
+    return propagated[0], propagated[1]
 
 
 def compute_influence(
-    X: np.ndarray, labels: np.ndarray, shapes: ClusterShapes, sources: np.ndarray, odds: np.ndarray, targets: np.ndarray
+    X: np.ndarray,
+    labels: np.ndarray,
+    shapes: ClusterShapes,
+    sources: np.ndarray,
+    odds: np.ndarray,
+    targets: np.ndarray,
 ) -> SourceInfluence:
-    """The bell of each source at the targets where it is not below one in its odds."""
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # source, place of the target, height
-    for h in range(len(shapes.centers)):
-        own = np.flatnonzero(labels[sources] == h)
-        if not len(own):
+    """Compute the Gaussian of each source at the targets where its height is at least 1 / odds."""
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # source, position of the target, height
+    for h, (center, matrix) in enumerate(zip(*shapes, strict=True)):
+        members = np.flatnonzero(labels[sources] == h)
+        if not len(members):
             continue
-        origin, turn = shapes.centers[h], shapes.whiteners[h]
-        places = whiten_rows(X[targets] - origin, turn)
-        order = np.argsort(places[:, 0], kind="stable")
-        places = np.ascontiguousarray(places[order])
-        starts = whiten_rows(X[sources[own]] - origin, turn)
-        widths = np.exp(-0.5 * np.sum(starts**2, axis=1))  # g, by Eq 4: 1 at the centre
-        radii = 2 * widths * np.log(odds[own]) * (1 + 1e-9)
+        target_points = whiten_rows(X[targets] - center, matrix)
+        order = np.argsort(target_points[:, 0], kind="stable")
+        target_points = np.ascontiguousarray(target_points[order])
+        source_points = whiten_rows(X[sources[members]] - center, matrix)
+        widths = np.exp(-0.5 * np.sum(source_points**2, axis=1))  # g, by Eq 4: 1 at the center
+        radii = 2 * widths * np.log(odds[members]) * (1 + 1e-9)
 
-        pieces = split_slice(slice(0, len(own)), -(-len(own) // ROWS))
-        found = map_chunks(partial(find_targets, places, starts, widths, radii), pieces)
-        for rows, (counts, at, values) in zip(pieces, found, strict=True):
-            parts.append((np.repeat(own[rows], counts), order[at], values))
-    source, reached, values = (np.concatenate(own) for own in zip(*parts, strict=True))
-    by_height = np.lexsort((-values, source))
+        chunks = split_slice(slice(0, len(members)), -(-len(members) // ROWS))
+        results = map_chunks(partial(find_targets, target_points, source_points, widths, radii), chunks)
+        for rows, (counts, reached, heights) in zip(chunks, results, strict=True):
+            parts.append((np.repeat(members[rows], counts), order[reached], heights))
+    source, reached, heights = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    by_height = np.lexsort((-heights, source))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=len(sources)))])
-    return SourceInfluence(indptr, reached[by_height], values[by_height])
+    return SourceInfluence(indptr, reached[by_height], heights[by_height])
 
 
 def find_targets(
-    places: np.ndarray, starts: np.ndarray, widths: np.ndarray, radii: np.ndarray, rows: slice
+    target_points: np.ndarray, source_points: np.ndarray, widths: np.ndarray, radii: np.ndarray, rows: slice
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For some sources the number of targets within their radii; these, one source's after the other's; the heights."""
-    from . import kernels as link_kernels
+    """For a chunk of sources return the number of targets within their radii, these targets, and the heights there."""
+    from . import kernels
 
-    args = places, starts[rows], widths[rows], radii[rows]
+    arguments = target_points, source_points[rows], widths[rows], radii[rows]
     indptr = np.zeros(rows.stop - rows.start + 1, np.int64)
-    link_kernels.find_reached(*args, indptr, np.empty(0, np.int64), np.empty(0))  # counted first
+    kernels.find_reached(*arguments, indptr, np.empty(0, np.int64), np.empty(0))  # count first
     counts = indptr[1:].copy()
     np.cumsum(indptr, out=indptr)
-    found, values = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
-    if len(found):
-        link_kernels.find_reached(*args, indptr, found, values)
-    return counts, found, values
+    reached, heights = np.empty(indptr[-1], np.int64), np.empty(indptr[-1])
+    if len(reached):
+        kernels.find_reached(*arguments, indptr, reached, heights)
+    return counts, reached, heights
 
 
-def whiten_rows(rows: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """Rows times a matrix, the same row always rounded the same way: a source must find itself among the targets."""
-    return np.einsum("ij,jk->ik", rows, turn)
+def whiten_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Multiply rows by a matrix so that equal rows are rounded alike: a source must find itself among the targets."""
+    return np.einsum("ij,jk->ik", rows, matrix)
 
 
-def combine_links(heights: SourceInfluence, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:
-    """The best weight with which any link reaches each pair of targets: w G[u, i] G[v, j] (Eq 6)."""
-    from . import kernels as link_kernels
+def combine_links(influence: SourceInfluence, links: Links, n_sources: int, n_targets: int, threshold: float) -> Links:
+    """Compute the largest weight with which any link reaches each pair of targets: w G[u, i] G[v, j] (Eq 6)."""
+    from . import kernels
 
     shape = n_sources, n_targets
-    near = sp.csr_array((heights.values, heights.reached, heights.indptr), shape=shape).T.tocsr()
+    near = sp.csr_array((influence.heights, influence.reached, influence.indptr), shape=shape).T.tocsr()
     indptr, partners, link = list_partners(links.pairs, n_sources)
-    theirs = indptr, partners, links.weights[link]
+    link_lists = indptr, partners, links.weights[link]
     free = available_memory()
-    most = 1 << 62 if free is None else free // PAIR_BYTES
+    max_pairs = 1 << 62 if free is None else free // PAIR_BYTES
     n_pairs, pairs, weights = 0, [], []
 
-    def one_chunk(rows: slice) -> tuple[int, np.ndarray, np.ndarray]:
-        return link_kernels.spread_links(
-            rows.start, rows.stop, n_targets, near.indptr, near.indices, near.data, *theirs, *heights, threshold, most
+    def spread_chunk(rows: slice) -> tuple[int, np.ndarray, np.ndarray]:
+        near_lists = near.indptr, near.indices, near.data
+        return kernels.spread_links(
+            rows.start, rows.stop, n_targets, *near_lists, *link_lists, *influence, threshold, max_pairs
         )
 
-    for count, found, values in map_chunks(one_chunk, split_slice(slice(0, n_targets), -(-n_targets // ROWS))):
+    for count, chunk_pairs, chunk_weights in map_chunks(
+        spread_chunk, split_slice(slice(0, n_targets), -(-n_targets // ROWS))
+    ):
         n_pairs += count
-        if n_pairs > most:
+        if n_pairs > max_pairs:
             raise MemoryError(
-                f"constraints propagate to more than {most:,} pairs of entities, which is all that memory holds: raise "
-                "threshold, or map fewer entities"
+                f"constraints propagate to more than {max_pairs:,} pairs of entities, which is all that fits in "
+                "memory: raise threshold, or map fewer entities"
             )
-        pairs.append(found)
-        weights.append(values)
+        pairs.append(chunk_pairs)
+        weights.append(chunk_weights)
     return Links(np.concatenate(pairs), np.concatenate(weights))

@@ -1,4 +1,4 @@
-"""Which pairs of entities are most worth a person's answer."""
+"""Suggest pairs of entities to ask a person about."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from ...metrics.agreement import all_agree
 from ..common.input_checks import check_views, prepare_rows
 from ..common.starts import compute_mean_divergence, compute_seed_divergences
 
-Distances = Callable[[np.ndarray], np.ndarray]  # some entities -> distance of all from each: (n, some)
+MeasureFrom = Callable[[np.ndarray], np.ndarray]  # m entities -> distance of all entities from each: (n, m)
 
 
 def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
-    """Pairs of entities of which a person should say whether they belong together.
+    """Suggest pairs of entities for which a person should say whether they belong together.
 
-    First it is to be found out what the clusters are: entities far from all that are known (farthest first), among
-    those typical of their clusters, are held against one entity of each group that is known, until there are as many
-    groups that are kept apart as there are clusters. Then contested entities, on which views disagree or which are
-    nearly as near to another cluster, are held against the group of their nearest cluster. Ask a few, fit again with
-    the answers, ask again.
+    The first questions find out what the clusters are: entities far from all entities with constraints (farthest
+    first), among those typical of their clusters, are compared with one entity per known group, until there are as many
+    separated groups as clusters. Then contested entities, on which views disagree or which are nearly as close to
+    another cluster, are compared with the group of their nearest cluster. Ask a few questions, fit again with the
+    answers, and repeat.
 
     Parameters
     ----------
     model : fitted estimator
-        `PCKMeans`, `MPCKMeans` or `MultiViewConstrainedKMeans`, which know what was answered before; or another of
+        `PCKMeans`, `MPCKMeans` or `MultiViewConstrainedKMeans`, which remember earlier answers; or another estimator of
         consilience with `transform` or `predict_proba`.
     X : Views, or whatever the model was fitted on
-        The same entities as in its `fit`.
+        The entities given to `fit`.
     n : int
         Number of pairs.
 
     Returns
     -------
     ndarray of shape (n, 2)
-        Positions of entities, the most worthwhile pair first; fewer where there is nothing left to ask.
+        Positions of entities, the most informative pair first; fewer if there is nothing left to ask.
 
     Examples
     --------
@@ -71,13 +71,13 @@ def suggest_constraints(model: Any, X: Any, n: int) -> np.ndarray:
             "of the fit"
         )
     costs = compute_misfit(model, X)
-    known = Answers(getattr(model, "given_", Constraints()), model.labels_, costs)
-    pairs = generate_questions(known, build_distance_function(views), rank_contested(model, costs), model.n_clusters)
+    answers = Answers(getattr(model, "input_constraints_", Constraints()), model.labels_, costs)
+    pairs = generate_questions(answers, build_distance_function(views), rank_contested(model, costs), model.n_clusters)
     return np.array(list(islice(pairs, int(n))), dtype=np.int64).reshape(-1, 2)
 
 
 def compute_misfit(model: Any, X: Any) -> np.ndarray:
-    """How ill each entity fits each cluster: (n, k)."""
+    """Return how poorly each entity fits each cluster: (n, k)."""
     if hasattr(model, "transform"):
         return np.asarray(model.transform(X))
     if hasattr(model, "predict_proba"):
@@ -88,17 +88,17 @@ def compute_misfit(model: Any, X: Any) -> np.ndarray:
     )
 
 
-def build_distance_function(views: Views) -> Distances:
-    """How far entities are from some, over all views that they share, each in units of its spread."""
+def build_distance_function(views: Views) -> MeasureFrom:
+    """Build a function for distances over all shared views, each in units of its spread."""
     divergence = SquaredEuclidean()
-    ready = prepare_rows(views, divergence)
-    scales = {name: compute_mean_divergence(rows, divergence) for name, rows in ready.items()}
-    measure = partial(compute_seed_divergences, ready, dict.fromkeys(ready, divergence), scales)
+    rows = prepare_rows(views, divergence)
+    scales = {name: compute_mean_divergence(view, divergence) for name, view in rows.items()}
+    measure = partial(compute_seed_divergences, rows, dict.fromkeys(rows, divergence), scales)
     return lambda entities: to_numpy(measure(entities))
 
 
 def rank_contested(model: Any, costs: np.ndarray) -> np.ndarray:
-    """The entities, those first on which views disagree, then by how nearly they would be in another cluster."""
+    """Rank the entities: first those on which views disagree, then by how close they are to a second cluster."""
     ordered = np.sort(costs, axis=1)
     margin = ordered[:, 1] - ordered[:, 0] if costs.shape[1] > 1 else ordered[:, 0]
     labels = np.stack(list(getattr(model, "view_labels_", {"": model.labels_}).values()))
@@ -106,65 +106,67 @@ def rank_contested(model: Any, costs: np.ndarray) -> np.ndarray:
 
 
 class Answers:
-    """What has been answered: groups of entities that belong together, and which of these are kept apart."""
+    """Constraints so far: groups of entities that belong together, and which groups are separated."""
 
-    def __init__(self, given: Constraints, labels: np.ndarray, costs: np.ndarray) -> None:
-        closed = given.closure()
+    def __init__(self, constraints: Constraints, labels: np.ndarray, costs: np.ndarray) -> None:
+        closed = constraints.closure()
         self.labels, self.costs = labels, costs
-        self.own = costs[np.arange(len(labels)), labels]
+        self.label_costs = costs[np.arange(len(labels)), labels]
         self.group = label_components(closed.must.pairs, len(labels))
-        self.seen = np.zeros(len(labels), bool)
-        self.seen[np.concatenate([closed.must.pairs.ravel(), closed.cannot.pairs.ravel()])] = True
-        self.apart = {frozenset(pair) for pair in self.group[closed.cannot.pairs].tolist()}
+        self.asked_about = np.zeros(len(labels), bool)
+        self.asked_about[np.concatenate([closed.must.pairs.ravel(), closed.cannot.pairs.ravel()])] = True
+        self.separated = {frozenset(pair) for pair in self.group[closed.cannot.pairs].tolist()}
 
-    def typical(self, group: int) -> int:
-        """The member of a group that fits its cluster best."""
+    def find_typical(self, group: int) -> int:
+        """Return the member of a group that fits its cluster best."""
         members = np.flatnonzero(self.group == group)
-        return int(members[np.argmin(self.own[members])])
+        return int(members[np.argmin(self.label_costs[members])])
 
-    def groups(self) -> list[int]:
-        """Groups of entities that somebody was asked about, the largest first."""
-        found, counts = np.unique(self.group[self.seen], return_counts=True)
-        return found[np.argsort(-counts, kind="stable")].tolist()
+    def list_groups(self) -> list[int]:
+        """List the groups of entities that have constraints, the largest first."""
+        groups, counts = np.unique(self.group[self.asked_about], return_counts=True)
+        return groups[np.argsort(-counts, kind="stable")].tolist()
 
 
 def generate_questions(
-    known: Answers, away: Distances, contested: np.ndarray, n_clusters: int
+    answers: Answers, measure_from: MeasureFrom, contested: np.ndarray, n_clusters: int
 ) -> Iterator[tuple[int, int]]:
-    """Pairs to ask about, without end but for entities; whoever is asked about is taken to be of a group of his own."""
-    groups = known.groups()
-    skeleton: list[int] = []  # groups that are kept apart from each other
+    """Yield pairs to ask about, until no entities are left; each new entity is assumed to be a group of its own."""
+    groups = answers.list_groups()
+    skeleton: list[int] = []  # groups that are separated from each other
     for group in groups:
-        if all(frozenset((group, other)) in known.apart for other in skeleton):
+        if all(frozenset((group, other)) in answers.separated for other in skeleton):
             skeleton.append(group)
-    seen = known.seen.copy()
+    asked_about = answers.asked_about.copy()
     if not skeleton:
-        first = int(np.argmin(known.own))
-        seen[first] = True
-        skeleton = [int(known.group[first])]
+        first = int(np.argmin(answers.label_costs))
+        asked_about[first] = True
+        skeleton = [int(answers.group[first])]
     for group in groups:
-        if group not in skeleton:  # of which it is not known yet where it belongs
-            yield from compare_with_groups(known, away, group, skeleton)
-    usual = known.own <= np.median(known.own)
-    nearest = np.full(len(seen), np.inf)
-    for entities in np.array_split(np.flatnonzero(seen), max(1, int(seen.sum()) // 8)):
-        nearest = np.minimum(nearest, away(entities).min(axis=1))
-    while len(skeleton) < n_clusters and (usual & ~seen).any():
-        entity = int(np.argmax(np.where(usual & ~seen, nearest, -1.0)))
-        seen[entity] = True
-        nearest = np.minimum(nearest, away(np.array([entity]))[:, 0])
-        yield from compare_with_groups(known, away, int(known.group[entity]), skeleton)
-        skeleton.append(int(known.group[entity]))
-    members = [known.typical(group) for group in skeleton]
-    for entity in contested[~seen[contested]]:
-        preferred = np.argmin(known.costs[entity, known.labels[members]])
+        if group not in skeleton:  # it may still belong to one of the skeleton's groups
+            yield from compare_with_groups(answers, measure_from, group, skeleton)
+    is_typical = answers.label_costs <= np.median(answers.label_costs)
+    nearest = np.full(len(asked_about), np.inf)
+    for entities in np.array_split(np.flatnonzero(asked_about), max(1, int(asked_about.sum()) // 8)):
+        nearest = np.minimum(nearest, measure_from(entities).min(axis=1))
+    while len(skeleton) < n_clusters and (is_typical & ~asked_about).any():
+        entity = int(np.argmax(np.where(is_typical & ~asked_about, nearest, -1.0)))
+        asked_about[entity] = True
+        nearest = np.minimum(nearest, measure_from(np.array([entity]))[:, 0])
+        yield from compare_with_groups(answers, measure_from, int(answers.group[entity]), skeleton)
+        skeleton.append(int(answers.group[entity]))
+    members = [answers.find_typical(group) for group in skeleton]
+    for entity in contested[~asked_about[contested]]:
+        preferred = np.argmin(answers.costs[entity, answers.labels[members]])
         yield int(entity), members[preferred]
 
 
-def compare_with_groups(known: Answers, away: Distances, group: int, skeleton: list[int]) -> Iterator[tuple[int, int]]:
-    """Hold a group against the others, the nearest first, where it is not known to be apart."""
-    entity = known.typical(group)
-    others = [known.typical(other) for other in skeleton if frozenset((group, other)) not in known.apart]
-    near = away(np.array([entity]))[others, 0]
-    for place in np.argsort(near, kind="stable"):
-        yield entity, others[place]
+def compare_with_groups(
+    answers: Answers, measure_from: MeasureFrom, group: int, skeleton: list[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs of a group with the others from which it is not known to be separated, the nearest first."""
+    entity = answers.find_typical(group)
+    others = [answers.find_typical(other) for other in skeleton if frozenset((group, other)) not in answers.separated]
+    distances = measure_from(np.array([entity]))[others, 0]
+    for position in np.argsort(distances, kind="stable"):
+        yield entity, others[position]

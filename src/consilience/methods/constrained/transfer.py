@@ -1,4 +1,4 @@
-"""What a view hands on to the others, and what else it might (Eaton, desJardins & Jacob 2010, section 5)."""
+"""Constraints that a clustered view passes on to the others (Eaton, desJardins & Jacob 2010, section 5)."""
 
 from __future__ import annotations
 
@@ -18,62 +18,54 @@ class ClusteredView(NamedTuple):
 
     X: Any
     state: ConstrainedState
-    given: Constraints  # its own, and what follows from all
-    targets: np.ndarray  # rows that are mapped to other views, in order
-    threshold: float  # least weight of what is handed on
+    constraints: Constraints  # its own, and what follows from all
+    targets: np.ndarray  # sorted indices of the rows that are mapped to other views
+    threshold: float  # smallest weight of a constraint that is passed on
 
 
-Infer = Callable[[ClusteredView], Constraints]  # constraints between targets
+InferConstraints = Callable[[ClusteredView], Constraints]  # constraints between targets
 
 
-def infer_by_propagation(turn: ClusteredView) -> Constraints:
-    """What the given constraints say of targets about their ends (section 4.1)."""
-    if not len(turn.targets) or not turn.given.size:
+def infer_by_propagation(view: ClusteredView) -> Constraints:
+    """Propagate the view's constraints to targets near their ends (section 4.1)."""
+    if not len(view.targets) or not view.constraints.size:
         return Constraints()
-    state, given = turn.state, turn.given
-    shapes = estimate_shapes(turn.X, state.labels, state.centers, state.metric)
-    found = propagate_links(turn.X, state.labels, shapes, given.must, given.cannot, turn.targets, turn.threshold)
-    return Constraints.from_links(*found)
+    state, links = view.state, view.constraints
+    shapes = estimate_shapes(view.X, state.labels, state.centers, state.metric)
+    propagated = propagate_links(view.X, state.labels, shapes, links.must, links.cannot, view.targets, view.threshold)
+    return Constraints.from_links(*propagated)
 
 
-def infer_directly(turn: ClusteredView) -> Constraints:
-    """Those of the given constraints whose ends are both targets."""
-    mapped = np.zeros(turn.X.shape[0], bool)
-    mapped[turn.targets] = True
-    must, cannot = (own.where(mapped[own.pairs].all(axis=1)) for own in (turn.given.must, turn.given.cannot))
-    return Constraints.from_links(must, cannot)
+def infer_directly(view: ClusteredView) -> Constraints:
+    """Return the view's constraints between two targets."""
+    is_target = np.zeros(view.X.shape[0], bool)
+    is_target[view.targets] = True
+    kinds = view.constraints.must, view.constraints.cannot
+    return Constraints.from_links(*(links.where(is_target[links.pairs].all(axis=1)) for links in kinds))
 
 
-def infer_from_membership(turn: ClusteredView) -> Constraints:
-    """All pairs of targets, tied or kept apart as they are now."""
-    n = len(turn.targets)
+def infer_from_membership(view: ClusteredView) -> Constraints:
+    """Link all pairs of targets: must-links within the current clusters, cannot-links between them."""
+    n = len(view.targets)
     check_pairs_fit(n * (n - 1) // 2, "all pairs of mapped entities (transfer='membership')")
-    pairs = turn.targets[np.column_stack(np.triu_indices(n, 1))]
-    same = turn.state.labels[pairs[:, 0]] == turn.state.labels[pairs[:, 1]]
+    pairs = view.targets[np.column_stack(np.triu_indices(n, 1))]
+    same = view.state.labels[pairs[:, 0]] == view.state.labels[pairs[:, 1]]
     weights = np.ones(len(pairs))
     return Constraints.from_links(Links(pairs[same], weights[same]), Links(pairs[~same], weights[~same]))
 
 
-def infer_nothing(turn: ClusteredView) -> Constraints:  # noqa: ARG001
-    """Each view is alone."""
-    return Constraints()
-
-
 @dataclass(frozen=True)
 class Transfer:
-    """How constraints come from view to view."""
+    """A way to pass constraints from view to view."""
 
-    infer: Infer
+    infer: InferConstraints
     across: bool = True  # whether views learn of each other's constraints at all
-    propagates: bool = False  # whether distances are: they take a threshold, and dense views
-
-    def __call__(self, turn: ClusteredView) -> Constraints:
-        return self.infer(turn)
+    propagates: bool = False  # whether distances matter, which takes a threshold and dense views
 
 
 TRANSFERS = {
     "propagate": Transfer(infer_by_propagation, propagates=True),
     "direct": Transfer(infer_directly),
     "membership": Transfer(infer_from_membership),
-    "none": Transfer(infer_nothing, across=False),
+    "none": Transfer(lambda _: Constraints(), across=False),
 }

@@ -1,0 +1,115 @@
+"""Starting centers of constrained k-means: means of the groups that must-links tie together."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
+from ...data import Constraints, Links, compact_pairs, list_partners
+from ...divergences import SquaredEuclidean, ViewRows
+from ..common.distances import compute_divergences
+from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
+
+
+def find_neighborhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:
+    """Find groups of two or more rows that must-links tie together: largest first, equal sizes by their first row.
+
+    Must-links in `given` always tie. Inferred ones may be wrong, and a single wrong one would merge two groups, so they
+    are applied by descending weight and skipped where a cannot-link at least as heavy separates the groups.
+    """
+    from . import kernels
+
+    must, cannot = everything.must, everything.cannot
+    rows, ends = compact_pairs(np.vstack([must.pairs, cannot.pairs]))
+    must_ends, cannot_ends = np.split(ends, [len(must.pairs)])
+    certain = find_common_pairs(must.pairs, given.must.pairs)
+    by_weight = np.argsort(-np.where(certain, np.inf, must.weights), kind="stable")
+    indptr, partners, link = list_partners(cannot_ends, len(rows))
+    group = kernels.tie_groups(
+        must_ends[by_weight], must.weights[by_weight], certain[by_weight], indptr, partners, cannot.weights[link]
+    )
+    order = np.argsort(group, kind="stable")
+    groups = np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1) if len(rows) else []
+    return sorted((members for members in groups if len(members) > 1), key=lambda members: (-len(members), members[0]))
+
+
+def find_common_pairs(pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return a mask of the pairs that are also among the others."""
+    base = 1 + max(pairs.max(initial=0), others.max(initial=0))
+    return np.isin(pairs @ [base, 1], others @ [base, 1])
+
+
+def choose_first_centers(
+    view: ViewRows,
+    given: Constraints,
+    everything: Constraints,
+    n_clusters: int,
+    strategy: str,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Choose the starting centers: means of groups that must-links tie together, and further rows if these are too few.
+
+    Of more groups than clusters, take the largest (Basu et al. 2004) or those that are large and far apart (Bilenko et
+    al. 2004). If there are fewer, a row that cannot-links separate from all of them comes next, and the rest as in
+    k-means++. `given` are the user's constraints, `everything` includes the inferred ones.
+    """
+    all_rows = np.arange(view.X.shape[0])
+    measure = partial(measure_from_rows, view)
+    groups = find_neighborhoods(given, everything)
+    if not groups:
+        return take_dense_rows(view.X, draw_plus_plus_seeds(measure, all_rows, n_clusters, rng))
+    sizes = np.array([len(members) for members in groups])
+    sums = np.zeros((len(groups), view.X.shape[1]))
+    sums = add_label_sums(take_rows(view.X, np.concatenate(groups)), np.repeat(np.arange(len(groups)), sizes), sums)
+    centers = sums / sizes[:, None]
+    if len(groups) >= n_clusters:
+        return centers[START_CHOICES[strategy](centers, sizes, n_clusters)]
+    seeds = {int(members[0]) for members in groups}
+    separated = find_separated_row(everything.cannot, groups)
+    if separated is not None:
+        centers = np.vstack([centers, take_dense_rows(view.X, np.array([separated]))])
+        seeds.add(separated)
+    closest = compute_divergences(view, SquaredEuclidean(), centers).min(axis=1)
+    more = draw_further_seeds(measure, all_rows, n_clusters, rng, closest, seeds)
+    return np.vstack([centers, take_dense_rows(view.X, np.array(more, int))])
+
+
+def measure_from_rows(view: ViewRows, seeds: np.ndarray) -> Array:
+    """Squared distances of all rows from the seeds."""
+    return compute_divergences(view, SquaredEuclidean(), take_dense_rows(view.X, seeds))
+
+
+def find_separated_row(cannot: Links, groups: list[np.ndarray]) -> int | None:
+    """Find the first row that cannot-links separate from every group."""
+    n = 1 + max(cannot.pairs.max(initial=0), max(members[-1] for members in groups))
+    group = np.full(n, -1)
+    for g, members in enumerate(groups):
+        group[members] = g
+    ends = np.vstack([cannot.pairs, cannot.pairs[:, ::-1]])
+    ends = ends[(group[ends[:, 0]] < 0) & (group[ends[:, 1]] >= 0)]
+    pairs = np.unique(np.column_stack([ends[:, 0], group[ends[:, 1]]]), axis=0)
+    rows, counts = np.unique(pairs[:, 0], return_counts=True)
+    separated = rows[counts == len(groups)]
+    return int(separated[0]) if len(separated) else None
+
+
+def choose_largest(centers: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:  # noqa: ARG001
+    """Choose the largest groups, which come first."""
+    return np.arange(n_clusters)
+
+
+def choose_farthest(centers: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Choose the largest group, then repeatedly the one with the largest size times distance from those chosen."""
+    chosen = [0]
+    distance = np.full(len(centers), np.inf)
+    while len(chosen) < n_clusters:
+        distance = np.minimum(distance, np.linalg.norm(centers - centers[chosen[-1]], axis=1))
+        score = sizes * distance
+        score[chosen] = -1.0
+        chosen.append(int(np.argmax(score)))
+    return np.array(chosen)
+
+
+START_CHOICES = {"largest": choose_largest, "farthest": choose_farthest}
