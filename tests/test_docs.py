@@ -106,10 +106,10 @@ def test_readme_says_what_verdicts_were_worth():
 
 def test_the_page_on_files_names_all_endings_and_kinds():
     from consilience.files import KINDS
-    from consilience.files.formats import MATRICES, TABLES
+    from consilience.files.formats import FORMATS
 
     page = text_of("docs/files.md")
-    assert [one for one in (*TABLES, *MATRICES, *KINDS) if f"`{one}`" not in page] == []
+    assert [one for one in (*FORMATS, *KINDS) if f"`{one}`" not in page] == []
 
 
 def test_the_page_on_figures_draws_every_display(names_of):

@@ -152,5 +152,5 @@ def test_clusters_do_not_depend_on_the_unit_of_the_numbers(folder, tmp_path, sca
 def test_infinite_numbers_are_refused(folder, tmp_path):
     _write(folder / "infinite.csv", ["id", "x"], [("p0", 1), ("p1", "inf"), ("p2", 3)])
     ran = run("cluster", "--view", f"x={folder / 'infinite.csv'}", "-k", 2, "--out", tmp_path / "out")
-    assert_refused(ran, "view 'x' has an infinite number in row 2, column 'x' (1 such): correct the cell")
+    assert_refused(ran, "view 'x' has an infinite number in row 2, column 'x' (1 in all): correct the cell")
     assert not (tmp_path / "out").exists()

@@ -34,7 +34,7 @@ def folder_for_a_file(folder):
 
 def unknown_ending(folder):
     (folder / "x.xlsx").write_bytes(b"PK\x03\x04")
-    return ["--view", f"x={folder / 'x.xlsx'}"], "files are known by their ending, which must be one of .csv"
+    return ["--view", f"x={folder / 'x.xlsx'}"], "the file type is taken from the suffix, which must be one of .csv"
 
 
 def empty_file(folder):
@@ -48,7 +48,7 @@ def header_alone(folder):
 
 def wrong_delimiter(folder):
     file = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
-    return ["--view", file, "--delimiter", ";", "--id", "id"], "x.csv: ';' cuts nothing (--delimiter): is it ','?"
+    return ["--view", file, "--delimiter", ";", "--id", "id"], "x.csv: the header has no ';' (--delimiter): is the delimiter ','?"
 
 
 def delimiter_of_two(folder):
@@ -58,7 +58,7 @@ def delimiter_of_two(folder):
 
 def ragged_rows(folder):
     (folder / "x.csv").write_text("id,p,q\na,1,2\nb,1\n")
-    return ["--view", folder / "x.csv"], "x.csv: line 3 has 2 cells where the header has 3: is ',' the delimiter"
+    return ["--view", folder / "x.csv"], "x.csv: line 3 has 2 cells, but the header has 3: is ',' the delimiter"
 
 
 def repeated_column(folder):
@@ -91,7 +91,7 @@ def lengths_without_ids(folder):
     np.save(folder / "x.npy", np.ones((5, 2)))
     np.save(folder / "y.npy", np.ones((6, 2)))
     views = ["--view", folder / "x.npy", "--view", folder / "y.npy"]
-    return views, "view 'y' ({0}/y.npy) has 6 rows, view 'x' 5: without ids rows are matched by their place"
+    return views, "view 'y' ({0}/y.npy) has 6 rows, view 'x' 5: without ids rows are matched by position"
 
 
 def column_that_is_not_there(folder):
@@ -172,13 +172,13 @@ def classes_among_several(folder):
 def formula_among_numbers(folder):
     rows = [(own, "=A1+1" if own == "e07" else i, i % 3) for i, own in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
-    return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 such). It is a formula: export the file"
+    return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export the file"
 
 
 def mixed_columns(folder):
     rows = [(own, i, f"a long text about many things, number {i}, and more") for i, own in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
-    return ["--view", file], "view 'x' mixes numbers ('p') and text ('q'): make them views of their own"
+    return ["--view", file], "view 'x' mixes numbers ('p') and text ('q'): make them separate views"
 
 
 def unknown_kind(folder):
@@ -198,7 +198,7 @@ def kind_without_a_name(folder):
 
 def negative_counts(folder):
     np.save(folder / "x.npy", np.array([[1, -2], [3, 4], [5, 6]]))
-    return ["--view", folder / "x.npy", "--kind", "x=counts"], "view 'x' has -2 in it, which is no count"
+    return ["--view", folder / "x.npy", "--kind", "x=counts"], "view 'x' has -2 which is not a count"
 
 
 def similarities_that_are_no_square(folder):

@@ -105,7 +105,7 @@ def test_column_of_amounts_is_numbers(put, content, template, shown):
     prices = np.arange(40) + 1000.5
     view = content(write_prices(put, [template.format(price) for price in prices]))
     assert view.kind == "numbers"
-    assert shown in view.why
+    assert shown in view.reason
     assert view.data[0].ravel().tolist() == prices.tolist()
 
 
@@ -125,7 +125,7 @@ def test_amounts_stay_text_if_the_user_says_so(put, content):
 
 
 def test_a_few_other_cells_among_amounts_are_refused(put, content):
-    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 such\): correct or empty these cells, or say"
+    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 in all\): correct or empty these cells, or declare them as names"
     with pytest.raises(ValueError, match=told):
         content(write_prices(put, [f"${i}" for i in range(30)] + ["call us"]))
 
@@ -152,6 +152,6 @@ def test_new_amounts_are_encoded_as_those_of_the_fit(put, read, beside):
     contents = read(put("t.csv", "\n".join([header, *rows]))).contents
     prepared = fit_and_encode(contents, rare=True)
     again = read(put("t.csv", "\n".join([header, *rows[:3]])), kinds={"t": contents[0].kind}).contents
-    new = encode(again, prepared.parts, None)
+    new = encode(again, prepared.encodings, None)
     np.testing.assert_allclose(new.views["t"], prepared.views["t"][:3])
     assert np.ptp(new.views["t"][:, -1]) > 0

@@ -39,14 +39,14 @@ def stored(tmp_path):
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.csc_matrix], ids=["dense", "csr", "csc"])
 def test_h5ad_comes_back(stored, make):
     found = read_file(stored(annotated(make(X), obsm={"pca": X[:, :2]})))
-    assert list(found.blocks) == ["X", "pca"]
-    held = found.blocks["X"].values
+    assert list(found.matrices) == ["X", "pca"]
+    held = found.matrices["X"].values
     np.testing.assert_array_equal(held.toarray() if sp.issparse(held) else held, X)
-    np.testing.assert_array_equal(found.blocks["pca"].values, X[:, :2])
-    assert found.blocks["X"].ids.tolist() == CELLS
-    assert found.blocks["X"].features.tolist() == [f"gene{i}" for i in range(5)]
-    assert found.about["kind"].tolist() == ["a", "b"] * 4
-    assert found.about["batch"].tolist() == [str(i) for i in range(8)]
+    np.testing.assert_array_equal(found.matrices["pca"].values, X[:, :2])
+    assert found.matrices["X"].ids.tolist() == CELLS
+    assert found.matrices["X"].features.tolist() == [f"gene{i}" for i in range(5)]
+    assert found.columns["kind"].tolist() == ["a", "b"] * 4
+    assert found.columns["batch"].tolist() == [str(i) for i in range(8)]
 
 
 @pytest.fixture
@@ -61,10 +61,10 @@ def cells(stored):
 
 def test_h5mu_comes_back(cells):
     found = read_file(cells)
-    assert list(found.blocks) == ["rna", "protein"]
-    np.testing.assert_array_equal(found.blocks["rna"].values, X)
-    np.testing.assert_array_equal(found.blocks["protein"].values, X[2:, :3] + 1)
-    assert found.blocks["protein"].ids.tolist() == CELLS[2:]
+    assert list(found.matrices) == ["rna", "protein"]
+    np.testing.assert_array_equal(found.matrices["rna"].values, X)
+    np.testing.assert_array_equal(found.matrices["protein"].values, X[2:, :3] + 1)
+    assert found.matrices["protein"].ids.tolist() == CELLS[2:]
     assert sorted(found.ids.tolist()) == CELLS
 
 
@@ -74,8 +74,8 @@ def test_blocks_are_views_joined_by_cell(cells, read):
     assert prepared.views.names == ("rna", "protein")
     assert prepared.ids.tolist() == CELLS
     np.testing.assert_array_equal(prepared.views.present, np.column_stack([np.ones(8, bool), np.arange(8) >= 2]))
-    by_cell = dict(zip(read_file(cells).ids.tolist(), read_file(cells).about["class"].tolist(), strict=True))
-    assert match_classes(reading.known, prepared.ids, 8).tolist() == [by_cell[one] for one in CELLS]
+    by_cell = dict(zip(read_file(cells).ids.tolist(), read_file(cells).columns["class"].tolist(), strict=True))
+    assert match_classes(reading.known_classes, prepared.ids, 8).tolist() == [by_cell[one] for one in CELLS]
 
 
 def test_one_block_can_be_named(cells, read):
@@ -97,7 +97,7 @@ def test_a_block_that_is_not_there_is_refused(cells, read):
 
 
 def test_labels_within_are_named_by_their_column(cells, read):
-    with pytest.raises(ValueError, match=r"t\.h5mu \(--labels\): name a column of it that is given as a view"):
+    with pytest.raises(ValueError, match=r"t\.h5mu \(--labels\): name a column of it if it is also a view"):
         read(cells, labels=str(cells))
 
 
@@ -109,7 +109,7 @@ def test_cells_join_tables(cells, read, put):
 
 
 def test_tables_without_ids_do_not_join_cells(cells, read, put):
-    with pytest.raises(ValueError, match=r"view 't' \(.*t\.csv\) has no ids, and the others have"):
+    with pytest.raises(ValueError, match=r"view 't' \(.*t\.csv\) has no ids, but other views have"):
         collect_ids(read(cells, put("t.csv", "age\n" + "1\n" * 8)).contents)
 
 

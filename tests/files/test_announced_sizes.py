@@ -20,7 +20,7 @@ MEASURE = """
 import json, resource, sys
 from pathlib import Path
 import numpy, scipy.sparse, sklearn.datasets
-from consilience.files.formats import read_source
+from consilience.files.formats import read_file
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -29,7 +29,7 @@ results = {}
 for path in map(Path, sys.argv[1:]):
     before = peak()
     try:
-        read_source(path)
+        read_file(path)
         message = None
     except ValueError as error:
         message = str(error)

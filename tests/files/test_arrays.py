@@ -84,7 +84,7 @@ def test_sparse_npz_may_name_rows_and_columns(tmp_path):
 @pytest.mark.parametrize("extra", [{}, {"ids": np.arange(7)}])
 def test_two_matrices_in_one_file_are_refused(tmp_path, extra):
     np.savez(tmp_path / "X.npz", one=DENSE, two=DENSE, **extra)
-    with pytest.raises(ValueError, match=r"X\.npz holds 2 arrays \(one, two\): save one matrix a file"):
+    with pytest.raises(ValueError, match=r"X\.npz holds 2 arrays \(one, two\): save one matrix per file"):
         read_file(tmp_path / "X.npz")
 
 
@@ -109,7 +109,7 @@ def test_an_npz_of_names_alone_is_refused(tmp_path):
 def test_an_unsound_sparse_matrix_is_refused(tmp_path, broken):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **(parts | broken))
-    with pytest.raises(ValueError, match=r"X\.npz is no sound sparse matrix: "):
+    with pytest.raises(ValueError, match=r"X\.npz is not a valid sparse matrix: "):
         read_file(tmp_path / "X.npz")
 
 
@@ -117,14 +117,14 @@ def test_an_unsound_sparse_matrix_is_refused(tmp_path, broken):
 def test_an_unsound_description_names_the_file(tmp_path, broken):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **(parts | broken))
-    with pytest.raises(ValueError, match=r"X\.npz is no sound sparse matrix: "):
+    with pytest.raises(ValueError, match=r"X\.npz is not a valid sparse matrix: "):
         read_file(tmp_path / "X.npz")
 
 
 def test_an_array_called_npz_is_refused(tmp_path):
     with (tmp_path / "X.npz").open("wb") as file:
         np.save(file, DENSE)
-    with pytest.raises(ValueError, match=r"X\.npz is no \.npz file but a single array: let its name end in \.npy"):
+    with pytest.raises(ValueError, match=r"X\.npz is not an \.npz file but a single array: let its name end in \.npy"):
         read_file(tmp_path / "X.npz")
 
 
@@ -147,7 +147,7 @@ def test_objects_are_refused_and_never_unpickled(tmp_path, where):
         np.savez(path, X=DENSE, ids=objects)
     else:
         path.write_bytes(pickle.dumps(Trap(trap)))
-    with pytest.raises(ValueError, match=rf"{where} holds Python objects, or is no numpy file: only numbers are read"):
+    with pytest.raises(ValueError, match=rf"{where} holds Python objects, or is not a numpy file: only numbers are read"):
         read_file(path)
     assert not trap.exists()
 
@@ -266,9 +266,9 @@ READ = """
 import sys
 import zipfile
 from pathlib import Path
-from consilience.files.formats import read_source
+from consilience.files.formats import read_file
 try:
-    print(read_source(Path(sys.argv[1])).values.toarray().tolist())
+    print(read_file(Path(sys.argv[1])).values.toarray().tolist())
 except ValueError as error:
     print(error)
 """

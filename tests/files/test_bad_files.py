@@ -10,9 +10,9 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from consilience.files.formats import MATRICES, TABLES, read_file
+from consilience.files.formats import FORMATS, read_file
 
-ENDINGS = [*TABLES, *MATRICES]
+ENDINGS = list(FORMATS)
 ROWS = b"x,y\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(2000))
 
 
@@ -59,7 +59,7 @@ def test_an_empty_file_is_told_of(put, ending):
 @pytest.mark.parametrize("name", ["x", "x.xlsx", "x.gz", "x.csv.zip", ".csv", "x.", "csv"])
 def test_an_unknown_ending_is_told_of(put, name):
     with pytest.raises(
-        ValueError, match=r"files are known by their ending, which must be one of \.csv, \.tsv, .*\.h5mu"
+        ValueError, match=r"the file type is taken from the suffix, which must be one of \.csv, \.tsv, .*\.h5mu"
     ):
         read_file(put(name, b"x,y\n1,2\n"))
 

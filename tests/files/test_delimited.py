@@ -126,13 +126,13 @@ def test_two_columns_of_one_name_are_refused(put, header):
 
 @pytest.mark.parametrize(("row", "cells"), [("1", 1), ("1,2,3", 3), ("1,2,", 3), ("  ", 1)])
 def test_a_row_of_another_length_is_named_by_its_line(put, row, cells):
-    told = rf"t\.csv: line 3 has {cells} cells where the header has 2: is ',' the delimiter \(--delimiter\)"
+    told = rf"t\.csv: line 3 has {cells} cells, but the header has 2: is ',' the delimiter \(--delimiter\)"
     with pytest.raises(ValueError, match=told):
         read_file(put("t.csv", f"x,y\n1,2\n{row}\n"))
 
 
 def test_the_line_of_a_bad_row_counts_the_lines_within_cells(put):
-    with pytest.raises(ValueError, match=r"line 4 has 3 cells where the header has 2: is a tab the delimiter"):
+    with pytest.raises(ValueError, match=r"line 4 has 3 cells, but the header has 2: is tab the delimiter"):
         read_file(put("t.tsv", 'x\ty\n1\t"2\n"\n1\t2\t3\n'))
 
 

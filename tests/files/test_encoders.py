@@ -119,7 +119,7 @@ def test_another_width_is_refused(encoder, make, width):
 def test_another_number_of_entities_is_refused():
     encoder = SimilaritiesEncoder().fit((np.eye(4), None))
     with pytest.raises(
-        ValueError, match="5 columns, but the model knows 4 entities: give each new entity's similarity"
+        ValueError, match="5 columns, but the model was fitted to 4 entities: give the similarity of each new entity"
     ):
         encoder.transform((np.eye(5), None))
 
@@ -266,7 +266,7 @@ def model(put, content):
 def new_rows(content, path, model):
     """Read again as the model's kind, as it is done for a saved model."""
     new = [content(path, model.kinds["view"])]
-    return encode(new, model.parts, collect_ids(new)).views["view"]
+    return encode(new, model.encodings, collect_ids(new)).views["view"]
 
 
 @pytest.mark.parametrize("cell", ["7", "NA", ""])

@@ -69,7 +69,7 @@ def test_time_limit_ends_a_looping_reader_and_spares_others(loop_file, tmp_path,
     healthy = write(tmp_path / "healthy.h5ad")
     limit = 2 + math.ceil(3 * measure_processor_time(healthy))
     monkeypatch.setattr(annotated, "START_SECONDS", limit)
-    np.testing.assert_array_equal(read_file(healthy).blocks["X"].values, X)
+    np.testing.assert_array_equal(read_file(healthy).matrices["X"].values, X)
     with pytest.raises(ValueError, match=rf"loop\.h5ad: took longer than {limit} s to read: it is probably damaged"):
         read_file(loop_file)
 
@@ -167,9 +167,9 @@ def test_blocks_of_any_layout_come_back(tmp_path):
     blocks = {"fortran": np.asfortranarray(X), "empty": X[:, :0], "bool": X > 0, "frame": frame, "texts": texts}
     collection = read_file(write(tmp_path / "t.h5ad", obsm=blocks))
     for name in ("fortran", "empty", "bool", "frame"):
-        np.testing.assert_array_equal(collection.blocks[name].values, np.asarray(blocks[name]))
-        assert collection.blocks[name].values.dtype == np.asarray(blocks[name]).dtype
-    assert collection.blocks["texts"].values.ravel().tolist() == list("abcdefgh")
+        np.testing.assert_array_equal(collection.matrices[name].values, np.asarray(blocks[name]))
+        assert collection.matrices[name].values.dtype == np.asarray(blocks[name]).dtype
+    assert collection.matrices["texts"].values.ravel().tolist() == list("abcdefgh")
 
 
 def test_missing_package_is_named(tmp_path, monkeypatch):
@@ -177,5 +177,5 @@ def test_missing_package_is_named(tmp_path, monkeypatch):
     (tmp_path / "shadow").mkdir()
     (tmp_path / "shadow" / "anndata.py").write_text("raise ImportError('no module')\n")
     monkeypatch.syspath_prepend(tmp_path / "shadow")
-    with pytest.raises(ImportError, match=r"t\.h5ad: such files need anndata: pip install 'consilience\[mudata\]'"):
+    with pytest.raises(ImportError, match=r"t\.h5ad: these files need anndata: pip install 'consilience\[mudata\]'"):
         read_file(path)

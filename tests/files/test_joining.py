@@ -99,7 +99,7 @@ def test_files_about_others_are_told_of(put, read):
 
 def test_a_matrix_without_ids_beside_tables_with_ids_is_told_of(put, read, tmp_path):
     np.save(tmp_path / "m.npy", RNG.normal(size=(2, 3)))
-    told = r"view 'm' \(.*m\.npy\) has no ids, and the others have: give it the column or, in an \.npz"
+    told = r"view 'm' \(.*m\.npy\) has no ids, but other views have: add the column or, in an \.npz"
     with pytest.raises(ValueError, match=told):
         fit_and_encode(read(put("a.csv", "id,x\n1,1\n2,2\n"), tmp_path / "m.npy").contents, rare=False)
 
@@ -122,13 +122,13 @@ def test_without_ids_rows_are_matched_by_their_place(put, read, tmp_path):
 
 
 def test_without_ids_lengths_must_agree(put, read):
-    told = r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by their place\. Give --id"
+    told = r"view 'b' \(.*b\.csv\) has 3 rows, view 'a' 2: without ids rows are matched by position\. Give --id"
     with pytest.raises(ValueError, match=told):
         fit_and_encode(read(put("a.csv", "x\n1\n2\n"), put("b.csv", "x\n1\n2\n3\n")).contents, rare=False)
 
 
 def test_two_views_of_one_name_are_told_of(put, read):
-    with pytest.raises(ValueError, match=r"two views are called 'a': give each a name of its own \(--view NAME=FILE\)"):
+    with pytest.raises(ValueError, match=r"two views are called 'a': give each its own name \(--view NAME=FILE\)"):
         read(put("a.csv", "x\n1\n"), put("d/a.csv", "x\n1\n"))
 
 
@@ -150,7 +150,7 @@ def test_entities_without_any_view_are_left_out(put, read):
 
 def test_a_view_of_nothing_but_empty_cells_says_nothing(put, read):
     contents = read(put("a.jsonl", [{"id": i, "words": None} for i in range(3)])).contents
-    with pytest.raises(ValueError, match="no view says anything about any entity: check the files"):
+    with pytest.raises(ValueError, match="no view describes any entity: check the files"):
         fit_and_encode(contents, rare=False)
 
 
@@ -249,13 +249,13 @@ def test_new_entities_come_with_their_similarities_to_the_old(read, tmp_path):
     model = fit_and_encode(read(f"s={tmp_path / 's.npy'}").contents, rare=False)
     np.save(tmp_path / "new.npy", ALIKE[:2] / 2)
     new = read(f"s={tmp_path / 'new.npy'}", kinds={"s": "similarities"}).contents
-    np.testing.assert_allclose(encode(new, model.parts, None).views["s"], ALIKE[:2] / 2)
+    np.testing.assert_allclose(encode(new, model.encodings, None).views["s"], ALIKE[:2] / 2)
 
 
 def test_new_entities_are_encoded_as_the_old_were(put, read):
     model = fit_and_encode(read(put("t.csv", "id,x\n" + "".join(f"{i},{i}\n" for i in range(10)))).contents, rare=False)
     new = read(put("t.csv", "id,x\n77,4.5\n78,\n79,9\n"), kinds={"t": "numbers"}).contents
-    found = encode(new, model.parts, collect_ids(new))
+    found = encode(new, model.encodings, collect_ids(new))
     np.testing.assert_allclose(found.views["t"].ravel(), [0, 4.5 / np.arange(10).std()], atol=1e-12)
     assert found.views.ids.tolist() == ["77", "79"]
 
@@ -264,7 +264,7 @@ def test_a_view_may_be_missing_from_new_data(put, read):
     paths = [put("a.csv", "id,x\n1,1\n2,2\n"), put("b.csv", "id,y\n1,1\n2,2\n")]
     model = fit_and_encode(read(*paths).contents, rare=False)
     new = read(paths[1]).contents
-    assert encode(new, model.parts, collect_ids(new)).views.names == ("b",)
+    assert encode(new, model.encodings, collect_ids(new)).views.names == ("b",)
 
 
 def test_new_data_of_another_width_is_refused(put, read):
@@ -273,13 +273,13 @@ def test_new_data_of_another_width_is_refused(put, read):
     with pytest.raises(
         ValueError, match=r"view 't' \(.*t\.csv\): there is no column 'y', which the model was fitted on"
     ):
-        encode(new, model.parts, None)
+        encode(new, model.encodings, None)
 
 
 def test_new_columns_are_known_by_name_not_by_place(put, read):
     model = fit_and_encode(read(put("t.csv", "x,y\n1,2\n3,5\n")).contents, rare=False)
     new = read(put("t.csv", "y,z,x\n2,7,1\n5,7,3\n")).contents
-    np.testing.assert_allclose(encode(new, model.parts, None).views["t"], model.views["t"])
+    np.testing.assert_allclose(encode(new, model.encodings, None).views["t"], model.views["t"])
 
 
 CLASSES = "".join(f"{one},{'uv'[i % 2]}\n" for i, one in enumerate("1234"))
@@ -292,7 +292,7 @@ def plain(put):
 
 def known(reading):
     ids = collect_ids(reading.contents)
-    return match_classes(reading.known, ids, 4).tolist()
+    return match_classes(reading.known_classes, ids, 4).tolist()
 
 
 def test_labels_by_column_are_no_part_of_the_view(plain, read):
@@ -325,14 +325,14 @@ def test_labels_by_file_keep_their_letters(plain, read, put):
 def test_a_file_of_several_columns_is_no_label(plain, read, put):
     path = put("truth.csv", "id,other,truth\n1,2,3\n")
     with pytest.raises(
-        ValueError, match=r"truth\.csv \(--labels\) has the columns 'other', 'truth': name one, .*:COLUMN"
+        ValueError, match=r"truth\.csv \(--labels\) has the columns 'other', 'truth': name one of them, .*:COLUMN"
     ):
         read(f"{plain}:x", labels=str(path))
 
 
 def test_labels_that_are_nowhere_are_told_of(plain, read):
     with pytest.raises(
-        ValueError, match=r"no file has a column 'truth' \(--labels\): name one that is there, or FILE:"
+        ValueError, match=r"no file has a column 'truth' \(--labels\): name an existing one, or FILE:"
     ):
         read(plain, labels="truth")
 
@@ -370,7 +370,7 @@ def test_labels_by_array_are_those_of_a_table(put, read, tmp_path):
 
 def test_labels_are_one_an_entity(put, read, tmp_path):
     np.save(tmp_path / "y.npy", np.eye(4))
-    with pytest.raises(ValueError, match=r"y\.npy \(--labels\) must hold one label an entity, got shape \(4, 4\)"):
+    with pytest.raises(ValueError, match=r"y\.npy \(--labels\) must hold one label per entity, got shape \(4, 4\)"):
         read(put("a.csv", "x\n1\n2\n3\n4\n"), labels=str(tmp_path / "y.npy"))
 
 

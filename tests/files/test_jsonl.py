@@ -60,7 +60,7 @@ def test_blank_lines_marks_and_carriage_returns_change_nothing(put):
 
 @pytest.mark.parametrize("line", ["{", '{"x": }', "{'x': 1}", '{"x": 1} {"x": 2}', "x", "[" * 100_000])
 def test_a_broken_line_is_named(put, line):
-    with pytest.raises(ValueError, match=r"t\.jsonl: line 3 is no JSON: "):
+    with pytest.raises(ValueError, match=r"t\.jsonl: line 3 is not valid JSON: "):
         read_file(put("t.jsonl", f'{{"x": 1}}\n\n{line}\n'))
 
 
@@ -71,7 +71,7 @@ def test_a_line_without_an_object_is_named(put, line, what):
 
 
 def test_nothing_but_blank_lines_is_refused(put):
-    with pytest.raises(ValueError, match=r"t\.jsonl is empty: it must hold one JSON object a line"):
+    with pytest.raises(ValueError, match=r"t\.jsonl is empty: it must hold one JSON object per line"):
         read_file(put("t.jsonl", "\n \n"))
 
 

@@ -143,12 +143,12 @@ def test_sigterm_at_every_nth_instruction_leaves_nothing(kind, stride, tmp_path,
 
 LEAVE = """
 import os, signal, sys
-from consilience.files import whole_file, whole_folder
+from consilience.files import stage_file, stage_folder
 if sys.argv[1] == "file":
-    with whole_file(sys.argv[2]) as temporary:
+    with stage_file(sys.argv[2]) as temporary:
         temporary.write_text("half")
         os.kill(os.getpid(), signal.SIGKILL)
-with whole_folder(sys.argv[2], ("a.txt",), overwrite=True) as folder:
+with stage_folder(sys.argv[2], ("a.txt",), overwrite=True) as folder:
     (folder / "a.txt").write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -104,7 +104,7 @@ def test_clear_matrices_are_known(tmp_path, content, make, X, kind):
 def test_a_matrix_is_what_the_user_says(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
     found = content(tmp_path / "X.npy", kind)
-    assert (found.kind, found.why) == (kind, "as you said")
+    assert (found.kind, found.reason) == (kind, "as you said")
 
 
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])
@@ -148,7 +148,7 @@ def test_a_kind_of_an_unknown_view_is_refused(put, read):
     ],
 )
 def test_mixed_columns_are_refused_with_the_remedy(put, content, columns, told):
-    remedy = r"make them views of their own \(--view NAME=FILE:COLUMN\), or say what they are \(--kind view=\.\.\.\)"
+    remedy = r"make them separate views \(--view NAME=FILE:COLUMN\), or name their kind \(--kind view=\.\.\.\)"
     with pytest.raises(ValueError, match=rf"view 'view' {told}: {remedy}"):
         content(put("t.csv", table(*columns)))
 
@@ -158,14 +158,14 @@ def test_mixed_columns_are_refused_with_the_remedy(put, content, columns, told):
 def test_a_stray_word_among_numbers_is_named_by_its_row(put, content, row, kind):
     cells = [str(i) for i in range(40)]
     cells[row] = "unknown"
-    told = rf"view 'view': column 'c0' holds numbers, but 'unknown' in row {row + 1} \(1 such\)\. Correct or empty"
+    told = rf"view 'view': column 'c0' holds numbers, but 'unknown' in row {row + 1} \(1 in all\)\. Correct or empty"
     with pytest.raises(ValueError, match=told):
         content(put("t.csv", table(cells)), kind)
 
 
 def test_a_stray_word_far_down_is_named_by_its_row(put, content):
     cells = [*map(str, range(6000)), "oops", "oops"]
-    with pytest.raises(ValueError, match=r"column 'c0' holds numbers, but 'oops' in row 6001 \(2 such\)"):
+    with pytest.raises(ValueError, match=r"column 'c0' holds numbers, but 'oops' in row 6001 \(2 in all\)"):
         content(put("t.csv", table(cells)))
 
 
@@ -183,7 +183,7 @@ def test_a_long_cell_is_shown_in_part(put, content):
 
 
 def test_words_cannot_be_said_to_be_numbers(put, content):
-    with pytest.raises(ValueError, match=r"view 'view': column 'c0' holds 'red', which is no number"):
+    with pytest.raises(ValueError, match=r"view 'view': column 'c0' holds 'red', which is not a number"):
         content(put("t.csv", table(LEVELS)), "numbers")
 
 
@@ -193,7 +193,7 @@ def test_negative_numbers_are_no_counts(tmp_path, content, X):
         sp.save_npz(tmp_path / "X.npz", X)
     else:
         np.savez(tmp_path / "X.npz", X)
-    with pytest.raises(ValueError, match=r"view 'view' has -\d in it, which is no count: --kind view=numbers"):
+    with pytest.raises(ValueError, match=r"view 'view' holds -\d, which is not a count: --kind view=numbers"):
         content(tmp_path / "X.npz", "counts")
 
 
@@ -228,7 +228,7 @@ def test_bags_are_no_numbers(put, content, kind):
 
 
 def test_two_columns_of_bags_are_refused(put, content):
-    with pytest.raises(ValueError, match=r"view 'view' has several columns of lists: make them views of their own"):
+    with pytest.raises(ValueError, match=r"view 'view' has several columns of lists: make them separate views"):
         content(put("t.jsonl", [{"x": ["a"], "y": ["b"]}] * 5))
 
 
@@ -239,7 +239,7 @@ def test_no_columns_beside_the_id_are_refused(put, content):
 
 @pytest.mark.parametrize("kind", ["numbers", "counts"])
 def test_a_table_of_empty_cells_is_refused(put, content, kind):
-    with pytest.raises(ValueError, match=r"every cell is empty|no view says anything about any entity"):
+    with pytest.raises(ValueError, match=r"every cell is empty|no view describes any entity"):
         fit_and_encode([content(put("t.csv", "x,y\n,\n,\n"), kind)], rare=False)
 
 
@@ -307,7 +307,7 @@ def test_weights_of_links_are_checked(put, content, weights):
 @pytest.mark.parametrize("header", ["a", "a,b,c,d"])
 def test_links_are_two_columns_or_three(put, content, header):
     path = put("t.csv", header + "\n" + ",".join("1" * len(header.split(","))) + "\n")
-    with pytest.raises(ValueError, match=r"links are two columns of ids and perhaps a weight, not \d"):
+    with pytest.raises(ValueError, match=r"links are two columns of ids and an optional weight, not \d"):
         content(path, "links")
 
 
@@ -321,7 +321,7 @@ def test_matrix_of_joint_papers_is_counts(tmp_path, content, storage):
         np.savez(tmp_path / "authors.npz", authors.toarray())
     view = content(tmp_path / "authors.npz")
     assert view.kind == "counts"
-    assert "--kind view=similarities if they compare the entities" in view.why
+    assert "--kind view=similarities if they compare the entities" in view.reason
 
 
 @pytest.mark.parametrize("storage", ["matrix", "table"])
@@ -333,7 +333,7 @@ def test_dense_table_of_histograms_is_numbers(tmp_path, put, content, storage):
     else:
         view = content(put("X.csv", table(*X.T)))
     assert view.kind == "numbers"
-    assert "of them not 0; --kind view=counts if they count words or events" in view.why
+    assert "of them not 0; --kind view=counts if they count words or events" in view.reason
 
 
 def test_dense_table_of_large_whole_numbers_is_numbers(tmp_path, content):
@@ -356,7 +356,7 @@ def test_raw_expression_of_single_cell_files_is_counts(tmp_path, content, make):
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity"])
 def test_infinite_cells_are_refused_by_row_and_column(put, content, cell):
-    told = r"view 'view' has an infinite number in row 3, column 'b' \(1 such\): correct the cell, or leave it empty"
+    told = r"view 'view' has an infinite number in row 3, column 'b' \(1 in all\): correct the cell, or leave it empty"
     with pytest.raises(ValueError, match=told):
         content(put("t.csv", f"a,b\n1,2\n3,4\n5,{cell}\n"))
 
@@ -370,7 +370,7 @@ def test_infinities_in_a_matrix_are_refused(tmp_path, content, make, kind):
         sp.save_npz(tmp_path / "X.npz", make(X))
     else:
         np.savez(tmp_path / "X.npz", X)
-    with pytest.raises(ValueError, match=r"view 'view' has an infinite number in row 5, column 8 \(1 such\)"):
+    with pytest.raises(ValueError, match=r"view 'view' has an infinite number in row 5, column 8 \(1 in all\)"):
         content(tmp_path / "X.npz", kind)
 
 

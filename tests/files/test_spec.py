@@ -83,8 +83,8 @@ def test_many_columns_can_be_named(start):
 
 
 def test_where_says_it_again():
-    assert parse_view("a=d/f.csv:x,y").where == "d/f.csv:x,y"
-    assert parse_view("a=d/f.csv").where == "d/f.csv"
+    assert parse_view("a=d/f.csv:x,y").origin == "d/f.csv:x,y"
+    assert parse_view("a=d/f.csv").origin == "d/f.csv"
 
 
 def test_a_colon_first_is_part_of_the_name():

@@ -123,7 +123,7 @@ def collect_saved(
         "method": data.method,
         "estimator": fitted.estimator,
         "features": fitted.features,
-        "parts": data.prepared.parts,
+        "parts": data.prepared.encodings,
         "kinds": {one.name: one.kind for one in data.reading.contents},
         "columns": {one.name: one.columns for one in data.reading.contents},
         "id": data.reading.id_column,
@@ -145,7 +145,7 @@ def build_report(
 ) -> Report:
     """The page, from what is at hand."""
     shown: dict[str, Any] = {
-        name: data.prepared.texts.get(data.prepared.parts[name].content) for name in data.views.names
+        name: data.prepared.texts.get(data.prepared.encodings[name].content) for name in data.views.names
     }
     return Report(
         fitted.estimator,

@@ -108,20 +108,22 @@ def _load_inputs(options: argparse.Namespace, say: Terminal, inputs: InputFiles)
     method, why = check_n_entities(options.method, method, why, len(prepared.views), options.constraints is not None)
     _note_data(prepared, reading, say)
     classes = None
-    if reading.known is not None:
+    if reading.known_classes is not None:
         _check_order(reading)
-        classes = match_classes(reading.known, prepared.ids, len(prepared.kept))[prepared.kept]
+        classes = match_classes(reading.known_classes, prepared.ids, len(prepared.kept))[prepared.kept]
     given = None if options.constraints is None else read_constraints(options.constraints, prepared, inputs)
     return LoadedData(reading, prepared, classes, given, method, why)
 
 
 def _check_order(reading: InputData) -> None:
     """Labels without ids go by place, which means nothing where files list the entities in different orders."""
-    if reading.known is None or reading.known.ids is not None:
+    if reading.known_classes is None or reading.known_classes.ids is not None:
         return
     named = [one.ids.tolist() for one in reading.contents if one.ids is not None]
     if all(one.kind == "links" for one in reading.contents) or any(own != named[0] for own in named):
-        raise ValueError(f"{reading.known.where} (--labels) has no ids, but the views are joined by theirs: add them")
+        raise ValueError(
+            f"{reading.known_classes.origin} (--labels) has no ids, but the views are joined by theirs: add them"
+        )
 
 
 def _parse_kind(text: str) -> tuple[str, str]:
@@ -149,7 +151,7 @@ def _note_data(prepared: EncodedData, reading: InputData, say: Terminal) -> None
         say.note(f"View {name!r}: {cells} in rows that have others got the median of the column.")
     for one in reading.contents:
         for direction in ("out", "in"):
-            if one.kind == "links" and f"{one.name}-{direction}" not in prepared.parts:
+            if one.kind == "links" and f"{one.name}-{direction}" not in prepared.encodings:
                 say.note(f"View {one.name!r}: no entity has links {direction}, so there is no view of these.")
         if one.kind == "links" and views.ids is not None:
             known = set(views.ids.tolist())
@@ -194,10 +196,10 @@ def describe_views(data: LoadedData) -> list[str]:
     source = {one.name: one for one in data.reading.contents}
     rows = []
     for v, name in enumerate(views.names):
-        content = source[prepared.parts[name].content]
+        content = source[prepared.encodings[name].content]
         lacking = int((~views.present[:, v]).sum())
         rows.append(
-            f"{name}: {prepared.kinds[name]} ({content.why}), {count_noun(views[name].shape[1], 'column')}, "
+            f"{name}: {prepared.kinds[name]} ({content.reason}), {count_noun(views[name].shape[1], 'column')}, "
             + (f"missing for {lacking:,}" if lacking else "there for all")
         )
     return rows

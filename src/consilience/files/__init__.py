@@ -1,6 +1,5 @@
-"""From files to views, and files written whole or not at all."""
+"""Read files as views, and write files completely or not at all."""
 
-from .content import KINDS, ViewContent
 from .encoders import (
     CategoriesEncoder,
     CountsEncoder,
@@ -10,8 +9,9 @@ from .encoders import (
     TermWeighting,
     TextEncoder,
 )
+from .encoding import EncodedData, ViewEncoding, collect_ids, encode, fit_and_encode, match_classes
 from .formats import InputFiles
-from .prepare import EncodedData, ViewEncoding, collect_ids, encode, fit_and_encode, match_classes
+from .kinds import KINDS, ViewContent
 from .read import InputData, read_files
 from .spec import ViewSpec, parse_view
 from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder

@@ -1,4 +1,4 @@
-"""Columns of prices, percentages and numbers with separators, as spreadsheets write them, to numbers."""
+"""Convert columns of prices, percentages and numbers with separators, as spreadsheets write them, to numbers."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ CELL = re.compile(
     re.IGNORECASE,
 )
 LOOKS_PRICED = re.compile(rf"(?=.*\d)(?=.*(?:[{re.escape(SIGNS)}]|\b(?:{CODE})\b)).{{1,20}}", re.IGNORECASE)
-THOUSANDS = r"\s'\u2019"  # blanks and apostrophes separate thousands whatever marks the decimals
-READINGS = {  # mark of the decimals -> how numbers look
+THOUSANDS = r"\s'\u2019"  # blanks and apostrophes separate thousands with either decimal mark
+PATTERNS = {  # decimal mark -> pattern of numbers
     ".": re.compile(rf"(\d+|[1-9]\d{{0,2}}([,{THOUSANDS}]\d{{3}})+)?(\.\d*)?"),
     ",": re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{THOUSANDS}]\d{{3}})+)?(,\d*)?"),
 }
 COMMA_THOUSANDS = {"$", "£", "¥", "₹", "USD", "GBP", "JPY", "CNY", "INR", "AUD", "CAD", "HKD", "NZD", "SGD", "MXN"}
 COMMA_THOUSANDS |= {"US$", "A$", "AU$", "C$", "CA$", "HK$", "NZ$", "S$"}
-LONGEST = 40  # characters of an amount; in long texts the search for one would take long
-MOSTLY = 0.9  # share of cells that are amounts from which on the other cells are taken for mistakes
+MAX_LENGTH = 40  # characters of an amount; matching long texts would be slow
+AMOUNT_SHARE = 0.9  # share of amounts above which the other cells are taken for mistakes
 
 
-class Cell(NamedTuple):
+class AmountCell(NamedTuple):
     """A cell that may hold an amount."""
 
     row: int
@@ -43,8 +43,8 @@ class Cell(NamedTuple):
 def convert_amounts(column: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
     """Convert a column such as ``$1,299.00``, ``12,50 €`` or ``7%`` to numbers, with NaN where cells are empty.
 
-    Also say how one of its cells was read. Return None if the column holds something else, or plain numbers. A column
-    that can be read in two ways is an error, which asks the user to decide.
+    Also describe how one of its cells was read. Return None if the column holds something else, or plain numbers. A
+    column that can be read in two ways is an error, so that the user decides.
     """
     if values.dtype != object or not all(cell is None or isinstance(cell, str) for cell in values):
         return None
@@ -53,65 +53,65 @@ def convert_amounts(column: str, values: np.ndarray) -> tuple[np.ndarray, str] |
     if all(not cell.unit and is_number(cell.text) for cell in cells) and not _looks_priced(texts):
         return None
     others = set(texts) - {cell.row for cell in cells}
-    if len(others) > (1 - MOSTLY) * len(texts):
+    if len(others) > (1 - AMOUNT_SHARE) * len(texts):
         if not _looks_priced(texts):
             return None
         raise ValueError(
             f"column {column!r} looks like prices, but {texts[min(others)].strip()[:40]!r} cannot be read as a number: "
-            "write plain numbers, or say that they are names (--kind)"
+            "write plain numbers, or declare them as names (--kind)"
         )
     if others:
         row = min(others)
         raise ValueError(
             f"column {column!r} holds amounts, but {texts[row][:40]!r} in row {row + 1} "
-            f"({len(others)} such): correct or empty these cells, or say that they are names (--kind)"
+            f"({len(others)} in all): correct or empty these cells, or declare them as names (--kind)"
         )
     unit = _find_unit(column, cells)
     decimal_mark = _find_decimal_mark(column, cells, unit)
     numbers = np.full(len(values), np.nan)
     for cell in cells:
         numbers[cell.row] = (-1 if cell.negative else 1) * _to_number(cell.digits, decimal_mark)
-    shown = max(cells, key=lambda cell: sum(not letter.isdigit() for letter in cell.digits))
-    return numbers, f"{shown.text.strip()!r} read as {numbers[shown.row]:.15g}"
+    example = max(cells, key=lambda cell: sum(not letter.isdigit() for letter in cell.digits))
+    return numbers, f"{example.text.strip()!r} read as {numbers[example.row]:.15g}"
 
 
-def _split(row: int, text: str) -> Cell | None:
-    """Split a cell into sign, unit and digits; None if it is no amount."""
-    match = CELL.fullmatch(text.strip()) if len(text) <= LONGEST else None
+def _split(row: int, text: str) -> AmountCell | None:
+    """Split a cell into sign, unit and digits; None if it is not an amount."""
+    match = CELL.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if match is None or bool(match["open"]) != bool(match["close"]) or (match["before"] and match["after"]):
         return None
-    if not any(reading.fullmatch(match["digits"]) for reading in READINGS.values()):
+    if not any(pattern.fullmatch(match["digits"]) for pattern in PATTERNS.values()):
         return None
     signs = [match["sign"], match["second"]]
     if (match["before"] == "%") or all(signs) or (match["open"] and any(signs)):
         return None
     negative = bool(match["open"]) or any(sign in ("-", "\u2212") for sign in signs)
-    return Cell(row, text, negative, (match["before"] or match["after"] or "").upper(), match["digits"])
+    return AmountCell(row, text, negative, (match["before"] or match["after"] or "").upper(), match["digits"])
 
 
 def _looks_priced(texts: dict[int, str]) -> bool:
-    """Whether most cells hold digits and a currency, in whatever format."""
+    """Whether most cells hold digits and a currency, in any format."""
     n_priced = sum(bool(LOOKS_PRICED.fullmatch(text.strip())) for text in texts.values())
-    return n_priced > 0 and n_priced >= MOSTLY * len(texts)
+    return n_priced > 0 and n_priced >= AMOUNT_SHARE * len(texts)
 
 
-def _find_unit(column: str, cells: list[Cell]) -> str:
+def _find_unit(column: str, cells: list[AmountCell]) -> str:
     units = {cell.unit for cell in cells}
     if len(units - {""}) > 1 or units == {"", "%"}:
         shown = " and ".join(repr(unit) if unit else "no unit" for unit in sorted(units, reverse=True)[:2])
         raise ValueError(
-            f"column {column!r} mixes {shown}: convert its numbers to one unit, or say that they are names (--kind)"
+            f"column {column!r} mixes {shown}: convert its numbers to one unit, or declare them as names (--kind)"
         )
     return max(units)
 
 
-def _find_decimal_mark(column: str, cells: list[Cell], unit: str) -> str:
-    """Return the mark of the decimals with which all cells can be read; if both can be, the readings must agree."""
-    marks = [mark for mark, reading in READINGS.items() if all(reading.fullmatch(cell.digits) for cell in cells)]
+def _find_decimal_mark(column: str, cells: list[AmountCell], unit: str) -> str:
+    """Return the decimal mark with which all cells can be read; if both marks work, the numbers must be the same."""
+    marks = [mark for mark, pattern in PATTERNS.items() if all(pattern.fullmatch(cell.digits) for cell in cells)]
     if not marks:
         raise ValueError(
             f"column {column!r} marks decimals by ',' in some cells and by '.' in others: write its numbers with a "
-            "decimal point and without separators of thousands"
+            "decimal point and without thousands separators"
         )
     ambiguous = [cell for cell in cells if len({_to_number(cell.digits, mark) for mark in marks}) > 1]
     if not ambiguous:
@@ -121,7 +121,7 @@ def _find_decimal_mark(column: str, cells: list[Cell], unit: str) -> str:
     first, second = (_to_number(ambiguous[0].digits, mark) for mark in marks)
     raise ValueError(
         f"column {column!r}: {ambiguous[0].text.strip()!r} in row {ambiguous[0].row + 1} may be {first:.15g} or "
-        f"{second:.15g}: write its numbers with a decimal point and without separators of thousands"
+        f"{second:.15g}: write its numbers with a decimal point and without thousands separators"
     )
 
 

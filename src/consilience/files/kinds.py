@@ -1,57 +1,77 @@
-"""What kind of view some columns or a matrix are, found by a look at the values, and said."""
+"""The kind of a view, detected from its values, and its content in the form that the encoder of that kind takes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .amounts import convert_amounts
-from .content import KINDS, ViewContent
 from .formats import FileMatrix, format_cell, is_missing, is_number
 
+KINDS = ("numbers", "counts", "text", "names", "categories", "links", "similarities")
 EDGE_COLUMNS = [("source", "target"), ("from", "to"), ("src", "dst"), ("citing", "cited"), ("head", "tail")]
 MAX_COUNT_DENSITY = 0.1  # a dense table of whole numbers is counts only if a smaller share of its cells is not 0,
 MAX_COUNT_MEDIAN = 2  # and if the median of these is not larger: most words occur once or twice in a text
 HINT_DENSITY = 0.3  # share below which the user is told that whole numbers could be counts
-SINGLE_CELL = (".h5ad", ".h5mu")
-MOSTLY = 0.9  # a column of which so many cells are numbers was meant to be one
-HOLDERS = {"ids": "rows", "features": "columns"}
-SHORT = 3.5  # words; strings shorter than that on average are names
+NUMBER_SHARE = 0.9  # a column with a larger share of numbers was meant to hold numbers only
+MAX_NAME_WORDS = 3.5  # strings with fewer words on average are names
+FORCED = "as you said"  # reason for a kind that the user has chosen
 
 
-def interpret_matrix(name: str, where: str, matrix: FileMatrix, forced: str | None) -> ViewContent:
-    """A view from a matrix."""
+@dataclass(frozen=True, eq=False)
+class ViewContent:
+    """The content of a view before it is encoded: `data` is what the encoder of its kind takes.
+
+    numbers, counts, similarities: (matrix, names of its columns or None); counts also: a column of bags of terms; text
+    and names: a column of strings; categories: columns by name; links: (sources, targets, weights).
+    """
+
+    name: str
+    origin: str  # the file and the columns, as the user named them
+    kind: str
+    data: Any
+    n_rows: int
+    ids: np.ndarray | None
+    reason: str = ""  # for the kind
+    columns: tuple[str, ...] | None = None  # of the table that it comes from
+
+
+def interpret_matrix(name: str, origin: str, matrix: FileMatrix, forced: str | None) -> ViewContent:
+    """Turn a matrix into the content of a view, of the `forced` kind or of the one that is detected."""
     X = matrix.values
     if getattr(X, "ndim", 0) != 2 or 0 in X.shape:
         shape = tuple(getattr(X, "shape", ()))
-        raise ValueError(f"view {name!r} ({where}) must have rows and columns, got shape {shape}")
+        raise ValueError(f"view {name!r} ({origin}) must have rows and columns, got shape {shape}")
     if X.dtype.kind not in "biuf":
-        raise ValueError(f"view {name!r} ({where}) must hold real numbers, got {X.dtype}")
-    is_expression = matrix.path.suffix.lower() in SINGLE_CELL and matrix.features is not None
-    kind, why = (forced, "as you said") if forced else _kind_of_matrix(name, X, is_expression)
+        raise ValueError(f"view {name!r} ({origin}) must hold real numbers, got {X.dtype}")
+    kind, reason = (forced, FORCED) if forced else _detect_matrix_kind(name, X, matrix.is_expression)
     if kind not in ("numbers", "counts", "similarities"):
-        raise ValueError(f"view {name!r} ({where}) is a matrix: it can be numbers, counts or similarities, not {kind}")
+        raise ValueError(f"view {name!r} ({origin}) is a matrix: it can be numbers, counts or similarities, not {kind}")
     check_matrix(name, kind, X)
-    for what, own, n in (("ids", matrix.ids, X.shape[0]), ("features", matrix.features, X.shape[1])):
-        if own is not None and len(own) != n:
-            raise ValueError(f"view {name!r} ({where}) has {len(own)} {what} for {n} {HOLDERS[what]}")
-    ids = None if matrix.ids is None else check_id_column(where, matrix.ids)
-    return ViewContent(name, where, kind, (X, matrix.features), X.shape[0], ids, why)
+    for label, names, axis, n in (
+        ("ids", matrix.ids, "rows", X.shape[0]),
+        ("features", matrix.features, "columns", X.shape[1]),
+    ):
+        if names is not None and len(names) != n:
+            raise ValueError(f"view {name!r} ({origin}) has {len(names)} {label} for {n} {axis}")
+    ids = None if matrix.ids is None else check_id_column(origin, matrix.ids)
+    return ViewContent(name, origin, kind, (X, matrix.features), X.shape[0], ids, reason)
 
 
-def check_id_column(where: str, column: np.ndarray) -> np.ndarray:
-    """Ids that name one entity each, without blanks around them."""
-    lost = next((row for row, one in enumerate(column) if one is None or not one.strip()), None)
-    if lost is not None:
-        raise ValueError(f"{where} has no id in row {lost + 1}: give the row an id, or drop it")
-    ids = np.array([one.strip() for one in column], dtype=object)
-    name, times = Counter(ids.tolist()).most_common(1)[0]
+def check_id_column(origin: str, column: np.ndarray) -> np.ndarray:
+    """Return ids without blanks around them; refuse missing and repeated ids."""
+    ids = np.array([None if cell is None else cell.strip() or None for cell in column], dtype=object)
+    missing = [row for row, entity_id in enumerate(ids) if entity_id is None]
+    if missing:
+        raise ValueError(f"{origin} has no id in row {missing[0] + 1}: give the row an id, or drop it")
+    most_common, times = Counter(ids.tolist()).most_common(1)[0]
     if times > 1:
-        raise ValueError(f"{where} has the id {name!r} more than once: aggregate or drop the repeated rows")
+        raise ValueError(f"{origin} has the id {most_common!r} more than once: aggregate or drop the repeated rows")
     return ids
 
 
@@ -63,239 +83,249 @@ def check_matrix(name: str, kind: str, X: Any) -> None:
     _check_finite(name, X)
     least = np.fmin.reduce(values, axis=None, initial=0.0)
     if kind == "counts" and least < 0:
-        raise ValueError(f"view {name!r} has {least:g} in it, which is no count: --kind {name}=numbers")
+        raise ValueError(f"view {name!r} holds {least:g}, which is not a count: --kind {name}=numbers")
 
 
 def _check_finite(name: str, X: Any, columns: Sequence[str] | None = None) -> None:
-    """Refuse infinities: they are no measurements, and an empty cell says that a value is missing."""
+    """Refuse infinities: a value that is not known is an empty cell."""
     values = X.data if sp.issparse(X) else X
     if values.dtype.kind != "f" or not np.isinf(values).any():
         return
-    cells = sp.coo_array(X) if sp.issparse(X) else None
-    rows, places = np.nonzero(np.isinf(X)) if cells is None else (c[np.isinf(cells.data)] for c in cells.coords)
-    column = repr(columns[places[0]]) if columns is not None else places[0] + 1
+    if sp.issparse(X):
+        cells = sp.coo_array(X)
+        rows, positions = (coordinate[np.isinf(cells.data)] for coordinate in cells.coords)
+    else:
+        rows, positions = np.nonzero(np.isinf(X))
+    column = repr(columns[positions[0]]) if columns is not None else positions[0] + 1
     raise ValueError(
-        f"view {name!r} has an infinite number in row {rows[0] + 1}, column {column} ({len(rows)} such): correct the "
+        f"view {name!r} has an infinite number in row {rows[0] + 1}, column {column} ({len(rows)} in all): correct the "
         "cell, or leave it empty if the value is not known"
     )
 
 
-def _kind_of_matrix(name: str, X: Any, is_expression: bool = False) -> tuple[str, str]:
-    """Guess the kind of a matrix, and say why.
+def _detect_matrix_kind(name: str, X: Any, is_expression: bool = False) -> tuple[str, str]:
+    """Guess the kind of a matrix, and give the reason.
 
     How whole numbers are stored tells what they are: matrices of words, tags and links are stored sparse, pixels and
     histograms dense. Raw counts of single-cell files are counts however they are stored.
     """
     values = X.data if sp.issparse(X) else X
     finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    whole = finite.size > 0 and finite.min() >= 0 and np.array_equal(finite, np.floor(finite))
-    nonzero = finite[finite > 0]
-    share = np.count_nonzero(finite) / max(X.shape[0] * X.shape[1], 1)
-    few = share < MAX_COUNT_DENSITY and (not nonzero.size or np.median(nonzero) <= MAX_COUNT_MEDIAN)
-    described = f"whole numbers, {share:.1%} of them not 0"
-    if whole and (is_expression or sp.issparse(X) or few):
-        square = X.shape[0] == X.shape[1] and not is_expression
-        return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if square else "")
-    if _like_similarities(X):
+    is_whole = finite.size > 0 and finite.min() >= 0 and np.array_equal(finite, np.floor(finite))
+    positive = finite[finite > 0]
+    density = np.count_nonzero(finite) / max(X.shape[0] * X.shape[1], 1)
+    is_rare = density < MAX_COUNT_DENSITY and (not positive.size or np.median(positive) <= MAX_COUNT_MEDIAN)
+    described = f"whole numbers, {density:.1%} of them not 0"
+    if is_whole and (is_expression or sp.issparse(X) or is_rare):
+        is_square = X.shape[0] == X.shape[1] and not is_expression
+        return "counts", described + (f"; --kind {name}=similarities if they compare the entities" if is_square else "")
+    if _looks_like_similarities(X):
         return "similarities", f"square, symmetric and largest on the diagonal; --kind {name}=counts if they are counts"
-    if whole and share < HINT_DENSITY:
+    if is_whole and density < HINT_DENSITY:
         return "numbers", f"{described}; --kind {name}=counts if they count words or events"
     return "numbers", "measurements"
 
 
-def _like_similarities(X: Any) -> bool:
+def _looks_like_similarities(X: Any) -> bool:
+    """Whether a matrix is square, symmetric and largest on the diagonal, judged from at most 200 rows."""
     n, m = X.shape
     if n != m or n < 3:
         return False
     diagonal = X.diagonal()
-    some = np.unique(np.linspace(0, n - 1, 200).astype(int))
-    rows, columns = (own.toarray() if sp.issparse(own) else own for own in (X[some], X[:, some]))
+    sample = np.unique(np.linspace(0, n - 1, 200).astype(int))
+    rows, columns = (part.toarray() if sp.issparse(part) else part for part in (X[sample], X[:, sample]))
     if not (np.isfinite(rows).all() and np.allclose(rows, columns.T, rtol=1e-5, atol=1e-8)):
         return False
-    return bool(diagonal.min() > 0 and (rows.max(axis=1) <= diagonal[some] * (1 + 1e-6)).all())
+    return bool(diagonal.min() > 0 and (rows.max(axis=1) <= diagonal[sample] * (1 + 1e-6)).all())
 
 
 def interpret_columns(
-    name: str, where: str, columns: dict[str, np.ndarray], ids: np.ndarray | None, forced: str | None
+    name: str, origin: str, columns: dict[str, np.ndarray], ids: np.ndarray | None, forced: str | None
 ) -> ViewContent:
-    """A view from columns of a frame."""
+    """Turn columns of a table into the content of a view, of the `forced` kind or of the one that is detected."""
     if not columns:
-        raise ValueError(f"view {name!r} ({where}) has no columns left beside the id and the labels: name some")
+        raise ValueError(f"view {name!r} ({origin}) has no columns left beside the id and the labels: name some")
     if forced == "links" or (forced is None and are_edge_columns(columns)):
-        return _links(name, where, columns, forced)
+        return _build_links(name, origin, columns, forced)
     n_rows = len(next(iter(columns.values())))
-    columns, reading = _convert_amounts(name, columns) if forced in (None, "numbers") else (columns, "")
-    kind, why = (forced, "as you said") if forced else _kind_of_columns(name, columns)
-    why += f"; {reading}" if reading else ""
-    return ViewContent(name, where, kind, MAKERS[kind](name, columns), n_rows, ids, why, tuple(columns))
+    columns, note = _convert_amounts(name, columns) if forced in (None, "numbers") else (columns, "")
+    kind, reason = (forced, FORCED) if forced else _detect_kind(name, columns)
+    return ViewContent(name, origin, kind, BUILDERS[kind](name, columns), n_rows, ids, reason + note, tuple(columns))
 
 
 def _convert_amounts(name: str, columns: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], str]:
-    """Convert columns of prices and the like to numbers; also say how the first of them was read."""
+    """Convert columns of prices and the like to numbers; also describe how the first of them was read."""
     try:
         converted = {column: convert_amounts(column, values) for column, values in columns.items()}
     except ValueError as error:
         raise ValueError(f"view {name!r}: {error}") from error
-    readings = [f"{column}: {result[1]}" for column, result in converted.items() if result is not None]
+    notes = [f"; {column}: {result[1]}" for column, result in converted.items() if result is not None]
     numbers = {column: result[0] for column, result in converted.items() if result is not None}
-    return columns | numbers, readings[0] if readings else ""
+    return columns | numbers, notes[0] if notes else ""
 
 
-def are_edge_columns(columns: Any) -> bool:
+def are_edge_columns(columns: Iterable[str]) -> bool:
     """Whether these are the columns of a list of links."""
     names = [name.lower() for name in columns]
     return tuple(names[:2]) in EDGE_COLUMNS and (len(names) == 2 or names[2:] == ["weight"])
 
 
-def _kind_of_columns(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
-    kinds = {column: _kind_of_column(name, column, values) for column, values in columns.items()}
-    found = set(kinds.values())
-    if found == {"bags"}:
+def _detect_kind(name: str, columns: dict[str, np.ndarray]) -> tuple[str, str]:
+    """Detect the kind of a view from those of its columns, and give the reason."""
+    column_kinds = {column: _detect_column_kind(name, column, values) for column, values in columns.items()}
+    kinds = set(column_kinds.values())
+    if kinds == {"bags"}:
         return "counts", "lists of terms"
-    if found <= {"numbers", "vectors"}:
-        kind, why = _kind_of_matrix(name, _numbers(name, columns)[0])
-        return ("numbers", "columns of numbers") if kind == "similarities" or why == "measurements" else (kind, why)
-    if found <= {"text", "names"}:
-        kind = "text" if "text" in found or len(columns) > 1 else "names"
-        return kind, "sentences" if kind == "text" else "short strings that hardly repeat"
-    if found <= {"numbers", "categories"}:
-        return "categories", "few values that repeat" if found == {"categories"} else "categories among numbers"
-    odd = {kind: column for column, kind in kinds.items()}
+    if kinds <= {"numbers", "vectors"}:
+        kind, reason = _detect_matrix_kind(name, _build_numbers(name, columns)[0])
+        if kind == "similarities" or reason == "measurements":
+            return "numbers", "columns of numbers"
+        return kind, reason
+    if kinds <= {"text", "names"}:
+        is_text = "text" in kinds or len(columns) > 1
+        return ("text", "sentences") if is_text else ("names", "short strings that hardly repeat")
+    if kinds <= {"numbers", "categories"}:
+        return "categories", "few values that repeat" if kinds == {"categories"} else "categories among numbers"
+    examples = {kind: column for column, kind in column_kinds.items()}
+    mixture = " and ".join(f"{kind} ({examples[kind]!r})" for kind in sorted(examples))
     raise ValueError(
-        f"view {name!r} mixes {' and '.join(f'{kind} ({odd[kind]!r})' for kind in sorted(odd))}: make them views of "
-        f"their own (--view NAME=FILE:COLUMN), or say what they are (--kind {name}=...)"
+        f"view {name!r} mixes {mixture}: make them separate views (--view NAME=FILE:COLUMN), or name their kind "
+        f"(--kind {name}=...)"
     )
 
 
-def _kind_of_column(view: str, column: str, values: np.ndarray) -> str:
+def _detect_column_kind(view: str, column: str, values: np.ndarray) -> str:
     if values.dtype != object:
         return "vectors" if values.ndim == 2 else "numbers"
-    there = [one for one in values if one is not None]
-    if any(isinstance(one, dict) for one in there):
+    if _has_bags(values):
         return "bags"
     _check_no_numbers(view, column, values)
-    distinct = len(set(there))
-    if distinct <= max(2, min(50, len(there) / 5)):
+    texts = [text for text in values if text is not None]
+    if len(set(texts)) <= max(2, min(50, len(texts) / 5)):
         return "categories"
-    return "names" if np.mean([len(one.split()) for one in there[:1000]]) < SHORT else "text"
+    return "names" if np.mean([len(text.split()) for text in texts[:1000]]) < MAX_NAME_WORDS else "text"
+
+
+def _has_bags(values: np.ndarray) -> bool:
+    return values.dtype == object and any(isinstance(value, dict) for value in values)
 
 
 def _check_no_numbers(view: str, column: str, values: np.ndarray) -> None:
-    """A column of numbers with a few cells that are none is a mistake in the file, not text."""
-    bad, n_bad, n = None, 0, 0
-    for row, one in enumerate(values):
-        if one is None or is_missing(one):
-            continue
-        n += 1
-        if not is_number(one):
-            n_bad += 1
-            bad = (row, one) if bad is None else bad
-    if bad is None or n_bad > (1 - MOSTLY) * n:
+    """Refuse a column of numbers with a few other cells: that is a mistake in the file, not text."""
+    cells = {row: cell for row, cell in enumerate(values) if cell is not None and not is_missing(cell)}
+    wrong = [row for row, cell in cells.items() if not is_number(cell)]
+    if not wrong or len(wrong) > (1 - NUMBER_SHARE) * len(cells):
         return
-    shown = bad[1] if len(bad[1]) <= 40 else f"{bad[1][:40]}..."
+    text = cells[wrong[0]]
+    shown = text if len(text) <= 40 else f"{text[:40]}..."
     formula = " It is a formula: export the file with its values." if shown.startswith("=") else ""
     raise ValueError(
-        f"view {view!r}: column {column!r} holds numbers, but {shown!r} in row {bad[0] + 1} "
-        f"({n_bad} such).{formula} Correct or empty these cells, or say --kind {view}=categories"
+        f"view {view!r}: column {column!r} holds numbers, but {shown!r} in row {wrong[0] + 1} "
+        f"({len(wrong)} in all).{formula} Correct or empty these cells, or use --kind {view}=categories"
     )
 
 
-def _numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of numbers and vectors side by side."""
+def _build_numbers(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Put columns of numbers and vectors side by side."""
     blocks, features = [], []
     for column, values in columns.items():
-        if values.dtype == object:
-            if not any(isinstance(one, dict) for one in values):
-                _check_no_numbers(name, column, values)
-            wrong = next((one for one in values if one is not None and not _like_number(one)), None)
-            if wrong is not None:
-                raise ValueError(f"view {name!r}: column {column!r} holds {str(wrong)[:40]!r}, which is no number")
-            values = np.array([float(one) if one is not None and is_number(one) else np.nan for one in values])
-        block = values[:, None] if values.ndim == 1 else values
-        blocks.append(block)
-        features += [column] if values.ndim == 1 else [f"{column}[{i}]" for i in range(block.shape[1])]
+        numbers = _parse_column(name, column, values) if values.dtype == object else values
+        if numbers.ndim == 1:
+            blocks.append(numbers[:, None])
+            features.append(column)
+        else:
+            blocks.append(numbers)
+            features += [f"{column}[{i}]" for i in range(numbers.shape[1])]
     X = np.hstack(blocks)
     _check_finite(name, X, features)
     return X, np.array(features, dtype=object)
 
 
-def _like_number(cell: Any) -> bool:
-    return isinstance(cell, str) and (is_missing(cell) or is_number(cell))
+def _parse_column(view: str, column: str, values: np.ndarray) -> np.ndarray:
+    """Parse texts as numbers, with NaN where they are missing; refuse anything else."""
+    has_bags = _has_bags(values)
+    if not has_bags:
+        _check_no_numbers(view, column, values)
+    cells = [cell for cell in values if cell is not None]
+    wrong = next((cell for cell in cells if has_bags or not (is_missing(cell) or is_number(cell))), None)
+    if wrong is not None:
+        raise ValueError(f"view {view!r}: column {column!r} holds {str(wrong)[:40]!r}, which is not a number")
+    return np.array([float(cell) if cell is not None and is_number(cell) else np.nan for cell in values])
 
 
-def _counts(name: str, columns: dict[str, np.ndarray]) -> Any:
-    if any(any(isinstance(one, dict) for one in values) for values in columns.values() if values.dtype == object):
+def _build_counts(name: str, columns: dict[str, np.ndarray]) -> Any:
+    if any(map(_has_bags, columns.values())):
         if len(columns) > 1:
-            raise ValueError(f"view {name!r} has several columns of lists: make them views of their own")
+            raise ValueError(f"view {name!r} has several columns of lists: make them separate views")
         (bags,) = columns.values()
         counts = [count for bag in bags if bag is not None for count in bag.values()]
         if not all(np.isfinite(count) and count >= 0 for count in counts):
-            raise ValueError(f"view {name!r} counts a term less than 0 times, or without end: correct the file")
+            raise ValueError(f"view {name!r} has a negative or infinite count of a term: correct the file")
         return bags
-    X, features = _numbers(name, columns)
+    X, features = _build_numbers(name, columns)
     check_matrix(name, "counts", X)
     return X, features
 
 
-def _texts(name: str, columns: dict[str, np.ndarray]) -> np.ndarray:  # noqa: ARG001
-    """One string an entity: all columns, one after the other."""
+def _build_texts(name: str, columns: dict[str, np.ndarray]) -> np.ndarray:  # noqa: ARG001
+    """Join the columns to one string per entity."""
     joined = np.empty(len(next(iter(columns.values()))), dtype=object)
-    rows = zip(*(_as_texts(values) for values in columns.values()), strict=True)
-    joined[:] = [" ".join(one for one in row if one is not None) or None for row in rows]
+    rows = zip(*map(_to_texts, columns.values()), strict=True)
+    joined[:] = [" ".join(text for text in row if text is not None) or None for row in rows]
     return joined
 
 
-def _as_texts(values: np.ndarray) -> np.ndarray:
+def _to_texts(values: np.ndarray) -> np.ndarray:
+    """Convert numbers, vectors and bags to strings, with None where they are missing."""
     if values.dtype == object:
-        return np.array([" ".join(one) if isinstance(one, dict) else one for one in values], dtype=object)
-    if values.ndim == 2:
-        return np.array([" ".join(format_cell(float(one)) for one in row) for row in values], dtype=object)
-    return np.array([None if np.isnan(one) else format_cell(float(one)) for one in values], dtype=object)
+        texts = [" ".join(value) if isinstance(value, dict) else value for value in values]
+    elif values.ndim == 2:
+        texts = [" ".join(format_cell(float(number)) for number in row) for row in values]
+    else:
+        texts = [None if np.isnan(number) else format_cell(float(number)) for number in values]
+    return np.array(texts, dtype=object)
 
 
-def _categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Strings as they are; of numbers that came with no strings, each value is a category."""
+def _build_categories(name: str, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Keep strings, and numbers beside strings; if there are only numbers, each value is a category."""
     for column, values in columns.items():
         if values.dtype != object:
             _check_finite(name, values.reshape(len(values), -1), [column] * values[:1].size)
-    mixed = any(values.dtype == object for values in columns.values())
-    return {column: values if mixed else _as_texts(values) for column, values in columns.items()}
+    has_strings = any(values.dtype == object for values in columns.values())
+    return columns if has_strings else {column: _to_texts(values) for column, values in columns.items()}
 
 
-def _stripped(texts: np.ndarray) -> np.ndarray:
-    """Ids as other files have them; one that is blank is none."""
-    return np.array([None if one is None else one.strip() or None for one in texts], dtype=object)
-
-
-def _similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    X, features = _numbers(name, columns)
+def _build_similarities(name: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    X, features = _build_numbers(name, columns)
     check_matrix(name, "similarities", X)
     return X, features
 
 
-def _links(name: str, where: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
-    """Two columns of ids and perhaps a weight."""
+def _build_links(name: str, origin: str, columns: dict[str, np.ndarray], forced: str | None) -> ViewContent:
+    """Turn two columns of ids and an optional column of weights into links."""
     if len(columns) not in (2, 3):
         raise ValueError(
-            f"view {name!r} ({where}): links are two columns of ids and perhaps a weight, not {len(columns)}"
+            f"view {name!r} ({origin}): links are two columns of ids and an optional weight, not {len(columns)} columns"
         )
-    sources, targets, *rest = columns.values()
-    ends = [_stripped(_as_texts(own)) for own in (sources, targets)]
-    keep = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
-    weights = rest[0] if rest else np.ones(len(keep))
-    if weights.dtype == object or not (np.isfinite(weights[keep]).all() and (weights[keep] >= 0).all()):
-        raise ValueError(f"view {name!r} ({where}): the third column of links must be weights, 0 or more")
-    why = "as you said" if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
-    data = ends[0][keep], ends[1][keep], weights[keep]
-    return ViewContent(name, where, "links", data, int(keep.sum()), None, why, tuple(columns))
+    sources, targets, *others = columns.values()
+    ends = [
+        np.array([None if text is None else text.strip() or None for text in _to_texts(values)], dtype=object)
+        for values in (sources, targets)
+    ]
+    is_complete = np.array([a is not None and b is not None for a, b in zip(*ends, strict=True)], dtype=bool)
+    weights = others[0] if others else np.ones(len(is_complete))
+    if weights.dtype == object or not (np.isfinite(weights[is_complete]).all() and (weights[is_complete] >= 0).all()):
+        raise ValueError(f"view {name!r} ({origin}): the third column of links must be weights, 0 or more")
+    reason = FORCED if forced else f"columns {', '.join(map(repr, list(columns)[:2]))}"
+    data = ends[0][is_complete], ends[1][is_complete], weights[is_complete]
+    return ViewContent(name, origin, "links", data, int(is_complete.sum()), None, reason, tuple(columns))
 
 
-MAKERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
-    "numbers": _numbers,
-    "counts": _counts,
-    "text": _texts,
-    "names": _texts,
-    "categories": _categories,
-    "similarities": _similarities,
+BUILDERS: dict[str, Callable[[str, dict[str, np.ndarray]], Any]] = {
+    "numbers": _build_numbers,
+    "counts": _build_counts,
+    "text": _build_texts,
+    "names": _build_texts,
+    "categories": _build_categories,
+    "similarities": _build_similarities,
 }
-assert set(MAKERS) | {"links"} == set(KINDS)

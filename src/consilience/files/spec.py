@@ -1,4 +1,4 @@
-"""How a view is named on the command line: NAME=FILE:COLUMNS."""
+"""The names of views on the command line: NAME=FILE:COLUMNS."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from .formats import parse_path
 class ViewSpec:
     """Where a view comes from."""
 
-    name: str | None  # None: the file's own name, or those of the blocks in it
+    name: str | None  # None: the name of the file, or those of the matrices in it
     path: Path
     columns: tuple[str, ...] | None = None  # names or patterns such as pixel_*; None: all
 
     @property
     def view_name(self) -> str:
-        """The view's name: as given, or the file's up to its first dot."""
+        """Name of the view: as the user gave it, or the file name up to its first dot."""
         return self.path.name.partition(".")[0] if self.name is None else self.name
 
     @property
-    def where(self) -> str:
+    def origin(self) -> str:
+        """The file and the columns, as the user gave them."""
         return str(self.path) if self.columns is None else f"{self.path}:{','.join(self.columns)}"
 
 
@@ -51,7 +52,7 @@ def parse_view(text: str) -> ViewSpec:
 
 
 def _check_name(spec: ViewSpec) -> None:
-    """Refuse a name that is not UTF-8, because labels.csv and the report could not hold it."""
+    """Refuse a name that is not UTF-8, which labels.csv and the report could not hold."""
     try:
         spec.view_name.encode()
     except UnicodeEncodeError:
@@ -65,7 +66,7 @@ def split_columns(text: str) -> tuple[Path, tuple[str, ...] | None]:
     drive = len(before) == 1 and after.startswith(("\\", "/"))
     if not colon or not before or drive or is_file(Path(text)):
         return parse_path(text), None
-    columns = tuple(one.strip() for one in after.split(",") if one.strip())
+    columns = tuple(name.strip() for name in after.split(",") if name.strip())
     if not columns:
         raise ValueError(f"{text!r} ends in a colon: name the columns after it, or leave it out")
     return parse_path(before), columns
@@ -79,20 +80,23 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def select_columns(path: Path, asked: Sequence[str] | None, there: Sequence[str], apart: set[str]) -> list[str]:
-    """The columns that are asked for, patterns resolved; all but those kept `apart` if none are."""
-    if asked is None:
-        return [name for name in there if name not in apart]
-    found: list[str] = []
-    for one in asked:
-        matching = [one] if one in there else fnmatch.filter(there, one)
-        matching = [name for name in matching if name not in apart or name == one]
+def select_columns(
+    path: Path, patterns: Sequence[str] | None, available: Sequence[str], excluded: set[str]
+) -> list[str]:
+    """Select the columns that match the patterns; without patterns, all that are not excluded."""
+    if patterns is None:
+        return [name for name in available if name not in excluded]
+    selected: dict[str, None] = {}
+    for pattern in patterns:
+        matching = [pattern] if pattern in available else fnmatch.filter(available, pattern)
+        matching = [name for name in matching if name not in excluded or name == pattern]
         if not matching:
-            raise ValueError(f"{path} has no column {one!r}; it has {_listed(there)}")
-        found += [name for name in matching if name not in found]
-    return found
+            raise ValueError(f"{path} has no column {pattern!r}; it has {list_names(available)}")
+        selected |= dict.fromkeys(matching)
+    return list(selected)
 
 
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    some = ", ".join(repr(name) for name in names[:most])
-    return some if len(names) <= most else f"{some} and {len(names) - most} more"
+def list_names(names: Sequence[str], limit: int = 12) -> str:
+    """List names for a message, not more than `limit` of them."""
+    listed = ", ".join(repr(name) for name in names[:limit])
+    return listed if len(names) <= limit else f"{listed} and {len(names) - limit} more"

@@ -36,31 +36,45 @@ class ParquetStorage(Storage):
         file, i = self.places[group]
         table = file.read(i, self.columns)
         for j, name in enumerate(self.columns):
-            out[:, j] = _to_numbers(table.column(name).slice(part.start, part.stop - part.start))
+            out[:, j] = to_numbers(table.column(name).slice(part.start, part.stop - part.start))
 
 
 class ParquetFile:
     """A Parquet file; reading fails if it has changed since it was opened."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], shown_path: str | None = None) -> None:
         self.path = os.path.abspath(path)
+        self.shown_path = shown_path or self.path  # in messages
         try:
             file = self.open()
         except ImportError as error:
-            raise ImportError(f"{self.path}: Parquet files need pyarrow: pip install 'consilience[parquet]'") from error
+            raise ImportError(
+                f"{self.shown_path}: Parquet files need pyarrow: pip install 'consilience[parquet]'"
+            ) from error
         except FileNotFoundError:
             raise
         except Exception as error:  # of pyarrow
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ValueError(f"{self.path} cannot be read as a Parquet file: {reason}") from error
+            raise self._explain(error) from error
         self.types = {field.name: field.type for field in file.schema_arrow}
         self.group_rows = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+
+    def _explain(self, error: Exception) -> ValueError:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        return ValueError(f"{self.shown_path} cannot be read as a Parquet file: {reason}")
 
     def open(self) -> Any:
         """Open the file; each read does so, because several threads may read."""
         import pyarrow.parquet
 
         return pyarrow.parquet.ParquetFile(self.path)
+
+    def read_table(self) -> Any:
+        """Read the whole file."""
+        try:
+            with self.open() as file:
+                return file.read()
+        except Exception as error:  # of pyarrow
+            raise self._explain(error) from error
 
     def read(self, group: int, columns: Sequence[str]) -> Any:
         """Read columns of a row group."""
@@ -80,7 +94,7 @@ def open_parquet(name: str, files: Sequence[ParquetFile], columns: Sequence[str]
         for column in columns:
             if column not in file.types:
                 raise ValueError(f"view {name!r} asks for column {column!r}, which {file.path} does not have")
-            if not _is_number(file.types[column]):
+            if not is_number_type(file.types[column]):
                 raise TypeError(
                     f"view {name!r}: column {column!r} of {file.path} holds no numbers ({file.types[column]}): encode "
                     "it first, or leave it out"
@@ -89,13 +103,14 @@ def open_parquet(name: str, files: Sequence[ParquetFile], columns: Sequence[str]
     return ParquetStorage(files, columns, np.dtype(np.float32 if single and columns else np.float64))
 
 
-def _is_number(kind: Any) -> bool:
+def is_number_type(kind: Any) -> bool:
+    """Whether a type of pyarrow can be converted to real numbers."""
     from pyarrow import types
 
     return types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind)
 
 
-def _to_numbers(column: Any) -> np.ndarray:
+def to_numbers(column: Any) -> np.ndarray:
     """Convert a column to numpy; a null becomes NaN."""
     from pyarrow import types
 

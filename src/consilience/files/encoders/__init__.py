@@ -1,12 +1,11 @@
-"""From each kind of content to numbers, and the same way for new entities. One kind a file."""
+"""Encoders from the content of a view to numbers, one per kind; new entities are encoded in the same way."""
 
 from .categories import CategoriesEncoder
-from .counts import CountsEncoder
+from .counts import CountsEncoder, TermWeighting
 from .links import LinksEncoder
 from .numbers import NumbersEncoder
 from .similarities import SimilaritiesEncoder
 from .text import TextEncoder
-from .weighting import TermWeighting
 
 __all__ = [
     "CategoriesEncoder",

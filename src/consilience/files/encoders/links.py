@@ -1,4 +1,4 @@
-"""Links: who points to whom."""
+"""Links between entities."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._saving import save_as
-from .presence import find_nonzero_rows
-from .weighting import TermWeighting
+from .base import find_nonzero_rows
+from .counts import TermWeighting
 
 
 @save_as("encoder-links")
 class LinksEncoder:
-    """A row an entity, a column for everybody that it points to, or that points to it.
+    """Encode the links of each entity in one direction, with one column per entity at the other end.
 
     Parameters
     ----------
     direction : {'out', 'in'}
-        Whether a row holds whom the entity points to, or who points to it.
+        Whether a row holds the targets of the entity's links, or the sources of the links to it.
     rare : bool
-        Whether links to those that few are linked with count more.
+        Whether links with entities that have few links count more.
     """
 
     kind = "links"
@@ -32,29 +32,29 @@ class LinksEncoder:
         self.weighting = TermWeighting(rare)
 
     def fit(self, data: Any) -> LinksEncoder:
-        """Learn who is at the other ends."""
-        _, others, _, _ = self._ends(data)
-        self.features = np.array(list(dict.fromkeys(others)), dtype=object)
-        counts = self._counts(data)
+        """Learn the entities at the other ends."""
+        (sources, targets, _), _ = data
+        self.features = np.array(
+            list(dict.fromkeys((targets if self.direction == "out" else sources).tolist())), dtype=object
+        )
+        counts = self._build_matrix(data)
         self.n_links = counts.nnz
         self.weighting.fit(counts)
         return self
 
     def transform(self, data: Any) -> sp.csr_array:
-        """The links of each entity; ends not known from `fit` are not looked at."""
-        return self.weighting.transform(self._counts(data))
+        """Encode the links of each entity; ends that were not seen in `fit` are ignored."""
+        return self.weighting.transform(self._build_matrix(data))
 
-    def _counts(self, data: Any) -> sp.csr_array:
-        own, others, weights, ids = self._ends(data)
-        row, column = ({one: i for i, one in enumerate(names)} for names in (ids.tolist(), self.features.tolist()))
-        pairs = (row, own), (column, others)
-        at, to = (np.array([known.get(end, -1) for end in ends], dtype=np.intp) for known, ends in pairs)
-        known = (at >= 0) & (to >= 0)
-        cells = weights[known], (at[known], to[known])
-        return sp.csr_array(cells, shape=(len(ids), len(self.features)))
-
-    def _ends(self, data: Any) -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
-        """The entities' ends of the links, the other ends, the weights, and the entities."""
+    def _build_matrix(self, data: Any) -> sp.csr_array:
         (sources, targets, weights), ids = data
-        own, others = (sources, targets) if self.direction == "out" else (targets, sources)
-        return own.tolist(), others.tolist(), weights, ids
+        near, far = (sources, targets) if self.direction == "out" else (targets, sources)
+        rows, columns = _find_positions(near, ids), _find_positions(far, self.features)
+        kept = (rows >= 0) & (columns >= 0)
+        return sp.csr_array((weights[kept], (rows[kept], columns[kept])), shape=(len(ids), len(self.features)))
+
+
+def _find_positions(names: np.ndarray, within: np.ndarray) -> np.ndarray:
+    """Position of each name in another array, -1 if it is not there."""
+    position = {name: i for i, name in enumerate(within.tolist())}
+    return np.array([position.get(name, -1) for name in names.tolist()], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Measurements: standardised, empty cells filled."""
+"""Measurements: standardized, with empty cells filled."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._saving import save_as
-from .presence import find_measured_rows
+from .base import check_width, find_measured_rows, order_columns
 
 
 @save_as("encoder-numbers")
 class NumbersEncoder:
-    """Columns of mean 0 and variance 1; an empty cell in a row that has others gets the column's median.
+    """Standardize columns to mean 0 and variance 1; empty cells in rows that have others get the column's median.
 
-    Sparse matrices stay as they are: to take off the mean would fill them.
+    Sparse matrices stay as they are, because subtracting the mean would fill them.
     """
 
     kind = "numbers"
@@ -25,7 +25,7 @@ class NumbersEncoder:
     scale: Any
 
     def fit(self, data: Any) -> NumbersEncoder:
-        """Learn median, mean and deviation of each column."""
+        """Learn median, mean and standard deviation of each column."""
         X, self.features = data
         self.n_columns = X.shape[1]
         if sp.issparse(X):
@@ -50,7 +50,7 @@ class NumbersEncoder:
         return self
 
     def transform(self, data: Any) -> Any:
-        """Standardised rows; NaN for those that are empty altogether."""
+        """Standardize the rows; rows without any value become NaN."""
         X = order_columns(data, self.features)
         check_width(X, self.n_columns)
         if self.fill is None:
@@ -58,24 +58,5 @@ class NumbersEncoder:
         X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         missing = np.isnan(X).all(axis=1)
         filled = np.where(np.isnan(X), self.fill, X)
-        standardised = (filled / 2 - self.mean / 2) / (self.scale / 2)  # a difference of huge numbers may overflow
-        return np.where(missing[:, None], np.nan, standardised)
-
-
-def order_columns(data: Any, features: np.ndarray | None) -> Any:
-    """The columns in the order of the fit, where both have names; by their place where one has none."""
-    X, names = data
-    if names is None or features is None:
-        return X
-    at = {name: i for i, name in enumerate(names.tolist())}
-    lacking = next((name for name in features.tolist() if name not in at), None)
-    if lacking is not None:
-        raise ValueError(f"there is no column {lacking!r}, which the model was fitted on")
-    order = [at[name] for name in features.tolist()]
-    return X if order == list(range(X.shape[1])) else X[:, order]
-
-
-def check_width(X: Any, n_columns: int) -> None:
-    """New entities come with the columns of the fit."""
-    if X.shape[1] != n_columns:
-        raise ValueError(f"{X.shape[1]} columns, but {n_columns} in the model: give the same columns in the same order")
+        standardized = (filled / 2 - self.mean / 2) / (self.scale / 2)  # a difference of huge numbers may overflow
+        return np.where(missing[:, None], np.nan, standardized)

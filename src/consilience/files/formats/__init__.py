@@ -1,40 +1,30 @@
-"""Readers of file formats, chosen by the suffix of the file name."""
+"""Readers of file formats, chosen by the suffix of the file name. docs/add-a-file-format.md says how to add one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from .annotated import read_h5ad, read_h5mu
-from .arrays import read_npy, read_npz
-from .cells import format_cell, is_missing, is_number
-from .delimited import read_delimited
-from .inputs import InputFile, InputFiles, parse_path
-from .jsonl import read_jsonl
-from .market import read_market, read_svmlight
-from .parquet import read_parquet
-from .source import FileCollection, FileContent, FileMatrix, FileTable
+from . import annotated, arrays, delimited, jsonl, market, parquet
+from .base import (
+    FORMATS,
+    FileCollection,
+    FileContent,
+    FileFormat,
+    FileMatrix,
+    FileTable,
+    InputFile,
+    TableOptions,
+    register_format,
+)
+from .columns import build_column, format_cell, is_missing, is_number
+from .inputs import InputFiles, parse_path
+from .text import open_text, read_lines
 
-TABLES: dict[str, Callable[..., FileTable]] = {
-    ".csv": read_delimited,
-    ".tsv": read_delimited,
-    ".txt": read_delimited,
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
-}
-MATRICES: dict[str, Callable[[InputFile], Any]] = {
-    ".npy": read_npy,
-    ".npz": read_npz,
-    ".mtx": read_market,
-    ".svm": read_svmlight,
-    ".svmlight": read_svmlight,
-    ".libsvm": read_svmlight,
-    ".h5ad": read_h5ad,
-    ".h5mu": read_h5mu,
-}
+for _format in (
+    *(delimited.FORMAT, jsonl.FORMAT, parquet.FORMAT),
+    *(arrays.NPY, arrays.NPZ, market.MATRIX_MARKET, market.SVMLIGHT, annotated.H5AD, annotated.H5MU),
+):
+    register_format(_format)
 
 
 def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
@@ -45,39 +35,43 @@ def read_file(path: Path, as_text: frozenset[str] = frozenset(), delimiter: str 
 
 def read_input(file: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileContent:
     """Read a file that `InputFiles` has located, such as a pipe that is read more than once."""
-    suffix = _find_format(file)
-    if suffix in TABLES:
-        return TABLES[suffix](file, as_text, delimiter)
-    return MATRICES[suffix](file)
+    file_format = _find_format(file)
+    return file_format.read(file, TableOptions(as_text, delimiter)) if file_format.is_table else file_format.read(file)
 
 
 def is_table(path: Path, inputs: InputFiles) -> bool:
     """Whether the file has named columns."""
-    return _find_format(inputs.locate(path)) in TABLES
+    return _find_format(inputs.locate(path)).is_table
 
 
-def _find_format(file: InputFile) -> str:
-    """Return the suffix that tells the format; refuse an empty file and an unknown suffix."""
+def _find_format(file: InputFile) -> FileFormat:
+    """Return the format that the suffix names; refuse an empty file and an unknown suffix."""
     if not file.n_bytes:
         raise ValueError(f"{file} is empty")
-    if file.suffix not in TABLES and file.suffix not in MATRICES:
-        suffixes = ", ".join([*TABLES, *MATRICES])
-        raise ValueError(f"{file}: files are known by their ending, which must be one of {suffixes}")
-    return file.suffix
+    if file.suffix not in FORMATS:
+        raise ValueError(f"{file}: the file type is taken from the suffix, which must be one of {', '.join(FORMATS)}")
+    return FORMATS[file.suffix]
 
 
 __all__ = [
+    "FORMATS",
     "FileCollection",
     "FileContent",
+    "FileFormat",
     "FileMatrix",
     "FileTable",
     "InputFile",
     "InputFiles",
+    "TableOptions",
+    "build_column",
     "format_cell",
     "is_missing",
     "is_number",
     "is_table",
+    "open_text",
     "parse_path",
     "read_file",
     "read_input",
+    "read_lines",
+    "register_format",
 ]

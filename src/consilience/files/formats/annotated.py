@@ -18,8 +18,8 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from .inputs import InputFile
-from .source import FileCollection, FileMatrix
+from .base import FileCollection, FileFormat, FileMatrix, InputFile
+from .columns import to_objects
 
 PIPE_BYTES = 2**20  # the most that Linux allows every user
 CHILD = Path(__file__).with_name("hdf5_child.py")
@@ -28,22 +28,22 @@ BYTES_PER_SECOND = 10**6  # slowest reading that is allowed; undamaged files are
 
 
 def read_h5mu(path: InputFile) -> FileCollection:
-    """Read each modality as a block; the columns of `obs` describe all cells."""
-    collection = _read(path, "mudata")
-    if not collection.blocks:
+    """Read each modality as a matrix; the columns of `obs` describe all cells."""
+    collection = _read_in_child(path, "mudata")
+    if not collection.matrices:
         raise ValueError(f"{path} holds no modalities")
     return collection
 
 
 def read_h5ad(path: InputFile) -> FileCollection:
-    """Read X and each entry of obsm as a block."""
-    collection = _read(path, "anndata")
-    if not collection.blocks:
+    """Read X and each entry of obsm as a matrix."""
+    collection = _read_in_child(path, "anndata")
+    if not collection.matrices:
         raise ValueError(f"{path} holds neither X nor entries in obsm")
     return collection
 
 
-def _read(path: InputFile, package: str) -> FileCollection:
+def _read_in_child(path: InputFile, package: str) -> FileCollection:
     """Let a child process read the file, and take over the arrays that it sends through a pipe."""
     seconds = START_SECONDS + path.n_bytes // BYTES_PER_SECOND
     job = {
@@ -63,7 +63,7 @@ def _read(path: InputFile, package: str) -> FileCollection:
         try:
             header = json.loads(_receive(child.stdout, int.from_bytes(_receive(child.stdout, 8), "little")))
             if "error" not in header:
-                return _build_collection(path, header, child.stdout)
+                return _build_collection(header, child.stdout)
         except EOFError:
             code = child.wait()
             if -code in (signal.SIGINT, signal.SIGTERM):  # the signal was meant for this process too
@@ -72,7 +72,7 @@ def _read(path: InputFile, package: str) -> FileCollection:
         finally:
             child.kill()
     if header["error"] == "import":
-        raise ImportError(f"{path}: such files need {package}: pip install 'consilience[mudata]'")
+        raise ImportError(f"{path}: these files need {package}: pip install 'consilience[mudata]'")
     if header["error"] == "memory":
         raise MemoryError(f"{path} does not fit into memory, or is damaged")
     raise ValueError(f"{path} cannot be read as {path.suffix}: {header['message']}")
@@ -99,19 +99,19 @@ def _explain_end(code: int, seconds: int) -> str:
     return f"the reader crashed ({name}): it is probably damaged"
 
 
-def _build_collection(path: InputFile, header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
-    ids = _as_objects(header["ids"])
-    blocks = {}
+def _build_collection(header: dict[str, Any], stream: IO[bytes]) -> FileCollection:
+    ids = to_objects(header["ids"])
+    matrices = {}
     for name, block in header["blocks"].items():
         parts = [_receive_array(stream, dtype, tuple(shape)) for dtype, shape in block["parts"]]
         if block["sparse_shape"] is None:
             values: Any = parts[0]
         else:
             values = sp.csr_array(tuple(parts), shape=tuple(block["sparse_shape"]))
-        block_ids = _as_objects(block["ids"]) if "ids" in block else ids
-        features = _as_objects(block["features"]) if "features" in block else None
-        blocks[name] = FileMatrix(path, values, block_ids, features)
-    return FileCollection(path, blocks, {name: _as_objects(column) for name, column in header["columns"].items()}, ids)
+        block_ids = to_objects(block["ids"]) if "ids" in block else ids
+        features = to_objects(block["features"]) if "features" in block else None
+        matrices[name] = FileMatrix(values, block_ids, features, is_expression=features is not None)
+    return FileCollection(matrices, {name: to_objects(column) for name, column in header["columns"].items()}, ids)
 
 
 def _receive_array(stream: IO[bytes], dtype: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -136,7 +136,5 @@ def _fill(stream: IO[bytes], buffer: memoryview) -> None:
         start += n_bytes
 
 
-def _as_objects(values: list[Any]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+H5AD = FileFormat((".h5ad",), read_h5ad, detect=lambda start: start.startswith(b"\x89HDF"))
+H5MU = FileFormat((".h5mu",), read_h5mu, detect=lambda start: start.startswith(b"MuData"))  # before the HDF5 signature

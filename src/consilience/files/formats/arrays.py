@@ -1,4 +1,4 @@
-"""Matrices in numpy's own files: dense, or sparse as scipy writes them."""
+"""Matrices in numpy's files: dense, or sparse as scipy saves them."""
 
 from __future__ import annotations
 
@@ -7,85 +7,83 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .cells import format_cell
-from .inputs import InputFile
+from .base import FileFormat, FileMatrix, InputFile
+from .columns import format_cell, to_objects
 from .plausible import check_sparse_shape
-from .source import FileMatrix
-
-NAMES = ("ids", "features")
 
 
 def read_npy(path: InputFile) -> FileMatrix:
-    """One array; never one of Python objects, which could run code."""
-    held = _loaded(path)
-    if isinstance(held, dict):
+    """Read one array; never one of Python objects, which could run code."""
+    content = _load(path)
+    if isinstance(content, dict):
         raise ValueError(f"{path} holds several arrays: let its name end in .npz")
-    return FileMatrix(path, held)
+    return FileMatrix(content)
 
 
 def read_npz(path: InputFile) -> FileMatrix:
-    """A scipy sparse matrix, or one array; `ids` and `features` beside it name the rows and columns."""
-    arrays = _loaded(path)
+    """Read a scipy sparse matrix or one array; `ids` and `features` beside it name the rows and columns."""
+    arrays = _load(path)
     if not isinstance(arrays, dict):
-        raise ValueError(f"{path} is no .npz file but a single array: let its name end in .npy")
-    ids, features = (arrays.pop(name, None) for name in NAMES)
+        raise ValueError(f"{path} is not an .npz file but a single array: let its name end in .npy")
+    ids, features = (_to_texts(arrays.pop(name, None)) for name in ("ids", "features"))
     if "data" in arrays and "shape" in arrays:
-        values = _sparse(path, arrays)
-    elif len(arrays) == 1:
-        values = next(iter(arrays.values()))
-    else:
+        return FileMatrix(_build_sparse(path, arrays), ids, features)
+    if len(arrays) != 1:
         raise ValueError(
-            f"{path} holds {len(arrays)} arrays ({', '.join(arrays)}): save one matrix a file, with 'ids' and "
+            f"{path} holds {len(arrays)} arrays ({', '.join(arrays)}): save one matrix per file, with 'ids' and "
             "'features' beside it if you like, or a sparse one by scipy.sparse.save_npz"
         )
-    return FileMatrix(path, values, _texts(ids), _texts(features))
+    return FileMatrix(next(iter(arrays.values())), ids, features)
 
 
-def _loaded(path: InputFile) -> Any:
-    """An array, or all arrays of an archive by name."""
+def _load(path: InputFile) -> Any:
+    """Load an array, or all arrays of an archive by name."""
     with path.open() as file:
         try:
             content = np.load(file, allow_pickle=False)
             if not hasattr(content, "files"):
                 return content
             arrays = {name: content[name] for name in content.files}
-            wrong = next((name for name, array in arrays.items() if not isinstance(array, np.ndarray)), None)
+            wrong = next((name for name, array in arrays.items() if not hasattr(array, "dtype")), None)
             if wrong is not None:
                 raise ValueError(f"its member {wrong!r} is not an array")
             return arrays
         except MemoryError as error:
             raise ValueError(f"{path} does not fit into memory, or is damaged") from error
-        except Exception as error:  # zip, zlib, tokenize and numpy each have their own
-            raise ValueError(_refusal(path, error)) from error
+        except Exception as error:  # zip, zlib, tokenize and numpy each raise their own
+            if "pickle" in str(error).lower():
+                raise ValueError(
+                    f"{path} holds Python objects, or is not a numpy file: only numbers are read. Save it with "
+                    "numpy.save"
+                ) from error
+            raise ValueError(f"{path} cannot be read as a numpy file: {error}") from error
 
 
-def _refusal(path: InputFile, error: Exception) -> str:
-    if "pickle" in str(error).lower():
-        return f"{path} holds Python objects, or is no numpy file: only numbers are read. Save it with numpy.save"
-    return f"{path} cannot be read as a numpy file: {error}"
-
-
-def _sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_array:
+def _build_sparse(path: InputFile, arrays: dict[str, np.ndarray]) -> sp.csr_array:
     """Build the matrix that scipy.sparse.save_npz has written."""
     n_bytes = sum(array.nbytes for array in arrays.values())
     try:
-        kind = format_cell(np.asarray(arrays.get("format", "csr")).item())
+        layout = format_cell(np.asarray(arrays.get("format", "csr")).item())
         shape = tuple(int(n) for n in np.ravel(arrays["shape"]))
         if len(shape) == 2:
             check_sparse_shape(path, *shape, n_bytes)
-        if kind == "coo":
+        if layout == "coo":
             matrix: Any = sp.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
-        elif kind == "dia":
+        elif layout == "dia":
             matrix = sp.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
         else:
-            matrix = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](
+            matrix = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[layout](
                 (arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape
             )
             matrix.check_format(full_check=True)
         return sp.csr_array(matrix)
     except (KeyError, ValueError, IndexError, TypeError, OverflowError) as error:
-        raise ValueError(f"{path} is no sound sparse matrix: {error}") from error
+        raise ValueError(f"{path} is not a valid sparse matrix: {error}") from error
 
 
-def _texts(names: np.ndarray | None) -> np.ndarray | None:
-    return None if names is None else np.array([format_cell(name) for name in names.ravel().tolist()], dtype=object)
+def _to_texts(names: np.ndarray | None) -> np.ndarray | None:
+    return None if names is None else to_objects([format_cell(name) for name in names.ravel().tolist()])
+
+
+NPY = FileFormat((".npy",), read_npy, detect=lambda start: start.startswith(b"\x93NUMPY"))
+NPZ = FileFormat((".npz",), read_npz, detect=lambda start: start.startswith(b"PK\x03\x04"))

@@ -1,123 +1,116 @@
-"""Comma-separated values and their relatives."""
+"""Tables with delimiters: CSV, TSV and the like."""
 
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import IO
 
 import numpy as np
 
-from .cells import is_missing, is_number
-from .inputs import InputFile
-from .source import FileTable
+from .base import FileFormat, FileTable, InputFile, TableOptions
+from .columns import check_unique_columns, is_missing, is_number, to_objects
 from .text import MAX_LINE_LENGTH, open_text, read_lines
 
 DELIMITERS = (",", "\t", ";", "|")
 ROWS_AT_A_TIME = 5000
 
 
-def read_delimited(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileTable:
-    """A table with a header; columns that hold numbers alone become numbers, but those named in `as_text` do not."""
-    words = set(as_text)
+def read_delimited(path: InputFile, options: TableOptions) -> FileTable:
+    """Read a table with a header; a column becomes numbers if all its cells are, unless it is to be read as text."""
+    text_columns = set(options.as_text)
     while True:
-        columns, failed = _pass(path, words, delimiter)
+        columns, failed = _read_once(path, text_columns, options.delimiter)
         if not failed:
-            return FileTable(path, columns)
-        words |= failed  # looked like numbers in the first rows: read the file again, these as text
+            return FileTable(columns)
+        text_columns |= failed  # these looked like numbers in the first rows: read the file again
 
 
-def _pass(path: InputFile, words: set[str], delimiter: str | None) -> tuple[dict[str, np.ndarray], set[str]]:
-    """Read the whole file once; also the columns that turned out not to be numbers after all."""
+def _read_once(
+    path: InputFile, text_columns: set[str], delimiter: str | None
+) -> tuple[dict[str, np.ndarray], set[str]]:
+    """Read the whole file; also return the columns that are no numbers after all."""
     failed: set[str] = set()
-    before = csv.field_size_limit(MAX_LINE_LENGTH)
+    previous_limit = csv.field_size_limit(MAX_LINE_LENGTH)
     try:
         with open_text(path) as text:
-            rows = _rows(path, text, delimiter)
-            header = _header(path, next(rows))
-            parts: dict[str, list[np.ndarray]] = {name: [] for name in header}
-            first = True
-            while some := list(islice(rows, ROWS_AT_A_TIME)):
-                for name, column in zip(header, zip(*some, strict=True), strict=True):
+            rows = _read_rows(path, text, delimiter)
+            header = _check_header(path, next(rows))
+            chunks: dict[str, list[np.ndarray]] = {name: [] for name in header}
+            is_first = True
+            while block := list(islice(rows, ROWS_AT_A_TIME)):
+                for name, cells in zip(header, zip(*block, strict=True), strict=True):
                     if name in failed:
                         continue
-                    numbers = None if name in words else _as_numbers(column)
-                    if numbers is None and name not in words:
-                        (words if first else failed).add(name)
-                    parts[name].append(_as_texts(column) if numbers is None else numbers)
-                first = False
+                    column = None if name in text_columns else _parse_numbers(cells)
+                    if column is None:
+                        if name not in text_columns:
+                            (text_columns if is_first else failed).add(name)
+                        column = to_objects([cell if cell.strip() else None for cell in cells])
+                    chunks[name].append(column)
+                is_first = False
     finally:
-        csv.field_size_limit(before)
-    if first:
+        csv.field_size_limit(previous_limit)
+    if is_first:
         raise ValueError(f"{path} holds a header and nothing else: no entities")
-    return {name: np.concatenate(own) for name, own in parts.items() if name not in failed}, failed
+    return {name: np.concatenate(arrays) for name, arrays in chunks.items() if name not in failed}, failed
 
 
-def _rows(path: InputFile, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:
-    """Rows of cells, all as long as the header."""
-    source = read_lines(path, text)
-    first = next((line for line in source if line.strip()), None)
+def _read_rows(path: InputFile, text: IO[str], delimiter: str | None) -> Iterator[list[str]]:
+    """Yield rows of cells, all as long as the header."""
+    lines = read_lines(path, text)
+    first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise ValueError(f"{path} is empty: it must start with a line that names the columns")
-    likely = _delimiter(path, first)
+    likely = "\t" if path.suffix == ".tsv" and "\t" in first else max(DELIMITERS, key=first.count)
     if delimiter is not None and delimiter not in first and likely in first:
-        raise ValueError(f"{path}: {_named(delimiter)} cuts nothing (--delimiter): is it {_named(likely)}?")
+        raise ValueError(
+            f"{path}: the header has no {_describe(delimiter)} (--delimiter): is the delimiter {_describe(likely)}?"
+        )
     mark = delimiter or likely
-    reader = csv.reader(chain([first], source), delimiter=mark, strict=True)
-    width, empty = 0, 0
+    reader = csv.reader(chain([first], lines), delimiter=mark, strict=True)
+    width, n_empty = 0, 0
     try:
         for row in reader:
             if not row:
-                empty += 1  # in a table of one column an empty cell, unless nothing follows
+                n_empty += 1  # in a table of one column an empty cell, unless nothing follows
                 continue
-            yield from ([""] for _ in range(empty) if width == 1)
-            width, empty = width or len(row), 0
+            yield from ([""] for _ in range(n_empty) if width == 1)
+            width, n_empty = width or len(row), 0
             if len(row) != width:
                 raise ValueError(
-                    f"{path}: line {reader.line_num} has {len(row)} cells where the header has {width}: "
-                    f"is {_named(mark)} the delimiter (--delimiter), and are cells that hold one quoted?"
+                    f"{path}: line {reader.line_num} has {len(row)} cells, but the header has {width}: is "
+                    f"{_describe(mark)} the delimiter (--delimiter), and are cells that contain one quoted?"
                 )
             yield row
     except csv.Error as error:
-        what = "a quote is never closed" if "unexpected end" in str(error) else str(error)
-        raise ValueError(f"{path}: line {reader.line_num} cannot be read as a table: {what}") from error
+        reason = "a quote is never closed" if "unexpected end" in str(error) else str(error)
+        raise ValueError(f"{path}: line {reader.line_num} cannot be read as a table: {reason}") from error
 
 
-def _delimiter(path: InputFile, header: str) -> str:
-    """Delimiter that occurs most often in the header; in a .tsv file a tab, if it has any."""
-    if path.suffix == ".tsv" and "\t" in header:
-        return "\t"
-    return max(DELIMITERS, key=header.count)
+def _describe(mark: str) -> str:
+    return "tab" if mark == "\t" else repr(mark)
 
 
-def _named(mark: str) -> str:
-    return "a tab" if mark == "\t" else repr(mark)
-
-
-def _header(path: InputFile, names: list[str]) -> list[str]:
+def _check_header(path: InputFile, names: list[str]) -> list[str]:
+    """Refuse a header of numbers or with a repeated name; number the columns that have no name."""
     if all(is_number(word) for name in names for word in name.split() or [""]):
         raise ValueError(f"{path}: the first line holds numbers, not the names of the columns: add a header")
     names = [name.strip() or f"column {i + 1}" for i, name in enumerate(names)]
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise ValueError(f"{path} has two columns called {name!r}: rename one")
+    check_unique_columns(path, names)
     return names
 
 
-def _as_numbers(column: tuple[str, ...]) -> np.ndarray | None:
-    """Numbers with NaN for empty cells, or None if some cell holds something else."""
+def _parse_numbers(cells: tuple[str, ...]) -> np.ndarray | None:
+    """Parse numbers, with NaN for empty cells; return None if a cell holds something else."""
     try:
-        return None if "_" in "".join(column) else np.array(column, dtype=np.float64)
+        return None if "_" in "".join(cells) else np.array(cells, dtype=np.float64)
     except ValueError:
         pass
-    if all(is_missing(cell) or is_number(cell) for cell in column):
-        return np.array([np.nan if is_missing(cell) else float(cell) for cell in column])
+    if all(is_missing(cell) or is_number(cell) for cell in cells):
+        return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
     return None
 
 
-def _as_texts(column: tuple[str, ...]) -> np.ndarray:
-    texts = np.empty(len(column), dtype=object)
-    texts[:] = [cell if cell.strip() else None for cell in column]
-    return texts
+FORMAT = FileFormat((".csv", ".tsv", ".txt"), read_delimited, is_table=True)

@@ -20,7 +20,7 @@ ALWAYS_ALLOWED = 2**28  # bytes per data set that a file of any length may annou
 BASE_MEMORY = 4 * 2**30  # bytes that reading a file of any length may take
 
 
-def main() -> None:
+def run_job() -> None:
     """Read the file that the only argument describes."""
     job = json.loads(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends this process at once, even in compiled code
@@ -34,13 +34,13 @@ def main() -> None:
     warnings.simplefilter("ignore")
     arrays: list[Any] = []
     try:
-        header = read(job["path"], job["package"], arrays)
+        header = read_annotated(job["path"], job["package"], arrays)
     except Exception as error:  # HDF5, anndata and pandas raise many kinds
         lines = str(error).splitlines() or [type(error).__name__]
         kinds = {"import": ImportError, "memory": MemoryError}
         kind = next((name for name, group in kinds.items() if isinstance(error, group)), "content")
         header, arrays = {"error": kind, "message": lines[0]}, []
-    write(output, header, arrays)
+    write_result(output, header, arrays)
 
 
 def end_with_parent(parent: int) -> None:
@@ -54,7 +54,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def limit_seconds(seconds: int) -> None:
-    """Let the system end this process after some seconds of processor time, or of real time on Windows."""
+    """Let the system end this process after this processor time, or after this real time on Windows."""
     try:
         import resource
     except ImportError:
@@ -78,7 +78,7 @@ def limit_memory(n_bytes: int) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (allowed, limit))
 
 
-def read(path: str, package: str, arrays: list[Any]) -> dict[str, Any]:
+def read_annotated(path: str, package: str, arrays: list[Any]) -> dict[str, Any]:
     """Read the file; append its arrays to `arrays` and return the header."""
     import numpy as np
     import scipy.sparse as sp
@@ -138,7 +138,7 @@ def check_sizes(path: str) -> None:
         file.visititems(check)
 
 
-def write(output: BinaryIO, header: dict[str, Any], arrays: list[Any]) -> None:
+def write_result(output: BinaryIO, header: dict[str, Any], arrays: list[Any]) -> None:
     """Write the header and the arrays."""
     text = json.dumps(header).encode()
     output.write(len(text).to_bytes(8, "little"))
@@ -149,4 +149,4 @@ def write(output: BinaryIO, header: dict[str, Any], arrays: list[Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_job()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator
 
@@ -10,28 +11,28 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from .inputs import InputFile
+from .base import FileFormat, FileMatrix, InputFile
 from .plausible import check_n_values, check_sparse_shape, max_content_bytes
-from .source import FileMatrix
 from .text import READ_ERRORS, open_text, read_lines
 
 SHAPES, FIELDS = ("coordinate", "array"), ("real", "integer", "pattern", "double", "unsigned-integer")
 SYMMETRIES = {"general": 0, "symmetric": 1, "skew-symmetric": -1}
+SVMLIGHT_LINE = re.compile(rb"[+-]?[\d.]+(e[+-]?\d+)?([ \t]+(qid|\d+):[^\s:]+)+[ \t]*(#.*)?\r?$", re.IGNORECASE)
 
 
 def read_market(path: InputFile) -> FileMatrix:
-    """Read a Matrix Market file with numpy, because scipy's reader ends the whole program on truncated files."""
+    """Read a Matrix Market file with numpy, because scipy's reader ends the program on truncated files."""
     with open_text(path) as text:
-        source = (line for line in read_lines(path, text))
-        words = next(source, "").lower().split()
+        lines = read_lines(path, text)
+        words = next(lines, "").lower().split()
         has_header = len(words) == 5 and words[0] == "%%matrixmarket" and words[1] == "matrix"
         if not (has_header and words[2] in SHAPES and words[3] in FIELDS and words[4] in SYMMETRIES):
             raise ValueError(f"{path} cannot be read as a Matrix Market file: it starts with {' '.join(words)[:60]!r}")
-        body = (line for line in source if line.strip() and not line.lstrip().startswith("%"))
+        body = (line for line in lines if line.strip() and not line.lstrip().startswith("%"))
         read = _read_coordinates if words[2] == "coordinate" else _read_dense
         try:
             sizes = [int(word) for word in next(body, "").split()]
-            return FileMatrix(path, read(path, sizes, body, words[3] == "pattern", SYMMETRIES[words[4]]))
+            return FileMatrix(read(path, sizes, body, words[3] == "pattern", SYMMETRIES[words[4]]))
         except (ValueError, IndexError, OverflowError, UserWarning) as error:
             raise ValueError(f"{path} cannot be read as a Matrix Market file: {error}") from error
 
@@ -58,7 +59,7 @@ def _read_coordinates(
 def _read_dense(path: InputFile, sizes: list[int], body: Iterator[str], pattern: bool, symmetry: int) -> np.ndarray:
     n_rows, n_columns = sizes
     if pattern or symmetry:
-        raise ValueError("of dense matrices only general ones are read")
+        raise ValueError("only general dense matrices are read, neither symmetric nor pattern matrices")
     check_n_values(path, n_rows * n_columns, 2, "numbers")
     cells = _read_numbers(body)
     if cells.size != n_rows * n_columns:
@@ -80,4 +81,13 @@ def read_svmlight(path: InputFile) -> FileMatrix:
         check_sparse_shape(path, n_rows, n_columns, max_content_bytes(path))
     except (ValueError, OverflowError, *READ_ERRORS) as error:
         raise ValueError(f"{path} cannot be read as an SVMlight file: {error}") from error
-    return FileMatrix(path, sp.csr_array(values))
+    return FileMatrix(sp.csr_array(values))
+
+
+def _is_svmlight(start: bytes) -> bool:
+    lines = [line for line in start.splitlines() if line.strip() and not line.startswith(b"#")]
+    return bool(lines) and SVMLIGHT_LINE.match(lines[0]) is not None
+
+
+MATRIX_MARKET = FileFormat((".mtx",), read_market, detect=lambda start: start.startswith(b"%%MatrixMarket"))
+SVMLIGHT = FileFormat((".svm", ".svmlight", ".libsvm"), read_svmlight, detect=_is_svmlight)

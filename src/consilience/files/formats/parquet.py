@@ -1,4 +1,4 @@
-"""Parquet, by polars."""
+"""Tables in Parquet files."""
 
 from __future__ import annotations
 
@@ -6,35 +6,37 @@ from typing import Any
 
 import numpy as np
 
-from .cells import format_cell
-from .inputs import InputFile
-from .source import FileTable
-from .values import build_column
+from ...rows.parquet import ParquetFile, is_number_type, to_numbers
+from .base import FileFormat, FileTable, InputFile, TableOptions
+from .columns import build_column, check_unique_columns, format_cell
 
 
-def read_parquet(path: InputFile, as_text: frozenset[str] = frozenset(), delimiter: str | None = None) -> FileTable:  # noqa: ARG001
-    """Columns as they are typed in the file."""
-    try:
-        import polars as pl
-    except ImportError as error:
-        raise ImportError(f"{path}: Parquet files need polars: pip install 'consilience[frames]'") from error
-    try:
-        frame = pl.read_parquet(path.location, glob=False)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # polars panics at damaged files, which is no Exception
-        what = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"{path} cannot be read as a Parquet file: {what}") from error
-    if not frame.height:
+def read_parquet(path: InputFile, options: TableOptions) -> FileTable:
+    """Read columns by their types in the file."""
+    table = ParquetFile(path.location, str(path)).read_table()
+    check_unique_columns(path, table.column_names)
+    if not table.num_rows:
         raise ValueError(f"{path} holds no rows: no entities")
-    return FileTable(path, {name: _column(frame[name], name in as_text) for name in frame.columns})
+    return FileTable({name: _convert(table[name], name in options.as_text) for name in table.column_names})
 
 
-def _column(series: Any, as_text: bool) -> np.ndarray:
-    kind = series.dtype
-    if (kind.is_numeric() or str(kind) == "Boolean") and not as_text:
-        return series.cast(float, strict=False).fill_null(float("nan")).to_numpy()
-    values = [
-        value if value is None or isinstance(value, list | dict) else format_cell(value) for value in series.to_list()
-    ]
-    return build_column(values, as_text)
+def _convert(column: Any, as_text: bool) -> np.ndarray:
+    if is_number_type(column.type) and not as_text:
+        return to_numbers(column).astype(np.float64)
+    if getattr(column.type, "unit", "") == "ns":
+        column = column.cast(_use_microseconds(column.type), safe=False)  # Python's times have no nanoseconds
+    values = column.to_pylist()
+    return build_column(
+        [value if value is None or type(value) in (list, dict) else format_cell(value) for value in values], as_text
+    )
+
+
+def _use_microseconds(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    return pa.time64("us") if pa.types.is_time(kind) else pa.duration("us")
+
+
+FORMAT = FileFormat((".parquet", ".pq"), read_parquet, is_table=True, detect=lambda start: start.startswith(b"PAR1"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .inputs import InputFile
+from .base import InputFile
 
 # Sizes of a sparse matrix that a file of any length may announce. Hashed features have many empty columns.
 ALWAYS_ALLOWED = {"rows": 2**22, "columns": 2**25}

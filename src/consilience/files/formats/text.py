@@ -1,4 +1,4 @@
-"""Lines of a text file that need not be one: what is binary, broken or endless is refused, by name."""
+"""Lines of text files; binary, damaged and endless files are refused with their names."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from .inputs import InputFile
+from .base import InputFile
 
-MAX_LINE_LENGTH = 64 * 2**20  # characters in a line; more is a file without line ends
-READ_ERRORS = (EOFError, OSError, zlib.error)  # what a compressed file that is cut or damaged raises
+MAX_LINE_LENGTH = 64 * 2**20  # characters; a longer line means a file without line ends
+READ_ERRORS = (EOFError, OSError, zlib.error)  # raised by truncated and damaged compressed files
 FOREIGN_SIGNATURES = {
     b"PK\x03\x04": "a zip archive (an .xlsx or .npz file?)",
     b"\x1f\x8b": "compressed by gzip: let its name end in .gz",
@@ -34,30 +34,30 @@ def open_text(path: InputFile) -> Iterator[IO[str]]:
         except gzip.BadGzipFile as error:
             raise ValueError(f"{path} ends in .gz but is not compressed by gzip: rename it") from error
         except READ_ERRORS as error:
-            raise ValueError(f"{path} breaks off or is damaged: {error}") from error
+            raise ValueError(f"{path} is truncated or damaged: {error}") from error
         _check_text(path, start)
         with io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as text:
             yield text
 
 
 def _check_text(path: InputFile, start: bytes) -> None:
-    known = next((what for signature, what in FOREIGN_SIGNATURES.items() if start.startswith(signature)), None)
-    if known is not None or b"\x00" in start:
-        raise ValueError(f"{path} is not text but {known or 'binary'}")
+    foreign = next((name for signature, name in FOREIGN_SIGNATURES.items() if start.startswith(signature)), None)
+    if foreign is not None or b"\x00" in start:
+        raise ValueError(f"{path} is not text but {foreign or 'binary'}")
 
 
 def read_lines(path: InputFile, text: IO[str]) -> Iterator[str]:
-    """One line after the other, never more than a line can be; bytes that are no UTF-8 are told of by their line."""
+    """Yield the lines; refuse a line that is too long, and name the line of bytes that are not UTF-8."""
     number = 0
     while True:
         number += 1
         try:
             line = text.readline(MAX_LINE_LENGTH)
-        except UnicodeDecodeError as error:  # text is decoded some way ahead
-            line_of_it = number + error.object[: error.start].count(b"\n")
-            raise ValueError(f"{path} is not UTF-8 near line {line_of_it}: save it as UTF-8") from error
+        except UnicodeDecodeError as error:  # text is decoded ahead of the line that is read
+            bad_line = number + error.object[: error.start].count(b"\n")
+            raise ValueError(f"{path} is not UTF-8 near line {bad_line}: save it as UTF-8") from error
         except READ_ERRORS as error:
-            raise ValueError(f"{path} breaks off or is damaged near line {number}: {error}") from error
+            raise ValueError(f"{path} is truncated or damaged near line {number}: {error}") from error
         if not line:
             return
         if len(line) == MAX_LINE_LENGTH and not line.endswith("\n"):

@@ -1,0 +1,102 @@
+"""Cells and columns: numbers, texts, vectors and bags of terms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .base import InputFile
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+NUMBER_TYPES = {bool, int, float}
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell among numbers says that there is none."""
+    return text.strip().lower() in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a number as people write it; Python would also accept 1_2."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def format_cell(value: Any) -> str:
+    """Format a value as a table would: 1.0 becomes 1, and no digit is lost."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def build_column(values: list[Any], as_text: bool) -> np.ndarray:
+    """Build a column from values as JSON has them: numbers, vectors, bags of terms, or texts.
+
+    Blank strings are missing values, and so are strings such as "NA" among values of another type.
+    """
+    values = [None if isinstance(value, str) and not value.strip() else value for value in values]
+    types = {type(value) for value in values} - {type(None)}
+    if as_text or types <= {str}:
+        return to_objects([None if value is None else _to_text(value) for value in values])
+    if all(is_missing(value) for value in values if isinstance(value, str)):
+        values = [None if isinstance(value, str) else value for value in values]
+        types -= {str}
+    if types <= NUMBER_TYPES:
+        return np.array([_to_float(value) for value in values])
+    if types == {list}:
+        elements = {type(element) for value in values if value for element in value}
+        lengths = {len(value) for value in values if value}
+        if elements <= {*NUMBER_TYPES, type(None)} and len(lengths) == 1:  # lists of several lengths are bags of codes
+            empty = [None] * lengths.pop()
+            return np.array([[_to_float(element) for element in (value or empty)] for value in values])
+    convert = _to_bag if types <= {list, dict} and all(map(_is_bag, values)) else _to_text
+    return to_objects([None if value is None else convert(value) for value in values])
+
+
+def to_objects(values: list[Any]) -> np.ndarray:
+    """Convert a list to an array of objects, whatever its elements are."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def check_unique_columns(path: InputFile, names: Iterable[str]) -> None:
+    """Refuse a table that has two columns of the same name."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{path} has two columns called {name!r}: rename one")
+        seen.add(name)
+
+
+def _to_float(value: Any) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def _to_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if type(value) in (list, dict, bool) else format_cell(value)
+
+
+def _is_bag(value: Any) -> bool:
+    """Whether a value is missing, a list of terms, or a mapping of terms to counts."""
+    return type(value) is not dict or {type(count) for count in value.values()} <= NUMBER_TYPES
+
+
+def _to_bag(value: Any) -> dict[str, float]:
+    if type(value) is dict:
+        return {str(term): _to_float(count) for term, count in value.items()}
+    bag: dict[str, float] = {}
+    for term in map(_to_text, value):
+        bag[term] = bag.get(term, 0.0) + 1.0
+    return bag
