@@ -198,7 +198,7 @@ def kind_without_a_name(folder):
 
 def negative_counts(folder):
     np.save(folder / "x.npy", np.array([[1, -2], [3, 4], [5, 6]]))
-    return ["--view", folder / "x.npy", "--kind", "x=counts"], "view 'x' has -2 which is not a count"
+    return ["--view", folder / "x.npy", "--kind", "x=counts"], "view 'x' holds -2, which is not a count"
 
 
 def similarities_that_are_no_square(folder):
