@@ -48,7 +48,7 @@ def header_alone(folder):
 
 def wrong_delimiter(folder):
     file = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
-    return ["--view", file, "--delimiter", ";", "--id", "id"], "x.csv: the header has no ';' (--delimiter): is the delimiter ','?"
+    return ["--view", file, "--delimiter", ";", "--id", "id"], "x.csv: the header has no ';' (--delimiter): is the delimiter"
 
 
 def delimiter_of_two(folder):
@@ -172,7 +172,7 @@ def classes_among_several(folder):
 def formula_among_numbers(folder):
     rows = [(own, "=A1+1" if own == "e07" else i, i % 3) for i, own in enumerate(IDS)]
     file = frame(folder, "x.csv", ["id", "p", "q"], rows)
-    return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export the file"
+    return ["--view", file], "column 'p' holds numbers, but '=A1+1' in row 8 (1 in all). It is a formula: export"
 
 
 def mixed_columns(folder):

@@ -147,7 +147,7 @@ def test_objects_are_refused_and_never_unpickled(tmp_path, where):
         np.savez(path, X=DENSE, ids=objects)
     else:
         path.write_bytes(pickle.dumps(Trap(trap)))
-    with pytest.raises(ValueError, match=rf"{where} holds Python objects, or is not a numpy file: only numbers are read"):
+    with pytest.raises(ValueError, match=rf"{where} holds Python objects, or is not a numpy file: only numbers"):
         read_file(path)
     assert not trap.exists()
 
