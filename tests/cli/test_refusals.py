@@ -48,7 +48,7 @@ def header_alone(folder):
 
 def wrong_delimiter(folder):
     file = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
-    return ["--view", file, "--delimiter", ";", "--id", "id"], "x.csv: the header has no ';' (--delimiter): is the delimiter"
+    return ["--view", file, "--delimiter", ";", "--id", "id"], "x.csv: the header has no ';' (--delimiter): is"
 
 
 def delimiter_of_two(folder):
@@ -274,7 +274,7 @@ def test_a_delimiter_that_cuts_nothing_is_refused(tmp_path):
 
 def test_a_line_without_end(tmp_path, monkeypatch):
     for module in ("text", "delimited"):
-        monkeypatch.setattr(f"consilience.files.formats.{module}.LONGEST", 2000)
+        monkeypatch.setattr(f"consilience.files.formats.{module}.MAX_LINE_LENGTH", 2000)
     for name in ("x.csv", "y.jsonl"):
         (tmp_path / name).write_text("id,p\n" if name == "x.csv" else "")
         with (tmp_path / name).open("a") as file:

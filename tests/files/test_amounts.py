@@ -125,7 +125,7 @@ def test_amounts_stay_text_if_the_user_says_so(put, content):
 
 
 def test_a_few_other_cells_among_amounts_are_refused(put, content):
-    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 in all\): correct or empty these cells, or declare"
+    told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 in all\): correct or empty these cells"
     with pytest.raises(ValueError, match=told):
         content(write_prices(put, [f"${i}" for i in range(30)] + ["call us"]))
 
