@@ -331,9 +331,7 @@ def test_a_file_of_several_columns_is_no_label(plain, read, put):
 
 
 def test_labels_that_are_nowhere_are_told_of(plain, read):
-    with pytest.raises(
-        ValueError, match=r"no file has a column 'truth' \(--labels\): name an existing one, or FILE:"
-    ):
+    with pytest.raises(ValueError, match=r"no file has a column 'truth' \(--labels\): name an existing one, or FILE:"):
         read(plain, labels="truth")
 
 
