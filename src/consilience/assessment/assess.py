@@ -27,6 +27,7 @@ from ..methods.common.halves import (
     HalfFit,
     ModelData,
     check_entities_per_cluster,
+    check_fitted_entities,
     clone_quietly,
     digest_rows,
     group_identical,
@@ -283,10 +284,7 @@ def read_views(estimator: Any, X: Any) -> Views:
 
 def count_clusters(labels: np.ndarray, n_entities: int) -> int:
     """Return the number of clusters; refuse data of other entities, and clusters that halves could not show."""
-    if len(labels) != n_entities:
-        raise ValueError(
-            f"X has {n_entities:,} entities, but the model was fitted to {len(labels):,}: give the data of the fit"
-        )
+    check_fitted_entities(labels, n_entities)
     n_clusters = int(labels.max()) + 1
     if n_clusters < 2:
         raise ValueError("the model has a single cluster, of which nothing can be assessed: fit at least 2 clusters")

@@ -32,7 +32,6 @@ from ..common.input_checks import (
 from ..common.membership import (
     LEAST_DEVIATION,
     LEAST_RATIO,
-    OUTLIERS,
     ClusterScores,
     MembershipMixin,
     Misfit,
@@ -42,7 +41,7 @@ from ..common.membership import (
 from ..common.progress import progress
 from ..common.run import Attempt, Run, choose_best_attempt, run
 from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns, select_rows
-from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
+from ..common.validation import OUTLIERS, RANDOM_STATE, Interval, StrOptions, check_parameters
 from . import (
     Ensemble,
     Round,

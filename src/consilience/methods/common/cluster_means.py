@@ -1,4 +1,4 @@
-"""How far entities are from the means of their clusters in each view."""
+"""Distances of entities from the means of their clusters in each view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...data import Views
 from .input_checks import plan_blocks, validate_blocks
 from .membership import LEAST_RATIO, measure_spreads
 
-ROWS_AT_A_TIME = 4_096  # of dense rows that are compared with means
+ROWS_AT_A_TIME = 4_096  # dense rows that are compared with means
 
 
 @save_as("cluster-means")
@@ -94,7 +94,7 @@ def leave_out(distances: np.ndarray, labels: np.ndarray, has_view: np.ndarray) -
 
 
 def read_rows(X: Array) -> Iterator[tuple[slice, Any]]:
-    """Yield some rows at a time, sparse ones scaled to unit length."""
+    """Yield blocks of rows with their positions; sparse rows are scaled to unit length."""
     for large in plan_blocks(X):
         block = to_host(X[large, ...])
         if is_sparse(X):

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class HalfFit:
-    """The labels that a fit to one half gives its entities, and those that it predicts for the other half."""
+    """The labels of a fit to one half of the entities, and its predictions for the other half."""
 
     rows: np.ndarray  # entities of the fit
     others: np.ndarray  # entities that it has not seen
@@ -37,7 +37,7 @@ class HalfFit:
 
 @dataclass(frozen=True, eq=False)
 class ModelData:
-    """The data of a model, of which entities can be taken."""
+    """The data that a model is fitted to, of which entities can be taken."""
 
     X: Any  # Views, or an array that the model divides into views itself
     constraints: Any = None  # Constraints by position, or a mapping of these by view
@@ -66,7 +66,7 @@ class ModelData:
 
 
 def restrict_constraints(constraints: Any, rows: np.ndarray) -> Any:
-    """Return the constraints between some entities, which are numbered anew."""
+    """Return the constraints between the entities at `rows`, with new positions."""
     if isinstance(constraints, Mapping):
         return {name: restrict_constraints(links, rows) for name, links in constraints.items()}
     numbers = np.column_stack([rows, np.arange(len(rows))])
@@ -97,8 +97,16 @@ def reset_start(model: Any) -> Any:
     return fresh.set_params(**defaults)
 
 
+def check_fitted_entities(labels: np.ndarray, n_entities: int) -> None:
+    """Refuse data whose number of entities is not that of the fit."""
+    if len(labels) != n_entities:
+        raise ValueError(
+            f"X has {n_entities:,} entities, but the model was fitted to {len(labels):,}: give the data of the fit"
+        )
+
+
 def check_entities_per_cluster(n_entities: int, n_clusters: int, purpose: str) -> None:
-    """Refuse entities that are too few to fit the clusters to halves of them; `purpose` begins the remedy."""
+    """Refuse data with too few entities to fit the clusters to each half; `purpose` begins the remedy."""
     least = LEAST_PER_CLUSTER * n_clusters
     if n_entities < least:
         raise ValueError(

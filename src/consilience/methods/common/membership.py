@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,11 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import make_generator
 from ...data import Views
-from .halves import ModelData, check_entities_per_cluster, clone_quietly, match_clusters, reset_start, try_divisions
+from .docs import share_docs
+from .halves import (
+    ModelData,
+    check_entities_per_cluster,
+    check_fitted_entities,
+    clone_quietly,
+    match_clusters,
+    reset_start,
+    try_divisions,
+)
 from .input_checks import check_new_views
-from .validation import RANDOM_STATE, Interval, StrOptions, validate_params
+from .validation import RANDOM_STATE, Interval, validate_params
 
-OUTLIERS = [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None]  # what the parameter takes
 TEMPERATURE_RANGE = 100.0  # a calibrated temperature is at most this many times the reference, or smaller
 FAR = 3.5  # robust standard deviations beyond which an entity counts as an outlier
 UPPER = 0.85  # quantile whose distance from the median measures the spread of the poorly predicted half
@@ -38,7 +46,7 @@ class ClusterScores:
     """How well each cluster suits entities, in units that do not depend on the data's."""
 
     scores: np.ndarray  # (n, k), 0 for the best cluster of each row, below 0 for others
-    labels: np.ndarray  # (n,), what `predict` says
+    labels: np.ndarray  # (n,), what `predict` returns
     is_known: np.ndarray  # (n,), whether the entity has a view
     shares: np.ndarray | None = None  # (k,), the probabilities of an entity that has no view, if not all alike
 
@@ -54,13 +62,14 @@ class Misfit:
 
 @dataclass(frozen=True, eq=False)
 class UnseenScores:
-    """What two fits to halves say of the entities that they have not seen."""
+    """Scores by two fits to halves of the entities that these have not seen."""
 
     scores: np.ndarray  # (n, k), of the clusters, in the numbering of the model
     targets: np.ndarray  # (n,), the labels of the model
-    misfit: np.ndarray  # (m,), how poorly clusters predict the entities, outliers included; none if it is not measured
+    misfit: np.ndarray  # (m,), how poorly clusters predict the entities, outliers included; empty if not measured
 
 
+@share_docs
 class MembershipMixin:
     """Adds `predict_proba` and `calibrate` to an estimator that can score clusters."""
 
@@ -76,30 +85,24 @@ class MembershipMixin:
         return tags
 
     def _reset_probabilities(self) -> None:
-        """Forget a calibration for other data."""
+        """Set the probabilities of a model that is not calibrated."""
         self.temperature_ = self._reference_temperature
         self._pseudo_share = 0.0
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each cluster for each entity.
 
-        It is the probability that a model that was fitted to other entities of the same kind puts the entity into this
-        cluster, after `calibrate`; before, a guess with the temperature that suits typical data. It is not the
-        probability that the cluster is right: a wrong division that every fit repeats has high probabilities.
+        After `calibrate` it is the probability that a model fitted to other entities of the same kind puts the entity
+        into this cluster; before, a guess with the temperature that suits typical data. It is not the probability that
+        the cluster is right: a wrong division that every fit repeats has high probabilities.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
-        Returns
-        -------
-        ndarray of shape (n_entities, n_clusters)
-            Probabilities that add up to 1 per entity. The largest is that of the cluster that `predict` chooses.
+        %(returns_probabilities)s
+            The largest is that of the cluster that `predict` chooses.
         """
         views = check_new_views(self, X)
-        temperature = getattr(self, "temperature_", self._reference_temperature)
-        return compute_probabilities(self._score_clusters(views), temperature, getattr(self, "_pseudo_share", 0.0))
+        return compute_probabilities(self._score_clusters(views), self.temperature_, self._pseudo_share)
 
     @validate_params(
         {
@@ -114,10 +117,11 @@ class MembershipMixin:
         Two clones are fitted to disjoint random halves of the entities. Each scores the half that it has not seen, its
         clusters are matched one to one with those of `labels_` by the entities that it was fitted to, and the
         temperature is the one that makes `labels_` most likely. One error is added to those that the halves make, so
-        that no probability is nearer to 1 than so many entities can show. `score_outliers` of `CoTrainedSpectral` from
-        then on compares new entities with the unseen ones. It takes about as long as one fit. `labels_` and `predict`
-        do not change. Entities labelled -1 do not count for the temperature. Constraints of the fit, and labels or
-        centers to start from, are not used.
+        that no probability is nearer to 1 than so many entities can show. From then on, `score_outliers` of
+        `CoTrainedSpectral` compares new entities with the unseen ones.
+
+        It takes about as long as one fit. `labels_` and `predict` do not change. Entities labelled -1 do not count for
+        the temperature. Constraints of the fit, and labels or centers to start from, are not used.
 
         Parameters
         ----------
@@ -133,10 +137,9 @@ class MembershipMixin:
         self
             The estimator.
         """
-        check_is_fitted(self)
         views = check_new_views(self, X)
         labels = np.asarray(self.labels_)  # type: ignore[attr-defined]
-        check_calibration(labels, len(views))
+        check_fitted_entities(labels, len(views))
         n_clusters = int(self.n_clusters)  # type: ignore[attr-defined]
         if n_clusters == 1:
             return self
@@ -148,6 +151,7 @@ class MembershipMixin:
         return self
 
 
+@share_docs
 class OutlierLabelsMixin:
     """Adds labels of outliers, `assign_outliers`, `score_outliers` and `fits_no_cluster` to an estimator.
 
@@ -194,15 +198,14 @@ class OutlierLabelsMixin:
     def _standardize(self, misfit: Misfit) -> np.ndarray:
         """Return the score of each entity: its largest quantity, in robust standard deviations from its median."""
         n_views = misfit.present.sum(axis=1)
-        single = getattr(self, "_view_scales", {})
-        names = [name for name in misfit.names if name in single]
+        names = [name for name in misfit.names if name in self._view_scales]
         present = misfit.present[:, [list(misfit.names).index(name) for name in names]]
-        usual_views = getattr(self, "_usual_views", 1)
+        usual_views = self._usual_views
         standardized = []
         for number, (values, scale) in enumerate(zip(misfit.quantities, self._misfit_scales, strict=True)):
             medians, deviations = np.full(len(values), scale[0]), np.full(len(values), scale[1])
             if names and usual_views > 1:
-                by_view = np.array([single[name][number] for name in names])
+                by_view = np.array([self._view_scales[name][number] for name in names])
                 alone = present @ np.column_stack([by_view[:, 0], by_view[:, 1] ** 2])
                 alone = alone / np.maximum(present.sum(axis=1), 1)[:, None]
                 # The variance of a mean falls with the number of views, down to what the views have in common.
@@ -222,7 +225,7 @@ class OutlierLabelsMixin:
             The estimator.
         """
         check_is_fitted(self)
-        rows, labels = getattr(self, "_unassigned", np.empty((2, 0), np.int64))
+        rows, labels = self._unassigned
         self.labels_ = np.array(self.labels_)
         self.labels_[rows] = labels
         self._unassigned = np.empty((2, 0), np.int64)
@@ -231,13 +234,10 @@ class OutlierLabelsMixin:
     def score_outliers(self, X: Any) -> np.ndarray:
         """Share of the entities of the fit that their cluster predicts at least as poorly as each of these.
 
-        Each entity of the fit is judged as if it had not taken part: its cluster is that of the other entities. What is
-        left of its part is removed by `calibrate` of `CoTrainedSpectral`, whose embedding depends on every entity.
+        Each entity of the fit is scored by the cluster of the other entities, as if it had not taken part. The
+        embedding of `CoTrainedSpectral` still depends on every entity, which `calibrate` corrects.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
         Returns
         -------
@@ -246,7 +246,6 @@ class OutlierLabelsMixin:
             cluster; `fits_no_cluster` says which.
         """
         views = check_new_views(self, X)
-        self._check_scores_outliers()
         n_smaller = np.searchsorted(self._outlier_quantiles, self._score_misfit(views), side="left")
         return 1 - n_smaller / len(self._outlier_quantiles)
 
@@ -254,19 +253,15 @@ class OutlierLabelsMixin:
     def outlier_limit_(self) -> float:
         """Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100."""
         check_is_fitted(self)
-        self._check_scores_outliers()
         return max(UNLIKE, 1 / len(self._outlier_quantiles))
 
     def fits_no_cluster(self, X: Any) -> np.ndarray:
         """Whether each entity fits no cluster: its score by `score_outliers` is below `outlier_limit_`.
 
-        The limit is 0.01, or 1 / n if the fit had n < 100 entities, of which none is a smaller share. It is about the
-        share of new entities of the same kind that are said to fit no cluster.
+        The limit is 0.01, or 1 / n if the fit had n < 100 entities, because no smaller share exists. It is about the
+        share of new entities of the same kind that fit no cluster by this rule.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
         Returns
         -------
@@ -279,15 +274,11 @@ class OutlierLabelsMixin:
         """Return the scores of entities, as `outlier_scores_` has those of the fit."""
         return self._standardize(self._measure_misfit(views))
 
-    def _check_scores_outliers(self) -> None:
-        if not hasattr(self, "_outlier_quantiles"):
-            raise ValueError("this model was saved before it could score outliers: fit it again")
-
 
 def compute_probabilities(scored: ClusterScores, temperature: float, pseudo_share: float = 0.0) -> np.ndarray:
     """Return the probability of each cluster, of which the largest is that of the chosen cluster.
 
-    The pseudo-share is divided evenly among the clusters: the probability of an entity that may be in any cluster.
+    A share of `pseudo_share` is divided evenly among the clusters.
     """
     probabilities = mix_in(softmax(scored.scores / temperature, axis=1), pseudo_share)
     if scored.shares is not None:
@@ -306,20 +297,12 @@ def score_distances(relative: np.ndarray) -> np.ndarray:
 
 
 def score_gaps(gaps: np.ndarray, limit: float) -> np.ndarray:
-    """Return scores by how much worse than the best cluster each is, 0 for the best and above `-limit` for all.
+    """Return scores by how much worse than the best cluster each is, from 0 for the best down to `-limit`.
 
-    The limit keeps single entities that are far from all others from deciding on the temperature.
+    Without the limit, single entities that are far from all others would determine the temperature.
     """
     with np.errstate(divide="ignore"):
         return -limit / (1 + limit / gaps)
-
-
-def check_calibration(labels: np.ndarray, n_entities: int) -> None:
-    """Refuse data of other entities."""
-    if len(labels) != n_entities:
-        raise ValueError(
-            f"X has {n_entities:,} entities, but the model was fitted to {len(labels):,}: give the data of the fit"
-        )
 
 
 def score_halves(
@@ -367,7 +350,7 @@ def score_half(
 
 
 def find_temperature(scores: np.ndarray, targets: np.ndarray, reference: float) -> float:
-    """Return the temperature at which the targets are most likely, near the reference if anything will do."""
+    """Return the temperature at which the targets are most likely; the reference if none is better."""
 
     def loss(log_temperature: float) -> float:
         return measure_loss(scores, targets, np.exp(log_temperature))
@@ -407,7 +390,7 @@ def choose_outliers(scores: np.ndarray, outliers: Any) -> np.ndarray:
 
 
 def measure_scale(values: np.ndarray, least: float) -> tuple[float, float]:
-    """Return the median, and a robust standard deviation of the values above it, at least `least`."""
+    """Return the median, and a robust standard deviation of the values above it that is at least `least`."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return 0.0, 1.0
@@ -428,7 +411,7 @@ def summarize(scores: np.ndarray) -> np.ndarray:
 
 
 def floor_unit(unit: float, mean_distance: float) -> float:
-    """Return the unit of distances, which is not left to rounding if all entities lie in the centres."""
+    """Return the unit of distances, at least a small part of the mean distance so that it is above rounding errors."""
     unit = max(unit, LEAST_UNIT * mean_distance)
     return unit if unit > 0 else 1.0
 

@@ -1,8 +1,8 @@
-"""Preprocessing view by view, so that it can stand in a pipeline."""
+"""Preprocessing per view, as a step of a pipeline."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -10,19 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
 from ...data import Views, reindex_rows, resolve_per_view
-from .input_checks import check_views, store_input_features
+from .docs import share_docs
+from .input_checks import check_new_views, check_views, store_input_features
 
 
 @save_as("per-view")
-class PerView(TransformerMixin, BaseEstimator):
+@share_docs
+class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Apply scikit-learn transformers to each view, fitted on the entities that have the view.
 
     Parameters
     ----------
     transformer : transformer, or mapping of view name to transformer
-        One for all views (each gets a clone of its own), or one a view; what a mapping leaves out stays as it is.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view.
+        One for all views, cloned for each, or one per view; views that a mapping leaves out stay as they are.
+    %(views)s
 
     Attributes
     ----------
@@ -38,31 +39,26 @@ class PerView(TransformerMixin, BaseEstimator):
     >>> model = make_pipeline(cs.PerView(StandardScaler()), cs.MultiViewKMeans(3, random_state=0)).fit(views[:150])
     >>> model.predict(views[150:]).shape
     (50,)
+    >>> model[0].get_feature_names_out()[:2].tolist()
+    ['view0__x0', 'view0__x1']
     """
 
     def __init__(self, transformer: Any, *, views: dict[str, Any] | None = None) -> None:
         self.transformer = transformer
         self.views = views
 
-    def fit(self, X: Any, y: Any = None) -> PerView:  # noqa: ARG002
-        """Fit each view's transformer.
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Fit the transformer of each view.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            The data.
-        y : ignored
-            Here for scikit-learn.
+        %(fit_parameters)s
 
-        Returns
-        -------
-        self
-            The fitted transformer.
+        %(returns_self)s
         """
         views = check_views(self, X, reset=True)
-        chosen = resolve_per_view("transformer", self.transformer, views.names, some=True)
+        transformers = resolve_per_view("transformer", self.transformer, views.names, some=True)
         self.transformers_ = {
-            name: clone(own).fit(views[views.present[:, views.names.index(name)]][name]) for name, own in chosen.items()
+            name: clone(transformer).fit(views[views.present[:, views.names.index(name)]][name])
+            for name, transformer in transformers.items()
         }
         store_input_features(self, X, views)
         return self
@@ -70,22 +66,52 @@ class PerView(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Views:
         """Transform each view of the entities that have it.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
         Returns
         -------
         Views
-            The same entities; a view that an entity lacked is still missing.
+            The transformed entities; a view that an entity lacked is still missing.
         """
-        check_is_fitted(self)
-        views = check_views(self, X, reset=False)
+        views = check_new_views(self, X)
         blocks = {}
         for (name, block), present in zip(views.items(), views.present.T, strict=True):
             blocks[name] = block
             if name in self.transformers_ and present.any():
-                changed = Views({name: self.transformers_[name].transform(views[present][name])})[name]
-                blocks[name] = reindex_rows(changed, np.where(present, np.cumsum(present) - 1, -1))
+                transformed = Views({name: self.transformers_[name].transform(views[present][name])})[name]
+                blocks[name] = reindex_rows(transformed, np.where(present, np.cumsum(present) - 1, -1))
         return Views(blocks, present=views.present, ids=views.ids)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of all transformed views, each after the name of its view and two underscores.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns of all views together, instead of those of the fit.
+
+        Returns
+        -------
+        ndarray of str
+            Such as ``'text__word'``; columns without names are ``x0``, ``x1`` and so on.
+        """
+        check_is_fitted(self)
+        n_features = self.view_n_features_
+        feature_names = self.view_feature_names_
+        if input_features is not None:
+            if len(input_features) != sum(n_features.values()):
+                raise ValueError(
+                    f"input_features has {len(input_features)} names for {sum(n_features.values())} columns: give one "
+                    "per column of all views"
+                )
+            stops = np.cumsum(list(n_features.values()))[:-1]
+            feature_names = dict(zip(n_features, np.split(np.asarray(input_features, object), stops), strict=True))
+        names = []
+        for view, number in n_features.items():
+            columns = feature_names[view]
+            if columns is None:
+                columns = np.array([f"x{column}" for column in range(number)], dtype=object)
+            if view in self.transformers_:
+                columns = self.transformers_[view].get_feature_names_out(columns)
+            names += [f"{view}__{column}" for column in columns]
+        return np.asarray(names, dtype=object)

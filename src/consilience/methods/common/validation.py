@@ -21,6 +21,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, va
 
 __all__ = [
     "NON_NEGATIVE",
+    "OUTLIERS",
     "POSITIVE_INTEGER",
     "RANDOM_STATE",
     "HasMethods",
@@ -35,6 +36,7 @@ __all__ = [
 POSITIVE_INTEGER = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 RANDOM_STATE = [Interval(Integral, 0, None, closed="left"), np.random.RandomState, np.random.Generator, None]
+OUTLIERS = [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None]
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [POSITIVE_INTEGER],
     "views": [dict, None],
@@ -42,7 +44,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [POSITIVE_INTEGER],
     "tol": [NON_NEGATIVE],
     "patience": [POSITIVE_INTEGER],
-    "outliers": [Interval(Real, 0, 0.5, closed="neither"), StrOptions({"auto"}), None],
+    "outliers": OUTLIERS,
     "random_state": RANDOM_STATE,
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],

@@ -32,7 +32,6 @@ from ..common.input_checks import (
     warn_if_not_converged,
 )
 from ..common.membership import (
-    OUTLIERS,
     ClusterScores,
     MembershipMixin,
     Misfit,
@@ -57,7 +56,7 @@ from ..common.stepwise import (
     remembered_centres,
     unlabelled,
 )
-from ..common.validation import RANDOM_STATE, Interval, StrOptions, check_parameters
+from ..common.validation import OUTLIERS, RANDOM_STATE, Interval, StrOptions, check_parameters
 from .algorithm import label_views, multi_view_kmeans
 from .combine import (
     collect_consensus,

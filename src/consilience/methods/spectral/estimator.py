@@ -14,9 +14,9 @@ from ...affinities import CrossOperator, Operator
 from ...arrays import Array, explain_out_of_memory, use_threads
 from ...data import Table, Views
 from ..common.cluster_means import ClusterMeans
-from ..common.membership import LEAST_DEVIATION, OUTLIERS, Misfit, OutlierLabelsMixin
+from ..common.membership import LEAST_DEVIATION, Misfit, OutlierLabelsMixin
 from ..common.progress import progress
-from ..common.validation import Interval, StrOptions
+from ..common.validation import OUTLIERS, Interval, StrOptions
 from .algorithm import Embedding, compute_alignment, first_columns, place_entities, run_co_training
 from .base import REMEDY, BaseSpectral, select_embedding_views, warn_embedding_problems
 
