@@ -1,4 +1,4 @@
-"""The papers that this library is built on: every table and figure, run again beside the numbers they published."""
+"""Reproduce the tables and figures of the papers behind this library, next to the published numbers."""
 
 from .bickel_scheffer_2004 import PAPER as BICKEL_SCHEFFER_2004
 from .bickel_scheffer_2005 import PAPER as BICKEL_SCHEFFER_2005

@@ -1,7 +1,7 @@
-"""Bickel & Scheffer 2005: mixtures of multinomials by co-EM on linked documents, and on text that is split at random.
+"""S. Bickel and T. Scheffer: Estimation of Mixture Models Using Co-EM. ECML 2005.
 
-Both figures are run again, and two things that the paper says in passing: what becomes of views that a document lacks
-(Section 5), and of the order in which the views take their steps (Section 4.3).
+Reproduces both figures (mixtures of multinomials on linked documents and on text split at random) and two remarks of
+the paper: what happens to views that a document lacks (Section 5), and the order of the steps (Section 4.3).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study
 from .engine.evidence import all_there, p_value
 from .engine.published import published
 
-N_CLUSTERS = (2, 4, 6, 8, 10, 15, 20)  # of Figure 1, whose axis is lost
-N_VIEWS = (1, 2, 3, 4, 5, 6)  # that the columns are split into, likewise
+N_CLUSTERS = (2, 4, 6, 8, 10, 15, 20)  # of Figure 1, whose axis is not known
+N_VIEWS = (1, 2, 3, 4, 5, 6)  # numbers of views that the columns are split into; the axis is not known
 ETAS = (0, 0.25, 0.5, 0.75, 0.9, 1)
 ANNEALED = (1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0)
 ROUNDS_PER_ETA = 5  # "slowly annealed": the paper does not say how slowly
-ROUNDS = (1, 2, 5, 10, 20, 50)  # after which the order of the steps is looked at
-LEVEL = 0.01  # of significance
-SLIGHT = 0.1  # bits: two curves that differ by less work "equally well"
+ROUNDS = (1, 2, 5, 10, 20, 50)  # rounds after which the orders of the steps are compared
+LEVEL = 0.01  # significance level
+SLIGHT = 0.1  # bits; curves that differ by less work "equally well"
 
 CO_EM, CONCATENATED, MERGED = "co-EM", "concat. views", "merged views"
 ENTROPY = "average entropy in bits, less is better"
@@ -48,7 +48,7 @@ LINKED = (
     {"panel": "WebKB", "data": "webkb"},
 )
 STAND_INS = (
-    {"panel": "made text (in place of Citeseer)"},
+    {"panel": "generated text (in place of Citeseer)"},
     {"panel": "word senses (in place of Cora)", "data": "word-senses"},
 )
 PLAIN = tuple({"panel": name, "data": f"cluto-{name}"} for name in CLUTO)
@@ -59,16 +59,18 @@ PLAIN_STAND_INS = (
 
 
 def em(n_clusters: int, run: int, **options: Any) -> CoEM:
-    """A mixture of multinomials from one random start; of one view it is plain EM."""
+    """Mixture of multinomials with one random start; on a single view this is plain EM."""
     return CoEM(n_clusters, **{"families": "multinomial", **one_start(run), **options})
 
 
 def linked(data: str | None, run: int) -> tuple[Views, np.ndarray]:
-    """A text view and what else a linked document has: ``anchor``, or ``inbound`` and ``outbound``. None makes some."""
+    """Load a text view with ``anchor``, or ``inbound`` and ``outbound`` links; None generates documents."""
     if data is None:
-        made, y = make_text_views(500, n_clusters=5, n_words=(500, 500, 500), missing=0.4, random_state=run)
+        generated, y = make_text_views(500, n_clusters=5, n_words=(500, 500, 500), missing=0.4, random_state=run)
         names = ("text", "inbound", "outbound")
-        return Views({new: made[old] for new, old in zip(names, made.names, strict=True)}, present=made.present), y
+        return Views(
+            {new: generated[old] for new, old in zip(names, generated.names, strict=True)}, present=generated.present
+        ), y
     if data == "word-senses":
         return linked_senses()
     views, y = dataset(data)
@@ -77,37 +79,37 @@ def linked(data: str | None, run: int) -> tuple[Views, np.ndarray]:
 
 @cache
 def linked_senses() -> tuple[Views, np.ndarray]:
-    """Definitions, and links by their direction: wider kinds are outbound, narrower ones inbound."""
+    """Load definitions and directed links: hypernyms are outbound, hyponyms inbound."""
     data, senses = dataset("word-senses"), read_word_senses()
     row = {name: i for i, name in enumerate(senses.ids)}
-    source, target = np.array([(row[one], row[other]) for one, other in senses.links]).T
+    source, target = np.array([(row[first], row[second]) for first, second in senses.links]).T
     outbound = sp.csr_array((np.ones(len(source)), (source, target)), shape=(len(row), len(row)))
     blocks = {"text": data.views["gloss"], "inbound": outbound.T.tocsr(), "outbound": outbound}
-    here = filled(blocks.values())
-    some = here.any(axis=1)
-    return Views(blocks, present=here)[some], data.target[some]
+    present = filled(blocks.values())
+    has_view = present.any(axis=1)
+    return Views(blocks, present=present)[has_view], data.target[has_view]
 
 
 def merging(views: Views) -> tuple[Views, dict[str, list[str]]]:
-    """Views ready to be added up, and which with which: all words are one bag, links to and from one graph."""
+    """Return views that can be added up, and the groups to merge: all words, or inbound and outbound links."""
     if "anchor" in views:
         return one_vocabulary(views), {"words": ["text", "anchor"]}
     return views, {"links": ["inbound", "outbound"]}
 
 
 def one_vocabulary(views: Views) -> Views:
-    """The same bags, with a column for each word of any view in all of them."""
-    own = {name: np.asarray(views.feature_names(name)) for name in views.names}
-    words = np.unique(np.concatenate(list(own.values())))
+    """Give all views the same columns, one for each word of any view."""
+    view_words = {name: np.asarray(views.feature_names(name)) for name in views.names}
+    words = np.unique(np.concatenate(list(view_words.values())))
     blocks = {}
     for name, X in views.items():
-        columns = np.searchsorted(words, own[name])
+        columns = np.searchsorted(words, view_words[name])
         blocks[name] = sp.csr_array((X.data.copy(), columns[X.indices], X.indptr), shape=(len(views), len(words)))
     return Views(blocks, present=views.present)
 
 
 def by_n_clusters(run: int, k: int, data: str | None = None) -> Iterator[Score]:
-    """Figure 1: co-EM and the two baselines of one view."""
+    """Figure 1: co-EM and the two single-view baselines."""
     views, y = linked(data, run)
     together, groups = merging(views)
     side_by_side = ConcatenatedViews(em(k, run))
@@ -128,7 +130,7 @@ def by_n_views(run: int, data: str, view: str = "text", n_views: Sequence[int] =
 
 
 def by_eta(run: int, data: str | None = None) -> Iterator[Score]:
-    """Figure 2, center: the same start for each weight of the consensus."""
+    """Figure 2, center: fixed eta, with the same start for all values."""
     views, y = linked(data, run)
     for eta in ETAS:
         model = em(len(np.unique(y)), run, eta=eta).fit(views)
@@ -136,7 +138,7 @@ def by_eta(run: int, data: str | None = None) -> Iterator[Score]:
 
 
 def annealing(run: int, data: str | None = None) -> Iterator[Score]:
-    """Figure 2, right: what is found at 1 is led to 0 step by step; at 1 and at 0 it runs until it converges."""
+    """Figure 2, right: eta is lowered from 1 to 0; at 1 and at 0 co-EM runs until convergence."""
     views, y = linked(data, run)
     k = len(np.unique(y))
     start: dict[str, Any] = {}
@@ -149,15 +151,15 @@ def annealing(run: int, data: str | None = None) -> Iterator[Score]:
 
 @dataclass(frozen=True)
 class EmptyBagsCount(Multinomial):
-    """A bag without words is there, and its posterior is the prior."""
+    """Multinomial family for which documents without words are present, with the prior as their posterior."""
 
     def informative_rows(self, X: Any) -> np.ndarray:
-        """Every row."""
+        """All rows are informative."""
         return np.ones(X.shape[0], dtype=bool)
 
 
 def with_empty_views(run: int, data: str | None = None) -> Iterator[Score]:
-    """Blends over the views that an entity has, and over all, from the same start."""
+    """Compare consensus over the present views with consensus over all views, from the same start."""
     views, y = linked(data, run)
     k = len(np.unique(y))
     yield Score(LEFT_OUT, "entropy", average_entropy(y, em(k, run).fit(views).labels_))
@@ -167,7 +169,7 @@ def with_empty_views(run: int, data: str | None = None) -> Iterator[Score]:
 
 
 def by_order(run: int, data: str | None = None) -> Iterator[Score]:
-    """What the views make of each other, round by round, in either order of the steps."""
+    """Score agreement, flips and changes per round for both orders of the steps."""
     views, y = linked(data, run)
     for order, at_once in ORDERS.items():
         labels = rounds(views, random_starts(views, len(np.unique(y)), run), max(ROUNDS), at_once)
@@ -179,7 +181,7 @@ def by_order(run: int, data: str | None = None) -> Iterator[Score]:
 
 
 def random_starts(views: Views, k: int, run: int) -> dict[str, np.ndarray]:
-    """Responsibilities drawn for each view by itself, as step 1 of Table 1 has it."""
+    """Draw independent responsibilities for each view, as in step 1 of Table 1."""
     rng = np.random.default_rng(run)
     return {name: np.eye(k)[rng.integers(k, size=len(views))] for name in views.names}
 
@@ -187,56 +189,62 @@ def random_starts(views: Views, k: int, run: int) -> dict[str, np.ndarray]:
 def rounds(
     views: Views, start: Mapping[str, np.ndarray], n_rounds: int, at_once: bool
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Table 1 at η = 1 with global priors: the views' labels at the start and after each round; -1 for missing ones.
+    """Yield the view labels of Table 1 at η = 1 with global priors, at the start and after each round (-1: missing).
 
-    In turn, a view hears what the views before it have learned in the same round. All at once, every view hears what
-    the others thought before the round: a global E-step, then all M-steps.
+    In turn, a view uses the posteriors that earlier views computed in the same round. All at once, every view uses the
+    posteriors from before the round: a global E-step, then all M-steps.
     """
     family = Multinomial()
-    here = dict(zip(views.names, views.present.T[:, :, None], strict=True))
+    present = dict(zip(views.names, views.present.T[:, :, None], strict=True))
 
     def densities(name: str, blended: np.ndarray) -> np.ndarray:
-        """Of a view's rows, after an M-step on what it heard (Eq 22)."""
-        params = family.maximize(family.statistics(views[name], blended * here[name]))
+        """Log-densities of a view after an M-step on the blended posteriors (Eq 22)."""
+        params = family.maximize(family.statistics(views[name], blended * present[name]))
         return family.log_prob(views[name], params)
 
     def posteriors() -> dict[str, np.ndarray]:
-        """What the views think now (Eq 14); zeros where one is missing."""
-        return {name: softmax(own + np.log(prior), axis=1) * here[name] for name, own in log_prob.items()}
+        """Posteriors of all views (Eq 14); zeros for missing views."""
+        return {
+            name: softmax(log_densities + np.log(prior), axis=1) * present[name]
+            for name, log_densities in log_prob.items()
+        }
 
-    prior = global_prior({name: own * here[name] for name, own in start.items()})
-    log_prob = {name: densities(name, own) for name, own in start.items()}
+    prior = global_prior({name: responsibilities * present[name] for name, responsibilities in start.items()})
+    log_prob = {name: densities(name, responsibilities) for name, responsibilities in start.items()}
     newest = posteriors()
     yield labels_of(newest)
     for _ in range(n_rounds):
         before = newest
         for name in views.names:
-            heard = before if at_once else newest
-            log_prob[name], prior = densities(name, blend(heard, name)), global_prior(heard)
+            used = before if at_once else newest
+            log_prob[name], prior = densities(name, blend(used, name)), global_prior(used)
             newest = posteriors()
         yield labels_of(newest)
 
 
 def global_prior(posteriors: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Eq 17: the mean of all posteriors of all views."""
-    totals = np.sum([own.sum(axis=0) for own in posteriors.values()], axis=0)
+    """Mean of the posteriors of all views (Eq 17)."""
+    totals = np.sum([view_posteriors.sum(axis=0) for view_posteriors in posteriors.values()], axis=0)
     return totals / totals.sum()
 
 
 def blend(posteriors: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Eq 13 at η = 1: the mean over the other views that an entity has, or the view's own where it is the only one."""
-    others = np.sum([own for other, own in posteriors.items() if other != name], axis=0)
+    """Mean posterior of the other views of an entity, or of the view itself if there is no other (Eq 13, η = 1)."""
+    others = np.sum([view_posteriors for other, view_posteriors in posteriors.items() if other != name], axis=0)
     total = others.sum(axis=1, keepdims=True)  # the posteriors of a missing view are zeros
     return np.where(total > 0, others / np.where(total > 0, total, 1), posteriors[name])
 
 
 def labels_of(posteriors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The cluster of the largest posterior, -1 where there is none."""
-    return {name: np.where(own.any(axis=1), own.argmax(axis=1), -1) for name, own in posteriors.items()}
+    """Return the cluster with the largest posterior per view, -1 for missing views."""
+    return {
+        name: np.where(view_posteriors.any(axis=1), view_posteriors.argmax(axis=1), -1)
+        for name, view_posteriors in posteriors.items()
+    }
 
 
 def flipped(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
-    """Of the entities on which two views differ, the share on which each has come to say what the other said."""
+    """Return the share of the entities with different labels in two views for which the views exchange labels."""
     names = list(before)
     differ, flips = 0, 0
     for a, b in ((a, b) for i, a in enumerate(names) for b in names[:i]):
@@ -247,13 +255,13 @@ def flipped(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -
 
 
 def changed(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
-    """The share of labels, of all views, that a round has changed."""
+    """Return the share of the labels of all views that changed."""
     old, new = np.concatenate(list(before.values())), np.concatenate(list(after.values()))
     return float((old != new)[old >= 0].mean())
 
 
 def below_both(panel: Panel) -> Evidence:
-    """Co-EM below both baselines at every number of clusters."""
+    """Check that co-EM is below both baselines at every number of clusters."""
     gaps = np.minimum(panel.means(CONCATENATED), panel.means(MERGED)) - panel.means(CO_EM)
     closest = panel.columns[gaps.argmin()]
     means = ", ".join(f"{row} {panel.mean(row, closest):.2f}" for row in (CO_EM, CONCATENATED, MERGED))
@@ -262,59 +270,59 @@ def below_both(panel: Panel) -> Evidence:
 
 
 def lowest(panel: Panel) -> str:
-    """The column at which the mean entropy of co-EM is lowest."""
+    """Return the column with the lowest mean entropy of co-EM."""
     return panel.columns[panel.means(CO_EM).argmin()]
 
 
 def best_above(n: int, panel: Panel) -> tuple[bool, str]:
-    """Whether the best number of views is above n."""
+    """Check that the best number of views is above n."""
     best = lowest(panel)
     return int(best) > n, f"best at {best}"
 
 
 def more_is_better(fewer: str, more: str, panel: Panel) -> tuple[bool, str]:
-    """Whether that many views have a lower entropy than those fewer (Welch's one-sided t-test)."""
+    """Check that more views have a lower entropy than fewer (Welch's one-sided t-test)."""
     p = p_value(panel[CO_EM, fewer], panel[CO_EM, more], greater=True)
     return p < LEVEL, f"{panel.mean(CO_EM, fewer):.2f} to {panel.mean(CO_EM, more):.2f}, p = {p:.2g}"
 
 
 def in_many(test: Callable[[Panel], tuple[bool, str]], least: int, panels: Sequence[Panel]) -> Evidence:
-    """Whether at least so many of the six sets pass."""
+    """Check that at least this many of the six data sets pass a test."""
     all_there(panels, CLUTO)
-    found = [test(panel) for panel in panels]
-    passed = sum(passes for passes, _ in found)
-    words = "; ".join(f"{panel.name} {words}" for panel, (_, words) in zip(panels, found, strict=True))
-    return Evidence(passed >= least, f"{passed} of {len(found)} sets: {words}")
+    results = [test(panel) for panel in panels]
+    passed = sum(passes for passes, _ in results)
+    words = "; ".join(f"{panel.name} {words}" for panel, (_, words) in zip(panels, results, strict=True))
+    return Evidence(passed >= least, f"{passed} of {len(results)} sets: {words}")
 
 
 def one_is_best(panel: Panel) -> Evidence:
-    """The lowest mean entropy at η = 1."""
+    """Check that the mean entropy is lowest at η = 1."""
     words = ", ".join(f"{panel.mean(CO_EM, eta):.3f} at {eta}" for eta in panel.columns)
     return Evidence(lowest(panel) == str(max(ETAS)), words)
 
 
 def gained(panel: Panel) -> np.ndarray:
-    """Bits that annealing from 1 to 0 has gained, run by run."""
+    """Return the bits gained by annealing from 1 to 0 per run."""
     return panel[CO_EM, "1"] - panel[CO_EM, "0"]
 
 
 def equally_good(panel: Panel) -> Evidence:
-    """Fixed and annealed within what is slight."""
+    """Check that fixed and annealed η differ slightly."""
     gain = gained(panel)
     words = f"fixed {panel.mean(CO_EM, '1'):.2f}, annealed {panel.mean(CO_EM, '0'):.2f}"
     return Evidence(bool(abs(gain.mean()) <= SLIGHT), f"{words}; better in {(gain > 0).sum()} of {len(gain)} runs")
 
 
 def better_in_most(panels: Sequence[Panel]) -> Evidence:
-    """Two sets of three gain by annealing, one loses."""
-    all_there(panels, [one["panel"] for one in LINKED])
+    """Check that annealing helps on two of three data sets."""
+    all_there(panels, [setting["panel"] for setting in LINKED])
     gains = [float(gained(panel).mean()) for panel in panels]
     words = "; ".join(f"{panel.name} {gain:+.3f}" for panel, gain in zip(panels, gains, strict=True))
     return Evidence(sum(gain > 0 for gain in gains) == 2, f"bits gained: {words}")
 
 
 def better_left_out(panel: Panel) -> Evidence:
-    """Lower mean entropy without the empty views."""
+    """Check that the mean entropy is lower without the empty views."""
     without, with_them = panel[LEFT_OUT, "entropy"], panel[KEPT, "entropy"]
     words = f"left out {without.mean():.2f}, kept {with_them.mean():.2f}; left out lower in"
     return Evidence(
@@ -323,7 +331,7 @@ def better_left_out(panel: Panel) -> Evidence:
 
 
 def more_at_once(what: str, sign: int, panel: Panel) -> Evidence:
-    """All at once above (or, with sign -1, below) in turn after each of the numbers of rounds."""
+    """Check that "all at once" is above (sign 1) or below (sign -1) "in turn" after each number of rounds."""
     in_turn, at_once = (f"{what}, {order}" for order in ORDERS)
     gaps = sign * (panel.means(at_once) - panel.means(in_turn))
     words = "; ".join(
@@ -334,7 +342,7 @@ def more_at_once(what: str, sign: int, panel: Panel) -> Evidence:
 
 
 CURVES = Claim(
-    "the curves are those of the paper", cannot="it prints no numbers, and its pictures could not be had", ours=True
+    "the curves are those of the paper", cannot="it prints no numbers, and its figures are not available", ours=True
 )
 SILENT = (
     "The paper is silent on how random starts are made and when a run has converged: the starts are random documents, "
@@ -369,9 +377,9 @@ PAPER = Paper(
             title="Linked documents: co-EM and EM on all views as one, over the number of clusters",
             measure=ENTROPY,
             work=by_n_clusters,
-            settings=tuple({**one, "k": k} for one in LINKED for k in N_CLUSTERS),
+            settings=tuple({**setting, "k": k} for setting in LINKED for k in N_CLUSTERS),
             runs=20,
-            quick=tuple({**one, "k": k} for one in STAND_INS for k in (2, 5, 8)),
+            quick=tuple({**setting, "k": k} for setting in STAND_INS for k in (2, 5, 8)),
             quick_runs=3,
             claims=(
                 Claim("co-EM is below both baselines at any number of clusters", below_both),
@@ -387,7 +395,7 @@ PAPER = Paper(
             work=by_n_views,
             settings=PLAIN,
             runs=20,
-            quick=tuple({**one, "n_views": (1, 2, 3)} for one in PLAIN_STAND_INS),
+            quick=tuple({**setting, "n_views": (1, 2, 3)} for setting in PLAIN_STAND_INS),
             quick_runs=4,
             claims=(
                 Claim(

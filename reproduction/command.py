@@ -1,4 +1,4 @@
-"""``python -m reproduction``: the papers' tables and figures, run again beside the published numbers."""
+"""Command ``python -m reproduction``: run the papers' tables and figures and compare with the published numbers."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from .engine.plan import Plan, choose, names_of_data
 from .engine.run import work
 from .engine.tables import claims_table, duration, tally, text
 
-Missing = dict[tuple[str, str], dict[str, str]]  # by paper and study, why a panel is not there
+Missing = dict[tuple[str, str], dict[str, str]]  # reasons for missing panels, by paper and study
 
 
 def reproduce(options: argparse.Namespace, say: Terminal) -> None:
-    """Run what is asked for and not kept from before, and show what came out."""
-    asked = choose(PAPERS, options.paper, options.table)
+    """Run the requested studies without their stored cells, and show the results."""
+    requested = choose(PAPERS, options.paper, options.table)
     if options.list:
-        for paper, study in asked:
+        for paper, study in requested:
             say.result(f"{paper.name:22} {study.name:16} {study.title}", always=True)
         return
     started = time.perf_counter()
     out = Path(options.out or ("reproduced-quick" if options.quick else "reproduced"))
     cells = Cells(out)
     cells.open()
-    say.left = f"finished cells are kept in {out}, and the same line goes on from there"
-    plans = [Plan.of(paper, study, cells, options.quick) for paper, study in asked]
-    _tell_of_work(plans, say)
+    say.left = f"finished cells are stored in {out}, and the same command continues from there"
+    plans = [Plan.of(paper, study, cells, options.quick) for paper, study in requested]
+    _report_plan(plans, say)
     with say.step("looking for the data", "looked for the data"):
         reasons = cannot_have(names_of_data(unit for plan in plans for unit in plan.left))
     for name, reason in reasons.items():
@@ -50,44 +50,42 @@ def reproduce(options: argparse.Namespace, say: Terminal) -> None:
     missing = _run(plans, cells, reasons, options.jobs, say)
     outcomes = [plan.outcome(cells, missing.get((plan.paper.name, plan.study.name), {})) for plan in plans]
     with say.step("writing tables and figures", "wrote tables and figures"):
-        write(_with_those_from_before(outcomes, cells, options.quick), out)
+        write(_add_stored_outcomes(outcomes, cells, options.quick), out)
     width = min(110, max(60, get_terminal_size((110, 40)).columns))
     for outcome in outcomes:
         say.result(text(outcome, width) + "\n")
     if options.quick:
-        say.result(
-            "Data that ships stands in for that of the papers, with few runs: a taste, no verdict on the papers.\n"
-        )
+        say.result("This quick run uses data that ships and few runs: its results say nothing about the papers.\n")
     say.result(claims_table(outcomes))
     say.result(f"{tally(outcomes)}. {duration(time.perf_counter() - started)}. See {out / 'index.html'}")
 
 
-def _tell_of_work(plans: list[Plan], say: Terminal) -> None:
+def _report_plan(plans: list[Plan], say: Terminal) -> None:
     units, done = sum(len(plan.units) for plan in plans), sum(len(plan.done) for plan in plans)
     say.result(
         f"{count_noun(len(plans), 'table or figure', 'tables and figures')}, {count_noun(units, 'cell')}"
-        + (f", of which {done:,} are kept from before" if done else "")
+        + (f", of which {done:,} are already stored" if done else "")
     )
 
 
 def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Terminal) -> Missing:
-    """Work what is left; what cannot be, for want of data or by an error, leaves its reason."""
+    """Run the unfinished units; return the reasons for units that lack data or fail."""
     missing: Missing = {}
 
-    def lacks(unit: Unit, reason: str) -> None:
+    def record_missing(unit: Unit, reason: str) -> None:
         missing.setdefault((unit.paper, unit.study), {}).setdefault(unit.panel, reason)
 
     possible = []
     for plan in plans:
         for unit in plan.left:
             if reason := reasons.get(unit.settings.get("data", "")):
-                lacks(unit, reason)
+                record_missing(unit, reason)
             else:
                 possible.append((plan.paper, unit))
     with _progress(possible, say) as tell:
         for done in work(possible, cells, n_jobs):
             if done.error:
-                lacks(done.unit, done.error)
+                record_missing(done.unit, done.error)
                 say.note(f"{done.unit.paper} {done.unit.study} {done.unit.key}: {done.error}")
             tell(done.unit)
     return missing
@@ -95,16 +93,16 @@ def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int |
 
 @contextmanager
 def _progress(units: list[tuple[Any, Unit]], say: Terminal) -> Iterator[Any]:
-    """A bar on a terminal; elsewhere a line for each study that is finished."""
+    """Show a progress bar on a terminal; otherwise print a line per finished study."""
     left = Counter((unit.paper, unit.study) for _, unit in units)
     if not say.live:
 
-        def tell(unit: Unit) -> None:
+        def report_done(unit: Unit) -> None:
             left[unit.paper, unit.study] -= 1
             if not left[unit.paper, unit.study]:
                 say.progress(f"{unit.paper} {unit.study}: done")
 
-        yield tell
+        yield report_done
         return
     from rich.console import Console
     from rich.progress import (
@@ -123,23 +121,23 @@ def _progress(units: list[tuple[Any, Unit]], say: Terminal) -> Iterator[Any]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("working", total=len(units))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("running", total=len(units))
 
         def advance(unit: Unit) -> None:
-            shown.update(task, advance=1, description=f"{unit.paper} {unit.study}")
+            bar.update(task, advance=1, description=f"{unit.paper} {unit.study}")
 
         yield advance
 
 
-def _with_those_from_before(outcomes: list[Outcome], cells: Cells, quick: bool) -> list[Outcome]:
-    """Studies that were not asked for now, but are wholly kept in the folder, in their places: the page shows all."""
-    now = {(outcome.paper.name, outcome.study.name): outcome for outcome in outcomes}
+def _add_stored_outcomes(outcomes: list[Outcome], cells: Cells, quick: bool) -> list[Outcome]:
+    """Add the studies that are completely stored in the folder, so that the page shows all results."""
+    current = {(outcome.paper.name, outcome.study.name): outcome for outcome in outcomes}
     every = []
     for paper, study in choose(PAPERS, None, None):
         plan = Plan.of(paper, study, cells, quick)
-        if (paper.name, study.name) in now:
-            every.append(now[paper.name, study.name])
+        if (paper.name, study.name) in current:
+            every.append(current[paper.name, study.name])
         elif plan.done and not plan.left:
             every.append(plan.outcome(cells, {}))
     return every

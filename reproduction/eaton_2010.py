@@ -1,9 +1,9 @@
 """E. Eaton, M. desJardins, S. Jacob: Multi-view clustering with constraint propagation. CIKM 2010.
 
-The four ways to hand constraints from view to view (figure 4), what propagation gains (figure 5 and the text beside
-it), how much is propagated (figure 6) and how much of it is right (figure 7); what the threshold (section 5.4), the
-start of the base clusterer and the order of the views do to it. A run is a trial: points, mapping and constraints are
-drawn anew.
+Reproduces the four ways to transfer constraints between views (figure 4), the gain of propagation (figure 5 and the
+text), how much is propagated (figure 6) and how much of it is right (figure 7), and the effects of the threshold (5.4),
+of the start of the base clusterer and of the order of the views. Each run is a trial with its own random points,
+mapping and constraints.
 """
 
 from __future__ import annotations
@@ -35,74 +35,77 @@ PROPAGATION, DIRECT, MEMBERSHIP, SINGLE = (
 )
 METHODS = {PROPAGATION: "propagate", DIRECT: "direct", MEMBERSHIP: "membership", SINGLE: "none"}
 BASES = {"PCK-Means": "pck", "MPCK-Means": "mpck"}
-SHARES = (20, 50, 100)  # percent of the instances that are mapped
-COUNTS = (4, 10, 20, 40, 80)  # constraints a view, half of them must-links
-THRESHOLDS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0)  # at 1 nothing is inferred
+SHARES = (20, 50, 100)  # percentages of mapped instances
+COUNTS = (4, 10, 20, 40, 80)  # constraints per view, half of them must-links
+THRESHOLDS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0)  # at 1 no constraint is inferred
 STARTS = {"largest neighbourhoods": "largest", "farthest first": "farthest"}
-FIRST = {"letters": ("letters", "digits"), "shipped-digits": ("1, 4 and 7", "3, 8 and 9")}  # either side may be first
-SOME = (10, 20, 40)  # constraints with which the order of the views is looked at
-BATCH = 10  # trials whose mean curves make one relative gain
-FEW = 10  # "few constraints on Letters/Digits": up to so many
-GAIN, PEAK = 21.3, 30.0  # percent, in the text beside figure 5
-NEAR = 5.0  # points within which a gain is that of the paper
-LEVEL = 0.05  # of significance
-ALIKE = 0.05  # of F, within which an order of the views is like the other
-LINEAR = 0.95  # the least R² of what is "approximately linear"
-PERFECT = 0.995  # 1.00 when rounded: a few points of Four Quadrants lie across the border
-LEAST_PRECISION = 0.975  # 98% when rounded
+FIRST = {
+    "letters": ("letters", "digits"),
+    "shipped-digits": ("1, 4 and 7", "3, 8 and 9"),
+}  # names of the sides for the study of their order
+SOME = (10, 20, 40)  # constraints per view in the study of the order of the views
+BATCH = 10  # trials per run of the gain studies, which compare mean curves
+FEW = 10  # largest number of constraints that counts as few on Letters/Digits
+GAIN, PEAK = 21.3, 30.0  # percent, from the text about figure 5
+NEAR = 5.0  # percentage points; a gain this close counts as that of the paper
+LEVEL = 0.05  # significance level
+ALIKE = 0.05  # F; the order of the views does not matter if means differ by less
+LINEAR = 0.95  # smallest R² of an "approximately linear" relation
+PERFECT = 0.995  # rounds to 1.00; a few points of Four Quadrants lie across the border
+LEAST_PRECISION = 0.975  # rounds to 98%
 
 
 # The data (section 5.1)
 
 
 class Sides(NamedTuple):
-    """Two collections with classes of their own, and the rows that may be mapped to each other."""
+    """Two collections with their classes, and the pairs of rows that can be mapped."""
 
     rows: tuple[np.ndarray, np.ndarray]
     classes: tuple[np.ndarray, np.ndarray]
-    pairs: np.ndarray  # (pairs, 2) in an order drawn at random: a share of the mapping is so many of the first
+    pairs: np.ndarray  # (n_pairs, 2) in random order, so that the first rows are a random share of the mapping
 
 
 def four_quadrants(rng: np.random.Generator) -> Sides:
-    """50 points in each quadrant, divided between the views, mapped to near ones of the same quadrant."""
+    """Draw 50 points per quadrant, split between the views and mapped to near points of the same quadrant."""
     views, y = make_four_quadrants(mapped=1.0, random_state=rng)
     return Sides((views["a"], views["b"]), (y, y), rng.permutation(np.tile(np.arange(len(y))[:, None], 2)))
 
 
 def letters_and_digits(rng: np.random.Generator) -> Sides:
-    """I with 3, J with 8, L with 9; a tenth of the letters and of the digits, as many as Bilenko et al. took."""
+    """Pair I with 3, J with 8 and L with 9; a tenth of the letters and digits, as in Bilenko et al."""
     letters = dataset("letters")
     codes = [letters.target_names.index(letter) for letter in "IJL"]
-    some_letters = drawn(rng, letters.views["features"], letters.target, codes, 76)
-    return paired(rng, some_letters, some_digits(rng, (3, 8, 9), 106))
+    letter_rows = drawn(rng, letters.views["features"], letters.target, codes, 76)
+    return paired(rng, letter_rows, some_digits(rng, (3, 8, 9), 106))
 
 
 def digits_and_digits(rng: np.random.Generator) -> Sides:
-    """1 with 3, 4 with 8, 7 with 9."""
+    """Pair 1 with 3, 4 with 8 and 7 with 9."""
     return paired(rng, some_digits(rng, (1, 4, 7), 76), some_digits(rng, (3, 8, 9), 106))
 
 
 def some_digits(rng: np.random.Generator, digits: Sequence[int], each: int) -> tuple[np.ndarray, np.ndarray]:
-    """The pixels of so many of each of these digits."""
+    """Draw the pixels of a number of images of each digit."""
     views, y = dataset("shipped-digits")
     return drawn(rng, views["pix"], y, digits, each)
 
 
-TEXTS = {  # the view whose words count, and the classes of both sides, which are paired in order
+TEXTS = {  # the text view, and the classes of both sides in the order of the pairs
     "newsgroups": ("body", (("rec.autos", "rec.motorcycles"), ("talk.politics.guns", "talk.politics.mideast"))),
     "word-senses": ("gloss", (("noun.animal", "noun.plant"), ("noun.food", "noun.substance"))),
 }
 
 
 def texts(rng: np.random.Generator, name: str) -> Sides:
-    """50 of each class, about 5% of a newsgroup; whether the 50 words occur that tell the classes of a side apart."""
+    """Draw 50 documents per class (about 5% of a newsgroup) with the presence of the 50 most informative words."""
     data, (view, classes) = dataset(name), TEXTS[name]
     words = data.views.feature_names(view)
-    assert words is not None, "stop words are known by their names"
+    assert words is not None, "stop words are identified by their column names"
     counts = sp.csr_array(data.views[view])[:, np.flatnonzero(~np.isin(words, list(ENGLISH_STOP_WORDS)))]
     sides = []
-    for own in classes:
-        X, y = drawn(rng, counts, data.target, [data.target_names.index(one) for one in own], 50)
+    for side_classes in classes:
+        X, y = drawn(rng, counts, data.target, [data.target_names.index(name) for name in side_classes], 50)
         X = (X > 0).astype(float)
         sides.append((X[:, telling(X, y, 50)], y))
     return paired(rng, *sides)
@@ -120,38 +123,38 @@ SOURCES: dict[str, Callable[[np.random.Generator], Sides]] = {
 def drawn(
     rng: np.random.Generator, X: Any, y: np.ndarray, classes: Sequence[int], each: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """So many rows of each of the classes, and which of these they are of."""
-    rows = np.concatenate([rng.permutation(np.flatnonzero(y == one))[:each] for one in classes])
-    chosen, kept = np.repeat(np.arange(len(classes)), each), X[rows]
-    return kept.toarray() if sp.issparse(kept) else np.asarray(kept, float), chosen
+    """Draw rows of each class; return them with the positions of their classes."""
+    rows = np.concatenate([rng.permutation(np.flatnonzero(y == class_code))[:each] for class_code in classes])
+    labels, chosen = np.repeat(np.arange(len(classes)), each), X[rows]
+    return chosen.toarray() if sp.issparse(chosen) else np.asarray(chosen, float), labels
 
 
 def telling(X: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
-    """The n columns of zeros and ones that say most of which of two classes a row is in: largest information gain."""
-    occurs, in_one = X.sum(axis=0), X[y == 1].sum(axis=0)
-    left = uncertainty(in_one, occurs) + uncertainty((y == 1).sum() - in_one, len(y) - occurs)
-    return np.argsort(left, kind="stable")[:n]
+    """Return the n binary columns with the largest information gain about two classes."""
+    occurrences, in_class = X.sum(axis=0), X[y == 1].sum(axis=0)
+    remaining = uncertainty(in_class, occurrences) + uncertainty((y == 1).sum() - in_class, len(y) - occurrences)
+    return np.argsort(remaining, kind="stable")[:n]
 
 
 def uncertainty(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Entropy of a part and the rest of a whole, times the whole."""
+    """Entropy of the division of a whole into a part and the rest, times the whole."""
     share = part / np.maximum(whole, 1)
     return whole * (entr(share) + entr(1 - share))
 
 
 def paired(rng: np.random.Generator, *sides: tuple[np.ndarray, np.ndarray]) -> Sides:
-    """Spectral features of both sides, and a mapping between their classes, one to one as far as it goes."""
+    """Compute spectral features of both sides, and map rows of paired classes one to one."""
     (a, y_a), (b, y_b) = sides
     pairs = []
-    for one in np.unique(y_a):
-        left, right = (rng.permutation(np.flatnonzero(y == one)) for y in (y_a, y_b))
+    for class_code in np.unique(y_a):
+        left, right = (rng.permutation(np.flatnonzero(y == class_code)) for y in (y_a, y_b))
         n = min(len(left), len(right))
         pairs.append(np.column_stack([left[:n], right[:n]]))
     return Sides((spectral(a), spectral(b)), (y_a, y_b), rng.permutation(np.vstack(pairs)))
 
 
 def spectral(X: np.ndarray) -> np.ndarray:
-    """Eigenvectors 2 to 6 of the normalised Laplacian, standardised."""
+    """Return the standardized eigenvectors 2 to 6 of the normalized Laplacian."""
     return SpectralFeatures(5, random_state=0, n_jobs=1).fit_transform(X)
 
 
@@ -159,7 +162,7 @@ def spectral(X: np.ndarray) -> np.ndarray:
 
 
 class Task(NamedTuple):
-    """What a method is given, and the true classes of the entities."""
+    """Input of a method, and the true classes of the entities."""
 
     views: Views
     y: np.ndarray
@@ -167,28 +170,28 @@ class Task(NamedTuple):
 
 
 def sides_of(data: str, trial: int) -> Sides:
-    """The collections of a trial."""
+    """Make the two collections of a trial."""
     return SOURCES[data](np.random.default_rng([2010, trial]))
 
 
 def task_of(sides: Sides, mapped: int, n_constraints: int, trial: int) -> Task:
-    """A share of the mapping, and constraints of weight 1 drawn in each view from the classes."""
-    known = sides.pairs[: round(mapped / 100 * len(sides.pairs))]
-    views = align(dict(zip("ab", sides.rows, strict=True)), mapping={("a", "b"): known})
+    """Align a share of the mapping, and draw constraints of weight 1 per view from the classes."""
+    pairs = sides.pairs[: round(mapped / 100 * len(sides.pairs))]
+    views = align(dict(zip("ab", sides.rows, strict=True)), mapping={("a", "b"): pairs})
     row_a, row_b = views.rows.T
     y = np.where(row_a >= 0, sides.classes[0][row_a], sides.classes[1][row_b])
-    rng = np.random.default_rng([trial, n_constraints])  # the same whatever is mapped
+    rng = np.random.default_rng([trial, n_constraints])  # independent of the mapped share
     constraints = {}
-    for name, own in zip("ab", sides.classes, strict=True):
-        pairs = Constraints.sample(own, n_constraints, rng)
-        constraints[name] = Constraints(pairs.must_link, pairs.cannot_link, by="row")
+    for name, side_classes in zip("ab", sides.classes, strict=True):
+        sample = Constraints.sample(side_classes, n_constraints, rng)
+        constraints[name] = Constraints(sample.must_link, sample.cannot_link, by="row")
     return Task(views, y, constraints)
 
 
 def clustered(
     task: Task, base: str, trial: int, method: str = PROPAGATION, **options: Any
 ) -> MultiViewConstrainedKMeans:
-    """Fit one of the methods to a task; the views take turns in the order of the task."""
+    """Fit a method to a task, with the views in the order of the task."""
     model = MultiViewConstrainedKMeans(
         len(np.unique(task.y)),
         base=base,
@@ -202,16 +205,18 @@ def clustered(
 
 
 def pairwise_f(model: MultiViewConstrainedKMeans, y: np.ndarray) -> float:
-    """The mean of the pairwise F of all views."""
+    """Return the mean pairwise F over the views."""
     labels = model.view_labels_.values()
-    return float(np.mean([pairwise_scores(y[own >= 0], own[own >= 0]).f for own in labels]))
+    return float(
+        np.mean([pairwise_scores(y[view_labels >= 0], view_labels[view_labels >= 0]).f for view_labels in labels])
+    )
 
 
-# What is run
+# Studies
 
 
 def learning_curves(run: int, base: str, mapped: int, data: str = "") -> Iterator[Score]:
-    """All methods with ever more constraints."""
+    """Score all methods over the number of constraints."""
     sides = sides_of(data, run)
     for n in COUNTS:
         task = task_of(sides, mapped, n, run)
@@ -220,14 +225,14 @@ def learning_curves(run: int, base: str, mapped: int, data: str = "") -> Iterato
 
 
 def gain(run: int, base: str, mapped: int, data: str = "", trials: int = BATCH) -> Iterator[Score]:
-    """What propagation gains with one percentage mapped."""
+    """Score the gain of propagation at one mapped percentage."""
     curve = gained(run, base, mapped, data, trials)
     yield Score("average gain", f"{mapped}%", curve.mean())
     yield Score("peak gain", f"{mapped}%", curve.max())
 
 
 def all_gains(run: int, base: str, trials: int) -> Iterator[Score]:
-    """What propagation gains on Four Quadrants with each percentage mapped, and with all together."""
+    """Score the gain of propagation on Four Quadrants at each mapped percentage and over all."""
     curves = np.array([gained(run, base, mapped, "", trials) for mapped in SHARES])
     for column, curve in zip([*(f"{mapped}%" for mapped in SHARES), "all"], [*curves, curves], strict=True):
         yield Score("average gain", column, curve.mean())
@@ -235,18 +240,20 @@ def all_gains(run: int, base: str, trials: int) -> Iterator[Score]:
 
 
 def gained(run: int, base: str, mapped: int, data: str, trials: int) -> np.ndarray:
-    """By how many percent the mean curve of a batch of trials is above that of direct mapping."""
-    found = np.zeros((2, len(COUNTS)))
+    """Return the gain in percent of the mean curve over direct mapping, in a batch of trials."""
+    curves = np.zeros((2, len(COUNTS)))
     for trial in range(run * trials, (run + 1) * trials):
         sides = sides_of(data, trial)
         for place, n in enumerate(COUNTS):
             task = task_of(sides, mapped, n, trial)
-            found[:, place] += [pairwise_f(clustered(task, base, trial, own), task.y) for own in (PROPAGATION, DIRECT)]
-    return 100 * (found[0] / found[1] - 1)
+            curves[:, place] += [
+                pairwise_f(clustered(task, base, trial, method), task.y) for method in (PROPAGATION, DIRECT)
+            ]
+    return 100 * (curves[0] / curves[1] - 1)
 
 
 def amounts(run: int, base: str, mapped: int, data: str = "") -> Iterator[Score]:
-    """How many constraints both views propagate, averaged over the rounds."""
+    """Score the number of constraints that both views propagate, averaged over the rounds."""
     sides = sides_of(data, run)
     for n in COUNTS:
         model = clustered(task_of(sides, mapped, n, run), base, run)
@@ -254,18 +261,18 @@ def amounts(run: int, base: str, mapped: int, data: str = "") -> Iterator[Score]
 
 
 def precisions(run: int, base: str, data: str = "") -> Iterator[Score]:
-    """How much of the weight of what is propagated is right, with the complete mapping."""
+    """Score the weighted precision of the propagated constraints with the complete mapping."""
     sides = sides_of(data, run)
     for n in COUNTS:
         task = task_of(sides, 100, n, run)
-        found = [own.precision(task.y) for own in clustered(task, base, run).propagated_.values()]
-        must, cannot = np.mean(found, axis=0)  # given constraints are among them, so there are always some
+        precision = [propagated.precision(task.y) for propagated in clustered(task, base, run).propagated_.values()]
+        must, cannot = np.mean(precision, axis=0)  # input constraints are included, so there is at least one
         yield Score("must-links", str(n), must)
         yield Score("cannot-links", str(n), cannot)
 
 
 def thresholds(run: int, mapped: int, constraints: int, data: str = "") -> Iterator[Score]:
-    """Propagation by PCK-Means under fixed thresholds and under the one that cross-validation chooses."""
+    """Score propagation by PCK-Means with fixed thresholds and with the cross-validated one."""
     task = task_of(sides_of(data, run), mapped, constraints, run)
     direct = pairwise_f(clustered(task, "pck", run, DIRECT), task.y)
     chosen = pairwise_f(clustered(task, "pck", run, threshold="auto"), task.y)
@@ -277,7 +284,7 @@ def thresholds(run: int, mapped: int, constraints: int, data: str = "") -> Itera
 
 
 def starts(run: int, mapped: int) -> Iterator[Score]:
-    """Propagation and direct mapping by PCK-Means from both starts."""
+    """Score propagation and direct mapping by PCK-Means from both starts."""
     sides = sides_of("", run)
     for n in COUNTS:
         task = task_of(sides, mapped, n, run)
@@ -288,42 +295,42 @@ def starts(run: int, mapped: int) -> Iterator[Score]:
 
 
 def orders_of_views(run: int, data: str, mapped: int) -> Iterator[Score]:
-    """Propagation and cluster membership by PCK-Means with either side first, under the same constraints."""
+    """Score propagation and cluster membership by PCK-Means with either side first."""
     sides = sides_of(data, run)
     for n in SOME:
         task = task_of(sides, mapped, n, run)
         for first, order in zip(FIRST[data], (["a", "b"], ["b", "a"]), strict=True):
-            ordered = task._replace(views=task.views[order])
+            reordered = task._replace(views=task.views[order])
             for method in (PROPAGATION, MEMBERSHIP):
-                model = clustered(ordered, "pck", run, method)
+                model = clustered(reordered, "pck", run, method)
                 yield Score(f"{method}, {first} first", str(n), pairwise_f(model, task.y))
 
 
-# What the paper says of it
+# Checks of the claims
 
 
 def shown(values: np.ndarray) -> str:
-    """Shares as a short list."""
+    """Format shares as a short list."""
     return " ".join(f"{value:.3f}".removeprefix("0") for value in values)
 
 
 def is_above(panel: Panel, other: str, least: int = 0) -> Evidence:
-    """Whether propagation is above, with any number of constraints from `least` on, or level where both are perfect."""
+    """Check that propagation is above `other` from `least` constraints on; both being perfect counts as above."""
     ours, theirs = panel.means(PROPAGATION), panel.means(other)
-    asked = np.array([int(column) >= least for column in panel.columns])
+    tested = np.array([int(column) >= least for column in panel.columns])
     holds = (ours > theirs) | ((ours >= PERFECT) & (theirs >= PERFECT))
     words = f"propagation {shown(ours)}, {other.lower()} {shown(theirs)}"
-    found = f"at {holds[asked].sum()} of {asked.sum()} numbers of constraints"
-    return Evidence(bool(holds[asked].all()), f"{found}: {words}")
+    count = f"at {holds[tested].sum()} of {tested.sum()} numbers of constraints"
+    return Evidence(bool(holds[tested].all()), f"{count}: {words}")
 
 
 def above_membership(panel: Panel) -> Evidence:
-    """Few constraints on Letters/Digits do not count."""
+    """Check that propagation is above cluster membership, ignoring few constraints on Letters/Digits."""
     return is_above(panel, MEMBERSHIP, FEW + 1 if "Letters/Digits" in panel.name else 0)
 
 
 def significantly_above(panel: Panel) -> Evidence:
-    """One-sided paired t tests of the trials' learning curves, averaged, against both other ways to transfer."""
+    """Compare the mean learning curves of the trials with both other ways to transfer by one-sided paired t-tests."""
     ours, words, holds = _averaged(panel, PROPAGATION), [], True
     for other in (DIRECT, MEMBERSHIP):
         theirs = _averaged(panel, other)
@@ -334,128 +341,130 @@ def significantly_above(panel: Panel) -> Evidence:
 
 
 def _averaged(panel: Panel, row: str) -> np.ndarray:
-    """The mean over the learning curve, one a trial."""
+    """Return the mean of the learning curve per trial."""
     return np.mean([panel[row, column] for column in panel.columns], axis=0)
 
 
 def rises_with_mapping(panels: list[Panel]) -> Evidence:
-    """Whether the averages of both curves rise from each percentage mapped to the next."""
-    all_there(panels, [one["panel"] for one in every(DATA, SHARES, in_name=True)])
+    """Check that the means of both curves rise with the mapped percentage."""
+    all_there(panels, [setting["panel"] for setting in every(DATA, SHARES, in_name=True)])
     groups: dict[str, list[Panel]] = {}
     for panel in panels:
         groups.setdefault(panel.name.rpartition(", ")[0], []).append(panel)
     words, holds = [], []
-    for name, own in groups.items():
+    for name, group in groups.items():
         for method in (PROPAGATION, DIRECT):
-            means = np.array([panel.means(method).mean() for panel in own])
+            means = np.array([panel.means(method).mean() for panel in group])
             holds.append(bool((np.diff(means) > 0).all()))
             words.append(f"{name}, {method.lower()} {shown(means)}")
     return Evidence(all(holds), f"{sum(holds)} of {len(holds)} rise: {'; '.join(words)}")
 
 
 def gains_everywhere(panel: Panel) -> Evidence:
-    """Whether the average over the learning curve is above direct mapping at every percentage."""
-    found = {column: panel.mean("average gain", column) for column in panel.columns if column != "all"}
-    return Evidence(all(gain > 0 for gain in found.values()), _percents(found))
+    """Check that the mean gain is positive at every mapped percentage."""
+    gains = {column: panel.mean("average gain", column) for column in panel.columns if column != "all"}
+    return Evidence(all(gain > 0 for gain in gains.values()), _percents(gains))
 
 
 def gains_when_complete(panel: Panel) -> Evidence:
-    """Whether the average over the learning curve is above direct mapping with the complete mapping."""
+    """Check that the mean gain is positive with the complete mapping."""
     gain = panel.mean("average gain", "100%")
     return Evidence(gain > 0, f"{gain:+.1f}%")
 
 
 def average_as_printed(panel: Panel) -> Evidence:
-    """The average gain over all percentages."""
+    """Check the printed average gain over all percentages."""
     gain = panel.mean("average gain", "all")
     return Evidence(abs(gain - GAIN) <= NEAR, f"{gain:.1f}% against {GAIN}%")
 
 
 def peak_as_printed(panel: Panel) -> Evidence:
-    """The largest gain at any percentage and number of constraints."""
+    """Check the printed largest gain over percentages and numbers of constraints."""
     peak = panel.mean("peak gain", "all")
     return Evidence(peak > PEAK, f"{peak:.1f}%")
 
 
-def _percents(found: dict[str, float]) -> str:
-    return ", ".join(f"{gain:+.1f}% with {column} mapped" for column, gain in found.items())
+def _percents(gains: dict[str, float]) -> str:
+    return ", ".join(f"{gain:+.1f}% with {column} mapped" for column, gain in gains.items())
 
 
 def is_linear(panel: Panel) -> Evidence:
-    """Whether a line through the means of each percentage explains them."""
-    given = np.array([float(column) for column in panel.columns])
-    fits = {row: float(np.corrcoef(given, panel.means(row))[0, 1] ** 2) for row in panel.rows}
+    """Check that the means at each percentage lie near a line."""
+    counts = np.array([float(column) for column in panel.columns])
+    fits = {row: float(np.corrcoef(counts, panel.means(row))[0, 1] ** 2) for row in panel.rows}
     words = ", ".join(f"{row} R² {fit:.3f}" for row, fit in fits.items())
     return Evidence(all(fit >= LINEAR for fit in fits.values()), words)
 
 
 def more_with_mapping(panel: Panel) -> Evidence:
-    """Whether every number of given constraints makes more propagated ones with every larger percentage."""
+    """Check that more constraints are propagated at every larger percentage."""
     table = np.array([panel.means(row) for row in panel.rows])
     if len(table) < 2:
         raise Untestable("only one percentage mapped")
-    words = "; ".join(f"{row} {' '.join(f'{n:.0f}' for n in own)}" for row, own in zip(panel.rows, table, strict=True))
+    words = "; ".join(
+        f"{row} {' '.join(f'{n:.0f}' for n in counts)}" for row, counts in zip(panel.rows, table, strict=True)
+    )
     return Evidence(bool((np.diff(table, axis=0) > 0).all()), words)
 
 
 def is_precise(panel: Panel) -> Evidence:
-    """Whether the precision of both kinds, averaged over the numbers of constraints, is 98% or more when rounded."""
-    found = {row: panel.means(row).mean() for row in panel.rows}
-    words = ", ".join(f"{row} {shown(np.array([value]))}" for row, value in found.items())
-    return Evidence(all(value >= LEAST_PRECISION for value in found.values()), words)
+    """Check that the mean precision of both kinds rounds to 98% or more."""
+    precision = {row: panel.means(row).mean() for row in panel.rows}
+    words = ", ".join(f"{row} {shown(np.array([value]))}" for row, value in precision.items())
+    return Evidence(all(value >= LEAST_PRECISION for value in precision.values()), words)
 
 
 def cannot_links_better(panel: Panel) -> Evidence:
-    """Whether cannot-links are the more precise, averaged over the numbers of constraints."""
+    """Check that the mean precision of cannot-links is larger."""
     must, cannot = panel.means("must-links"), panel.means("cannot-links")
     if (must == 1).all() and (cannot == 1).all():
-        raise Untestable("all of both are right")
+        raise Untestable("all constraints of both kinds are right")
     return Evidence(cannot.mean() > must.mean(), f"cannot-links {shown(cannot)}, must-links {shown(must)}")
 
 
 def high_is_direct(panel: Panel) -> Evidence:
-    """Whether the highest threshold gives what direct mapping gives, to .01."""
+    """Check that the highest threshold equals direct mapping within .01."""
     high, direct = panel.means(PROPAGATION)[-1], panel.means(DIRECT)[-1]
     return Evidence(abs(high - direct) <= 0.01, f"{high:.3f} at {panel.columns[-1]}, direct mapping {direct:.3f}")
 
 
 def low_is_worse(panel: Panel) -> Evidence:
-    """Whether the lowest threshold is below the best by more than twice the standard error of their differences."""
+    """Check that the lowest threshold is below the best by more than two standard errors."""
     ours = panel.means(PROPAGATION)
     low, best = panel.columns[0], panel.columns[int(ours.argmax())]
-    lost = panel[PROPAGATION, best] - panel[PROPAGATION, low]
-    enough(lost)
-    error = lost.std(ddof=1) / np.sqrt(len(lost))
-    words = f"{ours[0]:.3f} at {low}, {ours.max():.3f} at {best} (difference {lost.mean():.3f} ± {error:.3f})"
-    return Evidence(bool(lost.mean() > 2 * error), words)
+    loss = panel[PROPAGATION, best] - panel[PROPAGATION, low]
+    enough(loss)
+    error = loss.std(ddof=1) / np.sqrt(len(loss))
+    words = f"{ours[0]:.3f} at {low}, {ours.max():.3f} at {best} (difference {loss.mean():.3f} ± {error:.3f})"
+    return Evidence(bool(loss.mean() > 2 * error), words)
 
 
 def validation_helps(panel: Panel) -> Evidence:
-    """Whether the threshold by cross-validation does as well as the best fixed one, to .02."""
+    """Check that the cross-validated threshold is within .02 of the best fixed one."""
     best, chosen = panel.means(PROPAGATION).max(), panel.means(f"{PROPAGATION}, cross-validated")[0]
     return Evidence(chosen >= best - 0.02, f"{chosen:.3f}, best fixed threshold {best:.3f}")
 
 
 def start_does_not_matter(panels: list[Panel]) -> Evidence:
-    """Whether the average gain is that of the paper from both starts."""
-    all_there(panels, [one["panel"] for one in PAPER.study("start").settings])
-    found = {}
+    """Check that the mean gain equals that of the paper from both starts."""
+    all_there(panels, [setting["panel"] for setting in PAPER.study("start").settings])
+    gains = {}
     for start in STARTS:
         ratios = [panel.means(f"{PROPAGATION}, {start}") / panel.means(f"{DIRECT}, {start}") for panel in panels]
-        found[start] = 100 * (float(np.mean(ratios)) - 1)
-    words = ", ".join(f"{gain:+.1f}% from {start}" for start, gain in found.items())
-    return Evidence(all(abs(gain - GAIN) <= NEAR for gain in found.values()), words)
+        gains[start] = 100 * (float(np.mean(ratios)) - 1)
+    words = ", ".join(f"{gain:+.1f}% from {start}" for start, gain in gains.items())
+    return Evidence(all(abs(gain - GAIN) <= NEAR for gain in gains.values()), words)
 
 
 def order_does_not_matter(panel: Panel, method: str) -> Evidence:
-    """Whether either side may go first, averaged over the numbers of constraints."""
-    one, other = (row for row in panel.rows if row.startswith(method))
-    gap = _averaged(panel, one) - _averaged(panel, other)
-    words = "; ".join(f"{row.removeprefix(f'{method}, ')} {shown(panel.means(row))}" for row in (one, other))
+    """Check that the mean does not depend on which side comes first."""
+    first, second = (row for row in panel.rows if row.startswith(method))
+    gap = _averaged(panel, first) - _averaged(panel, second)
+    words = "; ".join(f"{row.removeprefix(f'{method}, ')} {shown(panel.means(row))}" for row in (first, second))
     return Evidence(abs(gap.mean()) <= ALIKE, f"{words}; {gap.mean():+.3f} on average")
 
 
-# Which tables
+# Settings
 
 DATA = {"Four Quadrants": "", "Letters/Digits": "letters", "Rec/Talk": "newsgroups"}
 STAND_INS = {
@@ -465,35 +474,35 @@ STAND_INS = {
 
 
 def setting(panel: str, data: str, **others: Any) -> dict[str, Any]:
-    """A setting; what is made at hand names no data."""
+    """Make a setting; generated data has no data set name."""
     return {"panel": panel, **({"data": data} if data else {}), **others}
 
 
 def every(data: dict[str, str], shares: Sequence[int] = (), in_name: bool = False) -> tuple[dict[str, Any], ...]:
-    """Settings for all data, both base clusterers and, if any, percentages mapped, which may be panels of their own."""
-    found = []
+    """Make settings for all data, both base clusterers and the mapped percentages; with `in_name` one panel each."""
+    settings = []
     for name, source in data.items():
         for title, base in BASES.items():
             panel = f"{name}, {title}"
             if not shares:
-                found.append(setting(panel, source, base=base))
+                settings.append(setting(panel, source, base=base))
             for mapped in shares:
                 full = f"{panel}, {mapped}% mapped" if in_name else panel
-                found.append(setting(full, source, base=base, mapped=mapped))
-    return tuple(found)
+                settings.append(setting(full, source, base=base, mapped=mapped))
+    return tuple(settings)
 
 
-def with_runs(settings: Sequence[dict[str, Any]], made: int, fetched: int) -> tuple[dict[str, Any], ...]:
-    """So many runs on data that are made at hand, and on data that are fetched or ship."""
-    return tuple({**one, "runs": fetched if "data" in one else made} for one in settings)
+def with_runs(settings: Sequence[dict[str, Any]], generated: int, fetched: int) -> tuple[dict[str, Any], ...]:
+    """Set the numbers of runs for generated data and for data that is fetched or ships."""
+    return tuple({**setting, "runs": fetched if "data" in setting else generated} for setting in settings)
 
 
 PCK = "Four Quadrants, PCK-Means"
 SETTINGS_NOTE = (
     "Where the text is silent: 20, 50 and 100% are mapped, 4 to 80 constraints given in each view, the threshold is "
-    "0.5. Letters and digits have five spectral features, as Rec/Talk has (their number is not legible in the text at "
-    "hand), and the width of all kernels is the median distance, for with the paper's width of 1 raw pixels are like "
-    "nothing. The digits are images, not pen strokes; the 50 words of Rec/Talk are those of largest information gain. "
+    "0.5. Letters and digits have five spectral features, as Rec/Talk has (their number is not legible in our copy), "
+    "and the width of all kernels is the median distance, because with the paper's width of 1 no two images are "
+    "similar. The digits are images, not pen strokes; the 50 words of Rec/Talk are those of largest information gain. "
     "PCK-Means starts from the largest neighbourhoods, MPCK-Means from the farthest, as in their own papers."
 )
 
@@ -505,10 +514,10 @@ PAPER = Paper(
         "incomplete mapping between views. CIKM 2010."
     ),
     idea=(
-        "Two collections are clustered, and only some rows of one are known to belong to rows of the other. Somebody "
-        "says of a few pairs in each collection whether they belong together. A constraint is carried over if both of "
-        "its ends are mapped, and else propagated first: to mapped rows that lie near its ends, with a weight that "
-        "falls with their distance. So what is known in one collection serves the other, too."
+        "Two collections are clustered, and only some rows of one are mapped to rows of the other. For a few pairs in "
+        "each collection it is known whether they belong together. A constraint is transferred if both of its ends are "
+        "mapped; otherwise it is first propagated to mapped rows near its ends, with a weight that falls with "
+        "the distance. So constraints in one collection also help in the other."
     ),
     studies=(
         Study(
@@ -516,7 +525,7 @@ PAPER = Paper(
             title="Four ways to transfer constraints, with ever more of them",
             measure="pairwise F, mean of both views; more is better",
             work=learning_curves,
-            settings=with_runs(every(DATA, SHARES, in_name=True), made=100, fetched=50),
+            settings=with_runs(every(DATA, SHARES, in_name=True), generated=100, fetched=50),
             runs=100,
             quick=(
                 *(setting(f"{PCK}, {m}% mapped", "", base="pck", mapped=m) for m in SHARES),
@@ -552,7 +561,7 @@ PAPER = Paper(
                     cannot="the 116 proteins of Xing et al. have no public home that is known",
                 ),
             ),
-            figure=Figure("constraints a view", "pairwise F"),
+            figure=Figure("constraints per view", "pairwise F"),
             note=f"100 trials, as in the paper, on Four Quadrants, and 50 on the others. {SETTINGS_NOTE}",
         ),
         Study(
@@ -560,9 +569,13 @@ PAPER = Paper(
             title="What propagation gains on direct mapping",
             measure="gain in pairwise F, in percent of direct mapping's; more is better",
             work=gain,
-            settings=with_runs([one for one in every(DATA, SHARES) if one["panel"] != PCK], made=10, fetched=3),
+            settings=with_runs(
+                [setting for setting in every(DATA, SHARES) if setting["panel"] != PCK], generated=10, fetched=3
+            ),
             runs=10,
-            quick=tuple({**one, "trials": 5} for one in every({"Four Quadrants": ""}, SHARES) if one["panel"] != PCK),
+            quick=tuple(
+                {**setting, "trials": 5} for setting in every({"Four Quadrants": ""}, SHARES) if setting["panel"] != PCK
+            ),
             quick_runs=1,
             claims=(
                 Claim("Constraint propagation improves on direct mapping for each percentage mapped", gains_everywhere),
@@ -613,7 +626,7 @@ PAPER = Paper(
                 ),
                 Claim("More are propagated as the mapping becomes more complete", more_with_mapping),
             ),
-            figure=Figure("constraints a view", "propagated constraints"),
+            figure=Figure("constraints per view", "propagated constraints"),
             note="20 of the trials of figure 4. What follows from the given constraints is propagated, too (step 2).",
         ),
         Study(
@@ -632,7 +645,7 @@ PAPER = Paper(
                 Claim("Propagated constraints are 98 to 100% precise on each data set", is_precise),
                 Claim("Cannot-links are slightly more precise than must-links", cannot_links_better),
             ),
-            figure=Figure("constraints a view", "precision"),
+            figure=Figure("constraints per view", "precision"),
             note=(
                 "20 of the trials of figure 4; what the last round propagates. The paper does not give its thresholds: "
                 "above 0.5 less would be propagated, and more of it right. Given constraints between mapped instances, "
@@ -687,7 +700,7 @@ PAPER = Paper(
                     ours=True,
                 ),
             ),
-            figure=Figure("constraints a view", "pairwise F"),
+            figure=Figure("constraints per view", "pairwise F"),
             note="Not in the paper: it tells how much of the gain is due to a start that serves direct mapping badly.",
         ),
         Study(
@@ -709,7 +722,7 @@ PAPER = Paper(
                 )
                 for method in (MEMBERSHIP, PROPAGATION)
             ),
-            figure=Figure("constraints a view", "pairwise F"),
+            figure=Figure("constraints per view", "pairwise F"),
             note=(
                 "Not in the paper, which does not say which view is clustered first; in figure 4 it is that of the "
                 "letters. 20 of its trials, with the same points, mapping and constraints in either order."

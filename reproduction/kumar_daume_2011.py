@@ -1,7 +1,7 @@
 """A. Kumar, H. Daumé III: A co-training approach for multi-view spectral clustering. ICML 2011.
 
-Tables 1 to 5 and Figures 2 and 3, and what the paper's own numbers and formulas say about themselves: how good Table 1
-could be at all, whether the printed measures agree with each other, and the sign of the shift of section 4.1.
+Reproduces Tables 1 to 5 and Figures 2 and 3, and checks the paper's own numbers and formulas: the best possible scores
+for Table 1, the consistency of the printed measures, and the sign of the shift of section 4.1.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ PUBLISHED = published(NAME)
 MEASURES = ("F-score", "Precision", "Recall", "Entropy", "NMI", "Adj-RI")
 LESS_IS_BETTER = "Entropy"
 
-N_RUNS = 20  # of k-means, one random start each (section 5)
+N_RUNS = 20  # runs of k-means with one random start each (section 5)
 N_ROUNDS = 5  # the paper stops "after a fixed number of iterations" that it does not print
-LAST_ROUND = 10  # of the figures
-LEVEL = 0.05  # of "a significant margin"
+LAST_ROUND = 10  # last round of the figures
+LEVEL = 0.05  # significance level of "a significant margin"
 FEWEST_DRAWS = 5  # with four, a signed-rank test cannot reach the level
 
 SINGLE, CONCATENATED, ADDITION, PRODUCT = "Best Single View", "Feature Concat", "Kernel Addition", "Kernel Product"
@@ -52,7 +52,7 @@ CCA_VARIANTS = (LINEAR_CCA, POLYNOMIAL_CCA, GAUSSIAN_CCA)
 
 COMPARED = ("F-score", "NMI")
 
-# Standard deviations that Tables 2 to 5 print in brackets, of each row's F-score and NMI; those of Table 1 are zero.
+# Standard deviations of F-score and NMI per row that Tables 2 to 5 print in brackets; those of Table 1 are zero.
 DEVIATIONS = {
     "table-2": (
         (0.010, 0.012, 0.012, 0.003, 0.007, 0.014, 0.009, 0.001),
@@ -63,7 +63,7 @@ DEVIATIONS = {
     "table-5": ((0.015, 0.040, 0.038, 0.036, 0.008, 0.082, 0.078), (0.028, 0.004, 0.004, 0.003, 0.011, 0.045, 0.047)),
 }
 
-CLASS_SIZES = {  # of the whole corpora, as section 5 describes them; 544 articles have two segments
+CLASS_SIZES = {  # of the whole corpora, as described in section 5; 544 articles have two segments
     "Table 1": (500, 500),
     "Table 2": (200,) * 6,
     "Table 3": (200,) * 10,
@@ -77,7 +77,7 @@ CLASS_SIZES = {  # of the whole corpora, as section 5 describes them; 544 articl
 
 
 class Sample(NamedTuple):
-    """What is clustered."""
+    """Views, classes and number of clusters."""
 
     views: Views
     y: np.ndarray
@@ -93,25 +93,25 @@ def sample(
     variance: float = 1.0,
     seed: int = 0,
 ) -> Sample:
-    """Some views of a data set in some form, all or some of the rows that have them all; if none is named, a draw."""
+    """Load views of a data set in one of `FORMS`, for rows that have all views; without a name, draw synthetic data."""
     if not data:
         return Sample(*make_overlapping_views(rows or 1000, variance=variance, random_state=seed), 2)
-    known = dataset(data)
-    chosen = known.views[list(views)]
+    whole = dataset(data)
+    chosen = whole.views[list(views)]
     complete = np.flatnonzero(chosen.present.all(axis=1))
     if rows is not None:
         complete = np.sort(np.random.default_rng(seed).permutation(complete)[:rows])
     blocks = {name: FORMS[form](chosen[complete][name]) for name in views}
-    return Sample(Views(blocks), known.target[complete], len(known.target_names))
+    return Sample(Views(blocks), whole.target[complete], len(whole.target_names))
 
 
 def raw(X: Any) -> Any:
-    """Numbers as they are."""
+    """Convert to float64 without other changes."""
     return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 def lsa(X: Any) -> np.ndarray:
-    """Latent semantic analysis, to 100 dimensions."""
+    """Apply latent semantic analysis with 100 dimensions."""
     return TruncatedSVD(100, random_state=0).fit_transform(raw(X))
 
 
@@ -123,40 +123,40 @@ FORMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-# The methods: which views they look at, and the embedding that k-means is run on
+# Methods: the views they use, and the embedding that k-means clusters
 
 Bandwidth = float | str
 Embed = Callable[[Views, int, Bandwidth], np.ndarray]
 
 
 def gaussian(bandwidth: Bandwidth) -> dict[str, Any]:
-    """The paper's kernel. The clusters that come with the eigenvectors are not used."""
+    """Options for the paper's kernel. Only the eigenvectors of the model are used, not its clusters."""
     return {"affinity": "gaussian", "bandwidth": bandwidth, "n_init": 1, "random_state": 0, "n_jobs": 1}
 
 
 def side_by_side(model: Any) -> np.ndarray:
-    """Steps 4 and 5 of Algorithm 1: rows of unit length, the views' columns side by side."""
+    """Concatenate the row-normalized embeddings of the views (steps 4 and 5 of Algorithm 1)."""
     return np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
 
 
 def added(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
-    """Of the sum of the kernels; of one view its own, which is ordinary spectral clustering."""
+    """Embed the sum of the kernels; for one view this is ordinary spectral clustering."""
     return normalize_embedding(KernelAddition(k, **gaussian(bandwidth)).fit(views).embedding_)
 
 
 def concatenated(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
-    """Of the kernel of all columns."""
+    """Embed the kernel of the concatenated columns."""
     model = ConcatenatedViews(KernelAddition(k, **gaussian(bandwidth))).fit(views)
     return normalize_embedding(model.estimator_.embedding_)
 
 
 def multiplied(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
-    """Of the product of the kernels, entry by entry."""
+    """Embed the entrywise product of the kernels."""
     return normalize_embedding(KernelProduct(k, **gaussian(bandwidth)).fit(views).embedding_)
 
 
 def canonical(**kind: Any) -> Embed:
-    """Of canonical correlation features, whose scale is not the data's: always of median bandwidth."""
+    """Make an embedding of canonical correlation features with the median bandwidth, as their scale differs."""
 
     def embed(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:  # noqa: ARG001
         features = CCASpectral(k, n_init=1, random_state=0, n_jobs=1, **kind).fit(views).features_
@@ -166,12 +166,12 @@ def canonical(**kind: Any) -> Embed:
 
 
 def least_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
-    """Of the bipartite graph (de Sa 2005)."""
+    """Embed the bipartite graph of two views (de Sa 2005)."""
     return side_by_side(MinimumDisagreement(k, **gaussian(bandwidth)).fit(views))
 
 
 def dense_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
-    """Of the same graph by the letter: all singular vectors, however small their values are."""
+    """Embed the bipartite graph by a dense singular value decomposition, including tiny singular values."""
     kernels = [gaussian_kernel(X.toarray() if sp.issparse(X) else X, bandwidth) for _, X in views.items()]
     W = kernels[0] @ kernels[1]
     left, _, right = np.linalg.svd(W.sum(axis=1)[:, None] ** -0.5 * W * W.sum(axis=0) ** -0.5)
@@ -179,22 +179,22 @@ def dense_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray
 
 
 def co_trained(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
-    """Algorithm 1."""
+    """Embed by Algorithm 1."""
     return side_by_side(CoTrainedSpectral(k, n_iter=N_ROUNDS, **gaussian(bandwidth)).fit(views))
 
 
 def one_by_one(views: Views) -> list[Views]:
-    """Each view alone."""
+    """Return each view alone."""
     return [views[[name]] for name in views.names]
 
 
 def two(views: Views) -> list[Views]:
-    """The first two views."""
+    """Return the first two views."""
     return [views[list(views.names[:2])]]
 
 
 def two_and_all(views: Views) -> list[Views]:
-    """Baselines are run with two views, then with all three (section 5)."""
+    """Return the first two views and all three, as for the baselines of section 5."""
     return [*two(views), views] if views.n_views > 2 else [views]
 
 
@@ -223,46 +223,46 @@ METHODS: dict[str, tuple[Callable[[Views], list[Views]], tuple[Embed, ...]]] = {
 
 
 def table(run: int, method: str, bandwidth: Bandwidth = "median", shown_as: str = "", **source: Any) -> Iterable[Score]:
-    """One run of k-means of a method."""
+    """Score one run of k-means for a method."""
     values = all_runs(method, bandwidth, **source)[run]
     return [Score(shown_as or method, measure, value) for measure, value in zip(MEASURES, values, strict=True)]
 
 
 def draw(run: int, method: str, **source: Any) -> Iterable[Score]:
-    """The same with the run a draw of the synthetic data."""
+    """Score one draw of the synthetic data."""
     return table(0, method, seed=run, **source)
 
 
 @cache
 def all_runs(method: str, bandwidth: Bandwidth, **source: Any) -> np.ndarray:
-    """Measures of all runs, (runs, measures): eigenvectors do not depend on the run, nor may the choice among variants.
+    """Compute the measures of all runs (runs, measures); the embedding is shared by the runs.
 
-    Of several variants (views, kernels) the one with the largest mean F-score counts. That choice knows the true
-    classes, as the paper's does: it belongs to no other place than this.
+    Of several variants (views, kernels) the one with the largest mean F-score over all runs counts. This choice uses
+    the true classes, as in the paper, and must not be used for anything else.
     """
     views, y, k = sample(**source)
     choose, embeds = METHODS[method]
     tried = []
-    for some, embed in product(choose(views), embeds):
-        E = embed(some, k, bandwidth)
+    for chosen, embed in product(choose(views), embeds):
+        E = embed(chosen, k, bandwidth)
         tried.append(np.array([measured(y, kmeans(E, k, run)) for run in range(N_RUNS)]))
     return max(tried, key=lambda values: float(values[:, 0].mean()))
 
 
 def kmeans(E: np.ndarray, k: int, run: int) -> np.ndarray:
-    """One random start."""
+    """Run k-means with one random start."""
     return MultiViewKMeans(k, init="random", n_init=1, random_state=run, n_jobs=1).fit({"embedding": E}).labels_
 
 
 def measured(y: np.ndarray, labels: np.ndarray) -> tuple[float, ...]:
-    """In the order of the measures."""
+    """Compute all measures, in the order of `MEASURES`."""
     pairs = pairwise_scores(y, labels)
     information = float(normalized_mutual_info_score(y, labels))
     rand = float(adjusted_rand_score(y, labels))
     return pairs.f, pairs.precision, pairs.recall, average_entropy(y, labels), information, rand
 
 
-# Table 1: how good can it be?
+# Table 1: the best possible scores
 
 LOOKED_AT = {
     "view 1": (0,),
@@ -276,7 +276,7 @@ LOOKED_AT = {
 
 
 def bound(run: int, variance: float) -> Iterable[Score]:
-    """Measures of who knows the distributions, and gives every point to the cluster that more likely made it."""
+    """Score the optimal classifier, which knows the distributions and assigns points to the likelier cluster."""
     views, y, _ = sample(variance=variance, seed=run)
     likelihoods = [
         np.column_stack(
@@ -289,24 +289,24 @@ def bound(run: int, variance: float) -> Iterable[Score]:
     ]
     for row, chosen in LOOKED_AT.items():
         labels = np.sum([likelihoods[v] for v in chosen], axis=0).argmax(axis=1)
-        yield from (Score(row, *one) for one in zip(MEASURES, measured(y, labels), strict=True))
+        yield from (Score(row, *cell) for cell in zip(MEASURES, measured(y, labels), strict=True))
 
 
 # Figures 2 and 3
 
 
 def rounds(run: int, bandwidth: Bandwidth = "median", **source: Any) -> Iterable[Score]:
-    """NMI of each view's own embedding, round by round."""
+    """Score the NMI of each view's embedding after each round."""
     _, y, k = sample(**source)
-    for i, found in enumerate(embeddings_by_round(bandwidth, **source)):
-        for v, U in enumerate(found, start=1):
+    for i, embeddings in enumerate(embeddings_by_round(bandwidth, **source)):
+        for v, U in enumerate(embeddings, start=1):
             labels = kmeans(normalize_embedding(U), k, run)
             yield Score(f"view {v}", str(i), float(normalized_mutual_info_score(y, labels)))
 
 
 @cache
 def embeddings_by_round(bandwidth: Bandwidth, **source: Any) -> list[list[np.ndarray]]:
-    """Each view's eigenvectors at the start, and after each round of Algorithm 1."""
+    """Compute the eigenvectors of each view at the start and after each round of Algorithm 1."""
     views, _, k = sample(**source)
     models = [CoTrainedSpectral(k, n_iter=i, **gaussian(bandwidth)).fit(views) for i in range(LAST_ROUND + 1)]
     return [list(model.embeddings_.values()) for model in models]
@@ -322,7 +322,7 @@ LAPLACIAN, EIGENVALUE = "least eigenvalue of D - S", "least eigenvalue of S"
 
 
 def shift(run: int, **source: Any) -> Iterable[Score]:
-    """Similarities of the second round by the letter, n x n matrices, before and after either shift."""
+    """Score the n x n similarities of the second round, computed literally, before and after either shift."""
     views, _, k = sample(seed=run, **source)
     kernels = [gaussian_kernel(X) for _, X in views.items()]
     U = [top_eigenvectors(K, k) for K in kernels]
@@ -338,33 +338,33 @@ def shift(run: int, **source: Any) -> Iterable[Score]:
 
 
 def projected(kernels: list[np.ndarray], U: list[np.ndarray]) -> list[np.ndarray]:
-    """Steps 1 and 2 of Algorithm 1, for any number of views."""
-    total = np.sum([own @ own.T for own in U], axis=0)
-    found = [(total - own @ own.T) @ K for K, own in zip(kernels, U, strict=True)]
-    return [(S + S.T) / 2 for S in found]
+    """Project the kernels of any number of views (steps 1 and 2 of Algorithm 1)."""
+    total = np.sum([eigenvectors @ eigenvectors.T for eigenvectors in U], axis=0)
+    products = [(total - eigenvectors @ eigenvectors.T) @ K for K, eigenvectors in zip(kernels, U, strict=True)]
+    return [(S + S.T) / 2 for S in products]
 
 
 def gaussian_kernel(X: np.ndarray, bandwidth: Bandwidth = "median") -> np.ndarray:
-    """Of all pairs of rows."""
-    apart = cdist(X, X)
-    sigma = np.median(apart) if bandwidth == "median" else float(bandwidth)
-    return np.exp(-(apart**2) / (2 * sigma**2))
+    """Compute the Gaussian kernel of all pairs of rows."""
+    distances = cdist(X, X)
+    sigma = np.median(distances) if bandwidth == "median" else float(bandwidth)
+    return np.exp(-(distances**2) / (2 * sigma**2))
 
 
 def top_eigenvectors(K: np.ndarray, k: int) -> np.ndarray:
-    """Of the normalised Laplacian."""
+    """Compute the top eigenvectors of the normalized Laplacian."""
     root = K.sum(axis=1) ** -0.5
     return np.linalg.eigh(root[:, None] * K * root)[1][:, -k:]
 
 
-# Do the printed measures agree with each other?
+# Consistency of the printed measures
 
 
 def implied(run: int, number: str) -> Iterable[Score]:  # noqa: ARG001
-    """F-score and adjusted Rand index as they follow from the printed precision and recall.
+    """Score F-score and adjusted Rand index as implied by the printed precision p and recall r.
 
-    Of all pairs let a share b lie within a class, and set the pairs within a class to 1. Then r (recall) of them are
-    found, r / p pairs are put together, of which b r / p would be right by chance.
+    Let b be the share of all pairs that lie within a class, and count pairs in units of these. Then r pairs are found,
+    r / p pairs are put together, and b r / p of them would be right by chance.
     """
     sizes = np.array(CLASS_SIZES[number])
     b = float(np.sum(sizes * (sizes - 1)) / (sizes.sum() * (sizes.sum() - 1)))
@@ -375,33 +375,33 @@ def implied(run: int, number: str) -> Iterable[Score]:  # noqa: ARG001
 
 
 def printed_pairs(number: str) -> dict[str, tuple[float, float]]:
-    """Precision and recall of each row of a table."""
+    """Return the printed precision and recall of each row of a table."""
     study = "table-" + number.split()[1].rstrip(",")
     panel = next(panel for name, panel, _, _ in PUBLISHED if name == study)
     rows = dict.fromkeys(row for name, _, row, _ in PUBLISHED if name == study)
     return {row: (PUBLISHED[study, panel, row, "Precision"], PUBLISHED[study, panel, row, "Recall"]) for row in rows}
 
 
-# What the paper says
+# Checks of the claims
 
 
 def proposed(panel: Panel) -> str:
-    """The row of co-training with all views."""
+    """Return the row of co-training with all views."""
     return [row for row in panel.rows if row.startswith("Co-trained")][-1]
 
 
 def merit(panel: Panel, row: str, measure: str) -> float:
-    """The mean, turned so that more is better."""
+    """Return the mean, negated for measures for which lower is better."""
     return panel.mean(row, measure) * (-1 if measure == LESS_IS_BETTER else 1)
 
 
 def best_baseline(panel: Panel, measure: str) -> str:
-    """The baseline that is best by a measure."""
+    """Return the best baseline by a measure."""
     return max(BASELINES, key=lambda row: merit(panel, row, measure))
 
 
 def beats_all(panel: Panel) -> Evidence:
-    """Whether co-training is better than every baseline by every measure."""
+    """Check that co-training beats every baseline by every measure."""
     ours = proposed(panel)
     rivals = {measure: best_baseline(panel, measure) for measure in MEASURES}
     won = [measure for measure, rival in rivals.items() if merit(panel, ours, measure) > merit(panel, rival, measure)]
@@ -413,7 +413,7 @@ def beats_all(panel: Panel) -> Evidence:
 
 
 def beats_significantly(rival: Callable[[Panel], str]) -> Callable[[Panel], Evidence]:
-    """Better NMI than a rival's, by a rank test over the runs of k-means: they are not paired."""
+    """Check for a significantly better NMI than a rival by an unpaired rank test over the runs of k-means."""
 
     def check(panel: Panel) -> Evidence:
         ours, other = panel[proposed(panel), "NMI"], panel[rival(panel), "NMI"]
@@ -425,7 +425,7 @@ def beats_significantly(rival: Callable[[Panel], str]) -> Callable[[Panel], Evid
 
 
 def beats_over_draws(panel: Panel) -> Evidence:
-    """Better NMI than every baseline, each by a paired rank test over the draws."""
+    """Check for a significantly better NMI than every baseline by paired rank tests over the draws."""
     ours = panel[proposed(panel), "NMI"]
     if len(ours) < FEWEST_DRAWS:
         raise Untestable(f"{len(ours)} draws are too few for a rank test: {FEWEST_DRAWS} at least")
@@ -439,24 +439,24 @@ def beats_over_draws(panel: Panel) -> Evidence:
 
 
 def leads(first: str, rows: tuple[str, ...] = BASELINES, last: str = "") -> Callable[[Panel], Evidence]:
-    """Whether one row is better than all others of some, by NMI, and another worse; a tie of three digits is neither.
+    """Check that one row has the best NMI and another the worst; a tie in three digits fails.
 
-    By NMI, for the text's order of Table 2 is not that of its F-scores or adjusted Rand indices.
+    NMI is used because the order in the text about Table 2 is not that of its F-scores or adjusted Rand indices.
     """
 
     def check(panel: Panel) -> Evidence:
-        found = {row: round(panel.mean(row, "NMI"), 3) for row in rows}
-        tied = [row for row in rows if row != first and found[row] == found[first] == max(found.values())]
-        ahead = all(found[first] > found[row] for row in rows if row != first)
-        behind = not last or all(found[last] < found[row] for row in rows if row != last)
-        words = "NMI: " + ", ".join(f"{row} {found[row]:.3f}" for row in sorted(rows, key=lambda row: -found[row]))
+        nmi = {row: round(panel.mean(row, "NMI"), 3) for row in rows}
+        tied = [row for row in rows if row != first and nmi[row] == nmi[first] == max(nmi.values())]
+        ahead = all(nmi[first] > nmi[row] for row in rows if row != first)
+        behind = not last or all(nmi[last] < nmi[row] for row in rows if row != last)
+        words = "NMI: " + ", ".join(f"{row} {nmi[row]:.3f}" for row in sorted(rows, key=lambda row: -nmi[row]))
         return Evidence(ahead and behind, words + (f"; {first} is tied with {', '.join(tied)}" if tied else ""))
 
     return check
 
 
 def ordered(worse: Iterable[str], better: Iterable[str]) -> Callable[[Panel], Evidence]:
-    """Whether all of some rows are worse than all of others, by F-score and by NMI."""
+    """Check that all rows in `worse` are below all rows in `better`, by F-score and NMI."""
     worse, better = tuple(worse), tuple(better)
 
     def check(panel: Panel) -> Evidence:
@@ -474,7 +474,7 @@ def ordered(worse: Iterable[str], better: Iterable[str]) -> Callable[[Panel], Ev
 
 
 def near_ours(rows: Iterable[str], within: float) -> Callable[[Panel], Evidence]:
-    """Whether rows have an F-score close to that of co-training."""
+    """Check that rows have an F-score close to that of co-training."""
     rows = tuple(rows)
 
     def check(panel: Panel) -> Evidence:
@@ -486,7 +486,7 @@ def near_ours(rows: Iterable[str], within: float) -> Callable[[Panel], Evidence]
 
 
 def no_spread(panel: Panel) -> Evidence:
-    """Zero to the digits that are printed."""
+    """Check that all deviations are zero in the printed digits."""
     spreads = {
         (row, measure): panel.spread(row, measure, deviations=True) for row in panel.rows for measure in panel.columns
     }
@@ -496,7 +496,7 @@ def no_spread(panel: Panel) -> Evidence:
 
 
 def agrees(study: str, within: float) -> Claim:
-    """Our F-scores and NMI against the printed ones."""
+    """Make the claim that our F-scores and NMI agree with the printed ones."""
 
     def check(panel: Panel) -> Evidence:
         printed = {
@@ -504,9 +504,9 @@ def agrees(study: str, within: float) -> Claim:
         }
         if not printed:
             raise Untestable(f"{panel.name} is not the paper's data")
-        away = {key: abs(panel.mean(*key) - value) for key, value in printed.items()}
-        near = [key for key in away if away[key] <= max(within, 2 * deviation(study, *key))]
-        row, measure = max(away, key=lambda key: away[key])
+        distances = {key: abs(panel.mean(*key) - value) for key, value in printed.items()}
+        near = [key for key in distances if distances[key] <= max(within, 2 * deviation(study, *key))]
+        row, measure = max(distances, key=lambda key: distances[key])
         return Evidence(
             len(near) == len(printed),
             f"{len(near)} of {len(printed)} do; farthest: {row}, {measure} {panel.mean(row, measure):.3f}, "
@@ -519,7 +519,7 @@ def agrees(study: str, within: float) -> Claim:
 
 
 def deviation(study: str, row: str, measure: str) -> float:
-    """The printed standard deviation."""
+    """Return the printed standard deviation."""
     if study not in DEVIATIONS:
         return 0.0
     rows = THREE_VIEWS if study == "table-2" else TWO_VIEWS
@@ -527,7 +527,7 @@ def deviation(study: str, row: str, measure: str) -> float:
 
 
 def reachable(panel: Panel) -> Evidence:
-    """Whether some draw lets those who know the distributions be as good as Table 1."""
+    """Check that the optimal classifier reaches Table 1 on at least one draw."""
     printed = {row: PUBLISHED["table-1-bound", panel.name, row, "F-score"] for row in ("view 1", "all three views")}
     most = {row: float(panel[row, "F-score"].max()) for row in printed}
     words = "; ".join(
@@ -538,7 +538,7 @@ def reachable(panel: Panel) -> Evidence:
 
 
 def settles(after: int, within: float) -> Callable[[Panel], Evidence]:
-    """Whether each view's NMI stays where it is after so many rounds."""
+    """Check that the NMI of each view no longer changes after a number of rounds."""
 
     def check(panel: Panel) -> Evidence:
         moved = {
@@ -554,7 +554,7 @@ def settles(after: int, within: float) -> Callable[[Panel], Evidence]:
 
 
 def first_gains_most(panel: Panel) -> Evidence:
-    """Whether the first round helps every view, and more than any later one does."""
+    """Check that the first round helps every view more than any later round."""
     good, words = True, []
     for row in panel.rows:
         gains = np.diff([panel.mean(row, column) for column in panel.columns])
@@ -564,23 +564,23 @@ def first_gains_most(panel: Panel) -> Evidence:
 
 
 def stays_near(panel: Panel) -> Evidence:
-    """Whether later rounds stay nearer to the first than the start is."""
+    """Check that later rounds stay closer to the first round than the start is."""
     good, words = True, []
     for row in panel.rows:
         means = np.array([panel.mean(row, column) for column in panel.columns])
-        away, gain = float(np.abs(means[2:] - means[1]).max()), float(means[1] - means[0])
-        good &= away < gain
-        words.append(f"{row} gains {gain:+.3f}, then within {away:.3f}")
+        distance, gain = float(np.abs(means[2:] - means[1]).max()), float(means[1] - means[0])
+        good &= distance < gain
+        words.append(f"{row} gains {gain:+.3f}, then within {distance:.3f}")
     return Evidence(good, "; ".join(words))
 
 
 def not_negative(name: str, *columns: str) -> Callable[[Panel], Evidence]:
-    """Whether the smallest similarities, degrees or eigenvalues are not negative after a shift."""
+    """Check that the smallest similarities, degrees or eigenvalues are not negative after a shift."""
 
     def check(panel: Panel) -> Evidence:
         before = min(float(panel[row, ENTRY].min()) for row in panel.rows if row.endswith(": S"))
         if before >= 0:
-            raise Untestable(f"no entry is negative here (the least is {before:.3g}), and nothing is shifted")
+            raise Untestable(f"no entry is negative (the smallest is {before:.3g}), so nothing is shifted")
         rows = [row for row in panel.rows if row.endswith(f": {name}")]
         least = {column: min(float(panel[row, column].min()) for row in rows) for column in columns}
         words = ", ".join(f"{column} {value:.3g}" for column, value in least.items())
@@ -590,17 +590,17 @@ def not_negative(name: str, *columns: str) -> Callable[[Panel], Evidence]:
 
 
 def measures_agree(within: float) -> Callable[[Panel], Evidence]:
-    """Whether the measures that follow from others are those that are printed."""
+    """Check that the implied measures equal the printed ones."""
 
     def check(panel: Panel) -> Evidence:
-        away = {
+        distances = {
             (row, column): panel.mean(row, column) - PUBLISHED["printed-measures", panel.name, row, column]
             for row in panel.rows
             for column in panel.columns
         }
-        wrong = [key for key, off in away.items() if abs(off) > within]
+        wrong = [key for key, off in distances.items() if abs(off) > within]
         named = ", ".join(f"{row} ({column} {panel.mean(row, column):.3f})" for row, column in wrong)
-        rest = max((abs(off) for key, off in away.items() if key not in wrong), default=0.0)
+        rest = max((abs(off) for key, off in distances.items() if key not in wrong), default=0.0)
         return Evidence(not wrong, f"{named + ' does not follow; ' if wrong else ''}all others within {rest:.4f}")
 
     return check
@@ -630,14 +630,14 @@ SENSES_LINKED = {"panel": "word senses (in place of BBCSport)", "views": ("gloss
 
 
 def each(methods: tuple[str, ...], *tables: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-    """One setting a method of each table."""
-    return tuple({**one, "method": method} for one in tables for method in methods)
+    """Make one setting per table and method."""
+    return tuple({**table, "method": method} for table in tables for method in methods)
 
 
 def densely(settings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-    """The same with minimum disagreement by a dense decomposition, in the row of its name."""
+    """Replace minimum disagreement by its dense version, in the same row."""
     dense = {"method": DENSE_DISAGREEMENT, "shown_as": DISAGREEMENT}
-    return tuple({**one, **dense} if one["method"] == DISAGREEMENT else one for one in settings)
+    return tuple({**setting, **dense} if setting["method"] == DISAGREEMENT else setting for setting in settings)
 
 
 CHOICES = (
@@ -729,7 +729,7 @@ STUDIES = (
         quick=(AS_PRINTED, HALVED),
         quick_runs=N_RUNS,
         claims=(Claim("Table 1 can be reached: single view .971, three views .998 (F-score)", reachable, ours=True),),
-        note="Not in the paper. Points go to the cluster with the larger true density: nobody can hope for more. "
+        note="Not in the paper. Points go to the cluster with the larger true density; no method can do better. "
         "Printed numbers are those of the best single view and of co-training with three views.",
     ),
     SixMeasures(
@@ -769,7 +769,7 @@ STUDIES = (
         note=CHOICES
         + BEST_BY_CLASSES
         + THREE
-        + "The paper's sample of 1,200 documents is not known. Ours is another balanced one, with 2,000 words a "
+        + "The paper's sample of 1,200 documents is not known. Ours is another balanced one, with 2,000 words per "
         "language as tf-idf; LSA is a truncated singular value decomposition.",
     ),
     SixMeasures(

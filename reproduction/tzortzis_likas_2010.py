@@ -1,9 +1,8 @@
 """Tzortzis and Likas: Multiple View Clustering Using a Weighted Combination of Exemplar-Based Mixture Models, 2010.
 
-All nine tables and Figure 2: the convex mixture model (CMM) of one view, of the views side by side, of all views alike,
-and of weighted views, each also refined by kernel k-means, and kernel CCA. Three studies of ours show what the printed
-numbers are: in which base the entropies are, where the weights of noisy views come from, and what the normaliser
-should be.
+Reproduces all nine tables and Figure 2: the convex mixture model (CMM) of one view, of the concatenated views, of
+equally weighted views and of views with learned weights, each also refined by kernel k-means, and kernel CCA. Three
+studies examine the printed numbers: the base of the entropies, the weights of noisy views, and the normalizer.
 """
 
 from __future__ import annotations
@@ -46,18 +45,18 @@ CMMS = (WORST, BEST, CONCATENATED, *TOGETHER)
 NOISELESS = f"{WEIGHTED}, without the noisy views"
 
 TRIANGLE, LINE = "three clusters in a triangle", "three clusters in a line (a guess)"
-NUMBERS = (2, 3, 4, 5)  # of corrupted views
-NOISES = (0.3, 0.5, 1.0, 1.5, 2.0, 2.5)  # the ends are in the text; those between only in the picture
+NUMBERS = (2, 3, 4, 5)  # numbers of corrupted views
+NOISES = (0.3, 0.5, 1.0, 1.5, 2.0, 2.5)  # the first and last are in the text, the others only in the figure
 MIXED = (1.0, 2.5)  # the paper does not say which two levels it mixed
-FACTORS = (0.5, 1.0, 1.2, 1.5, 1.7, 2.0, 2.5, 3.0, 3.5, 4.0)  # on beta_0, about those that the paper found best
+FACTORS = (0.5, 1.0, 1.2, 1.5, 1.7, 2.0, 2.5, 3.0, 3.5, 4.0)  # factors of beta_0 around those that the paper found best
 SIZES = (2, 4, 6)  # numbers of clusters of the advertisements
 ROUNDS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
 END = "end"
-RIDGES = (0.01, 0.1, 1.0, 10.0)  # of kernel CCA
-DIMENSIONS = 100  # of each view's kernel that kernel CCA looks at
-STARTS = 30  # of k-means on its projections
+RIDGES = (0.01, 0.1, 1.0, 10.0)  # regularization of kernel CCA
+DIMENSIONS = 100  # principal axes of each kernel that kernel CCA uses
+STARTS = 30  # starts of k-means on the projections
 
-TITLES = {  # of views, as the paper calls them
+TITLES = {  # names of the views in the paper
     "text": "Text", "anchor": "Anchor text",
     "url": "Image url", "origurl": "Base url", "ancurl": "Target url", "alt": "Alt text",
 }  # fmt: skip
@@ -88,21 +87,21 @@ NO_ADS: dict[str, Any] = {"panel": "word senses (in place of the images)", "data
 BOUND = "at most"
 N_ADS, N_IMAGES = 459, 2369  # advertisements in the whole set; images in the paper's tables
 N_POINTS, N_WRONG = 700, 50
-BETA = 0.7  # of the component that is integrated; any will do
+BETA = 0.7  # sharpness of the component that is integrated; any value works
 
 # Data
 
 
 @cache
 def corrupted(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> tuple[Views, np.ndarray]:
-    """The first of five corrupted and of two noisy views, so that all tables look at the same ones (Section V-B)."""
+    """Return the first of five corrupted and two noisy views, so that all tables share their views (Section V-B)."""
     views, y = make_corrupted_views(n_views=max(NUMBERS), n_noisy=2, in_line=in_line, random_state=run)
     return views[[f"view{v}" for v in range(n_views)] + [f"noisy{v}" for v in range(n_noisy)]], y
 
 
 @cache
 def documents(data: str, sample: int = 0, empty: bool = False) -> tuple[Views, np.ndarray]:
-    """Views of tf-idf weights with rows of unit length; of those who have a term in every view, unless `empty`."""
+    """Load row-normalized tf-idf views; unless `empty`, only documents with a term in every view."""
     whole = dataset(data)
     rows = np.arange(len(whole.target))
     if not empty:
@@ -113,7 +112,7 @@ def documents(data: str, sample: int = 0, empty: bool = False) -> tuple[Views, n
 
 
 def title(name: str) -> str:
-    """What the paper calls a view."""
+    """Return the paper's name of a view."""
     return TITLES.get(name, name)
 
 
@@ -121,68 +120,68 @@ def title(name: str) -> str:
 
 
 class Found(NamedTuple):
-    """Clusters, what kernel k-means makes of them, and the weights that it gives the views' kernels."""
+    """Labels, labels refined by kernel k-means, and the weights of the views' kernels."""
 
     labels: np.ndarray
     refined: np.ndarray
     weights: dict[str, float]
 
     def entropies(self, y: np.ndarray, base: float) -> tuple[float, float]:
-        """Average entropy (Eq 16) without and with kernel k-means."""
+        """Return the average entropy (Eq 16) without and with kernel k-means."""
         return average_entropy(y, self.labels, base), average_entropy(y, self.refined, base)
 
 
 def convex(views: Views, n_clusters: int, beta: float = 1.0, weights: str = "learned", max_iter: int = 1000) -> Found:
-    """A Gaussian CMM, refined on the sum of linear kernels with its own weights (Section V-A)."""
+    """Fit a Gaussian CMM and refine it on the sum of linear kernels with the learned weights (Section V-A)."""
     model = ConvexMixture(n_clusters, weights=weights, beta=beta, max_iter=max_iter, n_jobs=1).fit(views)
     return Found(model.labels_, refined(views, model.labels_, model.view_weights_), model.view_weights_)
 
 
 def concatenated(views: Views, n_clusters: int, beta: float = 1.0) -> Found:
-    """The CMM of the views side by side, whose linear kernel is the plain sum of theirs."""
+    """Fit the CMM of the concatenated views, whose linear kernel is the sum of the views' kernels."""
     labels = ConcatenatedViews(ConvexMixture(n_clusters, beta=beta, n_jobs=1)).fit(views).labels_
     ones = dict.fromkeys(views.names, 1.0)
     return Found(labels, refined(views, labels, ones), ones)
 
 
 def refined(views: Views, labels: np.ndarray, weights: dict[str, float]) -> np.ndarray:
-    """Kernel k-means from these clusters."""
+    """Refine clusters by kernel k-means."""
     return kernel_kmeans(sum(weight * linear_kernel(views[name]) for name, weight in weights.items()), labels).labels
 
 
 def linear_kernel(X: Any) -> np.ndarray:
-    """Inner products of rows, sparse or not."""
+    """Compute the inner products of sparse or dense rows."""
     products = X @ X.T
     return products.toarray() if sp.issparse(products) else products
 
 
 def kernel_cca(views: Views, n_clusters: int, run: int) -> dict[str, np.ndarray]:
-    """Clusters by the projections of each view on as many canonical directions (Blaschko & Lampert 2008).
+    """Cluster the projections of each view on `n_clusters` canonical directions (Blaschko & Lampert 2008).
 
-    The ridge is the one whose correlations exceed most those of rows that are shuffled in each view.
+    The ridge is chosen whose correlations exceed those of shuffled rows by most.
     """
     rng = np.random.default_rng(run)
     scores = [principal_scores(linear_kernel(views[name])) for name in views.names]
-    shuffled = [rng.permutation(own) for own in scores]
-    there = np.ones((len(views), len(scores)), dtype=bool)
+    shuffled = [rng.permutation(view_scores) for view_scores in scores]
+    present = np.ones((len(views), len(scores)), dtype=bool)
 
     def excess(ridge: float) -> float:
-        real, chance = (fit_canonical(those, there, n_clusters, ridge).correlations for those in (scores, shuffled))
+        real, chance = (fit_canonical(inputs, present, n_clusters, ridge).correlations for inputs in (scores, shuffled))
         return float(np.linalg.norm(real - chance))
 
-    best = fit_canonical(scores, there, n_clusters, max(RIDGES, key=excess))
+    best = fit_canonical(scores, present, n_clusters, max(RIDGES, key=excess))
     means = KMeans(n_clusters, init="random", n_init=STARTS, random_state=run)
     return {
-        name: means.fit_predict(own @ directions)
-        for name, own, directions in zip(views.names, scores, best.weights, strict=True)
+        name: means.fit_predict(view_scores @ directions)
+        for name, view_scores, directions in zip(views.names, scores, best.weights, strict=True)
     }
 
 
 def principal_scores(K: np.ndarray) -> np.ndarray:
-    """The entities along the leading principal axes of a kernel."""
-    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    """Return the scores of the entities on the leading principal axes of a kernel."""
+    centered = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     n = len(K)
-    values, vectors = eigh(centred, subset_by_index=[max(0, n - DIMENSIONS), n - 1])
+    values, vectors = eigh(centered, subset_by_index=[max(0, n - DIMENSIONS), n - 1])
     real = values > 1e-9 * values.max()  # a linear kernel has no more axes than the view has columns
     return vectors[:, real] * np.sqrt(values[real])
 
@@ -191,7 +190,7 @@ def principal_scores(K: np.ndarray) -> np.ndarray:
 
 
 def synthetic(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> Iterator[Score]:
-    """Tables I and III: every method on one draw; entropies in nats."""
+    """Tables I and III: all methods on one draw, in nats."""
     views, y = corrupted(run, n_views, n_noisy, in_line)
     column = str(n_views)
     yield from (Score(row, column, value) for row, value in every_method(views, y, 3, math.e, run).items())
@@ -201,41 +200,41 @@ def synthetic(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> It
 
 
 def every_method(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
-    """Entropies of all methods; the worst and the best view are picked in each column for itself, as in Table I."""
+    """Score all methods; the worst and the best view are chosen separately per column, as in Table I."""
     alone = [convex(views[[name]], n_clusters).entropies(y, base) for name in views.names]
-    found = {
+    entropies = {
         WORST: (max(plain for plain, _ in alone), max(refined for _, refined in alone)),
         BEST: (min(plain for plain, _ in alone), min(refined for _, refined in alone)),
         CONCATENATED: concatenated(views, n_clusters).entropies(y, base),
         MULTIVIEW: convex(views, n_clusters, weights="uniform").entropies(y, base),
         WEIGHTED: convex(views, n_clusters).entropies(y, base),
     }
-    return both_columns(found) | projected(views, y, n_clusters, base, run)
+    return both_columns(entropies) | projected(views, y, n_clusters, base, run)
 
 
 def projected(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
-    """Entropies of kernel CCA by its worst and its best view."""
-    found = [average_entropy(y, labels, base) for labels in kernel_cca(views, n_clusters, run).values()]
-    return {CCA_WORST: max(found), CCA_BEST: min(found)}
+    """Score kernel CCA by its worst and its best view."""
+    entropies = [average_entropy(y, labels, base) for labels in kernel_cca(views, n_clusters, run).values()]
+    return {CCA_WORST: max(entropies), CCA_BEST: min(entropies)}
 
 
-def both_columns(found: dict[str, tuple[float, float]]) -> dict[str, float]:
-    """Rows without and with kernel k-means."""
-    plain = {row: value for row, (value, _) in found.items()}
-    return plain | {row + REFINED: value for row, (_, value) in found.items()}
+def both_columns(entropies: dict[str, tuple[float, float]]) -> dict[str, float]:
+    """Return rows without and with kernel k-means."""
+    plain = {row: value for row, (value, _) in entropies.items()}
+    return plain | {row + REFINED: value for row, (_, value) in entropies.items()}
 
 
 def synthetic_weights(run: int, n_noisy: int) -> Iterator[Score]:
-    """Tables II and IV: the weights of the views, for every number of them."""
-    found = {n_views: convex(corrupted(run, n_views, n_noisy)[0], 3).weights for n_views in NUMBERS}
-    for name in found[max(NUMBERS)]:
-        for n_views, weights in found.items():
+    """Tables II and IV: weights of the views by the number of views."""
+    weights_by_number = {n_views: convex(corrupted(run, n_views, n_noisy)[0], 3).weights for n_views in NUMBERS}
+    for name in weights_by_number[max(NUMBERS)]:
+        for n_views, weights in weights_by_number.items():
             if name in weights:
                 yield Score(synthetic_title(name), str(n_views), weights[name])
 
 
 def synthetic_title(name: str) -> str:
-    """View 1, Noisy view 1, ... of view0, noisy0, ..."""
+    """Return the title of a view: View 1 for view0, Noisy view 1 for noisy0."""
     kind, number = name[:-1], int(name[-1]) + 1
     return f"View {number}" if kind == "view" else f"Noisy view {number}"
 
@@ -244,13 +243,13 @@ def synthetic_title(name: str) -> str:
 
 
 def noise_level(run: int, noise: float, rounds: int = 1000) -> Iterator[Score]:
-    """Figure 2: weights of two views that stay the same, and of two with noise of one level, drawn anew each run."""
+    """Figure 2: weights of two fixed views and of two views with noise of one level, drawn anew in each run."""
     for name, weight in with_noise(run, (noise, noise), rounds).weights.items():
         yield Score(synthetic_title(name), f"{noise:g}", weight)
 
 
 def mixed_noise(run: int) -> Iterator[Score]:
-    """Figure 2, on the right: two views of each of two levels at once, beside two without noise."""
+    """Figure 2, right: two views for each of two noise levels, and two views without noise."""
     levels = [noise for noise in MIXED for _ in range(2)]
     weights = with_noise(run, levels).weights.values()
     for v, (noise, weight) in enumerate(zip([0.0, 0.0, *levels], weights, strict=True)):
@@ -258,10 +257,10 @@ def mixed_noise(run: int) -> Iterator[Score]:
 
 
 def with_noise(run: int, levels: Sequence[float], rounds: int = 1000) -> Found:
-    """The weighted CMM of the two views of Table I and of the points with noise of these levels added."""
+    """Fit the weighted CMM of the two views of Table I and of views with added noise."""
     views, _ = make_corrupted_views(n_views=2, n_noisy=1, noise=0.0, random_state=0)
     rng = np.random.default_rng(run)
-    points = views["noisy0"]  # without noise: the points themselves
+    points = views["noisy0"]  # noise=0.0: the points themselves
     noisy = {f"noisy{v}": points + noise * rng.standard_normal(points.shape) for v, noise in enumerate(levels)}
     return convex(Views({"view0": views["view0"], "view1": views["view1"], **noisy}), 3, max_iter=rounds)
 
@@ -272,14 +271,14 @@ def with_noise(run: int, levels: Sequence[float], rounds: int = 1000) -> Found:
 def sharpness(run: int, data: str, n_clusters: int, method: str, factor: float, sample: int = 0) -> Iterator[Score]:  # noqa: ARG001
     """Table V: one method with beta = factor * beta_0, in nats."""
     views, y = documents(data, sample)
-    for row, found in METHODS[method](views, n_clusters, factor).items():
-        plain, fine = found.entropies(y, math.e)
+    for row, clustering in METHODS[method](views, n_clusters, factor).items():
+        plain, fine = clustering.entropies(y, math.e)
         yield Score(row, f"{factor:g}", plain)
         yield Score(row + REFINED, f"{factor:g}", fine)
 
 
 def each_alone(views: Views, n_clusters: int, factor: float) -> dict[str, Found]:
-    """The CMM of each view."""
+    """Fit the CMM of each view."""
     return {f"{SINGLE}, {title(name).lower()}": convex(views[[name]], n_clusters, factor) for name in views.names}
 
 
@@ -292,14 +291,14 @@ METHODS: dict[str, Callable[[Views, int, float], dict[str, Found]]] = {
 
 
 def projections(run: int, data: str, n_clusters: int, sample: int = 0) -> Iterator[Score]:
-    """Table V: kernel CCA, which knows no beta: in the column of beta_0."""
+    """Table V: kernel CCA, which has no beta, in the column of beta_0."""
     views, y = documents(data, sample)
     for name, labels in kernel_cca(views, n_clusters, run).items():
         yield Score(f"Kernel CCA, {title(name).lower()}", "1", average_entropy(y, labels, math.e))
 
 
 def webkb(run: int, method: str, **settings: Any) -> Iterable[Score]:
-    """Table V: a method of either kind."""
+    """Table V: a CMM or kernel CCA."""
     return projections(run, **settings) if method == "cca" else sharpness(run, method=method, **settings)
 
 
@@ -310,21 +309,23 @@ def webkb_weights(run: int, data: str, n_clusters: int, sample: int = 0) -> Iter
 
 
 def advertisements(run: int, data: str, n_clusters: int, sample: int = 0, empty: bool = False) -> Iterator[Score]:
-    """Table VII: beta_0, in bits."""
+    """Table VII: all methods at beta_0, in bits."""
     views, y = documents(data, sample, empty)
     for row, value in every_method(views, y, n_clusters, 2, run).items():
         yield Score(row, f"{n_clusters} clusters", value)
 
 
 def tuned(run: int, data: str, n_clusters: int, factors: Sequence[float], sample: int = 0) -> Iterator[Score]:
-    """Table VIII: of each method, and of each view alone, the factor of the least entropy; in bits."""
+    """Table VIII: each method and each single view at its best factor, in bits."""
     views, y = documents(data, sample)
     tried = [(factor, dict(all_at(views, n_clusters, factor))) for factor in factors]
-    rated = {row: [(*found[row].entropies(y, 2), factor) for factor, found in tried] for row in tried[0][1]}
-    best = {row: min(own, key=lambda one: (one[0], one[2])) for row, own in rated.items()}  # by the true classes
-    alone = [own for row, own in best.items() if row.startswith(SINGLE)]
+    rated = {row: [(*clusterings[row].entropies(y, 2), factor) for factor, clusterings in tried] for row in tried[0][1]}
+    best = {
+        row: min(ratings, key=lambda rating: (rating[0], rating[2])) for row, ratings in rated.items()
+    }  # chosen by the true classes
+    alone = [rating for row, rating in best.items() if row.startswith(SINGLE)]
     shown = {WORST: picked(max, alone), BEST: picked(min, alone)} | {
-        row: own for row, own in best.items() if row in CMMS
+        row: rating for row, rating in best.items() if row in CMMS
     }
     column = f"{n_clusters} clusters"
     for row, value in both_columns({row: (plain, fine) for row, (plain, fine, _) in shown.items()}).items():
@@ -336,18 +337,18 @@ def tuned(run: int, data: str, n_clusters: int, factors: Sequence[float], sample
 
 
 def picked(pick: Callable[..., Any], alone: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
-    """The worst or best entropy without and with kernel k-means, each for itself, and the factor of the former."""
+    """Return the extreme entropies without and with kernel k-means, chosen separately, and the factor of the former."""
     return pick(alone)[0], pick(fine for _, fine, _ in alone), pick(alone)[2]
 
 
 def all_at(views: Views, n_clusters: int, factor: float) -> Iterator[tuple[str, Found]]:
-    """All methods with one factor."""
+    """Fit all methods with one factor."""
     for method in METHODS.values():
         yield from method(views, n_clusters, factor).items()
 
 
 def advertisement_weights(run: int, data: str, sample: int = 0, empty: bool = False) -> Iterator[Score]:  # noqa: ARG001
-    """Table IX, and beside it how good each view is alone, and how often it is empty."""
+    """Table IX, with the entropy of each view alone and the share of its empty rows."""
     views, y = documents(data, sample, empty)
     for n_clusters in SIZES:
         for name, weight in convex(views, n_clusters).weights.items():
@@ -358,11 +359,11 @@ def advertisement_weights(run: int, data: str, sample: int = 0, empty: bool = Fa
         yield Score(f"{title(name)} view", "share that is empty", float(np.mean(views[name].sum(axis=1) == 0)))
 
 
-# What the printed numbers are
+# Studies of the printed numbers
 
 
 def bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG001
-    """An entropy that is known in nats and in bits, beside the printed number."""
+    """Score a known entropy in nats and in bits, next to the printed number."""
     row, printed, y, labels = BASES[case]()
     for column, base in (("nats", math.e), ("bits", 2)):
         yield Score(row, column, average_entropy(y, labels, base))
@@ -370,21 +371,21 @@ def bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG0
 
 
 def one_view() -> tuple[str, float, np.ndarray, np.ndarray]:
-    """A view that is right about all points but those that were replaced."""
+    """Labels that are right except for the replaced points."""
     y = np.arange(N_POINTS) % 3
     labels = np.where(np.arange(N_POINTS) < N_WRONG, (y + 1 + np.arange(N_POINTS) // 3 % 2) % 3, y)
-    return "best single view, as it must be", PRINTED["table-1", TRIANGLE, BEST, "2"], y, labels
+    return "best single view, in theory", PRINTED["table-1", TRIANGLE, BEST, "2"], y, labels
 
 
 def pages_by_text() -> tuple[str, float, np.ndarray, np.ndarray]:
-    """The first row of Table V."""
+    """Labels of the first row of Table V."""
     views, y = documents("webkb")
     row = f"{SINGLE}, text"
-    return f"{row}, as it comes out here", PRINTED["table-5", "WebKB", row, "1"], y, convex(views[["text"]], 6).labels
+    return f"{row}, our result", PRINTED["table-5", "WebKB", row, "1"], y, convex(views[["text"]], 6).labels
 
 
 def images_in_one() -> tuple[str, float, np.ndarray, np.ndarray]:
-    """All images in one cluster, as many of them advertisements as there are: no clustering is worse."""
+    """All images in one cluster with all advertisements, the clustering with the largest entropy."""
     y = np.arange(N_IMAGES) < N_ADS
     return BOUND, PRINTED["table-7", ADS[0]["panel"], WORST, "2 clusters"], y, np.zeros(N_IMAGES)
 
@@ -393,20 +394,20 @@ BASES = {"points": one_view, "webkb": pages_by_text, "images": images_in_one}
 
 
 def stopping(run: int, n_views: int, rounds: tuple[int, ...]) -> Iterator[Score]:
-    """Weights and entropy (nats) after so many rounds of EM, the shares solved for in each; and at the end."""
+    """Score weights and entropy (nats) after given numbers of rounds of EM, and at convergence."""
     views, y = corrupted(run, n_views, 2)
-    for column, most in [*((str(most), most) for most in rounds), (END, 1000)]:
-        found = convex(views, 3, max_iter=most)
-        yield Score("View 1", column, found.weights["view0"])
-        yield Score("Noisy view 1", column, found.weights["noisy0"])
-        yield Score("average entropy", column, found.entropies(y, math.e)[0])
+    for column, max_iter in [*((str(n_rounds), n_rounds) for n_rounds in rounds), (END, 1000)]:
+        clustering = convex(views, 3, max_iter=max_iter)
+        yield Score("View 1", column, clustering.weights["view0"])
+        yield Score("Noisy view 1", column, clustering.weights["noisy0"])
+        yield Score("average entropy", column, clustering.entropies(y, math.e)[0])
 
 
 AS_PRINTED, AS_IT_SHOULD = "as printed, (β/2π)^(d/2)", "as it should be, (β/π)^(d/2)"
 
 
 def normaliser(run: int) -> Iterator[Score]:  # noqa: ARG001
-    """The integral of a component with the constant that the paper prints (Section V-A), and with ours."""
+    """Score the integral of a component with the printed constant (Section V-A) and with ours."""
     for d in (1, 2):
         far = 8 / np.sqrt(BETA)
         volume = nquad(lambda *x: float(np.exp(-BETA * np.dot(x, x))), [(-far, far)] * d)[0]
@@ -416,14 +417,14 @@ def normaliser(run: int) -> Iterator[Score]:  # noqa: ARG001
         yield Score(AS_IT_SHOULD, str(d), volume * ours)
 
 
-# Claims
+# Checks of the claims
 
 
 def below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Evidence:
-    """Whether the first number of each pair lies below the second, but for so many pairs."""
+    """Check that the first number of each pair is below the second, with up to `allowed` exceptions."""
     compared = sorted(pairs, key=lambda pair: pair[2] - pair[1])
     if not compared:
-        raise Untestable("there is nothing to compare")
+        raise Untestable("there are no numbers to compare")
     wrong = [pair for pair in compared if not pair[1] < pair[2]]
     shown = "; ".join(f"{what} {left:.3f} against {right:.3f}" for what, left, right in (wrong or compared)[:4])
     more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
@@ -432,7 +433,7 @@ def below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Eviden
 
 
 def cases(panel: Panel) -> Iterator[tuple[str, Callable[[str], float]]]:
-    """Each column, without and with kernel k-means: its name, and the mean of a row in it."""
+    """Yield each column without and with kernel k-means: its name, and a function from rows to means."""
     for column in panel.columns:
         if column.startswith("α*"):
             continue
@@ -445,11 +446,11 @@ def _mean(panel: Panel, column: str, ending: str, row: str) -> float:
 
 
 def agrees(study: str, within: float, panel: Panel) -> Evidence:
-    """Whether all printed numbers lie within so much of ours, or two standard deviations of our draws."""
+    """Check that all printed numbers lie within a distance of ours, or two standard deviations of our draws."""
     cells = [
         (f"{row} ({column})", panel.mean(row, column), value, panel.spread(row, column, deviations=True))
-        for (own, name, row, column), value in PRINTED.items()
-        if (own, name) == (study, panel.name) and (row, column) in panel and not column.startswith("α*")
+        for (key, name, row, column), value in PRINTED.items()
+        if (key, name) == (study, panel.name) and (row, column) in panel and not column.startswith("α*")
     ]
     if not cells:
         raise Untestable(f"the paper prints no numbers for {panel.name}")
@@ -460,23 +461,23 @@ def agrees(study: str, within: float, panel: Panel) -> Evidence:
 
 
 def printed_numbers(study: str, within: float) -> Claim:
-    """That ours are those that were printed."""
+    """Make the claim that our numbers agree with the printed ones."""
     text = f"the printed numbers come out, within {within:g} or two standard deviations of the draws"
     return Claim(text, partial(agrees, study, within), ours=True)
 
 
 def beats_single(panel: Panel) -> Evidence:
-    """The worse of both multi-view methods against the best single view."""
+    """Compare the worse of both multi-view methods with the best single view."""
     return below(((name, max(map(mean, TOGETHER)), mean(BEST)) for name, mean in cases(panel)), allowed=1)
 
 
 def concatenation_is_behind(panel: Panel) -> Evidence:
-    """The better of both multi-view methods against the concatenation; a tie is no worse."""
+    """Compare the better of both multi-view methods with the concatenation; a tie counts as better."""
     return below((name, min(map(mean, TOGETHER)), np.nextafter(mean(CONCATENATED), 9)) for name, mean in cases(panel))
 
 
 def both_are_ahead(panel: Panel) -> Evidence:
-    """The worse of both against the concatenation, without kernel k-means."""
+    """Compare the worse of both multi-view methods with the concatenation, without kernel k-means."""
     return below(
         (name, max(map(mean, TOGETHER)), mean(CONCATENATED))
         for name, mean in cases(panel)
@@ -485,7 +486,7 @@ def both_are_ahead(panel: Panel) -> Evidence:
 
 
 def drops_with_views(panel: Panel) -> Evidence:
-    """Each number of views against the one before."""
+    """Compare each number of views with the next smaller one."""
     return below(
         (f"{row}{ending}, {more} views", panel.mean(row + ending, more), panel.mean(row + ending, fewer))
         for row in TOGETHER
@@ -495,7 +496,7 @@ def drops_with_views(panel: Panel) -> Evidence:
 
 
 def refinement_degrades(panel: Panel) -> Evidence:
-    """Without kernel k-means against with it."""
+    """Compare the multi-view methods without and with kernel k-means."""
     return below(
         (f"{row} ({column})", panel.mean(row, column), panel.mean(row + REFINED, column))
         for row in TOGETHER
@@ -504,7 +505,7 @@ def refinement_degrades(panel: Panel) -> Evidence:
 
 
 def refinement_helps(panel: Panel) -> Evidence:
-    """With kernel k-means against without it, for every method."""
+    """Compare every method with and without kernel k-means."""
     return below(
         (f"{row} ({column})", panel.mean(row + REFINED, column), panel.mean(row, column))
         for column in panel.columns
@@ -515,7 +516,7 @@ def refinement_helps(panel: Panel) -> Evidence:
 
 
 def cca_is_far_behind(rows: Sequence[str], margin: float, panel: Panel) -> Evidence:
-    """The worst of these methods, without kernel k-means, against the best view of kernel CCA."""
+    """Compare the worst of these methods, without kernel k-means, with the best view of kernel CCA."""
     return below(
         (column, max(panel.mean(row, column) for row in rows) + margin, panel.mean(CCA_BEST, column))
         for column in panel.columns
@@ -523,7 +524,7 @@ def cca_is_far_behind(rows: Sequence[str], margin: float, panel: Panel) -> Evide
 
 
 def weighted_is_least(panel: Panel) -> Evidence:
-    """The weighted model against the best of all others in each case."""
+    """Compare the weighted model with the best other method in each case."""
     return below(
         (name, mean(WEIGHTED), min([*(mean(row) for row in CMMS if row != WEIGHTED), panel.mean(CCA_BEST, name[0])]))
         for name, mean in cases(panel)
@@ -531,12 +532,12 @@ def weighted_is_least(panel: Panel) -> Evidence:
 
 
 def noise_hurts_equal_weights(panel: Panel) -> Evidence:
-    """The best single view, which has no noise, against equal weights."""
+    """Compare the best single view, which has no noise, with equal weights."""
     return below((name, mean(BEST), mean(MULTIVIEW)) for name, mean in cases(panel))
 
 
 def as_without_noise(panel: Panel) -> Evidence:
-    """How far noisy views move the weighted model; the paper's own tables differ by .056 at most."""
+    """Check that noisy views change the weighted model little; the paper's tables differ by at most .056."""
     return below(
         (f"{column} views", abs(panel.mean(WEIGHTED, column) - panel.mean(NOISELESS, column)), 0.06)
         for column in panel.columns
@@ -544,21 +545,21 @@ def as_without_noise(panel: Panel) -> Evidence:
 
 
 def shares(panel: Panel, column: str, kind: str) -> np.ndarray:
-    """Weights of the views of one kind, a row each and a run a column."""
+    """Return the weights of the views of one kind, (views, runs)."""
     rows = [row for row in panel.rows if row.startswith(kind) and (row, column) in panel]
     return np.array([panel[row, column] for row in rows or [kind]])
 
 
 def clean_are_equal(panel: Panel) -> Evidence:
-    """Every clean view's weight within a quarter of their mean in every draw: means over draws would hide it."""
+    """Check that clean views have weights within a quarter of their mean in every draw, not only on average."""
     off = {column: shares(panel, column, "View") for column in panel.columns}
-    worst = {column: float(np.abs(own / own.mean(axis=0) - 1).max()) for column, own in off.items()}
+    worst = {column: float(np.abs(weights / weights.mean(axis=0) - 1).max()) for column, weights in off.items()}
     words = ", ".join(f"{column} views {share:.0%}" for column, share in worst.items())
     return Evidence(max(worst.values()) <= 0.25, f"farthest from their mean in any draw: {words}")
 
 
 def noisy_are_small(panel: Panel) -> Evidence:
-    """Every noisy view under half of every clean one, in every draw."""
+    """Check that every noisy view has less than half the weight of every clean view, in every draw."""
     return below(
         (f"{column} views, run {run}", 2 * noisy, clean)
         for column in panel.columns
@@ -569,49 +570,49 @@ def noisy_are_small(panel: Panel) -> Evidence:
 
 
 def gap_at(panel: Panel, column: str) -> float:
-    """Mean weight of clean views less that of noisy ones."""
+    """Return the mean weight of clean views minus that of noisy views."""
     return float(shares(panel, column, "View").mean() - shares(panel, column, "Noisy").mean())
 
 
 def gap_grows(panel: Panel) -> Evidence:
-    """The difference of the weights from one noise level to the next."""
+    """Check that the difference of the weights grows with the noise level."""
     return below((f"{more}", gap_at(panel, less), gap_at(panel, more)) for less, more in pairwise(panel.columns))
 
 
 def little_noise_counts(panel: Panel) -> Evidence:
-    """At the lowest level, noisy views keep most of the weight of the others."""
+    """Check that noisy views have nearly the weight of the others at the lowest level."""
     noisy, clean = (float(shares(panel, "0.3", kind).mean()) for kind in ("Noisy", "View"))
     return Evidence(noisy > 0.8 * clean, f"noisy {noisy:.3f}, noise-free {clean:.3f}")
 
 
 def falls_with_noise(panel: Panel) -> Evidence:
-    """Both views of a level against both of the next."""
+    """Compare the weights of each noise level with those of the next."""
     means = {column: [panel.mean(row, column) for row in panel.rows] for column in panel.columns}
     return below((f"{more} against {less}", max(means[more]), min(means[less])) for less, more in pairwise(means))
 
 
 def same_noise_same_weight(panel: Panel) -> Evidence:
-    """The two views of a level against each other."""
-    apart = [abs(panel.mean("first view", c) - panel.mean("second view", c)) for c in panel.columns]
-    return below((f"noise {column}", distance, 0.03) for column, distance in zip(panel.columns, apart, strict=True))
+    """Compare the two views of each noise level."""
+    distances = [abs(panel.mean("first view", c) - panel.mean("second view", c)) for c in panel.columns]
+    return below((f"noise {column}", distance, 0.03) for column, distance in zip(panel.columns, distances, strict=True))
 
 
 class Tuned(NamedTuple):
-    """A method of Table V without and with kernel k-means, at the factor that was best without."""
+    """Entropies of a method of Table V without and with kernel k-means, at the best factor without it."""
 
     plain: float
     fine: float
 
 
 def at_best(panel: Panel, row: str) -> Tuned:
-    """Over all factors, by the true classes as in the paper."""
+    """Return the entropies at the factor that is best by the true classes, as in the paper."""
     columns = [column for column in panel.columns if (row, column) in panel]
     column = min(columns or ["1"], key=partial(panel.mean, row))
     return Tuned(panel.mean(row, column), panel.mean(row + REFINED, column))
 
 
 def at_unit(panel: Panel, row: str) -> Tuned:
-    """At beta_0."""
+    """Return the entropies at beta_0."""
     return Tuned(panel.mean(row, "1"), panel.mean(row + REFINED, "1"))
 
 
@@ -619,43 +620,43 @@ BOTH_BETAS = {"beta_0": at_unit, "best beta": at_best}
 
 
 def alone_in(panel: Panel) -> list[str]:
-    """The rows of single views."""
+    """Return the rows of single views."""
     return [row for row in panel.rows if row.startswith(SINGLE) and not row.endswith(REFINED)]
 
 
 def others_in(panel: Panel) -> list[str]:
-    """The CMMs other than the weighted one."""
+    """Return the rows of the CMMs other than the weighted one."""
     return [*alone_in(panel), CONCATENATED, MULTIVIEW]
 
 
 def cca_in(panel: Panel) -> float:
-    """Kernel CCA by its best view."""
+    """Return the entropy of kernel CCA by its best view."""
     rows = [row for row in panel.rows if row.startswith("Kernel CCA")]
     return min(panel.mean(row, "1") for row in rows or ["Kernel CCA"])
 
 
 def beaten_by_cca_alone(panel: Panel) -> Evidence:
-    """The weighted model against each other CMM, and kernel CCA against it, at beta_0."""
-    own = at_unit(panel, WEIGHTED)
+    """Compare the weighted model with the other CMMs, and kernel CCA with it, at beta_0."""
+    weighted = at_unit(panel, WEIGHTED)
     return below([
-        *((row, own.plain, at_unit(panel, row).plain) for row in others_in(panel)),
-        *((row + REFINED, own.fine, at_unit(panel, row).fine) for row in others_in(panel)),
-        ("kernel CCA", cca_in(panel), min(own)),
+        *((row, weighted.plain, at_unit(panel, row).plain) for row in others_in(panel)),
+        *((row + REFINED, weighted.fine, at_unit(panel, row).fine) for row in others_in(panel)),
+        ("kernel CCA", cca_in(panel), min(weighted)),
     ])  # fmt: skip
 
 
 def best_when_tuned(panel: Panel) -> Evidence:
-    """The weighted model at its best factor against all others at theirs."""
-    own = at_best(panel, WEIGHTED)
+    """Compare the weighted model with all others, each at its best factor."""
+    weighted = at_best(panel, WEIGHTED)
     return below([
-        *((row, own.plain, at_best(panel, row).plain) for row in others_in(panel)),
-        *((row + REFINED, own.fine, at_best(panel, row).fine) for row in others_in(panel)),
-        ("kernel CCA", max(own), cca_in(panel)),
+        *((row, weighted.plain, at_best(panel, row).plain) for row in others_in(panel)),
+        *((row + REFINED, weighted.fine, at_best(panel, row).fine) for row in others_in(panel)),
+        ("kernel CCA", max(weighted), cca_in(panel)),
     ])  # fmt: skip
 
 
 def views_together_win(panel: Panel) -> Evidence:
-    """Both multi-view methods against single views and their concatenation, in all four columns."""
+    """Compare both multi-view methods with single views and the concatenation in all four columns."""
     return below(
         (f"{ours} and {row}, {beta}, {kind}", getattr(at(panel, ours), kind), getattr(at(panel, row), kind))
         for beta, at in BOTH_BETAS.items()
@@ -666,7 +667,7 @@ def views_together_win(panel: Panel) -> Evidence:
 
 
 def concatenation_is_worse_mostly(panel: Panel) -> Evidence:
-    """Single views against the concatenation in all four columns: below in more than half."""
+    """Check that single views beat the concatenation in more than half of the cases."""
     pairs = [
         (f"{row}, {beta}, {kind}", getattr(at(panel, row), kind), getattr(at(panel, CONCATENATED), kind))
         for beta, at in BOTH_BETAS.items()
@@ -677,18 +678,18 @@ def concatenation_is_worse_mostly(panel: Panel) -> Evidence:
 
 
 def refinement_helps_at_unit(panel: Panel) -> Evidence:
-    """With kernel k-means against without, at beta_0."""
-    found = {row: at_unit(panel, row) for row in (*others_in(panel), WEIGHTED)}
-    return below((row, own.fine, own.plain) for row, own in found.items())
+    """Compare all methods with and without kernel k-means at beta_0."""
+    tuned = {row: at_unit(panel, row) for row in (*others_in(panel), WEIGHTED)}
+    return below((row, entropies.fine, entropies.plain) for row, entropies in tuned.items())
 
 
 def anchors_weigh_more(panel: Panel) -> Evidence:
-    """The weight of the text against that of the anchor texts."""
+    """Compare the weight of the text with that of the anchor texts."""
     return below([("text", panel.mean("Text view", "1"), panel.mean("Anchor text view", "1"))])
 
 
 def together_least(least: int, panel: Panel) -> Evidence:
-    """In how many cases one of both multi-view methods has the least entropy of all."""
+    """Check that a multi-view method has the lowest entropy in enough cases."""
     pairs = [
         (
             name,
@@ -701,24 +702,24 @@ def together_least(least: int, panel: Panel) -> Evidence:
 
 
 def plain(case: str) -> str:
-    """The column of a case."""
+    """Return the column of a case."""
     return case.removesuffix(REFINED)
 
 
 def ahead_of_worst(panel: Panel) -> Evidence:
-    """The worse of both multi-view methods against the worst single view."""
+    """Compare the worse of both multi-view methods with the worst single view."""
     return below((name, max(map(mean, TOGETHER)), mean(WORST)) for name, mean in cases(panel))
 
 
 def concatenation_is_inferior(panel: Panel) -> Evidence:
-    """Both multi-view methods and the best single view against the concatenation."""
+    """Compare both multi-view methods and the best single view with the concatenation."""
     return below(
         (f"{row} ({name})", mean(row), mean(CONCATENATED)) for name, mean in cases(panel) for row in (*TOGETHER, BEST)
     )
 
 
 def cca_is_inferior(only_refined: bool, panel: Panel) -> Evidence:
-    """Both multi-view methods against the best view of kernel CCA."""
+    """Compare both multi-view methods with the best view of kernel CCA."""
     return below(
         (f"{row} ({name})", mean(row), panel.mean(CCA_BEST, plain(name)))
         for name, mean in cases(panel)
@@ -728,13 +729,13 @@ def cca_is_inferior(only_refined: bool, panel: Panel) -> Evidence:
 
 
 def weighting_pays(least: int, panel: Panel) -> Evidence:
-    """In how many cases learned weights are better than equal ones."""
+    """Check that learned weights beat equal weights in enough cases."""
     pairs = [(name, mean(WEIGHTED), mean(MULTIVIEW)) for name, mean in cases(panel)]
     return below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
 
 
 def heaviest_is_best(panel: Panel) -> Evidence:
-    """The view of the largest weight is the one with the least entropy alone."""
+    """Check that the view with the largest weight has the lowest entropy alone."""
     heaviest = max(panel.rows, key=lambda row: panel.mean(row, "2 clusters"))
     best = min(panel.rows, key=lambda row: panel.mean(row, "entropy alone"))
     words = ", ".join(
@@ -746,7 +747,7 @@ def heaviest_is_best(panel: Panel) -> Evidence:
 
 
 def is_in_nats(panel: Panel) -> Evidence:
-    """The printed number is possible in nats, and nearer to a known entropy in nats than in bits."""
+    """Check that the printed number is possible in nats and closer to the known entropy in nats than in bits."""
     row = panel.rows[0]
     nats, bits, printed = (panel.mean(row, column) for column in ("nats", "bits", "printed"))
     possible = printed <= nats if row == BOUND else abs(printed - nats) < abs(printed - bits)
@@ -754,20 +755,20 @@ def is_in_nats(panel: Panel) -> Evidence:
 
 
 def printed_weights(panel: Panel) -> dict[str, float]:
-    """Of Table IV, and the entropy of Table III, for a panel of so many views."""
+    """Return the printed weights of Table IV and the entropy of Table III for the number of views of a panel."""
     number = panel.name[0]
     weights = {row: PRINTED["table-4", "", row, number] for row in ("View 1", "Noisy view 1")}
     return weights | {"average entropy": PRINTED["table-3", TRIANGLE, WEIGHTED, number]}
 
 
 def keeps_noisy_views(panel: Panel) -> Evidence:
-    """Weight of the noisy view at the end of EM against the printed one."""
+    """Compare the weight of the noisy view at convergence with the printed one."""
     ours, printed = panel.mean("Noisy view 1", END), printed_weights(panel)["Noisy view 1"]
     return Evidence(abs(ours - printed) <= 0.02, f"{ours:.4f}, printed {printed:.3f}")
 
 
 def stopped_alike(rows: Sequence[str], within: float, panels: Sequence[Panel]) -> Evidence:
-    """Whether stopping after one and the same number of rounds gives the printed numbers of all tables."""
+    """Check that a single number of rounds gives the printed numbers of all tables."""
     columns = [column for column in panels[0].columns if column != END]
     off = {
         column: max(abs(panel.mean(row, column) - printed_weights(panel)[row]) for panel in panels for row in rows)
@@ -783,10 +784,10 @@ def stopped_alike(rows: Sequence[str], within: float, panels: Sequence[Panel]) -
 
 
 def integrates_to_one(row: str, panel: Panel) -> Evidence:
-    """In one and two dimensions."""
-    found = {column: panel.mean(row, column) for column in panel.columns}
-    words = ", ".join(f"{value:.3f} in {d} dimension{'s' if d != '1' else ''}" for d, value in found.items())
-    return Evidence(all(abs(value - 1) < 1e-6 for value in found.values()), words)
+    """Check that components integrate to one in one and two dimensions."""
+    integrals = {column: panel.mean(row, column) for column in panel.columns}
+    words = ", ".join(f"{value:.3f} in {d} dimension{'s' if d != '1' else ''}" for d, value in integrals.items())
+    return Evidence(all(abs(value - 1) < 1e-6 for value in integrals.values()), words)
 
 
 # Studies
@@ -823,24 +824,24 @@ OTHER_IMAGES = Claim(
 
 
 def counted(n_noisy: int) -> tuple[dict[str, Any], ...]:
-    """Settings for each number of views, with the clusters in a triangle and in a line."""
+    """Make settings for each number of views, with the clusters in a triangle and in a line."""
     panels: tuple[dict[str, Any], ...] = ({"panel": TRIANGLE}, {"panel": LINE, "in_line": True})
     return tuple(panel | {"n_views": n_views, "n_noisy": n_noisy} for panel in panels for n_views in NUMBERS)
 
 
 def graded(base: dict[str, Any], factors: Sequence[float]) -> tuple[dict[str, Any], ...]:
-    """Settings for each method and factor of Table V."""
-    found = [base | {"method": method, "factor": factor} for method in METHODS for factor in factors]
-    return (*found, base | {"method": "cca"})
+    """Make settings for each method and factor of Table V."""
+    settings = [base | {"method": method, "factor": factor} for method in METHODS for factor in factors]
+    return (*settings, base | {"method": "cca"})
 
 
 def sized(bases: Iterable[dict[str, Any]], sizes: Iterable[int] = SIZES, **more: Any) -> tuple[dict[str, Any], ...]:
-    """Settings for each number of clusters."""
+    """Make settings for each number of clusters."""
     return tuple(base | {"n_clusters": size} | more for base in bases for size in sizes)
 
 
 def leveled() -> tuple[dict[str, Any], ...]:
-    """Settings for each noise level, with EM to its end and stopped."""
+    """Make settings for each noise level, with EM until convergence and stopped early."""
     panels: tuple[dict[str, Any], ...] = (
         {"panel": "two views of each kind"},
         {"panel": "two views of each kind, EM stopped after five rounds", "rounds": 5},
@@ -849,7 +850,7 @@ def leveled() -> tuple[dict[str, Any], ...]:
 
 
 def stopped(numbers: Iterable[int], rounds: tuple[int, ...]) -> tuple[dict[str, Any], ...]:
-    """Settings for each of the noisy data sets."""
+    """Make settings for each noisy data set."""
     return tuple({"panel": f"{n} views + noisy views", "n_views": n, "rounds": rounds} for n in numbers)
 
 
@@ -1003,7 +1004,7 @@ TABLE_5 = Study(
     ),
     figure=Figure("factor on beta_0", "average entropy (nats)"),
     note=LEAK + "Printed numbers stand at beta_0 and at the α* that the paper found. The pages are the 2,413 of the "
-    "complete collection that somebody links to with words, where the paper had 2,076. " + CCA_NOTE,
+    "complete collection with anchor text, where the paper had 2,076. " + CCA_NOTE,
 )
 
 TABLE_6 = Study(
@@ -1165,10 +1166,10 @@ PAPER = Paper(
         "Mixture Models. IEEE Transactions on Neural Networks 21(12), 2010."
     ),
     idea=(
-        "Every entity is a candidate to stand for a cluster. A mixture of all of them is fitted in each view, with one "
-        "share an entity that all views have in common, and one weight a view: how likely a view is to explain an "
-        "entity. Both are learned by EM, so that views that are mostly noise lose their weight. Those with the largest "
-        "shares become the exemplars of the clusters."
+        "Every entity is a candidate exemplar of a cluster. A mixture of all candidates is fitted in each view, with "
+        "one share per entity, common to all views, and one weight per view: how likely the view is to explain an "
+        "entity. Both are learned by EM, so that views that are mostly noise lose their weight. The entities with "
+        "the largest shares become the exemplars of the clusters."
     ),
     studies=(
         TABLE_1, TABLE_2, TABLE_3, TABLE_4, FIGURE_2, FIGURE_2_MIXED, TABLE_5, TABLE_6, TABLE_7, TABLE_8, TABLE_9,

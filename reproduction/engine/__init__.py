@@ -1,4 +1,4 @@
-"""How a table is run: studies and claims, cells that are kept, verdicts."""
+"""Run studies: declare tables and claims, store finished cells, judge the claims."""
 
 from .outcome import Outcome, Panel, Verdict, judge
 from .study import CANNOT, FAILS, HOLDS, Claim, Evidence, Figure, Paper, Score, Study, Unit, Untestable

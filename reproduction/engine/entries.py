@@ -1,4 +1,4 @@
-"""One number of a table beside the printed one, and how both are written."""
+"""Cells of the tables: our number, the published number, and how both are formatted."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from math import isfinite
 from .outcome import Outcome, Panel
 
 CLOSE, NEAR, FAR = "≈", "~", "≠"
-APART = {  # what the signs of a cell mean
+APART = {  # meaning of the signs in a cell
     CLOSE: "within two spreads of the published number, or 2 % of it",
     NEAR: "within 10 % of it",
-    FAR: "further away",
+    FAR: "farther away",
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell: the mean over the runs, its spread (nan of one run), and what was published, if anything was."""
+    """A cell: mean over the runs, spread (nan for a single run), and the published number, if any."""
 
     ours: float
     spread: float
@@ -27,12 +27,12 @@ class Entry:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published number."""
+        """Our number minus the published number."""
         return None if self.published is None else self.ours - self.published
 
     @property
     def apart(self) -> str | None:
-        """How far the two numbers are from each other; None where there is one only."""
+        """Sign for the distance between the two numbers; None if there is only one number."""
         if self.published is None or not isfinite(self.ours):
             return None
         distance, size = abs(self.ours - self.published), abs(self.published)
@@ -43,7 +43,7 @@ class Entry:
 
 
 def entry(outcome: Outcome, panel: Panel, row: str, column: str) -> Entry | None:
-    """The cell of a row and column, or None of an empty one."""
+    """Return the cell of a row and column, or None if it is empty."""
     if (row, column) not in panel:
         return None
     return Entry(
@@ -55,16 +55,16 @@ def entry(outcome: Outcome, panel: Panel, row: str, column: str) -> Entry | None
 
 
 def entries(outcome: Outcome) -> Iterator[tuple[Panel, str, str, Entry]]:
-    """All cells of a study, row by row."""
+    """Yield all cells of a study, row by row."""
     for panel in outcome.panels:
         for row in panel.rows:
             for column in panel.columns:
-                if (found := entry(outcome, panel, row, column)) is not None:
-                    yield panel, row, column, found
+                if (cell := entry(outcome, panel, row, column)) is not None:
+                    yield panel, row, column, cell
 
 
 def number(value: float) -> str:
-    """A number by its size: ``.749``, ``1.872``, ``21.34``, ``123.4``, ``12,345``; what is tiny by its power of ten.
+    """Format a number by its magnitude: ``.749``, ``1.872``, ``21.34``, ``123.4``, ``12,345``, ``2.0e−05``.
 
     Examples
     --------
@@ -74,23 +74,23 @@ def number(value: float) -> str:
     return _written(value, _places(value))
 
 
-def with_spread(own: Entry) -> str:
-    """``.749 ± .030``, both to as many places; without the spread for a single run."""
-    shown, places = number(own.ours), _places(own.ours)
-    if not isfinite(own.spread):
+def with_spread(entry: Entry) -> str:
+    """Format as ``.749 ± .030`` with equal numbers of decimals; omit the spread for a single run."""
+    shown, places = number(entry.ours), _places(entry.ours)
+    if not isfinite(entry.spread):
         return shown
-    return f"{shown} ± {_written(own.spread, _places(own.spread) if places is None else places)}"
+    return f"{shown} ± {_written(entry.spread, _places(entry.spread) if places is None else places)}"
 
 
 def spread_name(outcome: Outcome) -> str:
-    """What follows the ±, or nothing where every cell is of one run."""
-    if not any(isfinite(own.spread) for *_, own in entries(outcome)):
+    """Describe what follows the ±; an empty string if every cell has a single run."""
+    if not any(isfinite(cell.spread) for *_, cell in entries(outcome)):
         return ""
     return f"± one standard {'deviation' if outcome.study.deviations else 'error'}"
 
 
 def _places(value: float) -> int | None:
-    """Digits after the point; None for a number too small for three of them."""
+    """Return the number of decimals; None for numbers too small for three decimals."""
     size = abs(value)
     if 1e-12 < size < 5e-4:
         return None
@@ -100,6 +100,8 @@ def _places(value: float) -> int | None:
 def _written(value: float, places: int | None) -> str:
     if not isfinite(value):
         return "–" if value != value else "∞" if value > 0 else "−∞"
-    text = f"{value:.1e}" if places is None else f"{round(value, places) + 0.0:,.{places}f}"  # + 0.0: no minus at zero
+    text = (
+        f"{value:.1e}" if places is None else f"{round(value, places) + 0.0:,.{places}f}"
+    )  # + 0.0 turns -0.0 into 0.0
     sign, digits = ("−", text[1:]) if text.startswith("-") else ("", text)
     return sign + (digits[1:] if digits.startswith("0.") else digits).replace("-", "−")

@@ -1,4 +1,4 @@
-"""What papers' claims are tested by alike."""
+"""Statistical tests and preconditions shared by the claims of all papers."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from scipy.stats import ttest_ind, ttest_rel
 from .outcome import Panel
 from .study import Untestable
 
-ENOUGH = 5  # runs for a test of significance
+ENOUGH = 5  # least number of runs for a significance test
 
 
-def p_value(one: np.ndarray, other: np.ndarray, paired: bool = False, greater: bool = False) -> float:
-    """That both have the same mean, or, with `greater`, that the first is not above.
+def p_value(first: np.ndarray, second: np.ndarray, paired: bool = False, greater: bool = False) -> float:
+    """Return the p-value of equal means; with `greater`, of the alternative that the first mean is larger.
 
-    Welch's t-test for runs that are drawn apart, the paired one for runs on the same draw.
+    Uses Welch's t-test for independent runs and the paired t-test for runs on the same draw.
     """
-    enough(one, other)
-    if np.array_equal(one, other):
+    enough(first, second)
+    if np.array_equal(first, second):
         return 1.0
     alternative = "greater" if greater else "two-sided"
     if paired:
-        return float(ttest_rel(one, other, alternative=alternative).pvalue)
-    return float(ttest_ind(one, other, equal_var=False, alternative=alternative).pvalue)
+        return float(ttest_rel(first, second, alternative=alternative).pvalue)
+    return float(ttest_ind(first, second, equal_var=False, alternative=alternative).pvalue)
 
 
 def enough(*values: np.ndarray) -> None:
-    """Refuse to say from a few runs what is significant."""
+    """Raise `Untestable` if there are too few runs for a significance test."""
     if (n := min(map(len, values))) < ENOUGH:
-        raise Untestable(f"what is significant takes {ENOUGH} runs, there are {n}")
+        raise Untestable(f"a significance test needs {ENOUGH} runs, there are {n}")
 
 
 def all_there(panels: Sequence[Panel], wanted: Iterable[str]) -> None:
-    """Refuse to count over other sets than those that the claim counts over."""
-    found = {panel.name for panel in panels}
-    if lacking := [name for name in wanted if name not in found]:
-        raise Untestable(f"the claim is about sets that were not run: {'; '.join(lacking)}")
+    """Raise `Untestable` unless all data sets that the claim is about were run."""
+    names = {panel.name for panel in panels}
+    if lacking := [name for name in wanted if name not in names]:
+        raise Untestable(f"the claim is about data sets that were not run: {'; '.join(lacking)}")

@@ -1,4 +1,4 @@
-"""Outcomes as figures."""
+"""Draw outcomes as figures."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ Numbers = dict[str, dict[str, dict[str, float]]]
 
 
 def draw(outcome: Outcome, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write ``<study>.svg`` and ``<study>.png`` into a folder, and say where they are.
+    """Write ``<study>.svg`` and ``<study>.png`` into a folder, and return the paths.
 
-    Nothing is written of a study that has no figure or no numbers, nor without matplotlib
+    Nothing is written for a study without a figure or numbers, nor without matplotlib
     (``pip install 'consilience[plot]'``).
     """
     if outcome.study.figure is None or not outcome.panels or find_spec("matplotlib") is None:
         return []
     files = []
-    with TemporaryDirectory() as nearby:
-        for drawn in display(outcome).save(Path(nearby) / outcome.study.name):
-            files.append(Path(folder) / drawn.name)
+    with TemporaryDirectory() as temporary:
+        for image in display(outcome).save(Path(temporary) / outcome.study.name):
+            files.append(Path(folder) / image.name)
             with stage_file(files[-1], overwrite=True) as path:
-                copyfile(drawn, path)
+                copyfile(image, path)
     return files
 
 
 def display(outcome: Outcome) -> CurvesDisplay:
-    """The drawing of a study that has a figure: not drawn yet."""
+    """Return the Display of a study with a figure, before it is drawn."""
     figure = outcome.study.figure
     if figure is None:
-        raise ValueError(f"{outcome.paper.name} {outcome.study.name} has no figure: it is a table only")
+        raise ValueError(f"{outcome.paper.name} {outcome.study.name} has no figure, only a table")
     runs: dict[str, dict[str, dict[str, list[float]]]] = {}
     published: Numbers = {}
-    for panel, row, column, own in entries(outcome):
+    for panel, row, column, cell in entries(outcome):
         runs.setdefault(panel.name, {}).setdefault(row, {})[column] = panel[row, column].tolist()
-        if own.published is not None:
-            published.setdefault(panel.name, {}).setdefault(row, {})[column] = own.published
+        if cell.published is not None:
+            published.setdefault(panel.name, {}).setdefault(row, {})[column] = cell.published
     return CurvesDisplay(
         runs, published=published, x=figure.x, y=figure.y, bars=figure.bars, deviations=outcome.study.deviations
     )

@@ -1,4 +1,4 @@
-"""What a run leaves: a page for all, and a page, tables and figures a paper."""
+"""Write the results of a run: one page for all papers, and a page, tables and figures per paper."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def write(outcomes: list[Outcome], folder: Path) -> None:
     """Write ``index.html``, ``PAPER.md``, and ``PAPER/STUDY`` as CSV, SVG and PNG."""
     figures = {}
     for outcome in outcomes:
-        own = folder / outcome.paper.name
-        own.mkdir(parents=True, exist_ok=True)
-        _csv(outcome, own / f"{outcome.study.name}.csv")
-        for path in draw(outcome, own):
+        paper_folder = folder / outcome.paper.name
+        paper_folder.mkdir(parents=True, exist_ok=True)
+        _csv(outcome, paper_folder / f"{outcome.study.name}.csv")
+        for path in draw(outcome, paper_folder):
             if path.suffix == ".svg":
                 figures[outcome.paper.name, outcome.study.name] = path.read_text(encoding="utf-8")
-    for paper, its in by_paper(outcomes):
-        drawn = {study: f"{name}/{study}.svg" for name, study in figures if name == paper.name}
-        _text(paper_markdown(paper, its, drawn), folder / f"{paper.name}.md")
+    for paper, paper_outcomes in by_paper(outcomes):
+        images = {study: f"{name}/{study}.svg" for name, study in figures if name == paper.name}
+        _text(paper_markdown(paper, paper_outcomes, images), folder / f"{paper.name}.md")
     _text(page(outcomes, figures), folder / "index.html")
 
 

@@ -1,4 +1,4 @@
-"""What came out of a study: its numbers beside the published ones, and what they say of each claim."""
+"""Results of a study: its numbers, the published numbers, and a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .study import CANNOT, FAILS, HOLDS, Claim, Paper, Study, Unit, Untestable
 
 
 class Panel:
-    """One table of a study: values by row and column, one a run.
+    """One table of a study: the values of all runs by row and column.
 
     Examples
     --------
@@ -31,18 +31,18 @@ class Panel:
         return key in self._values
 
     def __getitem__(self, key: tuple[str, str]) -> np.ndarray:
-        """Values of a row and column in the order of the runs, so that two of them can be compared run by run."""
+        """Values of a row and column in the order of the runs, so that two cells can be compared run by run."""
         if key not in self._values:
             raise Untestable(f"{self.name or 'the table'} has no number for {key[0]!r}, {key[1]!r}")
         runs = self._values[key]
         return np.array([runs[run] for run in sorted(runs)])
 
     def mean(self, row: str, column: str) -> float:
-        """Over the runs."""
+        """Mean over the runs."""
         return float(self[row, column].mean())
 
     def means(self, row: str) -> np.ndarray:
-        """Of all columns, one after the other."""
+        """Means of all columns of a row."""
         return np.array([self.mean(row, column) for column in self.columns])
 
     def spread(self, row: str, column: str, deviations: bool = False) -> float:
@@ -55,7 +55,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the figures say of a claim."""
+    """Whether a claim holds, and the figures that show it."""
 
     claim: str
     panel: str
@@ -66,24 +66,24 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A study that was run, as far as it could be."""
+    """Everything that a run of a study produced."""
 
     paper: Paper
     study: Study
     panels: tuple[Panel, ...]
     verdicts: tuple[Verdict, ...]
-    missing: Mapping[str, str]  # panels that could not be run, or not wholly, and why
-    seconds: float  # of work, over all cores
+    missing: Mapping[str, str]  # reasons by panel that could not be run, or only partly
+    seconds: float  # computing time over all cores
 
     def published(self, panel: str, row: str, column: str) -> float | None:
-        """The printed number, where there is one."""
+        """Return the published number, or None."""
         return self.paper.published.get((self.study.name, panel, row, column))
 
 
 def judge(
     paper: Paper, study: Study, units: Iterable[Unit], kept: Mapping[str, Mapping[str, Any]], missing: Mapping[str, str]
 ) -> Outcome:
-    """The outcome of units that were worked (`kept`, by their keys), with the reasons for panels that are `missing`."""
+    """Collect the finished units (`kept`, by key) and judge the claims; `missing` has reasons by panel."""
     values: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
     seconds = 0.0
     for unit in units:
@@ -114,9 +114,9 @@ def _verdict(claim: Claim, name: str, about: Any) -> Verdict:
     assert claim.check is not None
     try:
         holds, words = claim.check(about)
-    except Untestable as reason:  # also a number that was not asked for: the quick tables are smaller
+    except Untestable as reason:  # also if a number is absent: the quick tables are smaller
         return _told(claim, name, CANNOT, str(reason))
-    except Exception as error:  # a check that goes wrong must not take the tables with it
+    except Exception as error:  # a check that fails must not lose the tables
         return _told(claim, name, CANNOT, f"{type(error).__name__}: {error}")
     return _told(claim, name, HOLDS if holds is True or holds is np.True_ else FAILS, words)
 

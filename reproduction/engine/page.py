@@ -1,4 +1,4 @@
-"""All papers on one page that needs nothing else: what holds, ours beside what was published, figures, claims."""
+"""Self-contained HTML page of all papers: verdicts, our numbers next to the published ones, figures, claims."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Figures = Mapping[tuple[str, str], str]
 
 
 def page(outcomes: Iterable[Outcome], figures: Figures) -> str:
-    """The whole document; `figures` holds SVG by the names of paper and study."""
+    """Render the whole document; `figures` has SVG text by the names of paper and study."""
     outcomes = list(outcomes)
     papers = by_paper(outcomes)
     body = tag(
@@ -35,7 +35,12 @@ def page(outcomes: Iterable[Outcome], figures: Figures) -> str:
         tag(
             "div",
             _contents(papers),
-            tag("main", _summary(outcomes, papers), (_paper(*own, figures) for own in papers), id="main"),
+            tag(
+                "main",
+                _summary(outcomes, papers),
+                (_paper(*paper_outcomes, figures) for paper_outcomes in papers),
+                id="main",
+            ),
             class_="page",
         ),
         tag("footer", tag("p", "Made by consilience. The page needs no network and sends nothing.")),
@@ -51,9 +56,7 @@ def _head() -> Html:
     return tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag(
-            "meta", http_equiv="Content-Security-Policy", content=write_content_policy("")
-        ),  # there is no script at all
+        tag("meta", http_equiv="Content-Security-Policy", content=write_content_policy("")),  # the page has no script
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content="consilience"),
@@ -77,16 +80,15 @@ def _contents(papers: Sequence[tuple[Paper, list[Outcome]]]) -> Html:
     )
 
 
-# what holds
+# Summary
 
 
 def _summary(outcomes: list[Outcome], papers: Sequence[tuple[Paper, list[Outcome]]]) -> Html:
     counts = count(outcomes)
-    seconds = sum(own.seconds for own in outcomes)
+    seconds = sum(outcome.seconds for outcome in outcomes)
     lead = (
         f"{format_count(len(outcomes), 'table or figure', 'tables and figures')} of "
-        f"{format_count(len(papers), 'paper')}, run "
-        f"again in {duration(seconds)} of computing, and what became of {format_count(sum(counts.values()), 'claim')}."
+        f"{format_count(len(papers), 'paper')}, run again in {duration(seconds)} of computing, with verdicts on {format_count(sum(counts.values()), 'claim')}."
     )
     return tag(
         "section",
@@ -94,7 +96,7 @@ def _summary(outcomes: list[Outcome], papers: Sequence[tuple[Paper, list[Outcome
         tag("p", lead, class_="lead"),
         tag("dl", (_big(status, n) for status, n in counts.items()), class_="figures statuses"),
         _stack(counts),
-        tag("p", "A claim that is made of several data sets counts once for each.", class_="note"),
+        tag("p", "A claim about several data sets counts once for each.", class_="note"),
         _matrix(papers, counts),
         _key(outcomes),
         id="summary",
@@ -111,16 +113,20 @@ def _status(status: str) -> Html:
 
 
 def _stack(counts: Mapping[str, int]) -> Html | None:
-    """The counts as parts of a bar; the numbers stand above it."""
+    """Render the counts as parts of a bar; the numbers are above it."""
     parts = (tag("span", class_=CLASSES[status], style=f"--part:{n}") for status, n in counts.items() if n)
     return tag("div", parts, class_="stack", aria_hidden="true") if any(counts.values()) else None
 
 
 def _matrix(papers: Sequence[tuple[Paper, list[Outcome]]], total: Mapping[str, int]) -> Html:
-    head = tag("tr", tag("th", "Paper", scope="col"), (tag("th", _status(own), scope="col") for own in SIGNS))
+    head = tag("tr", tag("th", "Paper", scope="col"), (tag("th", _status(status), scope="col") for status in SIGNS))
     rows = [
-        tag("tr", tag("th", tag("a", paper.title, href=f"#{_id(paper.name)}"), scope="row"), _tallies(count(own)))
-        for paper, own in papers
+        tag(
+            "tr",
+            tag("th", tag("a", paper.title, href=f"#{_id(paper.name)}"), scope="row"),
+            _tallies(count(paper_outcomes)),
+        )
+        for paper, paper_outcomes in papers
     ]
     foot = tag("tfoot", tag("tr", tag("th", "All", scope="row"), _tallies(total))) if len(papers) > 1 else None
     caption = "Claims by paper"
@@ -135,49 +141,49 @@ def _tallies(counts: Mapping[str, int]) -> list[Html]:
 
 
 def _key(outcomes: list[Outcome]) -> Html | None:
-    """What signs and tints of the cells mean, where there is a published number at all."""
-    if not any(own.apart for outcome in outcomes for *_, own in entries(outcome)):
+    """Explain the signs and colors of the cells, if there are published numbers."""
+    if not any(cell.apart for outcome in outcomes for *_, cell in entries(outcome)):
         return None
     signs = (tag("li", tag("b", sign, class_=TINTS[sign]), meaning) for sign, meaning in APART.items())
     return join_html(
         (
             tag("h2", "How to read the tables", class_="small"),
-            tag("p", "Each cell has our number with its spread over the runs, and below it the published one:"),
+            tag("p", "Each cell shows our number with its spread over the runs, and below it the published number:"),
             tag("ul", signs, class_="key"),
         )
     )
 
 
-# a paper
+# Papers
 
 
 def _paper(paper: Paper, outcomes: list[Outcome], figures: Figures) -> Html:
-    own = _id(paper.name)
+    anchor = _id(paper.name)
     seconds = sum(outcome.seconds for outcome in outcomes)
     return tag(
         "section",
-        tag("h2", paper.title, id=f"{own}-title"),
+        tag("h2", paper.title, id=f"{anchor}-title"),
         tag("p", clean_text(paper.citation), class_="citation"),
         tag("p", prose(paper.idea)),
         tag("p", f"{tally(outcomes)}. {duration(seconds).capitalize()} of computing.", class_="note"),
         _studies(outcomes),
         (_study(outcome, figures.get((paper.name, outcome.study.name))) for outcome in outcomes),
-        id=own,
-        aria_labelledby=f"{own}-title",
+        id=anchor,
+        aria_labelledby=f"{anchor}-title",
     )
 
 
 def _studies(outcomes: list[Outcome]) -> Html | None:
-    """What the paper's part of the page holds, and how the claims of each study fared."""
+    """List the studies of a paper with the verdicts on their claims."""
     if len(outcomes) < 2:
         return None
     items = (
         tag(
             "li",
-            tag("a", f"{spoken(own.study.name)}: {clean_text(own.study.title)}", href=f"#{_place(own)}"),
-            (_tally(status, n) for status, n in count([own]).items() if n),
+            tag("a", f"{spoken(outcome.study.name)}: {clean_text(outcome.study.title)}", href=f"#{_place(outcome)}"),
+            (_tally(status, n) for status, n in count([outcome]).items() if n),
         )
-        for own in outcomes
+        for outcome in outcomes
     )
     return tag("ul", items, class_="studies")
 
@@ -199,23 +205,23 @@ def _study(outcome: Outcome, svg: str | None) -> Html:
         _numbers(outcome, folded=svg is not None),
         _missing(outcome),
         _claims(outcome),
-        tag("p", tag("b", "How it was run. "), prose(study.note), class_="note") if study.note else None,
+        tag("p", tag("b", "Protocol. "), prose(study.note), class_="note") if study.note else None,
         class_="study",
     )
 
 
 def _numbers(outcome: Outcome, folded: bool) -> Html:
-    """The tables: in a fold where a figure shows them, which is open where there are published numbers to compare."""
+    """Render the tables: collapsible if there is a figure, and open if there are published numbers to compare."""
     tables = [_table(outcome, panel) for panel in outcome.panels]
     if not tables or not folded:
         return join_html(tables)
-    compared = any(own.published is not None for *_, own in entries(outcome))
+    compared = any(cell.published is not None for *_, cell in entries(outcome))
     summary = tag("summary", f"The numbers, in {format_count(len(tables), 'table')}")
     return tag("details", summary, tables, class_="numbers", open=compared)
 
 
 def _drawing(outcome: Outcome, svg: str) -> Html:
-    """The figure as an image, in which nothing can run, on white: its colours are made for paper."""
+    """Embed the figure as an image, which cannot run scripts, on a white background."""
     source = "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
     image = tag("img", src=source, alt=_spoken_figure(outcome))
     return tag(
@@ -243,26 +249,26 @@ def _table(outcome: Outcome, panel: Panel) -> Html:
         )
         for row in panel.rows
     )
-    own = tag(
+    table = tag(
         "table",
         tag("caption", mark_user_text(caption, 120)),
         tag("thead", tag("tr", tag("td"), heads)),
         tag("tbody", rows),
         class_="both",
     )
-    return make_scrollable(caption, own)
+    return make_scrollable(caption, table)
 
 
-def _cell(own: Entry | None) -> Html:
-    if own is None:
+def _cell(entry: Entry | None) -> Html:
+    if entry is None:
         return tag("td", "–")
-    ours, _, spread = with_spread(own).partition(" ")
-    shown = join_html((ours, tag("small", f" {spread}") if isfinite(own.spread) else None))
-    if own.published is None:
+    ours, _, spread = with_spread(entry).partition(" ")
+    shown = join_html((ours, tag("small", f" {spread}") if isfinite(entry.spread) else None))
+    if entry.published is None:
         return tag("td", shown)
-    sign = own.apart
+    sign = entry.apart
     words = tag("span", "published ", class_="unseen")
-    printed = tag("span", tag("b", sign), " ", words, number(own.published), class_="printed")
+    printed = tag("span", tag("b", sign), " ", words, number(entry.published), class_="printed")
     return tag("td", shown, printed, class_=TINTS[sign] if sign else None)
 
 
@@ -273,21 +279,21 @@ def _missing(outcome: Outcome) -> Html | None:
         tag("li", *((tag("b", mark_user_text(panel, 80)), ": ") if panel else ()), prose(reason))
         for panel, reason in gaps(outcome)
     )
-    return join_html((tag("h4", "What is missing, and why"), tag("ul", items, class_="hints")))
+    return join_html((tag("h4", "Missing results"), tag("ul", items, class_="hints")))
 
 
-# claims
+# Claims
 
 
 def _claims(outcome: Outcome) -> Html | None:
     if not outcome.verdicts:
         return None
     items = (_claim(outcome, claim, verdicts) for claim, verdicts in by_claim(outcome).items())
-    return join_html((tag("h4", "What the paper says of it"), tag("ul", items, class_="claims")))
+    return join_html((tag("h4", "Claims of the paper"), tag("ul", items, class_="claims")))
 
 
 def _claim(outcome: Outcome, claim: str, verdicts: list[Verdict]) -> Html:
-    """A claim with its status, or with several for different panels."""
+    """Render a claim with its status, or with one status per group of panels."""
     groups = grouped(outcome, verdicts)
     if len(groups) == 1:
         return tag("li", tag("p", prose(claim)), _words(*groups[0]), class_=CLASSES[groups[0][0]])
@@ -302,7 +308,7 @@ def _words(status: str, panels: list[str], words: str) -> Html:
 
 
 def prose(text: str) -> Html:
-    """Words of a paper's file: what stands in backticks is code, if they are in pairs."""
+    """Format text in which backticks mark code; a text with an odd number of backticks stays as it is."""
     parts = clean_text(text).split("`")
     if len(parts) % 2 == 0:
         return join_html([clean_text(text)])
@@ -310,7 +316,7 @@ def prose(text: str) -> Html:
 
 
 def spoken(name: str) -> str:
-    """A name as a heading: ``figure-2-left`` is Figure 2 left, ``section-5-3`` is Section 5.3."""
+    """Turn a name into a heading: ``figure-2-left`` into Figure 2 left, ``section-5-3`` into Section 5.3."""
     words = re.sub(r"(?<=\d)-(?=\d)", ".", clean_text(name)).replace("-", " ")
     return words[:1].upper() + words[1:]
 
@@ -320,5 +326,5 @@ def _place(outcome: Outcome) -> str:
 
 
 def _id(name: str) -> str:
-    """A name as the address of a place on the page."""
-    return "".join(one if one.isalnum() else "-" for one in name) or "-"
+    """Turn a name into an HTML id."""
+    return "".join(letter if letter.isalnum() else "-" for letter in name) or "-"

@@ -1,4 +1,4 @@
-"""What a run has to do: the units of the studies that are asked for, less those that are kept from before."""
+"""Plan a run: the units of the requested studies without those that are already stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .study import Paper, Study, Unit
 
 @dataclass(frozen=True)
 class Plan:
-    """A study, its units, and the keys of those that are done."""
+    """A study, its units, and the keys of the finished units."""
 
     paper: Paper
     study: Study
@@ -21,31 +21,31 @@ class Plan:
 
     @classmethod
     def of(cls, paper: Paper, study: Study, cells: Cells, quick: bool) -> Plan:
-        """Of a study, with what is kept of it."""
+        """Make the plan of a study from its stored cells."""
         units = tuple(study.units(paper.name, quick))
         kept = cells.read(paper.name, study.name)
         return cls(paper, study, units, frozenset(unit.key for unit in units if unit.key in kept))
 
     @property
     def left(self) -> list[Unit]:
-        """Units still to be worked."""
+        """Units that are not finished."""
         return [unit for unit in self.units if unit.key not in self.done]
 
     def outcome(self, cells: Cells, missing: Mapping[str, str]) -> Outcome:
-        """What came out, with the reasons why panels are `missing`."""
+        """Return the outcome; `missing` has the reasons by panel."""
         return judge(self.paper, self.study, self.units, cells.read(self.paper.name, self.study.name), missing)
 
 
 def choose(papers: Mapping[str, Paper], paper: str | None, study: str | None) -> list[tuple[Paper, Study]]:
-    """The studies asked for: all, those of one paper, or one of them."""
+    """Return the requested studies: all, those of one paper, or a single one."""
     if paper is None:
-        return [(one, its) for one in papers.values() for its in one.studies]
+        return [(every_paper, its) for every_paper in papers.values() for its in every_paper.studies]
     if paper not in papers:
         raise ValueError(f"no paper {paper!r}; there are {', '.join(papers)}")
-    found = papers[paper]
-    return [(found, its) for its in ([found.study(study)] if study else found.studies)]
+    chosen = papers[paper]
+    return [(chosen, its) for its in ([chosen.study(study)] if study else chosen.studies)]
 
 
 def names_of_data(units: Iterable[Unit]) -> list[str]:
-    """The data sets that units need, each once."""
+    """Return the names of the data sets that the units need, without repetition."""
     return list(dict.fromkeys(unit.settings["data"] for unit in units if "data" in unit.settings))

@@ -1,4 +1,4 @@
-"""What a paper's file declares: studies (its tables and figures), what they claim, and the numbers it published."""
+"""Declarations of a paper: its studies (tables and figures), their claims, and the published numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ HOLDS, FAILS, CANNOT = "holds", "does not hold", "cannot be tested"
 
 
 class Untestable(Exception):
-    """A check cannot tell from the numbers that there are, and says why."""
+    """Raised by a check that the available numbers cannot decide; the message is the reason."""
 
 
 class Score(NamedTuple):
-    """One number of a table: in which row (a method) and column (a condition or a measure)."""
+    """One number of a table with its row (a method) and column (a condition or a measure)."""
 
     row: str
     column: str
@@ -23,7 +23,7 @@ class Score(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Whether a claim holds, and the figures that say so."""
+    """Whether a claim holds, and the figures that show it."""
 
     holds: bool
     words: str
@@ -31,12 +31,12 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper that figures can bear out or not.
+    """A statement of the paper that numbers can confirm or refute.
 
-    `check` is asked once a panel, or once for `across` all panels (a list); it returns `Evidence`, or raises
-    `Untestable`. A claim that nobody can test gives the reason in `cannot`, and no check. What the paper does not say
-    itself (that printed numbers come out, that a formula is an erratum, why something differs) is `ours`, and is
-    counted apart.
+    `check` is called once per panel, or, if `across` is true, once with the list of all panels. It returns `Evidence`
+    or raises `Untestable`. A claim that cannot be tested has no check and gives the reason in `cannot`. Statements that
+    the paper does not make itself (that printed numbers are reproduced, that a formula is an erratum, why something
+    differs) are `ours` and are counted separately.
     """
 
     text: str
@@ -47,12 +47,12 @@ class Claim:
 
     def __post_init__(self) -> None:
         if (self.check is None) != bool(self.cannot):
-            raise ValueError(f"claim {self.text!r} needs a check, or the reason why there cannot be one")
+            raise ValueError(f"claim {self.text!r} needs either a check or the reason why it cannot be tested")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """How a study is drawn: lines (rows) over columns that are numbers, one picture a panel; or bars."""
+    """How a study is drawn: one line per row over numeric columns, or bars; one plot per panel."""
 
     x: str
     y: str
@@ -61,7 +61,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Unit:
-    """The smallest piece of work that is kept: one setting of a study, one run of it."""
+    """The smallest piece of work that is stored: one run of one setting of a study."""
 
     paper: str
     study: str
@@ -70,12 +70,12 @@ class Unit:
 
     @property
     def panel(self) -> str:
-        """Which table of the study the numbers go to: mostly the name of the data."""
+        """Name of the table that the numbers belong to, usually the name of the data."""
         return str(self.settings.get("panel", ""))
 
     @property
     def key(self) -> str:
-        """What tells it from all other units of its study."""
+        """Identifier of the unit within its study."""
         return json.dumps({**self.settings, "run": self.run}, sort_keys=True)
 
 
@@ -88,23 +88,23 @@ class Study:
     name, title : str
         As the paper calls it (``table-3``), and what it shows.
     measure : str
-        What the numbers are, and whether less is better.
+        What the numbers are, and whether lower or higher is better.
     work : callable
-        ``work(run=0, **settings)`` gives the scores of one run. The run is the seed.
+        ``work(run=0, **settings)`` returns the scores of one run. The run number is the seed.
     settings, runs
-        The paper's protocol: each of the settings is worked so many times. ``panel`` names the table that the
-        numbers go to, ``data`` the set they need (a name in `datasets.FETCHERS`, or what ships); the rest is the
-        work's own.
+        The paper's protocol: each setting is run `runs` times. ``panel`` names the table that the numbers belong to,
+        ``data`` the data set (a name in `datasets.FETCHERS`, or a set that ships); all other keys are arguments of
+        `work`.
     quick, quick_runs
-        The same in seconds, on what ships.
+        A small version that takes seconds, on data that ships.
     claims : tuple of Claim
-        What the paper says of it.
+        What the paper claims about the table.
     figure : Figure, optional
-        How to draw it.
+        How to draw the table.
     deviations : bool
-        Whether the spread is the standard deviation, as here and there in the papers, or the standard error.
+        Whether the spread is the standard deviation, as in some papers, or the standard error.
     note : str
-        Where the settings differ from the paper's, and why.
+        Differences from the paper's settings, with reasons.
     """
 
     name: str
@@ -121,14 +121,16 @@ class Study:
     note: str = ""
 
     def units(self, paper: str, quick: bool = False) -> list[Unit]:
-        """All work of the study, in the order of its tables."""
+        """Return all units of the study, in the order of its tables."""
         settings, runs = (self.quick, self.quick_runs) if quick else (self.settings, self.runs)
-        return [Unit(paper, self.name, one, run) for one in settings for run in range(one.get("runs", runs))]
+        return [
+            Unit(paper, self.name, setting, run) for setting in settings for run in range(setting.get("runs", runs))
+        ]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: what the command calls it, who wrote it, where, its studies, and the numbers it published."""
+    """A paper: its name on the command line, citation, idea, studies, and published numbers."""
 
     name: str
     title: str
@@ -138,8 +140,8 @@ class Paper:
     published: Mapping[tuple[str, str, str, str], float] = field(repr=False)
 
     def study(self, name: str) -> Study:
-        """The study of that name."""
-        for one in self.studies:
-            if one.name == name:
-                return one
-        raise ValueError(f"{self.name} has no {name!r}; it has {', '.join(one.name for one in self.studies)}")
+        """Return the study with this name."""
+        for study in self.studies:
+            if study.name == name:
+                return study
+        raise ValueError(f"{self.name} has no {name!r}; it has {', '.join(study.name for study in self.studies)}")

@@ -1,4 +1,4 @@
-"""Outcomes as tables: for a terminal, as Markdown, as rows of a CSV file."""
+"""Render outcomes as tables: for a terminal, as Markdown, and as rows of a CSV file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .outcome import Outcome, Panel, Verdict
 from .study import CANNOT, FAILS, HOLDS, Paper
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", CANNOT: "?"}
-ROW_WIDTH, COLUMN_WIDTH = 34, 22  # letters of a name that a terminal shows
-MARKED = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["})  # what Markdown would take for its own
+ROW_WIDTH, COLUMN_WIDTH = 34, 22  # maximum length of a name in a terminal
+MARKED = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["})  # characters with a meaning in Markdown
 
 
 def count(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many claims of the papers hold, do not, and cannot be tested; one of each panel counts as many times."""
+    """Count the claims that hold, do not hold, and cannot be tested; a claim counts once per panel."""
     return _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if not verdict.ours)
 
 
@@ -28,94 +28,98 @@ def _counted(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def tally(outcomes: Iterable[Outcome]) -> str:
-    """The same in words, and beside it what became of checks that are ours."""
+    """Summarize the verdicts on the claims of the papers and on our own checks in a sentence."""
     outcomes = list(outcomes)
-    found = count(outcomes)
-    own = _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
-    held = format_count(found[HOLDS], "claim holds", "claims hold")
-    words = f"{held}, {found[FAILS]} do{'es' if found[FAILS] == 1 else ''} not, {found[CANNOT]} cannot be tested"
-    return f"{words}; of {sum(own.values())} checks of ours {own[HOLDS]} hold" if any(own.values()) else words
+    counts = count(outcomes)
+    our_counts = _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
+    claims = format_count(counts[HOLDS], "claim holds", "claims hold")
+    words = f"{claims}, {counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not, {counts[CANNOT]} cannot be tested"
+    return (
+        f"{words}; of {sum(our_counts.values())} checks of ours {our_counts[HOLDS]} hold"
+        if any(our_counts.values())
+        else words
+    )
 
 
 def by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
-    """Papers in the order of their first outcome, each with its own."""
-    found: dict[str, tuple[Paper, list[Outcome]]] = {}
+    """Group outcomes by paper, in the order of the first outcome of each paper."""
+    groups: dict[str, tuple[Paper, list[Outcome]]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.paper.name, (outcome.paper, []))[1].append(outcome)
-    return list(found.values())
+        groups.setdefault(outcome.paper.name, (outcome.paper, []))[1].append(outcome)
+    return list(groups.values())
 
 
 def by_claim(outcome: Outcome) -> dict[str, list[Verdict]]:
-    """The verdicts on each claim: one, or one a panel."""
-    found: dict[str, list[Verdict]] = {}
+    """Group the verdicts by claim: one verdict, or one per panel."""
+    groups: dict[str, list[Verdict]] = {}
     for verdict in outcome.verdicts:
-        found.setdefault(verdict.claim, []).append(verdict)
-    return found
+        groups.setdefault(verdict.claim, []).append(verdict)
+    return groups
 
 
 def csv_rows(outcome: Outcome) -> list[dict[str, Any]]:
-    """One row a cell, numbers in full; None where there is no number."""
+    """Return one row per cell with unrounded numbers; None for missing numbers."""
     return [
         {
             "panel": panel.name,
             "row": row,
             "column": column,
-            "ours": own.ours,
-            "spread": own.spread if own.spread == own.spread else None,
-            "runs": own.runs,
-            "published": own.published,
-            "difference": own.difference,
+            "ours": entry.ours,
+            "spread": entry.spread if entry.spread == entry.spread else None,
+            "runs": entry.runs,
+            "published": entry.published,
+            "difference": entry.difference,
         }
-        for panel, row, column, own in entries(outcome)
+        for panel, row, column, entry in entries(outcome)
     ]
 
 
-def cell(own: Entry | None) -> str:
-    """``.749 ± .030 (.726)``: ours, and what was published in parentheses."""
-    if own is None:
+def cell(entry: Entry | None) -> str:
+    """Format a cell as ``.749 ± .030 (.726)``: our number, and the published number in parentheses."""
+    if entry is None:
         return ""
-    return with_spread(own) if own.published is None else f"{with_spread(own)} ({number(own.published)})"
+    return with_spread(entry) if entry.published is None else f"{with_spread(entry)} ({number(entry.published)})"
 
 
 def key(outcome: Outcome) -> str:
-    """What the numbers of a study are, and how to read a cell."""
-    compared = any(own.published is not None for *_, own in entries(outcome))
+    """Describe the numbers of a study and how to read a cell."""
+    compared = any(entry.published is not None for *_, entry in entries(outcome))
     parts = (outcome.study.measure, spread_name(outcome), "published in parentheses" if compared else "")
     return "; ".join(part for part in parts if part)
 
 
 def gaps(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Panels that are not there or not whole, and why."""
+    """Yield the panels that are missing or incomplete, with the reasons."""
     shown = {panel.name for panel in outcome.panels}
     for panel, reason in outcome.missing.items():
-        yield panel, f"not all of it: {reason}" if panel in shown else reason
+        yield panel, f"incomplete: {reason}" if panel in shown else reason
 
 
 def told(outcome: Outcome, verdict: Verdict) -> str:
-    """The figures of a verdict; where data is missing only which, for the reasons stand below the tables already."""
+    """Return the figures of a verdict; for missing data only the panels, because the reasons are listed above."""
     if verdict.status == CANNOT and outcome.missing:
         if outcome.missing.get(verdict.panel) == verdict.words:
-            return "see above what is missing"
+            return "missing data, see above"
         if all(reason in verdict.words for reason in outcome.missing.values()):
-            return f"see above what is missing: {', '.join(outcome.missing)}"
+            return f"missing data, see above: {', '.join(outcome.missing)}"
     return verdict.words
 
 
 def grouped(outcome: Outcome, verdicts: Iterable[Verdict]) -> list[tuple[str, list[str], str]]:
-    """Status, panels and words of the verdicts on a claim; panels that cannot be tested for one reason are together."""
-    found: dict[Any, tuple[str, list[str], str]] = {}
+    """Group the verdicts on a claim by status, text and panels; panels that lack data for one reason are joined."""
+    groups: dict[Any, tuple[str, list[str], str]] = {}
     for i, verdict in enumerate(verdicts):
         words = told(outcome, verdict)
         reason = words if verdict.status == CANNOT else i
-        found.setdefault(reason, (verdict.status, [], words))[1].append(verdict.panel)
-    return list(found.values())
+        groups.setdefault(reason, (verdict.status, [], words))[1].append(verdict.panel)
+    return list(groups.values())
 
 
-# a terminal
+# Terminal
 
 
 def text(outcome: Outcome, width: int = 110) -> str:
-    """The tables of a study, a panel each, for a terminal; a wide one is cut by columns."""
+    """Render the tables of a study for a terminal; a wide table is split by columns."""
     study = outcome.study
     parts = [f"{outcome.paper.name}, {study.name}: {_plain(study.title)}", *_wrapped(key(outcome), width)]
     for panel in outcome.panels:
@@ -130,11 +134,11 @@ def text(outcome: Outcome, width: int = 110) -> str:
 
 
 def claims_table(outcomes: Iterable[Outcome]) -> str:
-    """How many claims of each paper hold, for a terminal."""
-    papers = [(paper.name, count(own)) for paper, own in by_paper(outcomes)]
-    total = {status: sum(own[status] for _, own in papers) for status in SIGNS}
+    """Render the number of claims per paper and status for a terminal."""
+    papers = [(paper.name, count(paper_outcomes)) for paper, paper_outcomes in by_paper(outcomes)]
+    total = {status: sum(counts[status] for _, counts in papers) for status in SIGNS}
     rows = [*papers, ("all", total)] if len(papers) > 1 else papers
-    return "\n".join(_grid([("claims", *SIGNS), *((name, *map(str, own.values())) for name, own in rows)])) + "\n"
+    return "\n".join(_grid([("claims", *SIGNS), *((name, *map(str, counts.values())) for name, counts in rows)])) + "\n"
 
 
 def _panel_lines(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
@@ -149,24 +153,24 @@ def _panel_lines(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
 
 
 def _fitting(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
-    """Columns that fit beside each other, one at least."""
+    """Split columns into groups that fit the width, at least one column each."""
     part: list[list[str]] = []
-    taken = 0
+    used = 0
     for column in columns:
         needed = max(map(len, column)) + 2
-        if part and taken + needed > room:
+        if part and used + needed > room:
             yield part
-            part, taken = [], 0
+            part, used = [], 0
         part.append(column)
-        taken += needed
+        used += needed
     yield part
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines with the first column flush left, and a rule below the first."""
+    """Align columns and add a rule below the first line."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for i, (head, *others) in enumerate(rows):
-        numbers = (own.ljust(size) for own, size in zip(others, widths[1:], strict=True))
+        numbers = (column.ljust(size) for column, size in zip(others, widths[1:], strict=True))
         yield "  ".join((head.ljust(widths[0]), *numbers)).rstrip()
         if i == 0:
             yield "  ".join("-" * size for size in widths)
@@ -184,15 +188,15 @@ def _wrapped(words: str, width: int) -> list[str]:
 
 
 def _plain(words: str) -> str:
-    """Words on one line; nothing in them may steer the terminal."""
-    return "".join(one if one.isprintable() else "\ufffd" for one in clean_text(words))
+    """Return text on one line, without control characters of the terminal."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in clean_text(words))
 
 
 # Markdown
 
 
 def paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[str, str]) -> str:
-    """The page of a paper: what it is, how many claims hold, all studies. `figures` are the paths of those drawn."""
+    """Render the page of a paper; `figures` has the paths of the drawn figures by study."""
     parts = [
         f"# {_marked(paper.title)}",
         _marked(paper.citation),
@@ -200,12 +204,12 @@ def paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[s
         f"{format_count(len(outcomes), 'study', 'studies')} in {duration(sum(own.seconds for own in outcomes))} of "
         f"computing: {tally(outcomes)}.",
     ]
-    parts += [markdown(own, figures.get(own.study.name)).rstrip("\n") for own in outcomes]
+    parts += [markdown(outcome, figures.get(outcome.study.name)).rstrip("\n") for outcome in outcomes]
     return "\n\n".join(parts) + "\n"
 
 
 def markdown(outcome: Outcome, figure: str | None = None) -> str:
-    """A study for GitHub: what it measures, its tables, what the figures say of each claim; with a link to a figure."""
+    """Render a study: its measure, note, figure, tables and claims."""
     study = outcome.study
     parts = [f"## {_marked(f'{study.name}: {study.title}')}", f"{_marked(key(outcome))}."]
     if study.note:
@@ -247,12 +251,12 @@ def _of(name: str, words: str) -> str:
 
 
 def _marked(words: str) -> str:
-    """Words as Markdown shows them: on one line, in one cell, and without markup of theirs."""
+    """Escape text for Markdown: one line, one table cell, no markup."""
     return clean_text(words).translate(MARKED)
 
 
 def duration(seconds: float) -> str:
-    """A time in the words of its size."""
+    """Format a duration in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

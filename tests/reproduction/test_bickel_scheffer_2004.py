@@ -121,7 +121,7 @@ def test_words_that_nobody_uses_are_left_out_and_lengths_kept():
     assert weights.shape == (3, 2)
     assert weights[1] == pytest.approx(2 * weights[0])
     assert weights[0, 0] / 2 > weights[2, 1] / 3  # the rarer word
-    assert (paper.weighted(X, as_they_are=True).toarray() == [[2, 1], [4, 2], [0, 3]]).all()
+    assert (paper.weighted(X, raw=True).toarray() == [[2, 1], [4, 2], [0, 3]]).all()
 
 
 def test_both_views_count_alike_side_by_side():
@@ -163,7 +163,7 @@ def test_independence_has_to_help_both_methods():
     pairs = "five pairs of newsgroups"
     assert check([rivals(1.0, 1.9, columns, pairs), webkb]).holds
     assert not check([rivals(1.0, 1.1, columns, pairs), webkb]).holds
-    with pytest.raises(Untestable, match="sets that were not run: WebKB"):
+    with pytest.raises(Untestable, match="data sets that were not run: WebKB"):
         check([rivals(1.0, 1.9, columns, pairs), rivals(1.0, 1.2, columns, "word senses (in place of WebKB)")])
 
 
@@ -175,7 +175,7 @@ def test_ten_of_twelve_cases():
         assert check([*good[:5], bad]).words.startswith("10 of 12 cases, lower in 10; not multi-view EM on wap")
         assert check([*good[:5], bad]).holds
         assert not check([*good[:4], other_bad, bad]).holds
-        with pytest.raises(Untestable, match="sets that were not run: tr11; wap"):
+        with pytest.raises(Untestable, match="data sets that were not run: tr11; wap"):
             check(good[:4])
 
 
@@ -247,7 +247,7 @@ def test_claims_about_trees():
     )
     assert mostly(trees(0.1, average=-0.2)).holds
     assert not mostly(trees(-0.1)).holds
-    with pytest.raises(Untestable, match="sets that were not run: WebKB"):
+    with pytest.raises(Untestable, match="data sets that were not run: WebKB"):
         average([trees(0.1, "word senses (in place of WebKB)", average=0.3)])
     assert average([trees(0.1, average=0.3), trees(0.0, "pairs")]).holds
     assert not average([trees(0.1, average=0.05), trees(0.0, "pairs", average=0.5)]).holds

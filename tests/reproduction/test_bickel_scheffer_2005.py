@@ -222,13 +222,13 @@ def test_a_fall_that_is_lost_in_the_noise_is_not_significant():
 
 def test_fewer_sets_than_six_do_not_tell():
     for check in claims("figure-2-left"):
-        with pytest.raises(Untestable, match="sets that were not run: wap"):
+        with pytest.raises(Untestable, match="data sets that were not run: wap"):
             check(six(({"_1": 2.0, "_2": 1.5, "_3": 1.0}, 6))[:5])
 
 
 def test_four_runs_do_not_tell_what_is_significant():
     few = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.0}, n_runs=4)
-    with pytest.raises(Untestable, match="takes 5 runs, there are 4"):
+    with pytest.raises(Untestable, match="needs 5 runs, there are 4"):
         paper.more_is_better("1", "2", few)
 
 
@@ -255,7 +255,7 @@ def test_annealing_wins_two_of_three():
     assert most(ends(0.9, 1.1, 0.9)).holds
     assert not most(ends(0.9, 0.9, 0.9)).holds
     assert not most(ends(0.9, 1.1, 1.1)).holds
-    with pytest.raises(Untestable, match="sets that were not run: WebKB"):
+    with pytest.raises(Untestable, match="data sets that were not run: WebKB"):
         most(ends(0.9, 1.1))
 
 

@@ -70,7 +70,7 @@ def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
     log.unlink()
     again = done("--out", out, "--jobs", 1)
     assert worked(log) == []
-    assert "11 cells, of which 10 are kept from before" in again.out
+    assert "11 cells, of which 10 are already stored" in again.out
     tables = [
         ran.out.split("\n", 1)[1].rsplit("cannot be tested", 1)[0].rsplit("claims", 1)[0] for ran in (first, again)
     ]
@@ -93,7 +93,7 @@ def test_quick_needs_nothing_that_does_not_ship(log, tmp_path):
     ran = done("--quick", "--out", out, "--jobs", 1)
     assert worked(log) == ["None 1 0", "None 2 0", "None 2 1"]
     assert "0 cannot be tested" in ran.out
-    assert "Data that ships stands in for that of the papers" in ran.out
+    assert "This quick run uses data that ships" in ran.out
 
 
 def test_list_names_all_and_does_nothing(log, tmp_path, monkeypatch):
@@ -116,10 +116,10 @@ def test_a_folder_of_something_else_is_left_alone(log, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letters.txt").write_text("dear")
     ran = run("--out", tmp_path / "out")
-    assert_refused(ran, "holds other things than a run of this: choose another folder with --out")
+    assert_refused(ran, "contains other files than those of a reproduction run: choose another folder with --out")
     assert everything(tmp_path) == ["out", "out/letters.txt"]
     (tmp_path / "out" / "cells").mkdir()  # somebody else's
-    assert_refused(run("--out", tmp_path / "out"), "holds other things than a run of this")
+    assert_refused(run("--out", tmp_path / "out"), "contains other files than those of a reproduction run")
     (tmp_path / "file").write_text("")
     assert_refused(run("--out", tmp_path / "file"), "is a file: name a folder")
 
@@ -154,7 +154,9 @@ def test_a_worker_that_is_killed_leaves_a_sentence_and_its_cells(log, tmp_path, 
 
     monkeypatch.setattr("reproduction.engine.run.Parallel", lambda **_: killed)
     ran = run("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
-    assert_refused(ran, "workers was ended, perhaps for want of memory", "the same line goes on from there; --jobs 1")
+    assert_refused(
+        ran, "workers was terminated, perhaps because memory ran out", "the same command continues from there; --jobs 1"
+    )
 
 
 def test_nobody_reads_errors_and_the_work_is_done_all_the_same(tmp_path):
@@ -207,7 +209,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
         process.kill()
         hold.unlink()
     assert process.returncode == 130
-    assert f"finished cells are kept in {out}, and the same line goes on from there" in err.splitlines()[-1]
+    assert f"finished cells are stored in {out}, and the same command continues from there" in err.splitlines()[-1]
     assert "Traceback" not in err
     kept = count_cells(out)
     assert 3 <= kept < 18
@@ -215,4 +217,4 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, timeout=HANG_LIMIT)
     assert ended.returncode == 0, ended.stderr
     assert len(worked(log)) == 18 - kept
-    assert f"18 cells, of which {kept} are kept from before" in ended.stdout
+    assert f"18 cells, of which {kept} are already stored" in ended.stdout

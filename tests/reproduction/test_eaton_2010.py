@@ -174,7 +174,7 @@ def test_curves_rise_with_the_mapping_or_do_not(values, holds):
         for value in [of[one["mapped"]]]
     ]
     assert check(panels).holds == holds
-    with pytest.raises(Untestable, match="sets that were not run: Rec/Talk, MPCK-Means, 100% mapped"):
+    with pytest.raises(Untestable, match="data sets that were not run: Rec/Talk, MPCK-Means, 100% mapped"):
         check(panels[:-1])
 
 
@@ -216,7 +216,7 @@ def test_precision_is_98_percent_and_better_for_cannot_links_or_not():
 
 def test_two_kinds_that_are_all_right_cannot_be_compared():
     values = {(row, n): {0: 1.0} for row in ("must-links", "cannot-links") for n in CURVE}
-    with pytest.raises(Untestable, match="all of both are right"):
+    with pytest.raises(Untestable, match="all constraints of both kinds are right"):
         checks("figure-7")[1](Panel("", values))
 
 
@@ -243,13 +243,13 @@ def test_the_start_matters_if_the_gain_goes_with_it(from_farthest, holds):
     (check,) = checks("start")
     panels = [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
     assert check(panels).holds == holds
-    with pytest.raises(Untestable, match="sets that were not run: 100% mapped"):
+    with pytest.raises(Untestable, match="data sets that were not run: 100% mapped"):
         check(panels[:2])
 
 
 def test_three_trials_do_not_tell_what_is_significant():
     rows = {PROPAGATION: flat(0.9), DIRECT: flat(0.7), MEMBERSHIP: flat(0.7)}
-    with pytest.raises(Untestable, match="takes 5 runs, there are 3"):
+    with pytest.raises(Untestable, match="needs 5 runs, there are 3"):
         checks("figure-4")[2](panel_of(rows, runs=3))
 
 

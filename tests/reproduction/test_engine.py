@@ -166,7 +166,7 @@ def test_checks_of_ours_are_marked_and_counted_apart(tmp_path):
 def test_work_that_gives_no_numbers_is_no_cell(tmp_path):
     nothing, cells = study(work=lambda run, data, factor=1: []), Cells(tmp_path)
     done, _ = worked(Plan.of(paper(nothing), nothing, cells, True), cells)
-    assert {one.error for one in done} == {"it gave no numbers"}
+    assert {one.error for one in done} == {"no scores were returned"}
     assert Plan.of(paper(nothing), nothing, cells, True).done == frozenset()
 
 
@@ -226,7 +226,7 @@ def test_a_single_run_has_no_spread():
 
 
 def test_a_claim_needs_a_check_or_a_reason():
-    with pytest.raises(ValueError, match="claim 'x' needs a check, or the reason why there cannot be one"):
+    with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason why it cannot be tested"):
         Claim("x")
     with pytest.raises(ValueError, match="claim 'x' needs a check"):
         Claim("x", ahead, cannot="but why")

@@ -52,5 +52,5 @@ def test_nothing_is_drawn_without_numbers_without_a_figure_or_without_matplotlib
 
 
 def test_a_study_without_a_figure_says_so():
-    with pytest.raises(ValueError, match="somebody-2004 table-3 has no figure: it is a table only"):
+    with pytest.raises(ValueError, match="somebody-2004 table-3 has no figure, only a table"):
         figures.display(plain_outcomes()[2])

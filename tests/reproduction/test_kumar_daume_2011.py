@@ -323,7 +323,7 @@ def test_claims_about_the_shift_hold_fail_and_say_where_nothing_is_shifted():
     assert entries(panel(-1e-12, degree=5.0)).holds
     assert other(panel(-0.2, degree=5.0)).holds
     assert not other(panel(-0.2, degree=-5.0)).holds
-    with pytest.raises(Untestable, match=r"no entry is negative here \(the least is 0.1\)"):
+    with pytest.raises(Untestable, match=r"no entry is negative \(the smallest is 0.1\)"):
         as_printed(panel(0.1, degree=5.0))
 
 

@@ -137,11 +137,11 @@ def test_panels_that_lack_data_are_told_of_together_and_the_others_each():
     lines = plain_outcomes()[0]
     first, *_ = own.by_claim(lines).values()
     cannot, holds = own.grouped(lines, first)
-    assert cannot == (CANNOT, ["Protein", "half of the runs"], "see above what is missing")
+    assert cannot == (CANNOT, ["Protein", "half of the runs"], "missing data, see above")
     assert holds[:2] == (HOLDS, ["text and links"])
     twice = [verdict for verdict in first if verdict.status == HOLDS] * 2
     assert len(own.grouped(lines, twice)) == 2
-    assert "  - ? **cannot be tested** Protein, half of the runs: see above what is missing\n" in own.markdown(lines)
+    assert "  - ? **cannot be tested** Protein, half of the runs: missing data, see above\n" in own.markdown(lines)
 
 
 def test_the_page_of_a_paper_links_the_figures_that_were_drawn():
