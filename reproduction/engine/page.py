@@ -88,7 +88,8 @@ def _summary(outcomes: list[Outcome], papers: Sequence[tuple[Paper, list[Outcome
     seconds = sum(outcome.seconds for outcome in outcomes)
     lead = (
         f"{format_count(len(outcomes), 'table or figure', 'tables and figures')} of "
-        f"{format_count(len(papers), 'paper')}, run again in {duration(seconds)} of computing, with verdicts on {format_count(sum(counts.values()), 'claim')}."
+        f"{format_count(len(papers), 'paper')}, run again in {duration(seconds)} of computing, "
+        f"with verdicts on {format_count(sum(counts.values()), 'claim')}."
     )
     return tag(
         "section",

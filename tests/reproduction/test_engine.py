@@ -228,7 +228,7 @@ def test_a_single_run_has_no_spread():
 def test_a_claim_needs_a_check_or_a_reason():
     with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason why it cannot be tested"):
         Claim("x")
-    with pytest.raises(ValueError, match="claim 'x' needs a check"):
+    with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason"):
         Claim("x", ahead, cannot="but why")
 
 
