@@ -4,7 +4,7 @@ import sys
 
 from consilience.cli import main
 
-from .command import parser
+from .command import make_parser
 
 if __name__ == "__main__":
-    sys.exit(main(top=parser()))
+    sys.exit(main(top=make_parser()))

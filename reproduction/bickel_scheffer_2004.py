@@ -24,10 +24,10 @@ from consilience.datasets import make_paired_views, make_random_splits, make_tex
 from consilience.methods import CoEM, MultiViewAgglomerative, MultiViewSphericalKMeans, PerView
 from consilience.metrics import agreement_rate, average_entropy
 
-from .data import CLUTO, dataset, filled, one_start
+from .data import CLUTO, find_filled_rows, load_dataset, single_start_options
 from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study, Untestable
-from .engine.evidence import all_there, p_value
-from .engine.published import published
+from .engine.evidence import compute_p_value, require_panels
+from .engine.published import read_published
 
 MULTI_EM, SINGLE_EM = "multi-view EM", "single-view EM"
 MULTI_KMEANS, SINGLE_KMEANS = "multi-view spherical k-means", "single-view spherical k-means"
@@ -54,50 +54,52 @@ TWO_VIEWS = {"webkb": ("text", "anchor"), "word-senses": ("gloss", "lemma")}
 # Data
 
 
-def documents(data: str, run: int, **options: Any) -> tuple[Views, np.ndarray]:
+def load_documents(data: str, run: int, **options: Any) -> tuple[Views, np.ndarray]:
     """Load two views of words and the true classes; random parts are drawn anew in each run."""
-    return MAKERS.get(data, split_at_random)(data, run, **options)
+    return MAKERS.get(data, split_words_at_random)(data, run, **options)
 
 
-def described_twice(data: str, run: int, counts: bool = False) -> tuple[Views, np.ndarray]:  # noqa: ARG001
+def load_natural_views(data: str, run: int, counts: bool = False) -> tuple[Views, np.ndarray]:  # noqa: ARG001
     """Load the entities that have both natural views, such as pages with incoming links that contain words."""
-    return _described_twice(data, counts)
+    return _load_natural_views(data, counts)
 
 
 @cache
-def _described_twice(data: str, counts: bool) -> tuple[Views, np.ndarray]:
-    views, y = dataset(data)
+def _load_natural_views(data: str, counts: bool) -> tuple[Views, np.ndarray]:
+    views, y = load_dataset(data)
     blocks = [sp.csr_array(views[name]) for name in TWO_VIEWS[data]]
-    both = np.flatnonzero(filled(blocks).all(axis=1))
-    return Views({name: weighted(X[both], counts) for name, X in zip(TWO_VIEWS[data], blocks, strict=True)}), y[both]
+    both = np.flatnonzero(find_filled_rows(blocks).all(axis=1))
+    return Views({name: weight_words(X[both], counts) for name, X in zip(TWO_VIEWS[data], blocks, strict=True)}), y[
+        both
+    ]
 
 
-def paired_newsgroups(
+def pair_newsgroups(
     data: str, run: int, counts: bool = False, n_classes: int = 5, n_samples: int = 200
 ) -> tuple[Views, np.ndarray]:
     """Pair random articles of one newsgroup with articles of another: the artificial data of Section 3."""
-    X, groups = _articles(data, counts)
+    X, groups = _load_articles(data, counts)
     views, y = make_paired_views(X, groups, PAIRS[:n_classes], n_samples=n_samples, random_state=run)
-    return Views({name: with_known_words(X) for name, X in views.items()}), y
+    return Views({name: drop_unused_words(X) for name, X in views.items()}), y
 
 
 @cache
-def _articles(data: str, counts: bool) -> tuple[sp.csr_array, np.ndarray]:
-    views, y = dataset(data)
-    groups = np.array(dataset(data).target_names)[y]
+def _load_articles(data: str, counts: bool) -> tuple[sp.csr_array, np.ndarray]:
+    views, y = load_dataset(data)
+    groups = np.array(load_dataset(data).target_names)[y]
     rows = np.flatnonzero(np.isin(groups, np.ravel(PAIRS)))
-    return weighted(sp.csr_array(views["body"])[rows], counts), groups[rows]
+    return weight_words(sp.csr_array(views["body"])[rows], counts), groups[rows]
 
 
-def split_at_random(data: str, run: int, counts: bool = False) -> tuple[Views, np.ndarray]:
+def split_words_at_random(data: str, run: int, counts: bool = False) -> tuple[Views, np.ndarray]:
     """Split the words of documents at random into two views."""
-    views, y = dataset(data)
+    views, y = load_dataset(data)
     X = sp.csr_array(views[TWO_VIEWS[data][0] if data in TWO_VIEWS else "text"])
     nonempty = np.flatnonzero(X.count_nonzero(axis=1))
-    return make_random_splits(weighted(X[nonempty], counts), n_views=2, random_state=run), y[nonempty]
+    return make_random_splits(weight_words(X[nonempty], counts), n_views=2, random_state=run), y[nonempty]
 
 
-def topics(
+def make_topics(
     data: str,  # noqa: ARG001
     run: int,
     counts: bool = False,
@@ -106,33 +108,33 @@ def topics(
 ) -> tuple[Views, np.ndarray]:
     """Generate documents with few words of their topic, in place of the paired newsgroups."""
     views, y = make_text_views(n_samples * n_classes, n_clusters=n_classes, topic_share=0.2, random_state=run)
-    return Views({name: weighted(X, counts) for name, X in views.items()}), y
+    return Views({name: weight_words(X, counts) for name, X in views.items()}), y
 
 
 MAKERS: dict[str, Callable[..., tuple[Views, np.ndarray]]] = {
-    "": topics,
-    "newsgroups": paired_newsgroups,
-    **dict.fromkeys(TWO_VIEWS, described_twice),
+    "": make_topics,
+    "newsgroups": pair_newsgroups,
+    **dict.fromkeys(TWO_VIEWS, load_natural_views),
 }
 
 
-def weighted(counts: Any, raw: bool = False) -> sp.csr_array:
+def weight_words(counts: Any, raw: bool = False) -> sp.csr_array:
     """Weight word counts by tf-idf without normalizing the lengths of documents (Section 4.3)."""
-    X = with_known_words(sp.csr_array(counts, dtype=np.float64))
+    X = drop_unused_words(sp.csr_array(counts, dtype=np.float64))
     return X if raw else sp.csr_array(TfidfTransformer(norm=None).fit_transform(X))
 
 
-def with_known_words(X: sp.csr_array) -> sp.csr_array:
+def drop_unused_words(X: sp.csr_array) -> sp.csr_array:
     """Drop the words that no document contains, because the smoothing of Eq 4 would count them."""
     return X[:, np.flatnonzero(X.count_nonzero(axis=0))]
 
 
-def directions(views: Views) -> Views:
+def normalize_views(views: Views) -> Views:
     """Normalize rows per view, so that both views have equal weight when concatenated (the assumption of Eq 20)."""
     return PerView(Normalizer()).fit_transform(views)
 
 
-def side_by_side(views: Views) -> sp.csr_array:
+def concatenate_views(views: Views) -> sp.csr_array:
     """Concatenate the columns of all views."""
     return sp.csr_array(sp.hstack([views[name] for name in views.names], format="csr"))
 
@@ -140,67 +142,69 @@ def side_by_side(views: Views) -> sp.csr_array:
 # Partitions: Section 4
 
 
-def em(n_clusters: int, run: int, **options: Any) -> CoEM:
+def make_em(n_clusters: int, run: int, **options: Any) -> CoEM:
     """Mixture of multinomials of Section 4.2 with one random start; on a single view this is standard EM."""
-    return CoEM.multinomial_2004(n_clusters, **{**one_start(run), **options})
+    return CoEM.multinomial_2004(n_clusters, **{**single_start_options(run), **options})
 
 
-def spherical(n_clusters: int, run: int) -> MultiViewSphericalKMeans:
+def make_spherical_kmeans(n_clusters: int, run: int) -> MultiViewSphericalKMeans:
     """Spherical k-means of Section 4.3 with one random start; on a single view this is the standard method."""
-    return MultiViewSphericalKMeans(n_clusters, **one_start(run))
+    return MultiViewSphericalKMeans(n_clusters, **single_start_options(run))
 
 
-def compared(views: Views, y: np.ndarray, n_clusters: int, run: int, column: str) -> Iterator[Score]:
+def score_methods(views: Views, y: np.ndarray, n_clusters: int, run: int, column: str) -> Iterator[Score]:
     """Score the entropies (Eq 1) of both multi-view methods and of their rivals on the concatenated views."""
-    unit = directions(views)
+    unit = normalize_views(views)
     for row, model, data in (
-        (MULTI_EM, em(n_clusters, run), views),
-        (SINGLE_EM, ConcatenatedViews(em(n_clusters, run)), views),
-        (MULTI_KMEANS, spherical(n_clusters, run), unit),
-        (SINGLE_KMEANS, ConcatenatedViews(spherical(n_clusters, run)), unit),
+        (MULTI_EM, make_em(n_clusters, run), views),
+        (SINGLE_EM, ConcatenatedViews(make_em(n_clusters, run)), views),
+        (MULTI_KMEANS, make_spherical_kmeans(n_clusters, run), unit),
+        (SINGLE_KMEANS, ConcatenatedViews(make_spherical_kmeans(n_clusters, run)), unit),
     ):
         yield Score(row, column, average_entropy(y, model.fit(data).labels_))
 
 
-def at_one_number(run: int, n_clusters: int, data: str = "") -> Iterator[Score]:
+def score_one_number(run: int, n_clusters: int, data: str = "") -> Iterator[Score]:
     """Figure 1."""
-    yield from compared(*documents(data, run), n_clusters, run, "entropy")
+    yield from score_methods(*load_documents(data, run), n_clusters, run, "entropy")
 
 
-def at_many_numbers(run: int, data: str = "", numbers: Iterable[int] = NUMBERS) -> Iterator[Score]:
+def score_many_numbers(run: int, data: str = "", numbers: Iterable[int] = NUMBERS) -> Iterator[Score]:
     """Figures 2 and 3."""
-    views, y = documents(data, run)
+    views, y = load_documents(data, run)
     for n_clusters in numbers:
-        yield from compared(views, y, n_clusters, run, str(n_clusters))
+        yield from score_methods(views, y, n_clusters, run, str(n_clusters))
 
 
-def with_random_split(run: int, data: str, n_starts: int = 10) -> Iterator[Score]:
+def score_random_splits(run: int, data: str, n_starts: int = 10) -> Iterator[Score]:
     """Figure 4: one split into views, as many clusters as classes."""
-    views, y = split_at_random(data, run)
+    views, y = split_words_at_random(data, run)
     entropies: dict[str, list[float]] = {}
     for start in range(n_starts):
-        for row, _, entropy in compared(views, y, len(np.unique(y)), n_starts * run + start, ""):
+        for row, _, entropy in score_methods(views, y, len(np.unique(y)), n_starts * run + start, ""):
             entropies.setdefault(row, []).append(entropy)
     for row, values in entropies.items():
         yield Score(row, FIRST_START, values[0])
         yield Score(row, ALL_STARTS, float(np.mean(values)))
 
 
-def with_counts(run: int, data: str = "") -> Iterator[Score]:
+def score_word_counts(run: int, data: str = "") -> Iterator[Score]:
     """Score EM on word counts, as in Eq 2."""
-    views, y = documents(data, run, counts=True)
+    views, y = load_documents(data, run, counts=True)
     n_clusters = len(np.unique(y))
-    yield Score(MULTI_EM, "entropy", average_entropy(y, em(n_clusters, run).fit(views).labels_))
-    yield Score(SINGLE_EM, "entropy", average_entropy(y, ConcatenatedViews(em(n_clusters, run)).fit(views).labels_))
+    yield Score(MULTI_EM, "entropy", average_entropy(y, make_em(n_clusters, run).fit(views).labels_))
+    yield Score(
+        SINGLE_EM, "entropy", average_entropy(y, ConcatenatedViews(make_em(n_clusters, run)).fit(views).labels_)
+    )
 
 
-def round_by_round(run: int, data: str = "", n_rounds: int = ROUNDS) -> Iterator[Score]:
+def score_rounds(run: int, data: str = "", n_rounds: int = ROUNDS) -> Iterator[Score]:
     """Figure 5: entropy and agreement of multi-view EM after each round."""
-    views, y = documents(data, run)
+    views, y = load_documents(data, run)
     n_clusters = len(np.unique(y))
     start: Any = "random"
     for t in range(1, n_rounds + 1):
-        model = em(n_clusters, run, max_iter=1, init=start).fit(views)
+        model = make_em(n_clusters, run, max_iter=1, init=start).fit(views)
         yield Score("entropy", str(t), average_entropy(y, model.labels_))
         yield Score("agreement rate", str(t), agreement_rate(model.view_labels_))  # Eq 16, corrected: both views' rows
         start = model.params_
@@ -210,16 +214,16 @@ ONE_VOCABULARY = f"{MULTI_EM}, one vocabulary"
 CONTINUED = f"{SINGLE_EM} continued from multi-view EM"
 
 
-def likelihoods(run: int, data: str = "") -> Iterator[Score]:
+def score_likelihoods(run: int, data: str = "") -> Iterator[Score]:
     """Figure 6: final log-likelihood and entropy."""
-    views, y = documents(data, run)
+    views, y = load_documents(data, run)
     n_clusters = len(np.unique(y))
-    joined = side_by_side(views)
-    multi = em(n_clusters, run).fit(views)
+    joined = concatenate_views(views)
+    multi = make_em(n_clusters, run).fit(views)
     shares = {name: X.sum() / joined.sum() for name, X in views.items()}
     words = np.hstack([shares[name] * multi.params_[name]["probabilities"] for name in views.names])
-    continued = em(n_clusters, run, init={"view0": {"probabilities": words}}).fit(joined)
-    single = em(n_clusters, run).fit(joined)
+    continued = make_em(n_clusters, run, init={"view0": {"probabilities": words}}).fit(joined)
+    single = make_em(n_clusters, run).fit(joined)
     for row, model in ((MULTI_EM, multi), (CONTINUED, continued), (SINGLE_EM, single)):
         yield Score(row, "log-likelihood", -model.cost_)  # Eq 17
         yield Score(row, "entropy", average_entropy(y, model.labels_))
@@ -237,30 +241,30 @@ DISAGREEMENT, WORST_CLASS = "disagreement", "largest error within a class"
 ERRORS = ("error of view 1", "error of view 2")
 
 
-def bounded(run: int, data: str = "", n_classes: int = 5, n_samples: int = 400) -> Iterator[Score]:
+def score_bound(run: int, data: str = "", n_classes: int = 5, n_samples: int = 400) -> Iterator[Score]:
     """Score disagreement and errors of two views, on the entities they were fitted to and on new entities."""
-    views, y = documents(data, run, n_classes=n_classes, n_samples=n_samples)
+    views, y = load_documents(data, run, n_classes=n_classes, n_samples=n_samples)
     rows = np.random.default_rng(run).permutation(len(y))
     half = len(y) // 2
     for method, model, data_of in (
-        (MULTI_EM, em(n_classes, run), views),
-        (MULTI_KMEANS, spherical(n_classes, run), directions(views)),
+        (MULTI_EM, make_em(n_classes, run), views),
+        (MULTI_KMEANS, make_spherical_kmeans(n_classes, run), normalize_views(views)),
     ):
         model.fit(data_of[rows[:half]])
-        meaning = classes_of(model.labels_, y[rows[:half]], n_classes)
+        meaning = match_clusters_to_classes(model.labels_, y[rows[:half]], n_classes)
         for sample_name, part in ((FITTED, rows[:half]), (AFRESH, rows[half:])):
             view_classes = [meaning[model.predict(Views({name: data_of[part][name]}))] for name in views.names]
-            yield from errors(f"{method}, {sample_name}", view_classes, y[part])
+            yield from score_errors(f"{method}, {sample_name}", view_classes, y[part])
 
 
-def classes_of(labels: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
+def match_clusters_to_classes(labels: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
     """Match clusters to classes one to one so that most entities are right."""
     table = np.zeros((n_classes, n_classes))
     np.add.at(table, (labels, y), 1)
     return linear_sum_assignment(-table)[1]
 
 
-def errors(row: str, view_classes: list[np.ndarray], y: np.ndarray) -> Iterator[Score]:
+def score_errors(row: str, view_classes: list[np.ndarray], y: np.ndarray) -> Iterator[Score]:
     """Score disagreement and errors of the classes that the two views predict."""
     yield Score(row, DISAGREEMENT, np.mean(view_classes[0] != view_classes[1]))
     for column, predicted in zip(ERRORS, view_classes, strict=True):
@@ -273,38 +277,38 @@ def errors(row: str, view_classes: list[np.ndarray], y: np.ndarray) -> Iterator[
 # Dendrograms: Section 5
 
 
-def trees(data: str, run: int, linkage: str) -> Iterator[tuple[str, MultiViewAgglomerative, np.ndarray]]:
+def build_trees(data: str, run: int, linkage: str) -> Iterator[tuple[str, MultiViewAgglomerative, np.ndarray]]:
     """Yield the dendrograms of alternating views (Table 2) and of the concatenated views, with the classes."""
-    views, y = documents(data, run)
-    unit = directions(views)
-    for row, data_used in ((turns(linkage), unit), (together(linkage), side_by_side(unit))):
+    views, y = load_documents(data, run)
+    unit = normalize_views(views)
+    for row, data_used in ((name_multi_view(linkage), unit), (name_single_view(linkage), concatenate_views(unit))):
         yield row, MultiViewAgglomerative(linkage=linkage, n_jobs=1).fit(data_used), y
 
 
-def turns(linkage: str) -> str:
+def name_multi_view(linkage: str) -> str:
     """Row name of the method whose views alternate."""
     return f"multi-view, {linkage} linkage"
 
 
-def together(linkage: str) -> str:
+def name_single_view(linkage: str) -> str:
     """Row name of the method on the concatenated views."""
     return f"single-view, {linkage} linkage"
 
 
-def cut_at_many_numbers(run: int, linkage: str, data: str = "") -> Iterator[Score]:
+def score_tree_cuts(run: int, linkage: str, data: str = "") -> Iterator[Score]:
     """Figure 7."""
-    for row, tree, y in trees(data, run, linkage):
+    for row, tree, y in build_trees(data, run, linkage):
         for n_clusters in TREE_NUMBERS:
             yield Score(row, str(n_clusters), average_entropy(y, tree.cut(n_clusters)))
 
 
-def merged_across(run: int, linkage: str, data: str = "") -> Iterator[Score]:
+def score_cross_merges(run: int, linkage: str, data: str = "") -> Iterator[Score]:
     """Section 5.3: probability that a merge joins entities of different classes."""
-    for row, tree, y in trees(data, run, linkage):
-        yield Score(row, "cross-component merges", cross_component(tree.children_, y))
+    for row, tree, y in build_trees(data, run, linkage):
+        yield Score(row, "cross-component merges", compute_cross_component_rate(tree.children_, y))
 
 
-def cross_component(children: np.ndarray, y: np.ndarray) -> float:
+def compute_cross_component_rate(children: np.ndarray, y: np.ndarray) -> float:
     """Compute the probability that members of the two sides of a merge differ in class, averaged over all merges."""
     n = len(y)
     counts = np.zeros((2 * n - 1, int(y.max()) + 1))
@@ -319,18 +323,18 @@ def cross_component(children: np.ndarray, y: np.ndarray) -> float:
 # Checks of the claims
 
 
-def significantly_lower(lower: str, higher: str, column: str = "entropy") -> Callable[[Panel], Evidence]:
+def check_significantly_lower(lower: str, higher: str, column: str = "entropy") -> Callable[[Panel], Evidence]:
     """Check for a significantly lower mean by Welch's t-test, because the starts are independent."""
 
     def check(panel: Panel) -> Evidence:
         a, b = panel.mean(lower, column), panel.mean(higher, column)
-        p = p_value(panel[lower, column], panel[higher, column])
+        p = compute_p_value(panel[lower, column], panel[higher, column])
         return Evidence(a < b and p < LEVEL, f"{lower} {a:.2f}, {higher} {b:.2f} bits; p = {p:.2g}")
 
     return check
 
 
-def lower_at_every_number(lower: str, higher: str) -> Callable[[Panel], Evidence]:
+def check_lower_everywhere(lower: str, higher: str) -> Callable[[Panel], Evidence]:
     """Check for a lower mean in every column."""
 
     def check(panel: Panel) -> Evidence:
@@ -344,9 +348,9 @@ def lower_at_every_number(lower: str, higher: str) -> Callable[[Panel], Evidence
     return check
 
 
-def gains_more_if_independent(panels: list[Panel]) -> Evidence:
+def check_gain_if_independent(panels: list[Panel]) -> Evidence:
     """Check that the gain is larger on the newsgroups than on WebKB."""
-    all_there(panels, [NEWSGROUPS["panel"], WEBKB["panel"]])
+    require_panels(panels, [NEWSGROUPS["panel"], WEBKB["panel"]])
     named = {panel.name: panel for panel in panels}
     artificial, real = named[NEWSGROUPS["panel"]], named[WEBKB["panel"]]
     pairs = [
@@ -357,14 +361,14 @@ def gains_more_if_independent(panels: list[Panel]) -> Evidence:
     return Evidence(all(a > b for a, b in pairs), f"mean gain in bits, {real.name} last: " + ", ".join(words))
 
 
-def better_in_ten_of_twelve(column: str) -> Callable[[list[Panel]], Evidence]:
+def check_ten_of_twelve(column: str) -> Callable[[list[Panel]], Evidence]:
     """Check for significantly lower entropies in ten of twelve cases."""
 
     def check(panels: list[Panel]) -> Evidence:
-        all_there(panels, CLUTO)
+        require_panels(panels, CLUTO)
         cases = [(panel, rivals) for panel in panels for rivals in RIVALS]
         lower = sum(panel.mean(a, column) < panel.mean(b, column) for panel, (a, b) in cases)
-        passes = [significantly_lower(*rivals, column)(panel).holds for panel, rivals in cases]
+        passes = [check_significantly_lower(*rivals, column)(panel).holds for panel, rivals in cases]
         others = [
             f"{rivals[0]} on {panel.name}" for (panel, rivals), passed in zip(cases, passes, strict=True) if not passed
         ]
@@ -376,7 +380,7 @@ def better_in_ten_of_twelve(column: str) -> Callable[[list[Panel]], Evidence]:
     return check
 
 
-def agrees_as_entropy_falls(panel: Panel) -> Evidence:
+def check_agreement_rises(panel: Panel) -> Evidence:
     """Check that the mean agreement over the rounds rises while the mean entropy falls."""
     entropy, agreement = panel.means("entropy"), panel.means("agreement rate")
     correlation = spearmanr(entropy, agreement).statistic
@@ -387,7 +391,7 @@ def agrees_as_entropy_falls(panel: Panel) -> Evidence:
     )
 
 
-def likelier(more: str, less: str) -> Callable[[Panel], Evidence]:
+def check_likelier(more: str, less: str) -> Callable[[Panel], Evidence]:
     """Check for a higher mean log-likelihood."""
 
     def check(panel: Panel) -> Evidence:
@@ -400,13 +404,13 @@ def likelier(more: str, less: str) -> Callable[[Panel], Evidence]:
     return check
 
 
-def entropy_stays(panel: Panel) -> Evidence:
+def check_same_entropy(panel: Panel) -> Evidence:
     """Check that the mean entropy is unchanged."""
     before, after = panel.mean(MULTI_EM, "entropy"), panel.mean(CONTINUED, "entropy")
     return Evidence(abs(after - before) <= SAME, f"{before:.3f} bits before, {after:.3f} after")
 
 
-def disagreement_bounds(sample_name: str, every_class: bool) -> Callable[[Panel], Evidence]:
+def check_bound(sample_name: str, every_class: bool) -> Callable[[Panel], Evidence]:
     """Check that no error exceeds the disagreement in runs whose views are right for half of all, or of each class."""
 
     def check(panel: Panel) -> Evidence:
@@ -425,9 +429,9 @@ def disagreement_bounds(sample_name: str, every_class: bool) -> Callable[[Panel]
     return check
 
 
-def no_lower(panel: Panel) -> Evidence:
+def check_never_lower(panel: Panel) -> Evidence:
     """Check that the multi-view mean is lower for no linkage and number of clusters."""
-    gaps = tree_gaps(panel)
+    gaps = compute_tree_gaps(panel)
     below = {where: gap for where, gap in gaps.items() if gap < 0}
     deepest = min(gaps, key=lambda where: gaps[where])
     words = f"lower in {len(below)} of {len(gaps)} cases"
@@ -435,25 +439,25 @@ def no_lower(panel: Panel) -> Evidence:
     return Evidence(not below, words)
 
 
-def mostly_no_lower(panel: Panel) -> Evidence:
+def check_mostly_no_lower(panel: Panel) -> Evidence:
     """Check that the multi-view mean is not lower in most cases."""
-    gaps = np.array(list(tree_gaps(panel).values()))
+    gaps = np.array(list(compute_tree_gaps(panel).values()))
     return Evidence(bool((gaps >= 0).mean() > 0.5), f"equal or worse in {(gaps >= 0).sum()} of {len(gaps)} cases")
 
 
-def tree_gaps(panel: Panel) -> dict[tuple[str, str], float]:
+def compute_tree_gaps(panel: Panel) -> dict[tuple[str, str], float]:
     """Compute how much worse alternating merges are, by linkage and number of clusters, up to rounding."""
     gaps_by_case: dict[tuple[str, str], float] = {}
     for linkage in LINKAGES:
-        gaps = (panel.means(turns(linkage)) - panel.means(together(linkage))).round(9)
+        gaps = (panel.means(name_multi_view(linkage)) - panel.means(name_single_view(linkage))).round(9)
         gaps_by_case |= {(linkage, column): float(gap) for column, gap in zip(panel.columns, gaps, strict=True)}
     return gaps_by_case
 
 
-def average_linkage_suffers_most(panels: list[Panel]) -> Evidence:
+def check_average_linkage(panels: list[Panel]) -> Evidence:
     """Check that average linkage has the largest mean gap on WebKB, and a large one for a number of clusters."""
-    all_there(panels, [WEBKB["panel"]])
-    every = tree_gaps(next(panel for panel in panels if panel.name == WEBKB["panel"]))
+    require_panels(panels, [WEBKB["panel"]])
+    every = compute_tree_gaps(next(panel for panel in panels if panel.name == WEBKB["panel"]))
     gaps = {
         linkage: [gap for (case_linkage, _), gap in every.items() if case_linkage == linkage] for linkage in LINKAGES
     }
@@ -465,11 +469,12 @@ def average_linkage_suffers_most(panels: list[Panel]) -> Evidence:
     return Evidence(most == "average" and max(gaps["average"]) >= MUCH, f"mean gap in bits: {words}")
 
 
-def fewer_across(panel: Panel) -> Evidence:
+def check_fewer_cross_merges(panel: Panel) -> Evidence:
     """Check that the concatenated views have fewer cross-component merges for each linkage."""
     column = "cross-component merges"
     pairs = {
-        linkage: (panel.mean(together(linkage), column), panel.mean(turns(linkage), column)) for linkage in LINKAGES
+        linkage: (panel.mean(name_single_view(linkage), column), panel.mean(name_multi_view(linkage), column))
+        for linkage in LINKAGES
     }
     words = ", ".join(f"{linkage} linkage {a:.3f} against {b:.3f}" for linkage, (a, b) in pairs.items())
     return Evidence(all(a < b for a, b in pairs.values()), f"concatenated against alternating: {words}")
@@ -505,22 +510,22 @@ NEWSGROUPS_NOTE = "Articles' bodies; pairs are drawn anew in each run. "
 NUMBERS_NOTE = "The numbers of clusters are ours, because the figure is lost. "
 
 
-def every_number(text: str) -> tuple[Claim, ...]:
+def make_claims_per_method(text: str) -> tuple[Claim, ...]:
     """Make the claim for EM and for k-means."""
-    return tuple(Claim(f"{text}: {lower}", lower_at_every_number(lower, higher)) for lower, higher in RIVALS)
+    return tuple(Claim(f"{text}: {lower}", check_lower_everywhere(lower, higher)) for lower, higher in RIVALS)
 
 
 FIGURE_1 = Study(
     name="figure-1",
     title="EM and spherical k-means for WebKB, six clusters",
     measure=ENTROPY,
-    work=at_one_number,
+    work=score_one_number,
     settings=({**WEBKB, "n_clusters": 6},),
     runs=10,
     quick=({**SENSES, "n_clusters": 8},),
     quick_runs=5,
     claims=tuple(
-        Claim(f"A tremendous improvement of cluster quality by {lower}", significantly_lower(lower, higher))
+        Claim(f"A tremendous improvement of cluster quality by {lower}", check_significantly_lower(lower, higher))
         for lower, higher in RIVALS
     ),
     figure=BARS,
@@ -531,12 +536,12 @@ FIGURE_2 = Study(
     name="figure-2",
     title="EM and spherical k-means for WebKB and different numbers of clusters",
     measure=ENTROPY,
-    work=at_many_numbers,
+    work=score_many_numbers,
     settings=(WEBKB,),
     runs=10,
     quick=({**SENSES, **FEW},),
     quick_runs=4,
-    claims=every_number("Better at every number of clusters"),
+    claims=make_claims_per_method("Better at every number of clusters"),
     figure=CURVES,
     note=NUMBERS_NOTE + WEBKB_NOTE + WORDS_NOTE + START_NOTE,
 )
@@ -545,16 +550,16 @@ FIGURE_3 = Study(
     name="figure-3",
     title="EM and spherical k-means for perfectly independent views and different numbers of clusters",
     measure=ENTROPY,
-    work=at_many_numbers,
+    work=score_many_numbers,
     settings=(NEWSGROUPS, WEBKB),
     runs=10,
     quick=({**TOPICS, **FEW}, {**SENSES, **FEW}),
     quick_runs=4,
     claims=(
-        *every_number("Better at every number of clusters"),
+        *make_claims_per_method("Better at every number of clusters"),
         Claim(
             "The multi-view algorithms improve the entropy even more than for WebKB",
-            gains_more_if_independent,
+            check_gain_if_independent,
             across=True,
         ),
     ),
@@ -566,7 +571,7 @@ FIGURE_4 = Study(
     name="figure-4",
     title="Six sets of documents whose words are split into two views at random",
     measure=ENTROPY,
-    work=with_random_split,
+    work=score_random_splits,
     settings=SPLITS,
     runs=10,
     quick=({**GLOSSES, "n_starts": 4},),
@@ -574,7 +579,7 @@ FIGURE_4 = Study(
     claims=tuple(
         Claim(
             f"In ten of twelve cases multi-view algorithms outperform the single-view ones significantly ({column})",
-            better_in_ten_of_twelve(column),
+            check_ten_of_twelve(column),
             across=True,
         )
         for column in (FIRST_START, ALL_STARTS)
@@ -592,7 +597,7 @@ WORD_COUNTS = Study(
     name="word-counts",
     title="EM of Figures 1, 3 and 4 with numbers of occurrences, as Eq 2 has it, in place of tf-idf",
     measure=ENTROPY,
-    work=with_counts,
+    work=score_word_counts,
     settings=(WEBKB, NEWSGROUPS, *SPLITS),
     runs=10,
     quick=(SENSES, TOPICS),
@@ -600,7 +605,7 @@ WORD_COUNTS = Study(
     claims=(
         Claim(
             "Multi-view EM outperforms single-view EM significantly",
-            significantly_lower(MULTI_EM, SINGLE_EM),
+            check_significantly_lower(MULTI_EM, SINGLE_EM),
             ours=True,
         ),
     ),
@@ -615,12 +620,12 @@ FIGURE_5 = Study(
     name="figure-5",
     title="Entropy and agreement rate, round by round",
     measure="average entropy in bits (Eq 1), less is better; share of entities on which the views agree (Eq 16)",
-    work=round_by_round,
+    work=score_rounds,
     settings=(WEBKB, NEWSGROUPS),
     runs=10,
     quick=(SENSES, TOPICS),
     quick_runs=3,
-    claims=(Claim("As the entropy falls, the agreement of the views increases", agrees_as_entropy_falls),),
+    claims=(Claim("As the entropy falls, the agreement of the views increases", check_agreement_rises),),
     figure=Figure("round", "entropy (bits), agreement (share)"),
     note=(
         "The paper prints 'with increasing entropy the agreement increases', and concludes the opposite; less entropy "
@@ -636,7 +641,7 @@ FIGURE_6 = Study(
     name="figure-6",
     title="Log-likelihood and entropy of multi-view EM, of single-view EM that goes on from it, and of single-view EM",
     measure="log-likelihood (Eq 17), more is better; average entropy in bits (Eq 1), less is better",
-    work=likelihoods,
+    work=score_likelihoods,
     settings=(WEBKB, NEWSGROUPS),
     runs=10,
     quick=(SENSES, TOPICS),
@@ -644,14 +649,18 @@ FIGURE_6 = Study(
     claims=(
         Claim(
             "By Eq 17 as printed, single-view EM yields a higher likelihood than multi-view EM",
-            likelier(SINGLE_EM, MULTI_EM),
+            check_likelier(SINGLE_EM, MULTI_EM),
         ),
-        Claim("With one vocabulary for both, single-view EM does", likelier(SINGLE_EM, ONE_VOCABULARY), ours=True),
+        Claim(
+            "With one vocabulary for both, single-view EM does", check_likelier(SINGLE_EM, ONE_VOCABULARY), ours=True
+        ),
         Claim(
             "Single-view EM continued from multi-view EM ends likelier than from random starts",
-            likelier(CONTINUED, SINGLE_EM),
+            check_likelier(CONTINUED, SINGLE_EM),
         ),
-        Claim(f"Going on with single-view EM does not affect the entropy (by more than {SAME} bits)", entropy_stays),
+        Claim(
+            f"Going on with single-view EM does not affect the entropy (by more than {SAME} bits)", check_same_entropy
+        ),
     ),
     note=(
         "Eq 17 does not compare with the single view's likelihood: its probabilities sum to one over the words of each "
@@ -668,7 +677,7 @@ BOUND = Study(
     name="bound",
     title="Eqs 13 to 15: the disagreement of two views bounds the error of either",
     measure="share of entities",
-    work=bounded,
+    work=score_bound,
     settings=(TWO_PAIRS, NEWSGROUPS),
     runs=20,
     quick=(TWO_TOPICS, TOPICS),
@@ -676,16 +685,16 @@ BOUND = Study(
     claims=(
         Claim(
             "Independent views, each right for at least half of the entities: disagreement bounds both errors",
-            disagreement_bounds(AFRESH, every_class=False),
+            check_bound(AFRESH, every_class=False),
         ),
         Claim(
             "Independent views, each right for at least half of every class: disagreement bounds both errors",
-            disagreement_bounds(AFRESH, every_class=True),
+            check_bound(AFRESH, every_class=True),
             ours=True,
         ),
         Claim(
             "The bound explains the good performance: it holds for the entities that the views learned from",
-            disagreement_bounds(FITTED, every_class=True),
+            check_bound(FITTED, every_class=True),
             ours=True,
         ),
     ),
@@ -703,17 +712,20 @@ FIGURE_7 = Study(
     name="figure-7",
     title="Agglomerative clustering: views that take turns against the views side by side",
     measure=ENTROPY,
-    work=cut_at_many_numbers,
+    work=score_tree_cuts,
     settings=tuple({**base, "linkage": linkage} for base in ({**WEBKB, "runs": 1}, NEWSGROUPS) for linkage in LINKAGES),
     runs=10,
     quick=tuple({**base, "linkage": linkage} for base in ({**SENSES, "runs": 1}, TOPICS) for linkage in LINKAGES),
     quick_runs=3,
     claims=(
-        Claim("Multi-view agglomerative clustering does not achieve lower entropy at any number of clusters", no_lower),
-        Claim("It is equal or worse in most cases", mostly_no_lower),
+        Claim(
+            "Multi-view agglomerative clustering does not achieve lower entropy at any number of clusters",
+            check_never_lower,
+        ),
+        Claim("It is equal or worse in most cases", check_mostly_no_lower),
         Claim(
             f"Especially for WebKB with average linkage the single view's entropy is much lower (by {MUCH} bits)",
-            average_linkage_suffers_most,
+            check_average_linkage,
             across=True,
         ),
     ),
@@ -728,13 +740,16 @@ SECTION_5_3 = Study(
     name="section-5-3",
     title="How likely merges bring together what belongs to different components",
     measure="chance that members of the two sides of a merge differ in class, mean over all merges; less is better",
-    work=merged_across,
+    work=score_cross_merges,
     settings=FIGURE_7.settings,
     runs=10,
     quick=FIGURE_7.quick,
     quick_runs=3,
     claims=(
-        Claim("Cross-component merges are less likely with the views side by side, for each linkage", fewer_across),
+        Claim(
+            "Cross-component merges are less likely with the views side by side, for each linkage",
+            check_fewer_cross_merges,
+        ),
     ),
     figure=Figure("", "chance", bars=True),
     note="The paper argues from von Mises-Fisher distributions; here it is counted. " + WEBKB_NOTE + NEWSGROUPS_NOTE,
@@ -762,5 +777,5 @@ PAPER = Paper(
         FIGURE_7,
         SECTION_5_3,
     ),
-    published=published("bickel-scheffer-2004"),
+    published=read_published("bickel-scheffer-2004"),
 )

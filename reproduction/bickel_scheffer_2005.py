@@ -23,10 +23,10 @@ from consilience.families import Multinomial
 from consilience.methods import CoEM
 from consilience.metrics import agreement_rate, average_entropy
 
-from .data import CLUTO, dataset, filled, one_start
+from .data import CLUTO, find_filled_rows, load_dataset, single_start_options
 from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study
-from .engine.evidence import all_there, p_value
-from .engine.published import published
+from .engine.evidence import compute_p_value, require_panels
+from .engine.published import read_published
 
 N_CLUSTERS = (2, 4, 6, 8, 10, 15, 20)  # of Figure 1, whose axis is not known
 N_VIEWS = (1, 2, 3, 4, 5, 6)  # numbers of views that the columns are split into; the axis is not known
@@ -58,12 +58,12 @@ PLAIN_STAND_INS = (
 )
 
 
-def em(n_clusters: int, run: int, **options: Any) -> CoEM:
+def make_co_em(n_clusters: int, run: int, **options: Any) -> CoEM:
     """Mixture of multinomials with one random start; on a single view this is plain EM."""
-    return CoEM(n_clusters, **{"families": "multinomial", **one_start(run), **options})
+    return CoEM(n_clusters, **{"families": "multinomial", **single_start_options(run), **options})
 
 
-def linked(data: str | None, run: int) -> tuple[Views, np.ndarray]:
+def load_linked(data: str | None, run: int) -> tuple[Views, np.ndarray]:
     """Load a text view with ``anchor``, or ``inbound`` and ``outbound`` links; None generates documents."""
     if data is None:
         generated, y = make_text_views(500, n_clusters=5, n_words=(500, 500, 500), missing=0.4, random_state=run)
@@ -72,32 +72,32 @@ def linked(data: str | None, run: int) -> tuple[Views, np.ndarray]:
             {new: generated[old] for new, old in zip(names, generated.names, strict=True)}, present=generated.present
         ), y
     if data == "word-senses":
-        return linked_senses()
-    views, y = dataset(data)
+        return load_linked_senses()
+    views, y = load_dataset(data)
     return (views[["text", "anchor"]] if data == "webkb" else views), y
 
 
 @cache
-def linked_senses() -> tuple[Views, np.ndarray]:
+def load_linked_senses() -> tuple[Views, np.ndarray]:
     """Load definitions and directed links: hypernyms are outbound, hyponyms inbound."""
-    data, senses = dataset("word-senses"), read_word_senses()
+    data, senses = load_dataset("word-senses"), read_word_senses()
     row = {name: i for i, name in enumerate(senses.ids)}
     source, target = np.array([(row[first], row[second]) for first, second in senses.links]).T
     outbound = sp.csr_array((np.ones(len(source)), (source, target)), shape=(len(row), len(row)))
     blocks = {"text": data.views["gloss"], "inbound": outbound.T.tocsr(), "outbound": outbound}
-    present = filled(blocks.values())
+    present = find_filled_rows(blocks.values())
     has_view = present.any(axis=1)
     return Views(blocks, present=present)[has_view], data.target[has_view]
 
 
-def merging(views: Views) -> tuple[Views, dict[str, list[str]]]:
+def prepare_merge(views: Views) -> tuple[Views, dict[str, list[str]]]:
     """Return views that can be added up, and the groups to merge: all words, or inbound and outbound links."""
     if "anchor" in views:
-        return one_vocabulary(views), {"words": ["text", "anchor"]}
+        return share_vocabulary(views), {"words": ["text", "anchor"]}
     return views, {"links": ["inbound", "outbound"]}
 
 
-def one_vocabulary(views: Views) -> Views:
+def share_vocabulary(views: Views) -> Views:
     """Give all views the same columns, one for each word of any view."""
     view_words = {name: np.asarray(views.feature_names(name)) for name in views.names}
     words = np.unique(np.concatenate(list(view_words.values())))
@@ -108,43 +108,43 @@ def one_vocabulary(views: Views) -> Views:
     return Views(blocks, present=views.present)
 
 
-def by_n_clusters(run: int, k: int, data: str | None = None) -> Iterator[Score]:
+def score_by_n_clusters(run: int, k: int, data: str | None = None) -> Iterator[Score]:
     """Figure 1: co-EM and the two single-view baselines."""
-    views, y = linked(data, run)
-    together, groups = merging(views)
-    side_by_side = ConcatenatedViews(em(k, run))
+    views, y = load_linked(data, run)
+    together, groups = prepare_merge(views)
+    side_by_side = ConcatenatedViews(make_co_em(k, run))
     for row, model, X in (
-        (CO_EM, em(k, run), views),
+        (CO_EM, make_co_em(k, run), views),
         (CONCATENATED, side_by_side, views),
         (MERGED, MergedViews(side_by_side, groups, join="sum"), together),
     ):
         yield Score(row, str(k), average_entropy(y, model.fit(X).labels_))
 
 
-def by_n_views(run: int, data: str, view: str = "text", n_views: Sequence[int] = N_VIEWS) -> Iterator[Score]:
+def score_by_n_views(run: int, data: str, view: str = "text", n_views: Sequence[int] = N_VIEWS) -> Iterator[Score]:
     """Figure 2, left: columns split at random; one view is plain EM."""
-    views, y = dataset(data)
+    views, y = load_dataset(data)
     for n in n_views:
-        model = em(len(np.unique(y)), run).fit(make_random_splits(views[view], n, random_state=run))
+        model = make_co_em(len(np.unique(y)), run).fit(make_random_splits(views[view], n, random_state=run))
         yield Score(CO_EM, str(n), average_entropy(y, model.labels_))
 
 
-def by_eta(run: int, data: str | None = None) -> Iterator[Score]:
+def score_by_eta(run: int, data: str | None = None) -> Iterator[Score]:
     """Figure 2, center: fixed eta, with the same start for all values."""
-    views, y = linked(data, run)
+    views, y = load_linked(data, run)
     for eta in ETAS:
-        model = em(len(np.unique(y)), run, eta=eta).fit(views)
+        model = make_co_em(len(np.unique(y)), run, eta=eta).fit(views)
         yield Score(CO_EM, str(eta), average_entropy(y, model.labels_))
 
 
-def annealing(run: int, data: str | None = None) -> Iterator[Score]:
+def score_annealing(run: int, data: str | None = None) -> Iterator[Score]:
     """Figure 2, right: eta is lowered from 1 to 0; at 1 and at 0 co-EM runs until convergence."""
-    views, y = linked(data, run)
+    views, y = load_linked(data, run)
     k = len(np.unique(y))
     start: dict[str, Any] = {}
     for eta in ANNEALED:
         between = {"max_iter": ROUNDS_PER_ETA} if 0 < eta < 1 else {}
-        model = em(k, run, eta=eta, **start, **between).fit(views)
+        model = make_co_em(k, run, eta=eta, **start, **between).fit(views)
         start = {"init": model.params_}
         yield Score(CO_EM, str(eta), average_entropy(y, model.labels_))
 
@@ -158,35 +158,35 @@ class EmptyBagsCount(Multinomial):
         return np.ones(X.shape[0], dtype=bool)
 
 
-def with_empty_views(run: int, data: str | None = None) -> Iterator[Score]:
+def score_empty_views(run: int, data: str | None = None) -> Iterator[Score]:
     """Compare consensus over the present views with consensus over all views, from the same start."""
-    views, y = linked(data, run)
+    views, y = load_linked(data, run)
     k = len(np.unique(y))
-    yield Score(LEFT_OUT, "entropy", average_entropy(y, em(k, run).fit(views).labels_))
+    yield Score(LEFT_OUT, "entropy", average_entropy(y, make_co_em(k, run).fit(views).labels_))
     everywhere = Views(views, present=np.ones_like(views.present))
-    model = em(k, run, families=EmptyBagsCount()).fit(everywhere)
+    model = make_co_em(k, run, families=EmptyBagsCount()).fit(everywhere)
     yield Score(KEPT, "entropy", average_entropy(y, model.labels_))
 
 
-def by_order(run: int, data: str | None = None) -> Iterator[Score]:
+def score_by_order(run: int, data: str | None = None) -> Iterator[Score]:
     """Score agreement, flips and changes per round for both orders of the steps."""
-    views, y = linked(data, run)
+    views, y = load_linked(data, run)
     for order, at_once in ORDERS.items():
-        labels = rounds(views, random_starts(views, len(np.unique(y)), run), max(ROUNDS), at_once)
+        labels = run_literal_rounds(views, draw_random_starts(views, len(np.unique(y)), run), max(ROUNDS), at_once)
         for n, (before, after) in enumerate(pairwise(labels), 1):
             if n in ROUNDS:
                 yield Score(f"agreement, {order}", str(n), agreement_rate(after))
-                yield Score(f"flipped, {order}", str(n), flipped(before, after))
-                yield Score(f"changed, {order}", str(n), changed(before, after))
+                yield Score(f"flipped, {order}", str(n), compute_flip_rate(before, after))
+                yield Score(f"changed, {order}", str(n), compute_change_rate(before, after))
 
 
-def random_starts(views: Views, k: int, run: int) -> dict[str, np.ndarray]:
+def draw_random_starts(views: Views, k: int, run: int) -> dict[str, np.ndarray]:
     """Draw independent responsibilities for each view, as in step 1 of Table 1."""
     rng = np.random.default_rng(run)
     return {name: np.eye(k)[rng.integers(k, size=len(views))] for name in views.names}
 
 
-def rounds(
+def run_literal_rounds(
     views: Views, start: Mapping[str, np.ndarray], n_rounds: int, at_once: bool
 ) -> Iterator[dict[str, np.ndarray]]:
     """Yield the view labels of Table 1 at η = 1 with global priors, at the start and after each round (-1: missing).
@@ -209,33 +209,33 @@ def rounds(
             for name, log_densities in log_prob.items()
         }
 
-    prior = global_prior({name: responsibilities * present[name] for name, responsibilities in start.items()})
+    prior = compute_global_prior({name: responsibilities * present[name] for name, responsibilities in start.items()})
     log_prob = {name: densities(name, responsibilities) for name, responsibilities in start.items()}
     newest = posteriors()
-    yield labels_of(newest)
+    yield compute_labels(newest)
     for _ in range(n_rounds):
         before = newest
         for name in views.names:
             used = before if at_once else newest
-            log_prob[name], prior = densities(name, blend(used, name)), global_prior(used)
+            log_prob[name], prior = densities(name, blend_posteriors(used, name)), compute_global_prior(used)
             newest = posteriors()
-        yield labels_of(newest)
+        yield compute_labels(newest)
 
 
-def global_prior(posteriors: Mapping[str, np.ndarray]) -> np.ndarray:
+def compute_global_prior(posteriors: Mapping[str, np.ndarray]) -> np.ndarray:
     """Mean of the posteriors of all views (Eq 17)."""
     totals = np.sum([view_posteriors.sum(axis=0) for view_posteriors in posteriors.values()], axis=0)
     return totals / totals.sum()
 
 
-def blend(posteriors: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+def blend_posteriors(posteriors: Mapping[str, np.ndarray], name: str) -> np.ndarray:
     """Mean posterior of the other views of an entity, or of the view itself if there is no other (Eq 13, η = 1)."""
     others = np.sum([view_posteriors for other, view_posteriors in posteriors.items() if other != name], axis=0)
     total = others.sum(axis=1, keepdims=True)  # the posteriors of a missing view are zeros
     return np.where(total > 0, others / np.where(total > 0, total, 1), posteriors[name])
 
 
-def labels_of(posteriors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def compute_labels(posteriors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the cluster with the largest posterior per view, -1 for missing views."""
     return {
         name: np.where(view_posteriors.any(axis=1), view_posteriors.argmax(axis=1), -1)
@@ -243,7 +243,7 @@ def labels_of(posteriors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     }
 
 
-def flipped(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
+def compute_flip_rate(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
     """Return the share of the entities with different labels in two views for which the views exchange labels."""
     names = list(before)
     differ, flips = 0, 0
@@ -254,13 +254,13 @@ def flipped(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -
     return flips / max(1, differ)
 
 
-def changed(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
+def compute_change_rate(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
     """Return the share of the labels of all views that changed."""
     old, new = np.concatenate(list(before.values())), np.concatenate(list(after.values()))
     return float((old != new)[old >= 0].mean())
 
 
-def below_both(panel: Panel) -> Evidence:
+def check_below_both(panel: Panel) -> Evidence:
     """Check that co-EM is below both baselines at every number of clusters."""
     gaps = np.minimum(panel.means(CONCATENATED), panel.means(MERGED)) - panel.means(CO_EM)
     closest = panel.columns[gaps.argmin()]
@@ -269,59 +269,59 @@ def below_both(panel: Panel) -> Evidence:
     return Evidence(won == len(gaps), f"at {won} of {len(gaps)} numbers; closest at {closest} clusters: {means}")
 
 
-def lowest(panel: Panel) -> str:
+def find_lowest(panel: Panel) -> str:
     """Return the column with the lowest mean entropy of co-EM."""
     return panel.columns[panel.means(CO_EM).argmin()]
 
 
-def best_above(n: int, panel: Panel) -> tuple[bool, str]:
+def check_best_above(n: int, panel: Panel) -> tuple[bool, str]:
     """Check that the best number of views is above n."""
-    best = lowest(panel)
+    best = find_lowest(panel)
     return int(best) > n, f"best at {best}"
 
 
-def more_is_better(fewer: str, more: str, panel: Panel) -> tuple[bool, str]:
+def check_more_is_better(fewer: str, more: str, panel: Panel) -> tuple[bool, str]:
     """Check that more views have a lower entropy than fewer (Welch's one-sided t-test)."""
-    p = p_value(panel[CO_EM, fewer], panel[CO_EM, more], greater=True)
+    p = compute_p_value(panel[CO_EM, fewer], panel[CO_EM, more], greater=True)
     return p < LEVEL, f"{panel.mean(CO_EM, fewer):.2f} to {panel.mean(CO_EM, more):.2f}, p = {p:.2g}"
 
 
-def in_many(test: Callable[[Panel], tuple[bool, str]], least: int, panels: Sequence[Panel]) -> Evidence:
+def check_in_many(test: Callable[[Panel], tuple[bool, str]], least: int, panels: Sequence[Panel]) -> Evidence:
     """Check that at least this many of the six data sets pass a test."""
-    all_there(panels, CLUTO)
+    require_panels(panels, CLUTO)
     results = [test(panel) for panel in panels]
     passed = sum(passes for passes, _ in results)
     words = "; ".join(f"{panel.name} {words}" for panel, (_, words) in zip(panels, results, strict=True))
     return Evidence(passed >= least, f"{passed} of {len(results)} sets: {words}")
 
 
-def one_is_best(panel: Panel) -> Evidence:
+def check_eta_one_best(panel: Panel) -> Evidence:
     """Check that the mean entropy is lowest at η = 1."""
     words = ", ".join(f"{panel.mean(CO_EM, eta):.3f} at {eta}" for eta in panel.columns)
-    return Evidence(lowest(panel) == str(max(ETAS)), words)
+    return Evidence(find_lowest(panel) == str(max(ETAS)), words)
 
 
-def gained(panel: Panel) -> np.ndarray:
+def compute_annealing_gain(panel: Panel) -> np.ndarray:
     """Return the bits gained by annealing from 1 to 0 per run."""
     return panel[CO_EM, "1"] - panel[CO_EM, "0"]
 
 
-def equally_good(panel: Panel) -> Evidence:
+def check_equally_good(panel: Panel) -> Evidence:
     """Check that fixed and annealed η differ slightly."""
-    gain = gained(panel)
+    gain = compute_annealing_gain(panel)
     words = f"fixed {panel.mean(CO_EM, '1'):.2f}, annealed {panel.mean(CO_EM, '0'):.2f}"
     return Evidence(bool(abs(gain.mean()) <= SLIGHT), f"{words}; better in {(gain > 0).sum()} of {len(gain)} runs")
 
 
-def better_in_most(panels: Sequence[Panel]) -> Evidence:
+def check_better_in_most(panels: Sequence[Panel]) -> Evidence:
     """Check that annealing helps on two of three data sets."""
-    all_there(panels, [setting["panel"] for setting in LINKED])
-    gains = [float(gained(panel).mean()) for panel in panels]
+    require_panels(panels, [setting["panel"] for setting in LINKED])
+    gains = [float(compute_annealing_gain(panel).mean()) for panel in panels]
     words = "; ".join(f"{panel.name} {gain:+.3f}" for panel, gain in zip(panels, gains, strict=True))
     return Evidence(sum(gain > 0 for gain in gains) == 2, f"bits gained: {words}")
 
 
-def better_left_out(panel: Panel) -> Evidence:
+def check_better_left_out(panel: Panel) -> Evidence:
     """Check that the mean entropy is lower without the empty views."""
     without, with_them = panel[LEFT_OUT, "entropy"], panel[KEPT, "entropy"]
     words = f"left out {without.mean():.2f}, kept {with_them.mean():.2f}; left out lower in"
@@ -330,7 +330,7 @@ def better_left_out(panel: Panel) -> Evidence:
     )
 
 
-def more_at_once(what: str, sign: int, panel: Panel) -> Evidence:
+def check_more_at_once(what: str, sign: int, panel: Panel) -> Evidence:
     """Check that "all at once" is above (sign 1) or below (sign -1) "in turn" after each number of rounds."""
     in_turn, at_once = (f"{what}, {order}" for order in ORDERS)
     gaps = sign * (panel.means(at_once) - panel.means(in_turn))
@@ -376,13 +376,13 @@ PAPER = Paper(
             name="figure-1",
             title="Linked documents: co-EM and EM on all views as one, over the number of clusters",
             measure=ENTROPY,
-            work=by_n_clusters,
+            work=score_by_n_clusters,
             settings=tuple({**setting, "k": k} for setting in LINKED for k in N_CLUSTERS),
             runs=20,
             quick=tuple({**setting, "k": k} for setting in STAND_INS for k in (2, 5, 8)),
             quick_runs=3,
             claims=(
-                Claim("co-EM is below both baselines at any number of clusters", below_both),
+                Claim("co-EM is below both baselines at any number of clusters", check_below_both),
                 CURVES,
             ),
             figure=Figure("number of clusters", "average entropy (bits)"),
@@ -392,7 +392,7 @@ PAPER = Paper(
             name="figure-2-left",
             title="Plain text whose words are split at random into views",
             measure=ENTROPY,
-            work=by_n_views,
+            work=score_by_n_views,
             settings=PLAIN,
             runs=20,
             quick=tuple({**setting, "n_views": (1, 2, 3)} for setting in PLAIN_STAND_INS),
@@ -400,22 +400,22 @@ PAPER = Paper(
             claims=(
                 Claim(
                     "in all but one of six sets the best number of views is above one",
-                    partial(in_many, partial(best_above, 1), 5),
+                    partial(check_in_many, partial(check_best_above, 1), 5),
                     across=True,
                 ),
                 Claim(
                     "in four of six sets two views are better than one (significant at .01)",
-                    partial(in_many, partial(more_is_better, "1", "2"), 4),
+                    partial(check_in_many, partial(check_more_is_better, "1", "2"), 4),
                     across=True,
                 ),
                 Claim(
                     "in two of six sets three views are better than two (significant at .01)",
-                    partial(in_many, partial(more_is_better, "2", "3"), 2),
+                    partial(check_in_many, partial(check_more_is_better, "2", "3"), 2),
                     across=True,
                 ),
                 Claim(
                     "in four of six sets the entropy is lowest at more than two views",
-                    partial(in_many, partial(best_above, 2), 4),
+                    partial(check_in_many, partial(check_best_above, 2), 4),
                     across=True,
                 ),
                 CURVES,
@@ -429,12 +429,12 @@ PAPER = Paper(
             name="figure-2-center",
             title="The weight η of the consensus, fixed",
             measure=ENTROPY,
-            work=by_eta,
+            work=score_by_eta,
             settings=LINKED,
             runs=20,
             quick=STAND_INS,
             quick_runs=3,
-            claims=(Claim("η = 1 is the best setting", one_is_best), CURVES),
+            claims=(Claim("η = 1 is the best setting", check_eta_one_best), CURVES),
             figure=Figure("η", "average entropy (bits)"),
             note=SILENT + SAME_SETS + SETS + "All values of η have the same start in a run.",
         ),
@@ -442,14 +442,14 @@ PAPER = Paper(
             name="figure-2-right",
             title="The weight η of the consensus, lowered from 1 to 0",
             measure=ENTROPY,
-            work=annealing,
+            work=score_annealing,
             settings=LINKED,
             runs=20,
             quick=STAND_INS,
             quick_runs=3,
             claims=(
-                Claim("fixing and annealing η work equally well (means within .1 bits)", equally_good),
-                Claim("annealing is slightly better in two cases and worse in one", better_in_most, across=True),
+                Claim("fixing and annealing η work equally well (means within .1 bits)", check_equally_good),
+                Claim("annealing is slightly better in two cases and worse in one", check_better_in_most, across=True),
                 CURVES,
             ),
             figure=Figure("η", "average entropy (bits)"),
@@ -462,14 +462,16 @@ PAPER = Paper(
             name="empty-views",
             title="Views that a document lacks: left out of the blend, or kept as bags without words",
             measure=ENTROPY,
-            work=with_empty_views,
+            work=score_empty_views,
             settings=LINKED,
             runs=20,
             quick=STAND_INS,
             quick_runs=4,
             claims=(
                 Claim(
-                    "including only non-empty views in the blend gives the better clusters", better_left_out, ours=True
+                    "including only non-empty views in the blend gives the better clusters",
+                    check_better_left_out,
+                    ours=True,
                 ),
             ),
             figure=Figure("", "average entropy (bits)", bars=True),
@@ -486,7 +488,7 @@ PAPER = Paper(
                 "the share on which they exchange their labels in the round; changed: share of labels that the round "
                 "changes"
             ),
-            work=by_order,
+            work=score_by_order,
             settings=LINKED,
             runs=20,
             quick=STAND_INS,
@@ -494,15 +496,15 @@ PAPER = Paper(
             claims=(
                 Claim(
                     "with all M-steps at once views flip their dissenting opinions, in each round more than in turn",
-                    partial(more_at_once, "flipped", 1),
+                    partial(check_more_at_once, "flipped", 1),
                 ),
                 Claim(
                     "this slows down the convergence: each round changes more labels than in turn",
-                    partial(more_at_once, "changed", 1),
+                    partial(check_more_at_once, "changed", 1),
                 ),
                 Claim(
                     "so that the views agree less than in turn after each round",
-                    partial(more_at_once, "agreement", -1),
+                    partial(check_more_at_once, "agreement", -1),
                     ours=True,
                 ),
             ),
@@ -510,5 +512,5 @@ PAPER = Paper(
             note="Each view starts from random labels of its own (Table 1, step 1). " + SAME_SETS + SETS,
         ),
     ),
-    published=published("bickel-scheffer-2005"),
+    published=read_published("bickel-scheffer-2005"),
 )

@@ -16,20 +16,20 @@ from consilience.cli.command import EPILOG, add_common_options, path_argument, p
 from consilience.cli.say import Terminal, count_noun
 
 from . import PAPERS
-from .data import cannot_have
+from .data import find_unavailable
 from .engine import Outcome, Unit
 from .engine.cells import Cells
-from .engine.folder import write
-from .engine.plan import Plan, choose, names_of_data
-from .engine.run import work
-from .engine.tables import claims_table, duration, tally, text
+from .engine.folder import write_results
+from .engine.plan import Plan, choose_studies, list_datasets
+from .engine.run import run_units
+from .engine.tables import format_duration, render_claims_table, render_text, summarize_verdicts
 
 Missing = dict[tuple[str, str], dict[str, str]]  # reasons for missing panels, by paper and study
 
 
 def reproduce(options: argparse.Namespace, say: Terminal) -> None:
     """Run the requested studies without their stored cells, and show the results."""
-    requested = choose(PAPERS, options.paper, options.table)
+    requested = choose_studies(PAPERS, options.paper, options.table)
     if options.list:
         for paper, study in requested:
             say.result(f"{paper.name:22} {study.name:16} {study.title}", always=True)
@@ -42,22 +42,24 @@ def reproduce(options: argparse.Namespace, say: Terminal) -> None:
     plans = [Plan.of(paper, study, cells, options.quick) for paper, study in requested]
     _report_plan(plans, say)
     with say.step("looking for the data", "looked for the data"):
-        reasons = cannot_have(names_of_data(unit for plan in plans for unit in plan.left))
+        reasons = find_unavailable(list_datasets(unit for plan in plans for unit in plan.left))
     for name, reason in reasons.items():
         say.note(f"{name}: {reason}")
     if find_spec("matplotlib") is None:
         say.note("no figures are drawn: pip install 'consilience[plot]'")
-    missing = _run(plans, cells, reasons, options.jobs, say)
+    missing = _run_plans(plans, cells, reasons, options.jobs, say)
     outcomes = [plan.outcome(cells, missing.get((plan.paper.name, plan.study.name), {})) for plan in plans]
     with say.step("writing tables and figures", "wrote tables and figures"):
-        write(_add_stored_outcomes(outcomes, cells, options.quick), out)
+        write_results(_add_stored_outcomes(outcomes, cells, options.quick), out)
     width = min(110, max(60, get_terminal_size((110, 40)).columns))
     for outcome in outcomes:
-        say.result(text(outcome, width) + "\n")
+        say.result(render_text(outcome, width) + "\n")
     if options.quick:
         say.result("This quick run uses data that ships and few runs: its results say nothing about the papers.\n")
-    say.result(claims_table(outcomes))
-    say.result(f"{tally(outcomes)}. {duration(time.perf_counter() - started)}. See {out / 'index.html'}")
+    say.result(render_claims_table(outcomes))
+    say.result(
+        f"{summarize_verdicts(outcomes)}. {format_duration(time.perf_counter() - started)}. See {out / 'index.html'}"
+    )
 
 
 def _report_plan(plans: list[Plan], say: Terminal) -> None:
@@ -68,7 +70,7 @@ def _report_plan(plans: list[Plan], say: Terminal) -> None:
     )
 
 
-def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Terminal) -> Missing:
+def _run_plans(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Terminal) -> Missing:
     """Run the unfinished units; return the reasons for units that lack data or fail."""
     missing: Missing = {}
 
@@ -82,8 +84,8 @@ def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int |
                 record_missing(unit, reason)
             else:
                 possible.append((plan.paper, unit))
-    with _progress(possible, say) as tell:
-        for done in work(possible, cells, n_jobs):
+    with _show_progress(possible, say) as tell:
+        for done in run_units(possible, cells, n_jobs):
             if done.error:
                 record_missing(done.unit, done.error)
                 say.note(f"{done.unit.paper} {done.unit.study} {done.unit.key}: {done.error}")
@@ -92,7 +94,7 @@ def _run(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int |
 
 
 @contextmanager
-def _progress(units: list[tuple[Any, Unit]], say: Terminal) -> Iterator[Any]:
+def _show_progress(units: list[tuple[Any, Unit]], say: Terminal) -> Iterator[Any]:
     """Show a progress bar on a terminal; otherwise print a line per finished study."""
     left = Counter((unit.paper, unit.study) for _, unit in units)
     if not say.live:
@@ -134,7 +136,7 @@ def _add_stored_outcomes(outcomes: list[Outcome], cells: Cells, quick: bool) -> 
     """Add the studies that are completely stored in the folder, so that the page shows all results."""
     current = {(outcome.paper.name, outcome.study.name): outcome for outcome in outcomes}
     every = []
-    for paper, study in choose(PAPERS, None, None):
+    for paper, study in choose_studies(PAPERS, None, None):
         plan = Plan.of(paper, study, cells, quick)
         if (paper.name, study.name) in current:
             every.append(current[paper.name, study.name])
@@ -143,7 +145,7 @@ def _add_stored_outcomes(outcomes: list[Outcome], cells: Cells, quick: bool) -> 
     return every
 
 
-def parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     """Define the arguments."""
     top = argparse.ArgumentParser(
         prog="python -m reproduction",

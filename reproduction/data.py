@@ -17,32 +17,32 @@ CLUTO = ("re0", "fbis", "la1", "hitech", "tr11", "wap")  # six document collecti
 
 
 @cache
-def dataset(name: str) -> Dataset:
+def load_dataset(name: str) -> Dataset:
     """Load a data set by its name in `datasets.FETCHERS`, or one that ships (``shipped-digits``, ``word-senses``)."""
     return (SHIPPED.get(name) or FETCHERS[name])()
 
 
-def cannot_have(names: Iterable[str]) -> dict[str, str]:
+def find_unavailable(names: Iterable[str]) -> dict[str, str]:
     """Return the data sets that cannot be loaded, with the reasons."""
     reasons = {}
     for name in dict.fromkeys(names):
         try:
-            dataset(name)
+            load_dataset(name)
         except (OSError, ImportError, ValueError) as error:  # missing, not downloadable, or damaged
             reasons[name] = str(error)
     return reasons
 
 
-def tf_idf(counts: Any) -> sp.csr_array:
+def compute_tf_idf(counts: Any) -> sp.csr_array:
     """Weight counts by tf-idf and normalize rows to unit length; rows of zeros stay zero."""
     return sp.csr_array(TfidfTransformer().fit_transform(sp.csr_array(counts, dtype=np.float64)))
 
 
-def filled(blocks: Iterable[Any]) -> np.ndarray:
+def find_filled_rows(blocks: Iterable[Any]) -> np.ndarray:
     """Return a mask (rows, blocks) of the rows that have non-zero entries in each block."""
     return np.stack([sp.csr_array(block).count_nonzero(axis=1) > 0 for block in blocks], axis=1)
 
 
-def one_start(run: int) -> dict[str, Any]:
+def single_start_options(run: int) -> dict[str, Any]:
     """Estimator options for one random start with the run number as the seed."""
     return {"init": "random", "n_init": 1, "n_jobs": 1, "random_state": run}

@@ -26,12 +26,12 @@ from consilience.methods import CoTrainedSpectral, MultiViewKMeans
 from consilience.methods.spectral.algorithm import normalize_embedding
 from consilience.metrics import adjusted_rand_score, average_entropy, normalized_mutual_info_score, pairwise_scores
 
-from .data import dataset, tf_idf
+from .data import compute_tf_idf, load_dataset
 from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study, Untestable
-from .engine.published import published
+from .engine.published import read_published
 
 NAME = "kumar-daume-2011"
-PUBLISHED = published(NAME)
+PUBLISHED = read_published(NAME)
 
 MEASURES = ("F-score", "Precision", "Recall", "Entropy", "NMI", "Adj-RI")
 LESS_IS_BETTER = "Entropy"
@@ -85,7 +85,7 @@ class Sample(NamedTuple):
 
 
 @cache
-def sample(
+def load_sample(
     data: str = "",
     views: tuple[str, ...] = (),
     form: str = "raw",
@@ -96,7 +96,7 @@ def sample(
     """Load views of a data set in one of `FORMS`, for rows that have all views; without a name, draw synthetic data."""
     if not data:
         return Sample(*make_overlapping_views(rows or 1000, variance=variance, random_state=seed), 2)
-    whole = dataset(data)
+    whole = load_dataset(data)
     chosen = whole.views[list(views)]
     complete = np.flatnonzero(chosen.present.all(axis=1))
     if rows is not None:
@@ -105,21 +105,21 @@ def sample(
     return Sample(Views(blocks), whole.target[complete], len(whole.target_names))
 
 
-def raw(X: Any) -> Any:
+def convert_to_float(X: Any) -> Any:
     """Convert to float64 without other changes."""
     return sp.csr_array(X, dtype=np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
-def lsa(X: Any) -> np.ndarray:
+def compute_lsa(X: Any) -> np.ndarray:
     """Apply latent semantic analysis with 100 dimensions."""
-    return TruncatedSVD(100, random_state=0).fit_transform(raw(X))
+    return TruncatedSVD(100, random_state=0).fit_transform(convert_to_float(X))
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {
-    "raw": raw,
-    "tf-idf": tf_idf,
-    "lsa": lsa,
-    "lsa of tf-idf": lambda X: lsa(tf_idf(X)),
+    "raw": convert_to_float,
+    "tf-idf": compute_tf_idf,
+    "lsa": compute_lsa,
+    "lsa of tf-idf": lambda X: compute_lsa(compute_tf_idf(X)),
 }
 
 
@@ -129,58 +129,58 @@ Bandwidth = float | str
 Embed = Callable[[Views, int, Bandwidth], np.ndarray]
 
 
-def gaussian(bandwidth: Bandwidth) -> dict[str, Any]:
+def gaussian_options(bandwidth: Bandwidth) -> dict[str, Any]:
     """Options for the paper's kernel. Only the eigenvectors of the model are used, not its clusters."""
     return {"affinity": "gaussian", "bandwidth": bandwidth, "n_init": 1, "random_state": 0, "n_jobs": 1}
 
 
-def side_by_side(model: Any) -> np.ndarray:
+def concatenate_embeddings(model: Any) -> np.ndarray:
     """Concatenate the row-normalized embeddings of the views (steps 4 and 5 of Algorithm 1)."""
     return np.hstack([normalize_embedding(U) for U in model.embeddings_.values()])
 
 
-def added(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
+def embed_sum(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the sum of the kernels; for one view this is ordinary spectral clustering."""
-    return normalize_embedding(KernelAddition(k, **gaussian(bandwidth)).fit(views).embedding_)
+    return normalize_embedding(KernelAddition(k, **gaussian_options(bandwidth)).fit(views).embedding_)
 
 
-def concatenated(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
+def embed_concatenation(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the kernel of the concatenated columns."""
-    model = ConcatenatedViews(KernelAddition(k, **gaussian(bandwidth))).fit(views)
+    model = ConcatenatedViews(KernelAddition(k, **gaussian_options(bandwidth))).fit(views)
     return normalize_embedding(model.estimator_.embedding_)
 
 
-def multiplied(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
+def embed_product(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the entrywise product of the kernels."""
-    return normalize_embedding(KernelProduct(k, **gaussian(bandwidth)).fit(views).embedding_)
+    return normalize_embedding(KernelProduct(k, **gaussian_options(bandwidth)).fit(views).embedding_)
 
 
-def canonical(**kind: Any) -> Embed:
+def make_cca_embedding(**kind: Any) -> Embed:
     """Make an embedding of canonical correlation features with the median bandwidth, as their scale differs."""
 
     def embed(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:  # noqa: ARG001
         features = CCASpectral(k, n_init=1, random_state=0, n_jobs=1, **kind).fit(views).features_
-        return added(Views({"features": features}), k, "median")
+        return embed_sum(Views({"features": features}), k, "median")
 
     return embed
 
 
-def least_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
+def embed_minimum_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the bipartite graph of two views (de Sa 2005)."""
-    return side_by_side(MinimumDisagreement(k, **gaussian(bandwidth)).fit(views))
+    return concatenate_embeddings(MinimumDisagreement(k, **gaussian_options(bandwidth)).fit(views))
 
 
-def dense_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
+def embed_dense_disagreement(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed the bipartite graph by a dense singular value decomposition, including tiny singular values."""
-    kernels = [gaussian_kernel(X.toarray() if sp.issparse(X) else X, bandwidth) for _, X in views.items()]
+    kernels = [compute_gaussian_kernel(X.toarray() if sp.issparse(X) else X, bandwidth) for _, X in views.items()]
     W = kernels[0] @ kernels[1]
     left, _, right = np.linalg.svd(W.sum(axis=1)[:, None] ** -0.5 * W * W.sum(axis=0) ** -0.5)
     return np.hstack([normalize_embedding(left[:, :k]), normalize_embedding(right[:k].T)])
 
 
-def co_trained(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
+def embed_co_trained(views: Views, k: int, bandwidth: Bandwidth) -> np.ndarray:
     """Embed by Algorithm 1."""
-    return side_by_side(CoTrainedSpectral(k, n_iter=N_ROUNDS, **gaussian(bandwidth)).fit(views))
+    return concatenate_embeddings(CoTrainedSpectral(k, n_iter=N_ROUNDS, **gaussian_options(bandwidth)).fit(views))
 
 
 def one_by_one(views: Views) -> list[Views]:
@@ -188,73 +188,75 @@ def one_by_one(views: Views) -> list[Views]:
     return [views[[name]] for name in views.names]
 
 
-def two(views: Views) -> list[Views]:
+def take_two(views: Views) -> list[Views]:
     """Return the first two views."""
     return [views[list(views.names[:2])]]
 
 
-def two_and_all(views: Views) -> list[Views]:
+def take_two_and_all(views: Views) -> list[Views]:
     """Return the first two views and all three, as for the baselines of section 5."""
-    return [*two(views), views] if views.n_views > 2 else [views]
+    return [*take_two(views), views] if views.n_views > 2 else [views]
 
 
-linear_cca = canonical(kind="linear")
-polynomial_cca = canonical(kind="kernel", kernel=Polynomial(degree=2))
-gaussian_cca = canonical(kind="kernel", kernel="gaussian")
+embed_linear_cca = make_cca_embedding(kind="linear")
+embed_polynomial_cca = make_cca_embedding(kind="kernel", kernel=Polynomial(degree=2))
+embed_gaussian_cca = make_cca_embedding(kind="kernel", kernel="gaussian")
 
 METHODS: dict[str, tuple[Callable[[Views], list[Views]], tuple[Embed, ...]]] = {
-    SINGLE: (one_by_one, (added,)),
-    CONCATENATED: (two_and_all, (concatenated,)),
-    ADDITION: (two_and_all, (added,)),
-    PRODUCT: (two_and_all, (multiplied,)),
-    CCA: (two_and_all, (linear_cca, polynomial_cca)),  # the Gaussian kernel is not reported
-    DISAGREEMENT: (two_and_all, (least_disagreement,)),
-    DENSE_DISAGREEMENT: (two, (dense_disagreement,)),
-    "Co-trained spectral": (lambda views: [views], (co_trained,)),
-    "Co-trained spectral(2)": (two, (co_trained,)),
-    "Co-trained spectral(3)": (lambda views: [views], (co_trained,)),
-    LINEAR_CCA: (two_and_all, (linear_cca,)),
-    POLYNOMIAL_CCA: (two_and_all, (polynomial_cca,)),
-    GAUSSIAN_CCA: (two_and_all, (gaussian_cca,)),
+    SINGLE: (one_by_one, (embed_sum,)),
+    CONCATENATED: (take_two_and_all, (embed_concatenation,)),
+    ADDITION: (take_two_and_all, (embed_sum,)),
+    PRODUCT: (take_two_and_all, (embed_product,)),
+    CCA: (take_two_and_all, (embed_linear_cca, embed_polynomial_cca)),  # the Gaussian kernel is not reported
+    DISAGREEMENT: (take_two_and_all, (embed_minimum_disagreement,)),
+    DENSE_DISAGREEMENT: (take_two, (embed_dense_disagreement,)),
+    "Co-trained spectral": (lambda views: [views], (embed_co_trained,)),
+    "Co-trained spectral(2)": (take_two, (embed_co_trained,)),
+    "Co-trained spectral(3)": (lambda views: [views], (embed_co_trained,)),
+    LINEAR_CCA: (take_two_and_all, (embed_linear_cca,)),
+    POLYNOMIAL_CCA: (take_two_and_all, (embed_polynomial_cca,)),
+    GAUSSIAN_CCA: (take_two_and_all, (embed_gaussian_cca,)),
 }
 
 
 # Tables 1 to 5
 
 
-def table(run: int, method: str, bandwidth: Bandwidth = "median", shown_as: str = "", **source: Any) -> Iterable[Score]:
+def score_table(
+    run: int, method: str, bandwidth: Bandwidth = "median", shown_as: str = "", **source: Any
+) -> Iterable[Score]:
     """Score one run of k-means for a method."""
-    values = all_runs(method, bandwidth, **source)[run]
+    values = measure_all_runs(method, bandwidth, **source)[run]
     return [Score(shown_as or method, measure, value) for measure, value in zip(MEASURES, values, strict=True)]
 
 
-def draw(run: int, method: str, **source: Any) -> Iterable[Score]:
+def score_draw(run: int, method: str, **source: Any) -> Iterable[Score]:
     """Score one draw of the synthetic data."""
-    return table(0, method, seed=run, **source)
+    return score_table(0, method, seed=run, **source)
 
 
 @cache
-def all_runs(method: str, bandwidth: Bandwidth, **source: Any) -> np.ndarray:
+def measure_all_runs(method: str, bandwidth: Bandwidth, **source: Any) -> np.ndarray:
     """Compute the measures of all runs (runs, measures); the embedding is shared by the runs.
 
     Of several variants (views, kernels) the one with the largest mean F-score over all runs counts. This choice uses
     the true classes, as in the paper, and must not be used for anything else.
     """
-    views, y, k = sample(**source)
+    views, y, k = load_sample(**source)
     choose, embeds = METHODS[method]
     tried = []
     for chosen, embed in product(choose(views), embeds):
         E = embed(chosen, k, bandwidth)
-        tried.append(np.array([measured(y, kmeans(E, k, run)) for run in range(N_RUNS)]))
+        tried.append(np.array([compute_measures(y, run_kmeans(E, k, run)) for run in range(N_RUNS)]))
     return max(tried, key=lambda values: float(values[:, 0].mean()))
 
 
-def kmeans(E: np.ndarray, k: int, run: int) -> np.ndarray:
+def run_kmeans(E: np.ndarray, k: int, run: int) -> np.ndarray:
     """Run k-means with one random start."""
     return MultiViewKMeans(k, init="random", n_init=1, random_state=run, n_jobs=1).fit({"embedding": E}).labels_
 
 
-def measured(y: np.ndarray, labels: np.ndarray) -> tuple[float, ...]:
+def compute_measures(y: np.ndarray, labels: np.ndarray) -> tuple[float, ...]:
     """Compute all measures, in the order of `MEASURES`."""
     pairs = pairwise_scores(y, labels)
     information = float(normalized_mutual_info_score(y, labels))
@@ -264,7 +266,7 @@ def measured(y: np.ndarray, labels: np.ndarray) -> tuple[float, ...]:
 
 # Table 1: the best possible scores
 
-LOOKED_AT = {
+VIEW_SUBSETS = {
     "view 1": (0,),
     "view 2": (1,),
     "view 3": (2,),
@@ -275,9 +277,9 @@ LOOKED_AT = {
 }
 
 
-def bound(run: int, variance: float) -> Iterable[Score]:
+def score_optimum(run: int, variance: float) -> Iterable[Score]:
     """Score the optimal classifier, which knows the distributions and assigns points to the likelier cluster."""
-    views, y, _ = sample(variance=variance, seed=run)
+    views, y, _ = load_sample(variance=variance, seed=run)
     likelihoods = [
         np.column_stack(
             [
@@ -287,28 +289,28 @@ def bound(run: int, variance: float) -> Iterable[Score]:
         )
         for (_, X), (means, covariances) in zip(views.items(), OVERLAPPING, strict=True)
     ]
-    for row, chosen in LOOKED_AT.items():
+    for row, chosen in VIEW_SUBSETS.items():
         labels = np.sum([likelihoods[v] for v in chosen], axis=0).argmax(axis=1)
-        yield from (Score(row, *cell) for cell in zip(MEASURES, measured(y, labels), strict=True))
+        yield from (Score(row, *cell) for cell in zip(MEASURES, compute_measures(y, labels), strict=True))
 
 
 # Figures 2 and 3
 
 
-def rounds(run: int, bandwidth: Bandwidth = "median", **source: Any) -> Iterable[Score]:
+def score_spectral_rounds(run: int, bandwidth: Bandwidth = "median", **source: Any) -> Iterable[Score]:
     """Score the NMI of each view's embedding after each round."""
-    _, y, k = sample(**source)
-    for i, embeddings in enumerate(embeddings_by_round(bandwidth, **source)):
+    _, y, k = load_sample(**source)
+    for i, embeddings in enumerate(compute_embeddings_by_round(bandwidth, **source)):
         for v, U in enumerate(embeddings, start=1):
-            labels = kmeans(normalize_embedding(U), k, run)
+            labels = run_kmeans(normalize_embedding(U), k, run)
             yield Score(f"view {v}", str(i), float(normalized_mutual_info_score(y, labels)))
 
 
 @cache
-def embeddings_by_round(bandwidth: Bandwidth, **source: Any) -> list[list[np.ndarray]]:
+def compute_embeddings_by_round(bandwidth: Bandwidth, **source: Any) -> list[list[np.ndarray]]:
     """Compute the eigenvectors of each view at the start and after each round of Algorithm 1."""
-    views, _, k = sample(**source)
-    models = [CoTrainedSpectral(k, n_iter=i, **gaussian(bandwidth)).fit(views) for i in range(LAST_ROUND + 1)]
+    views, _, k = load_sample(**source)
+    models = [CoTrainedSpectral(k, n_iter=i, **gaussian_options(bandwidth)).fit(views) for i in range(LAST_ROUND + 1)]
     return [list(model.embeddings_.values()) for model in models]
 
 
@@ -321,13 +323,13 @@ ENTRY, DEGREE = "least entry", "least degree"
 LAPLACIAN, EIGENVALUE = "least eigenvalue of D - S", "least eigenvalue of S"
 
 
-def shift(run: int, **source: Any) -> Iterable[Score]:
+def score_shift(run: int, **source: Any) -> Iterable[Score]:
     """Score the n x n similarities of the second round, computed literally, before and after either shift."""
-    views, _, k = sample(seed=run, **source)
-    kernels = [gaussian_kernel(X) for _, X in views.items()]
-    U = [top_eigenvectors(K, k) for K in kernels]
-    U = [top_eigenvectors(S - min(0.0, S.min()), k) for S in projected(kernels, U)]
-    for v, S in enumerate(projected(kernels, U), start=1):
+    views, _, k = load_sample(seed=run, **source)
+    kernels = [compute_gaussian_kernel(X) for _, X in views.items()]
+    U = [compute_top_eigenvectors(K, k) for K in kernels]
+    U = [compute_top_eigenvectors(S - min(0.0, S.min()), k) for S in project_kernels(kernels, U)]
+    for v, S in enumerate(project_kernels(kernels, U), start=1):
         for name, sign in SHIFTS.items():
             shifted = S + sign * min(0.0, float(S.min()))
             row, degree = f"view {v}: {name}", shifted.sum(axis=1)
@@ -337,21 +339,21 @@ def shift(run: int, **source: Any) -> Iterable[Score]:
             yield Score(row, EIGENVALUE, float(np.linalg.eigvalsh(shifted)[0]))
 
 
-def projected(kernels: list[np.ndarray], U: list[np.ndarray]) -> list[np.ndarray]:
+def project_kernels(kernels: list[np.ndarray], U: list[np.ndarray]) -> list[np.ndarray]:
     """Project the kernels of any number of views (steps 1 and 2 of Algorithm 1)."""
     total = np.sum([eigenvectors @ eigenvectors.T for eigenvectors in U], axis=0)
     products = [(total - eigenvectors @ eigenvectors.T) @ K for K, eigenvectors in zip(kernels, U, strict=True)]
     return [(S + S.T) / 2 for S in products]
 
 
-def gaussian_kernel(X: np.ndarray, bandwidth: Bandwidth = "median") -> np.ndarray:
+def compute_gaussian_kernel(X: np.ndarray, bandwidth: Bandwidth = "median") -> np.ndarray:
     """Compute the Gaussian kernel of all pairs of rows."""
     distances = cdist(X, X)
     sigma = np.median(distances) if bandwidth == "median" else float(bandwidth)
     return np.exp(-(distances**2) / (2 * sigma**2))
 
 
-def top_eigenvectors(K: np.ndarray, k: int) -> np.ndarray:
+def compute_top_eigenvectors(K: np.ndarray, k: int) -> np.ndarray:
     """Compute the top eigenvectors of the normalized Laplacian."""
     root = K.sum(axis=1) ** -0.5
     return np.linalg.eigh(root[:, None] * K * root)[1][:, -k:]
@@ -360,7 +362,7 @@ def top_eigenvectors(K: np.ndarray, k: int) -> np.ndarray:
 # Consistency of the printed measures
 
 
-def implied(run: int, number: str) -> Iterable[Score]:  # noqa: ARG001
+def score_implied_measures(run: int, number: str) -> Iterable[Score]:  # noqa: ARG001
     """Score F-score and adjusted Rand index as implied by the printed precision p and recall r.
 
     Let b be the share of all pairs that lie within a class, and count pairs in units of these. Then r pairs are found,
@@ -368,13 +370,13 @@ def implied(run: int, number: str) -> Iterable[Score]:  # noqa: ARG001
     """
     sizes = np.array(CLASS_SIZES[number])
     b = float(np.sum(sizes * (sizes - 1)) / (sizes.sum() * (sizes.sum() - 1)))
-    for row, (p, r) in printed_pairs(number).items():
+    for row, (p, r) in read_printed_pairs(number).items():
         together = r / p
         yield Score(row, "F-score", 2 * p * r / (p + r))
         yield Score(row, "Adj-RI", (r - b * together) / ((1 + together) / 2 - b * together))
 
 
-def printed_pairs(number: str) -> dict[str, tuple[float, float]]:
+def read_printed_pairs(number: str) -> dict[str, tuple[float, float]]:
     """Return the printed precision and recall of each row of a table."""
     study = "table-" + number.split()[1].rstrip(",")
     panel = next(panel for name, panel, _, _ in PUBLISHED if name == study)
@@ -385,26 +387,30 @@ def printed_pairs(number: str) -> dict[str, tuple[float, float]]:
 # Checks of the claims
 
 
-def proposed(panel: Panel) -> str:
+def find_proposed_row(panel: Panel) -> str:
     """Return the row of co-training with all views."""
     return [row for row in panel.rows if row.startswith("Co-trained")][-1]
 
 
-def merit(panel: Panel, row: str, measure: str) -> float:
+def compute_merit(panel: Panel, row: str, measure: str) -> float:
     """Return the mean, negated for measures for which lower is better."""
     return panel.mean(row, measure) * (-1 if measure == LESS_IS_BETTER else 1)
 
 
-def best_baseline(panel: Panel, measure: str) -> str:
+def find_best_baseline(panel: Panel, measure: str) -> str:
     """Return the best baseline by a measure."""
-    return max(BASELINES, key=lambda row: merit(panel, row, measure))
+    return max(BASELINES, key=lambda row: compute_merit(panel, row, measure))
 
 
-def beats_all(panel: Panel) -> Evidence:
+def check_beats_all(panel: Panel) -> Evidence:
     """Check that co-training beats every baseline by every measure."""
-    ours = proposed(panel)
-    rivals = {measure: best_baseline(panel, measure) for measure in MEASURES}
-    won = [measure for measure, rival in rivals.items() if merit(panel, ours, measure) > merit(panel, rival, measure)]
+    ours = find_proposed_row(panel)
+    rivals = {measure: find_best_baseline(panel, measure) for measure in MEASURES}
+    won = [
+        measure
+        for measure, rival in rivals.items()
+        if compute_merit(panel, ours, measure) > compute_merit(panel, rival, measure)
+    ]
     return Evidence(
         len(won) == len(MEASURES),
         f"NMI {panel.mean(ours, 'NMI'):.3f}, best baseline ({rivals['NMI']}) {panel.mean(rivals['NMI'], 'NMI'):.3f}; "
@@ -412,11 +418,11 @@ def beats_all(panel: Panel) -> Evidence:
     )
 
 
-def beats_significantly(rival: Callable[[Panel], str]) -> Callable[[Panel], Evidence]:
+def check_beats_significantly(rival: Callable[[Panel], str]) -> Callable[[Panel], Evidence]:
     """Check for a significantly better NMI than a rival by an unpaired rank test over the runs of k-means."""
 
     def check(panel: Panel) -> Evidence:
-        ours, other = panel[proposed(panel), "NMI"], panel[rival(panel), "NMI"]
+        ours, other = panel[find_proposed_row(panel), "NMI"], panel[rival(panel), "NMI"]
         constant = np.ptp(np.concatenate([ours, other])) == 0
         p = 1.0 if constant else float(mannwhitneyu(ours, other, alternative="greater").pvalue)
         return Evidence(p < LEVEL, f"NMI {ours.mean():.3f}, {rival(panel)} {other.mean():.3f}; p = {p:.2g}")
@@ -424,9 +430,9 @@ def beats_significantly(rival: Callable[[Panel], str]) -> Callable[[Panel], Evid
     return check
 
 
-def beats_over_draws(panel: Panel) -> Evidence:
+def check_beats_over_draws(panel: Panel) -> Evidence:
     """Check for a significantly better NMI than every baseline by paired rank tests over the draws."""
-    ours = panel[proposed(panel), "NMI"]
+    ours = panel[find_proposed_row(panel), "NMI"]
     if len(ours) < FEWEST_DRAWS:
         raise Untestable(f"{len(ours)} draws are too few for a rank test: {FEWEST_DRAWS} at least")
     p = {}
@@ -438,7 +444,7 @@ def beats_over_draws(panel: Panel) -> Evidence:
     return Evidence(not lost, words + (f"; not significantly better than {', '.join(lost)}" if lost else ""))
 
 
-def leads(first: str, rows: tuple[str, ...] = BASELINES, last: str = "") -> Callable[[Panel], Evidence]:
+def check_leads(first: str, rows: tuple[str, ...] = BASELINES, last: str = "") -> Callable[[Panel], Evidence]:
     """Check that one row has the best NMI and another the worst; a tie in three digits fails.
 
     NMI is used because the order in the text about Table 2 is not that of its F-scores or adjusted Rand indices.
@@ -455,7 +461,7 @@ def leads(first: str, rows: tuple[str, ...] = BASELINES, last: str = "") -> Call
     return check
 
 
-def ordered(worse: Iterable[str], better: Iterable[str]) -> Callable[[Panel], Evidence]:
+def check_order(worse: Iterable[str], better: Iterable[str]) -> Callable[[Panel], Evidence]:
     """Check that all rows in `worse` are below all rows in `better`, by F-score and NMI."""
     worse, better = tuple(worse), tuple(better)
 
@@ -473,19 +479,19 @@ def ordered(worse: Iterable[str], better: Iterable[str]) -> Callable[[Panel], Ev
     return check
 
 
-def near_ours(rows: Iterable[str], within: float) -> Callable[[Panel], Evidence]:
+def check_near_ours(rows: Iterable[str], within: float) -> Callable[[Panel], Evidence]:
     """Check that rows have an F-score close to that of co-training."""
     rows = tuple(rows)
 
     def check(panel: Panel) -> Evidence:
-        ours = panel.mean(proposed(panel), "F-score")
+        ours = panel.mean(find_proposed_row(panel), "F-score")
         words = f"F-score {ours:.3f}; " + ", ".join(f"{row} {panel.mean(row, 'F-score'):.3f}" for row in rows)
         return Evidence(all(abs(panel.mean(row, "F-score") - ours) <= within for row in rows), words)
 
     return check
 
 
-def no_spread(panel: Panel) -> Evidence:
+def check_no_spread(panel: Panel) -> Evidence:
     """Check that all deviations are zero in the printed digits."""
     spreads = {
         (row, measure): panel.spread(row, measure, deviations=True) for row in panel.rows for measure in panel.columns
@@ -495,7 +501,7 @@ def no_spread(panel: Panel) -> Evidence:
     return Evidence(largest < 0.0005, f"largest {largest:.4f} ({row}, {measure})")
 
 
-def agrees(study: str, within: float) -> Claim:
+def claim_agreement(study: str, within: float) -> Claim:
     """Make the claim that our F-scores and NMI agree with the printed ones."""
 
     def check(panel: Panel) -> Evidence:
@@ -505,7 +511,7 @@ def agrees(study: str, within: float) -> Claim:
         if not printed:
             raise Untestable(f"{panel.name} is not the paper's data")
         distances = {key: abs(panel.mean(*key) - value) for key, value in printed.items()}
-        near = [key for key in distances if distances[key] <= max(within, 2 * deviation(study, *key))]
+        near = [key for key in distances if distances[key] <= max(within, 2 * get_printed_deviation(study, *key))]
         row, measure = max(distances, key=lambda key: distances[key])
         return Evidence(
             len(near) == len(printed),
@@ -518,7 +524,7 @@ def agrees(study: str, within: float) -> Claim:
     )
 
 
-def deviation(study: str, row: str, measure: str) -> float:
+def get_printed_deviation(study: str, row: str, measure: str) -> float:
     """Return the printed standard deviation."""
     if study not in DEVIATIONS:
         return 0.0
@@ -526,7 +532,7 @@ def deviation(study: str, row: str, measure: str) -> float:
     return DEVIATIONS[study][COMPARED.index(measure)][rows.index(row)]
 
 
-def reachable(panel: Panel) -> Evidence:
+def check_reachable(panel: Panel) -> Evidence:
     """Check that the optimal classifier reaches Table 1 on at least one draw."""
     printed = {row: PUBLISHED["table-1-bound", panel.name, row, "F-score"] for row in ("view 1", "all three views")}
     most = {row: float(panel[row, "F-score"].max()) for row in printed}
@@ -537,7 +543,7 @@ def reachable(panel: Panel) -> Evidence:
     return Evidence(all(printed[row] <= most[row] for row in printed), words)
 
 
-def settles(after: int, within: float) -> Callable[[Panel], Evidence]:
+def check_settles(after: int, within: float) -> Callable[[Panel], Evidence]:
     """Check that the NMI of each view no longer changes after a number of rounds."""
 
     def check(panel: Panel) -> Evidence:
@@ -553,7 +559,7 @@ def settles(after: int, within: float) -> Callable[[Panel], Evidence]:
     return check
 
 
-def first_gains_most(panel: Panel) -> Evidence:
+def check_first_gains_most(panel: Panel) -> Evidence:
     """Check that the first round helps every view more than any later round."""
     good, words = True, []
     for row in panel.rows:
@@ -563,7 +569,7 @@ def first_gains_most(panel: Panel) -> Evidence:
     return Evidence(good, "gain in NMI: " + "; ".join(words))
 
 
-def stays_near(panel: Panel) -> Evidence:
+def check_stays_near(panel: Panel) -> Evidence:
     """Check that later rounds stay closer to the first round than the start is."""
     good, words = True, []
     for row in panel.rows:
@@ -574,7 +580,7 @@ def stays_near(panel: Panel) -> Evidence:
     return Evidence(good, "; ".join(words))
 
 
-def not_negative(name: str, *columns: str) -> Callable[[Panel], Evidence]:
+def check_not_negative(name: str, *columns: str) -> Callable[[Panel], Evidence]:
     """Check that the smallest similarities, degrees or eigenvalues are not negative after a shift."""
 
     def check(panel: Panel) -> Evidence:
@@ -589,7 +595,7 @@ def not_negative(name: str, *columns: str) -> Callable[[Panel], Evidence]:
     return check
 
 
-def measures_agree(within: float) -> Callable[[Panel], Evidence]:
+def check_measures_agree(within: float) -> Callable[[Panel], Evidence]:
     """Check that the implied measures equal the printed ones."""
 
     def check(panel: Panel) -> Evidence:
@@ -629,12 +635,12 @@ SENSES_SPELLED = {"panel": "word senses (in place of BBC)", "views": ("gloss", "
 SENSES_LINKED = {"panel": "word senses (in place of BBCSport)", "views": ("gloss", "links"), **TWO_SENSES}
 
 
-def each(methods: tuple[str, ...], *tables: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+def make_method_settings(methods: tuple[str, ...], *tables: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
     """Make one setting per table and method."""
     return tuple({**table, "method": method} for table in tables for method in methods)
 
 
-def densely(settings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+def use_dense_disagreement(settings: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
     """Replace minimum disagreement by its dense version, in the same row."""
     dense = {"method": DENSE_DISAGREEMENT, "shown_as": DISAGREEMENT}
     return tuple({**setting, **dense} if setting["method"] == DISAGREEMENT else setting for setting in settings)
@@ -657,23 +663,25 @@ BBC_FORMS = (
     "paper says nothing, is our default, a tenth of the mean variance. In the quick run, all bandwidths are the "
     "median. "
 )
-ON_ONE_DRAW = Claim("The proposed approach outperforms all the baselines (all measures)", beats_all)
+ON_ONE_DRAW = Claim("The proposed approach outperforms all the baselines (all measures)", check_beats_all)
 OF_SYNTHETIC = (
-    Claim("The closest performing approach is kernel addition", leads(ADDITION)),
-    Claim("All the baselines outperform the single view", ordered((SINGLE,), BASELINES[1:])),
+    Claim("The closest performing approach is kernel addition", check_leads(ADDITION)),
+    Claim("All the baselines outperform the single view", check_order((SINGLE,), BASELINES[1:])),
 )
-CCA_IS_WORSE = Claim("CCA performs worse than the single view", ordered((CCA,), (SINGLE,)))
+CCA_IS_WORSE = Claim("CCA performs worse than the single view", check_order((CCA,), (SINGLE,)))
 OF_BBC = (
     ON_ONE_DRAW,
-    Claim("It outperforms minimum disagreement by a significant margin", beats_significantly(lambda _: DISAGREEMENT)),
-    Claim("The closest performing baseline is minimum disagreement", leads(DISAGREEMENT)),
+    Claim(
+        "It outperforms minimum disagreement by a significant margin", check_beats_significantly(lambda _: DISAGREEMENT)
+    ),
+    Claim("The closest performing baseline is minimum disagreement", check_leads(DISAGREEMENT)),
     Claim(
         "All baselines (but CCA, as the paper adds) perform better than the single view",
-        ordered((SINGLE,), (CONCATENATED, ADDITION, PRODUCT, DISAGREEMENT)),
+        check_order((SINGLE,), (CONCATENATED, ADDITION, PRODUCT, DISAGREEMENT)),
     ),
     CCA_IS_WORSE,
 )
-FIRST_ROUND = Claim("The biggest increment in performance is obtained in the first iteration", first_gains_most)
+FIRST_ROUND = Claim("The biggest increment in performance is obtained in the first iteration", check_first_gains_most)
 
 SixMeasures = partial(
     Study, measure="six measures; more is better, but for the entropy (bits)", runs=N_RUNS, deviations=True
@@ -681,7 +689,7 @@ SixMeasures = partial(
 Rounds = partial(
     Study,
     measure="NMI; more is better",
-    work=rounds,
+    work=score_spectral_rounds,
     runs=N_RUNS,
     quick_runs=2,
     figure=Figure(x="round", y="NMI"),
@@ -692,15 +700,15 @@ STUDIES = (
     SixMeasures(
         name="table-1",
         title="Synthetic data",
-        work=table,
-        settings=each(THREE_VIEWS, AS_PRINTED, HALVED),
-        quick=each(THREE_VIEWS, AS_PRINTED, HALVED),
+        work=score_table,
+        settings=make_method_settings(THREE_VIEWS, AS_PRINTED, HALVED),
+        quick=make_method_settings(THREE_VIEWS, AS_PRINTED, HALVED),
         quick_runs=3,
         claims=(
             ON_ONE_DRAW,
             *OF_SYNTHETIC,
-            Claim("Standard deviations of all measures are zero", no_spread),
-            agrees("table-1", 0.02),
+            Claim("Standard deviations of all measures are zero", check_no_spread),
+            claim_agreement("table-1", 0.02),
         ),
         note=CHOICES
         + BEST_BY_CLASSES
@@ -711,12 +719,12 @@ STUDIES = (
     SixMeasures(
         name="table-1-draws",
         title="Synthetic data, drawn anew in each run",
-        work=draw,
-        settings=each(THREE_VIEWS, AS_PRINTED, HALVED),
-        quick=each(THREE_VIEWS, AS_PRINTED),
+        work=score_draw,
+        settings=make_method_settings(THREE_VIEWS, AS_PRINTED, HALVED),
+        quick=make_method_settings(THREE_VIEWS, AS_PRINTED),
         quick_runs=2,
         claims=(
-            Claim("The proposed approach outperforms all the baselines (paired over draws)", beats_over_draws),
+            Claim("The proposed approach outperforms all the baselines (paired over draws)", check_beats_over_draws),
             *OF_SYNTHETIC,
         ),
         note="Not in the paper, whose Table 1 is one draw: how much of its order is chance. Settings as there.",
@@ -724,25 +732,27 @@ STUDIES = (
     SixMeasures(
         name="table-1-bound",
         title="Synthetic data: the best that can be reached",
-        work=bound,
+        work=score_optimum,
         settings=(AS_PRINTED, HALVED),
         quick=(AS_PRINTED, HALVED),
         quick_runs=N_RUNS,
-        claims=(Claim("Table 1 can be reached: single view .971, three views .998 (F-score)", reachable, ours=True),),
+        claims=(
+            Claim("Table 1 can be reached: single view .971, three views .998 (F-score)", check_reachable, ours=True),
+        ),
         note="Not in the paper. Points go to the cluster with the larger true density; no method can do better. "
         "Printed numbers are those of the best single view and of co-training with three views.",
     ),
     SixMeasures(
         name="table-1-cca",
         title="Synthetic data: variants of CCA",
-        work=table,
-        settings=each(CCA_VARIANTS, AS_PRINTED, HALVED),
-        quick=each(CCA_VARIANTS, AS_PRINTED, HALVED),
+        work=score_table,
+        settings=make_method_settings(CCA_VARIANTS, AS_PRINTED, HALVED),
+        quick=make_method_settings(CCA_VARIANTS, AS_PRINTED, HALVED),
         quick_runs=3,
         claims=(
             Claim(
                 "Of the variants of CCA the order-2 polynomial kernel is best, and the Gaussian kernel performs poorly",
-                leads(POLYNOMIAL_CCA, CCA_VARIANTS, last=GAUSSIAN_CCA),
+                check_leads(POLYNOMIAL_CCA, CCA_VARIANTS, last=GAUSSIAN_CCA),
             ),
         ),
         note="Two sentences of the paper, no table. Regularisation is our default, a tenth of the mean variance. Two "
@@ -751,20 +761,20 @@ STUDIES = (
     SixMeasures(
         name="table-2",
         title="Reuters multilingual data",
-        work=table,
-        settings=each(THREE_VIEWS, REUTERS),
-        quick=each(THREE_VIEWS, SENSES),
+        work=score_table,
+        settings=make_method_settings(THREE_VIEWS, REUTERS),
+        quick=make_method_settings(THREE_VIEWS, SENSES),
         quick_runs=5,
         claims=(
             ON_ONE_DRAW,
             Claim(
                 "It outperforms all the baselines by a significant margin",
-                beats_significantly(lambda panel: best_baseline(panel, "NMI")),
+                check_beats_significantly(lambda panel: find_best_baseline(panel, "NMI")),
             ),
-            Claim("The next best performance is attained by minimum disagreement", leads(DISAGREEMENT)),
+            Claim("The next best performance is attained by minimum disagreement", check_leads(DISAGREEMENT)),
             CCA_IS_WORSE,
-            Claim("The kernel product performs worse than the single view", ordered((PRODUCT,), (SINGLE,))),
-            agrees("table-2", 0.05),
+            Claim("The kernel product performs worse than the single view", check_order((PRODUCT,), (SINGLE,))),
+            claim_agreement("table-2", 0.05),
         ),
         note=CHOICES
         + BEST_BY_CLASSES
@@ -775,29 +785,30 @@ STUDIES = (
     SixMeasures(
         name="table-3",
         title="UCI handwritten digits",
-        work=table,
-        settings=each(TWO_VIEWS, DIGITS),
-        quick=each(TWO_VIEWS, SOME_DIGITS),
+        work=score_table,
+        settings=make_method_settings(TWO_VIEWS, DIGITS),
+        quick=make_method_settings(TWO_VIEWS, SOME_DIGITS),
         quick_runs=5,
         claims=(
-            Claim("Co-training is better than the best baseline on all measures, marginally", beats_all),
+            Claim("Co-training is better than the best baseline on all measures, marginally", check_beats_all),
             Claim(
                 "Kernel addition, kernel product and minimum disagreement are close to it (F-score within .05)",
-                near_ours((ADDITION, PRODUCT, DISAGREEMENT), 0.05),
+                check_near_ours((ADDITION, PRODUCT, DISAGREEMENT), 0.05),
             ),
-            Claim("Feature concatenation performs worse than the single view", ordered((CONCATENATED,), (SINGLE,))),
-            agrees("table-3", 0.05),
+            Claim("Feature concatenation performs worse than the single view", check_order((CONCATENATED,), (SINGLE,))),
+            claim_agreement("table-3", 0.05),
         ),
         note=CHOICES + BEST_BY_CLASSES,
     ),
     SixMeasures(
         name="table-4",
         title="BBC",
-        work=table,
-        settings=each(TWO_VIEWS, BBC) + densely(each(TWO_VIEWS, BBC_WEIGHTED)),
-        quick=each(TWO_VIEWS, SENSES_SPELLED),
+        work=score_table,
+        settings=make_method_settings(TWO_VIEWS, BBC)
+        + use_dense_disagreement(make_method_settings(TWO_VIEWS, BBC_WEIGHTED)),
+        quick=make_method_settings(TWO_VIEWS, SENSES_SPELLED),
         quick_runs=5,
-        claims=(*OF_BBC, agrees("table-4", 0.05)),
+        claims=(*OF_BBC, claim_agreement("table-4", 0.05)),
         note=CHOICES
         + BEST_BY_CLASSES
         + BBC_FORMS
@@ -807,11 +818,12 @@ STUDIES = (
     SixMeasures(
         name="table-5",
         title="BBCSport",
-        work=table,
-        settings=each(TWO_VIEWS, SPORT) + densely(each(TWO_VIEWS, SPORT_WEIGHTED)),
-        quick=each(TWO_VIEWS, SENSES_LINKED),
+        work=score_table,
+        settings=make_method_settings(TWO_VIEWS, SPORT)
+        + use_dense_disagreement(make_method_settings(TWO_VIEWS, SPORT_WEIGHTED)),
+        quick=make_method_settings(TWO_VIEWS, SENSES_LINKED),
         quick_runs=5,
-        claims=(*OF_BBC, agrees("table-5", 0.05)),
+        claims=(*OF_BBC, claim_agreement("table-5", 0.05)),
         note=CHOICES
         + BEST_BY_CLASSES
         + BBC_FORMS
@@ -824,7 +836,7 @@ STUDIES = (
         settings=(AS_PRINTED, HALVED),
         quick=(AS_PRINTED, HALVED),
         claims=(
-            Claim("It converges after four iterations for all views (NMI within .005)", settles(4, 0.005)),
+            Claim("It converges after four iterations for all views (NMI within .005)", check_settles(4, 0.005)),
             FIRST_ROUND,
         ),
         note="The picture prints no values. Each of the three views' own embeddings is clustered.",
@@ -836,7 +848,7 @@ STUDIES = (
         quick=(SENSES,),
         claims=(
             FIRST_ROUND,
-            Claim("It keeps varying around the value of the first iteration in the later ones", stays_near),
+            Claim("It keeps varying around the value of the first iteration in the later ones", check_stays_near),
         ),
         note="The picture prints no values. Each of the three views' own embeddings is clustered.",
     ),
@@ -852,7 +864,7 @@ STUDIES = (
         name="shift",
         title="The sign of the shift (section 4.1)",
         measure="smallest numbers of the projected similarities S of the second round",
-        work=shift,
+        work=score_shift,
         settings=(
             {**AS_PRINTED, "rows": 400},
             {**SOME_DIGITS, "panel": "400 digits", "rows": 400},
@@ -864,12 +876,14 @@ STUDIES = (
         claims=(
             Claim(
                 "Adding the minimum negative entry to all makes the Laplacian positive semidefinite",
-                not_negative(PLUS, DEGREE, LAPLACIAN),
+                check_not_negative(PLUS, DEGREE, LAPLACIAN),
             ),
-            Claim("It takes away the negative entries that the paper names as the cause", not_negative(PLUS, ENTRY)),
+            Claim(
+                "It takes away the negative entries that the paper names as the cause", check_not_negative(PLUS, ENTRY)
+            ),
             Claim(
                 "With the other sign no similarity or degree is negative, and the Laplacian is positive semidefinite",
-                not_negative(MINUS, ENTRY, DEGREE, LAPLACIAN),
+                check_not_negative(MINUS, ENTRY, DEGREE, LAPLACIAN),
                 ours=True,
             ),
         ),
@@ -882,7 +896,7 @@ STUDIES = (
         name="printed-measures",
         title="Do the printed measures agree with each other?",
         measure="F-score and adjusted Rand index that follow from the printed precision, recall and class sizes",
-        work=implied,
+        work=score_implied_measures,
         settings=tuple({"panel": number, "number": number} for number in CLASS_SIZES),
         runs=1,
         quick=tuple({"panel": number, "number": number} for number in CLASS_SIZES),
@@ -890,7 +904,7 @@ STUDIES = (
         claims=(
             Claim(
                 "F-score and adjusted Rand index follow from precision and recall within .003",
-                measures_agree(0.003),
+                check_measures_agree(0.003),
                 ours=True,
             ),
         ),

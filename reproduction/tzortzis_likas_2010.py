@@ -28,12 +28,12 @@ from consilience.methods import ConvexMixture
 from consilience.methods.convex.kernel_kmeans import kernel_kmeans
 from consilience.metrics import average_entropy
 
-from .data import dataset, tf_idf
+from .data import compute_tf_idf, load_dataset
 from .engine import Claim, Evidence, Figure, Panel, Paper, Score, Study, Untestable
-from .engine.published import published
+from .engine.published import read_published
 
 NAME = "tzortzis-likas-2010"
-PRINTED = published(NAME)
+PRINTED = read_published(NAME)
 
 WORST, BEST = "Worst single-view CMM", "Best single-view CMM"
 SINGLE, CONCATENATED = "Single-view CMM", "Concatenated view CMM"
@@ -93,25 +93,25 @@ BETA = 0.7  # sharpness of the component that is integrated; any value works
 
 
 @cache
-def corrupted(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> tuple[Views, np.ndarray]:
+def make_corrupted(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> tuple[Views, np.ndarray]:
     """Return the first of five corrupted and two noisy views, so that all tables share their views (Section V-B)."""
     views, y = make_corrupted_views(n_views=max(NUMBERS), n_noisy=2, in_line=in_line, random_state=run)
     return views[[f"view{v}" for v in range(n_views)] + [f"noisy{v}" for v in range(n_noisy)]], y
 
 
 @cache
-def documents(data: str, sample: int = 0, empty: bool = False) -> tuple[Views, np.ndarray]:
+def load_weighted_documents(data: str, sample: int = 0, empty: bool = False) -> tuple[Views, np.ndarray]:
     """Load row-normalized tf-idf views; unless `empty`, only documents with a term in every view."""
-    whole = dataset(data)
+    whole = load_dataset(data)
     rows = np.arange(len(whole.target))
     if not empty:
         rows = rows[np.all([whole.views[name].sum(axis=1) > 0 for name in TEXTS[data]], axis=0)]
     if sample:
         rows = np.sort(np.random.default_rng(0).choice(rows, sample, replace=False))
-    return Views({name: tf_idf(whole.views[name][rows]) for name in TEXTS[data]}), whole.target[rows]
+    return Views({name: compute_tf_idf(whole.views[name][rows]) for name in TEXTS[data]}), whole.target[rows]
 
 
-def title(name: str) -> str:
+def get_view_title(name: str) -> str:
     """Return the paper's name of a view."""
     return TITLES.get(name, name)
 
@@ -119,7 +119,7 @@ def title(name: str) -> str:
 # Methods
 
 
-class Found(NamedTuple):
+class Clustering(NamedTuple):
     """Labels, labels refined by kernel k-means, and the weights of the views' kernels."""
 
     labels: np.ndarray
@@ -131,37 +131,41 @@ class Found(NamedTuple):
         return average_entropy(y, self.labels, base), average_entropy(y, self.refined, base)
 
 
-def convex(views: Views, n_clusters: int, beta: float = 1.0, weights: str = "learned", max_iter: int = 1000) -> Found:
+def fit_convex(
+    views: Views, n_clusters: int, beta: float = 1.0, weights: str = "learned", max_iter: int = 1000
+) -> Clustering:
     """Fit a Gaussian CMM and refine it on the sum of linear kernels with the learned weights (Section V-A)."""
     model = ConvexMixture(n_clusters, weights=weights, beta=beta, max_iter=max_iter, n_jobs=1).fit(views)
-    return Found(model.labels_, refined(views, model.labels_, model.view_weights_), model.view_weights_)
+    return Clustering(model.labels_, refine_labels(views, model.labels_, model.view_weights_), model.view_weights_)
 
 
-def concatenated(views: Views, n_clusters: int, beta: float = 1.0) -> Found:
+def fit_concatenation(views: Views, n_clusters: int, beta: float = 1.0) -> Clustering:
     """Fit the CMM of the concatenated views, whose linear kernel is the sum of the views' kernels."""
     labels = ConcatenatedViews(ConvexMixture(n_clusters, beta=beta, n_jobs=1)).fit(views).labels_
     ones = dict.fromkeys(views.names, 1.0)
-    return Found(labels, refined(views, labels, ones), ones)
+    return Clustering(labels, refine_labels(views, labels, ones), ones)
 
 
-def refined(views: Views, labels: np.ndarray, weights: dict[str, float]) -> np.ndarray:
+def refine_labels(views: Views, labels: np.ndarray, weights: dict[str, float]) -> np.ndarray:
     """Refine clusters by kernel k-means."""
-    return kernel_kmeans(sum(weight * linear_kernel(views[name]) for name, weight in weights.items()), labels).labels
+    return kernel_kmeans(
+        sum(weight * compute_linear_kernel(views[name]) for name, weight in weights.items()), labels
+    ).labels
 
 
-def linear_kernel(X: Any) -> np.ndarray:
+def compute_linear_kernel(X: Any) -> np.ndarray:
     """Compute the inner products of sparse or dense rows."""
     products = X @ X.T
     return products.toarray() if sp.issparse(products) else products
 
 
-def kernel_cca(views: Views, n_clusters: int, run: int) -> dict[str, np.ndarray]:
+def cluster_by_kernel_cca(views: Views, n_clusters: int, run: int) -> dict[str, np.ndarray]:
     """Cluster the projections of each view on `n_clusters` canonical directions (Blaschko & Lampert 2008).
 
     The ridge is chosen whose correlations exceed those of shuffled rows by most.
     """
     rng = np.random.default_rng(run)
-    scores = [principal_scores(linear_kernel(views[name])) for name in views.names]
+    scores = [compute_principal_scores(compute_linear_kernel(views[name])) for name in views.names]
     shuffled = [rng.permutation(view_scores) for view_scores in scores]
     present = np.ones((len(views), len(scores)), dtype=bool)
 
@@ -177,7 +181,7 @@ def kernel_cca(views: Views, n_clusters: int, run: int) -> dict[str, np.ndarray]
     }
 
 
-def principal_scores(K: np.ndarray) -> np.ndarray:
+def compute_principal_scores(K: np.ndarray) -> np.ndarray:
     """Return the scores of the entities on the leading principal axes of a kernel."""
     centered = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     n = len(K)
@@ -189,51 +193,53 @@ def principal_scores(K: np.ndarray) -> np.ndarray:
 # Tables I to IV
 
 
-def synthetic(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> Iterator[Score]:
+def score_synthetic(run: int, n_views: int, n_noisy: int, in_line: bool = False) -> Iterator[Score]:
     """Tables I and III: all methods on one draw, in nats."""
-    views, y = corrupted(run, n_views, n_noisy, in_line)
+    views, y = make_corrupted(run, n_views, n_noisy, in_line)
     column = str(n_views)
-    yield from (Score(row, column, value) for row, value in every_method(views, y, 3, math.e, run).items())
+    yield from (Score(row, column, value) for row, value in score_every_method(views, y, 3, math.e, run).items())
     if n_noisy:
-        without = convex(corrupted(run, n_views, 0, in_line)[0], 3)
+        without = fit_convex(make_corrupted(run, n_views, 0, in_line)[0], 3)
         yield Score(NOISELESS, column, without.entropies(y, math.e)[0])
 
 
-def every_method(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
+def score_every_method(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
     """Score all methods; the worst and the best view are chosen separately per column, as in Table I."""
-    alone = [convex(views[[name]], n_clusters).entropies(y, base) for name in views.names]
+    alone = [fit_convex(views[[name]], n_clusters).entropies(y, base) for name in views.names]
     entropies = {
         WORST: (max(plain for plain, _ in alone), max(refined for _, refined in alone)),
         BEST: (min(plain for plain, _ in alone), min(refined for _, refined in alone)),
-        CONCATENATED: concatenated(views, n_clusters).entropies(y, base),
-        MULTIVIEW: convex(views, n_clusters, weights="uniform").entropies(y, base),
-        WEIGHTED: convex(views, n_clusters).entropies(y, base),
+        CONCATENATED: fit_concatenation(views, n_clusters).entropies(y, base),
+        MULTIVIEW: fit_convex(views, n_clusters, weights="uniform").entropies(y, base),
+        WEIGHTED: fit_convex(views, n_clusters).entropies(y, base),
     }
-    return both_columns(entropies) | projected(views, y, n_clusters, base, run)
+    return add_refined_rows(entropies) | score_kernel_cca(views, y, n_clusters, base, run)
 
 
-def projected(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
+def score_kernel_cca(views: Views, y: np.ndarray, n_clusters: int, base: float, run: int) -> dict[str, float]:
     """Score kernel CCA by its worst and its best view."""
-    entropies = [average_entropy(y, labels, base) for labels in kernel_cca(views, n_clusters, run).values()]
+    entropies = [average_entropy(y, labels, base) for labels in cluster_by_kernel_cca(views, n_clusters, run).values()]
     return {CCA_WORST: max(entropies), CCA_BEST: min(entropies)}
 
 
-def both_columns(entropies: dict[str, tuple[float, float]]) -> dict[str, float]:
+def add_refined_rows(entropies: dict[str, tuple[float, float]]) -> dict[str, float]:
     """Return rows without and with kernel k-means."""
     plain = {row: value for row, (value, _) in entropies.items()}
     return plain | {row + REFINED: value for row, (_, value) in entropies.items()}
 
 
-def synthetic_weights(run: int, n_noisy: int) -> Iterator[Score]:
+def score_synthetic_weights(run: int, n_noisy: int) -> Iterator[Score]:
     """Tables II and IV: weights of the views by the number of views."""
-    weights_by_number = {n_views: convex(corrupted(run, n_views, n_noisy)[0], 3).weights for n_views in NUMBERS}
+    weights_by_number = {
+        n_views: fit_convex(make_corrupted(run, n_views, n_noisy)[0], 3).weights for n_views in NUMBERS
+    }
     for name in weights_by_number[max(NUMBERS)]:
         for n_views, weights in weights_by_number.items():
             if name in weights:
-                yield Score(synthetic_title(name), str(n_views), weights[name])
+                yield Score(get_synthetic_title(name), str(n_views), weights[name])
 
 
-def synthetic_title(name: str) -> str:
+def get_synthetic_title(name: str) -> str:
     """Return the title of a view: View 1 for view0, Noisy view 1 for noisy0."""
     kind, number = name[:-1], int(name[-1]) + 1
     return f"View {number}" if kind == "view" else f"Noisy view {number}"
@@ -242,127 +248,130 @@ def synthetic_title(name: str) -> str:
 # Figure 2
 
 
-def noise_level(run: int, noise: float, rounds: int = 1000) -> Iterator[Score]:
+def score_noise_level(run: int, noise: float, rounds: int = 1000) -> Iterator[Score]:
     """Figure 2: weights of two fixed views and of two views with noise of one level, drawn anew in each run."""
-    for name, weight in with_noise(run, (noise, noise), rounds).weights.items():
-        yield Score(synthetic_title(name), f"{noise:g}", weight)
+    for name, weight in fit_with_noise(run, (noise, noise), rounds).weights.items():
+        yield Score(get_synthetic_title(name), f"{noise:g}", weight)
 
 
-def mixed_noise(run: int) -> Iterator[Score]:
+def score_mixed_noise(run: int) -> Iterator[Score]:
     """Figure 2, right: two views for each of two noise levels, and two views without noise."""
     levels = [noise for noise in MIXED for _ in range(2)]
-    weights = with_noise(run, levels).weights.values()
+    weights = fit_with_noise(run, levels).weights.values()
     for v, (noise, weight) in enumerate(zip([0.0, 0.0, *levels], weights, strict=True)):
         yield Score(("first view", "second view")[v % 2], f"{noise:g}", weight)
 
 
-def with_noise(run: int, levels: Sequence[float], rounds: int = 1000) -> Found:
+def fit_with_noise(run: int, levels: Sequence[float], rounds: int = 1000) -> Clustering:
     """Fit the weighted CMM of the two views of Table I and of views with added noise."""
     views, _ = make_corrupted_views(n_views=2, n_noisy=1, noise=0.0, random_state=0)
     rng = np.random.default_rng(run)
     points = views["noisy0"]  # noise=0.0: the points themselves
     noisy = {f"noisy{v}": points + noise * rng.standard_normal(points.shape) for v, noise in enumerate(levels)}
-    return convex(Views({"view0": views["view0"], "view1": views["view1"], **noisy}), 3, max_iter=rounds)
+    return fit_convex(Views({"view0": views["view0"], "view1": views["view1"], **noisy}), 3, max_iter=rounds)
 
 
 # Tables V to IX
 
 
-def sharpness(run: int, data: str, n_clusters: int, method: str, factor: float, sample: int = 0) -> Iterator[Score]:  # noqa: ARG001
+def score_factor(run: int, data: str, n_clusters: int, method: str, factor: float, sample: int = 0) -> Iterator[Score]:  # noqa: ARG001
     """Table V: one method with beta = factor * beta_0, in nats."""
-    views, y = documents(data, sample)
+    views, y = load_weighted_documents(data, sample)
     for row, clustering in METHODS[method](views, n_clusters, factor).items():
         plain, fine = clustering.entropies(y, math.e)
         yield Score(row, f"{factor:g}", plain)
         yield Score(row + REFINED, f"{factor:g}", fine)
 
 
-def each_alone(views: Views, n_clusters: int, factor: float) -> dict[str, Found]:
+def fit_each_view(views: Views, n_clusters: int, factor: float) -> dict[str, Clustering]:
     """Fit the CMM of each view."""
-    return {f"{SINGLE}, {title(name).lower()}": convex(views[[name]], n_clusters, factor) for name in views.names}
+    return {
+        f"{SINGLE}, {get_view_title(name).lower()}": fit_convex(views[[name]], n_clusters, factor)
+        for name in views.names
+    }
 
 
-METHODS: dict[str, Callable[[Views, int, float], dict[str, Found]]] = {
-    "single": each_alone,
-    "concatenated": lambda views, k, factor: {CONCATENATED: concatenated(views, k, factor)},
-    "multiview": lambda views, k, factor: {MULTIVIEW: convex(views, k, factor, "uniform")},
-    "weighted": lambda views, k, factor: {WEIGHTED: convex(views, k, factor)},
+METHODS: dict[str, Callable[[Views, int, float], dict[str, Clustering]]] = {
+    "single": fit_each_view,
+    "concatenated": lambda views, k, factor: {CONCATENATED: fit_concatenation(views, k, factor)},
+    "multiview": lambda views, k, factor: {MULTIVIEW: fit_convex(views, k, factor, "uniform")},
+    "weighted": lambda views, k, factor: {WEIGHTED: fit_convex(views, k, factor)},
 }
 
 
-def projections(run: int, data: str, n_clusters: int, sample: int = 0) -> Iterator[Score]:
+def score_projections(run: int, data: str, n_clusters: int, sample: int = 0) -> Iterator[Score]:
     """Table V: kernel CCA, which has no beta, in the column of beta_0."""
-    views, y = documents(data, sample)
-    for name, labels in kernel_cca(views, n_clusters, run).items():
-        yield Score(f"Kernel CCA, {title(name).lower()}", "1", average_entropy(y, labels, math.e))
+    views, y = load_weighted_documents(data, sample)
+    for name, labels in cluster_by_kernel_cca(views, n_clusters, run).items():
+        yield Score(f"Kernel CCA, {get_view_title(name).lower()}", "1", average_entropy(y, labels, math.e))
 
 
-def webkb(run: int, method: str, **settings: Any) -> Iterable[Score]:
+def score_webkb(run: int, method: str, **settings: Any) -> Iterable[Score]:
     """Table V: a CMM or kernel CCA."""
-    return projections(run, **settings) if method == "cca" else sharpness(run, method=method, **settings)
+    return score_projections(run, **settings) if method == "cca" else score_factor(run, method=method, **settings)
 
 
-def webkb_weights(run: int, data: str, n_clusters: int, sample: int = 0) -> Iterator[Score]:  # noqa: ARG001
+def score_webkb_weights(run: int, data: str, n_clusters: int, sample: int = 0) -> Iterator[Score]:  # noqa: ARG001
     """Table VI."""
-    for name, weight in convex(documents(data, sample)[0], n_clusters).weights.items():
-        yield Score(f"{title(name)} view", "1", weight)
+    for name, weight in fit_convex(load_weighted_documents(data, sample)[0], n_clusters).weights.items():
+        yield Score(f"{get_view_title(name)} view", "1", weight)
 
 
-def advertisements(run: int, data: str, n_clusters: int, sample: int = 0, empty: bool = False) -> Iterator[Score]:
+def score_advertisements(run: int, data: str, n_clusters: int, sample: int = 0, empty: bool = False) -> Iterator[Score]:
     """Table VII: all methods at beta_0, in bits."""
-    views, y = documents(data, sample, empty)
-    for row, value in every_method(views, y, n_clusters, 2, run).items():
+    views, y = load_weighted_documents(data, sample, empty)
+    for row, value in score_every_method(views, y, n_clusters, 2, run).items():
         yield Score(row, f"{n_clusters} clusters", value)
 
 
-def tuned(run: int, data: str, n_clusters: int, factors: Sequence[float], sample: int = 0) -> Iterator[Score]:
+def score_tuned(run: int, data: str, n_clusters: int, factors: Sequence[float], sample: int = 0) -> Iterator[Score]:
     """Table VIII: each method and each single view at its best factor, in bits."""
-    views, y = documents(data, sample)
-    tried = [(factor, dict(all_at(views, n_clusters, factor))) for factor in factors]
+    views, y = load_weighted_documents(data, sample)
+    tried = [(factor, dict(fit_all_methods(views, n_clusters, factor))) for factor in factors]
     rated = {row: [(*clusterings[row].entropies(y, 2), factor) for factor, clusterings in tried] for row in tried[0][1]}
     best = {
         row: min(ratings, key=lambda rating: (rating[0], rating[2])) for row, ratings in rated.items()
     }  # chosen by the true classes
     alone = [rating for row, rating in best.items() if row.startswith(SINGLE)]
-    shown = {WORST: picked(max, alone), BEST: picked(min, alone)} | {
+    shown = {WORST: pick_extreme(max, alone), BEST: pick_extreme(min, alone)} | {
         row: rating for row, rating in best.items() if row in CMMS
     }
     column = f"{n_clusters} clusters"
-    for row, value in both_columns({row: (plain, fine) for row, (plain, fine, _) in shown.items()}).items():
+    for row, value in add_refined_rows({row: (plain, fine) for row, (plain, fine, _) in shown.items()}).items():
         yield Score(row, column, value)
     for row, (_, _, factor) in shown.items():
         yield Score(row, f"α*, {column}", factor)
-    for row, value in projected(views, y, n_clusters, 2, run).items():
+    for row, value in score_kernel_cca(views, y, n_clusters, 2, run).items():
         yield Score(row, column, value)
 
 
-def picked(pick: Callable[..., Any], alone: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+def pick_extreme(pick: Callable[..., Any], alone: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
     """Return the extreme entropies without and with kernel k-means, chosen separately, and the factor of the former."""
     return pick(alone)[0], pick(fine for _, fine, _ in alone), pick(alone)[2]
 
 
-def all_at(views: Views, n_clusters: int, factor: float) -> Iterator[tuple[str, Found]]:
+def fit_all_methods(views: Views, n_clusters: int, factor: float) -> Iterator[tuple[str, Clustering]]:
     """Fit all methods with one factor."""
     for method in METHODS.values():
         yield from method(views, n_clusters, factor).items()
 
 
-def advertisement_weights(run: int, data: str, sample: int = 0, empty: bool = False) -> Iterator[Score]:  # noqa: ARG001
+def score_advertisement_weights(run: int, data: str, sample: int = 0, empty: bool = False) -> Iterator[Score]:  # noqa: ARG001
     """Table IX, with the entropy of each view alone and the share of its empty rows."""
-    views, y = documents(data, sample, empty)
+    views, y = load_weighted_documents(data, sample, empty)
     for n_clusters in SIZES:
-        for name, weight in convex(views, n_clusters).weights.items():
-            yield Score(f"{title(name)} view", f"{n_clusters} clusters", weight)
+        for name, weight in fit_convex(views, n_clusters).weights.items():
+            yield Score(f"{get_view_title(name)} view", f"{n_clusters} clusters", weight)
     for name in views.names:
-        alone = [convex(views[[name]], n_clusters).entropies(y, 2)[0] for n_clusters in SIZES]
-        yield Score(f"{title(name)} view", "entropy alone", float(np.mean(alone)))
-        yield Score(f"{title(name)} view", "share that is empty", float(np.mean(views[name].sum(axis=1) == 0)))
+        alone = [fit_convex(views[[name]], n_clusters).entropies(y, 2)[0] for n_clusters in SIZES]
+        yield Score(f"{get_view_title(name)} view", "entropy alone", float(np.mean(alone)))
+        yield Score(f"{get_view_title(name)} view", "share that is empty", float(np.mean(views[name].sum(axis=1) == 0)))
 
 
 # Studies of the printed numbers
 
 
-def bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG001
+def score_log_bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG001
     """Score a known entropy in nats and in bits, next to the printed number."""
     row, printed, y, labels = BASES[case]()
     for column, base in (("nats", math.e), ("bits", 2)):
@@ -370,34 +379,34 @@ def bases(run: int, case: str, data: str = "") -> Iterator[Score]:  # noqa: ARG0
     yield Score(row, "printed", printed)
 
 
-def one_view() -> tuple[str, float, np.ndarray, np.ndarray]:
+def make_points_case() -> tuple[str, float, np.ndarray, np.ndarray]:
     """Labels that are right except for the replaced points."""
     y = np.arange(N_POINTS) % 3
     labels = np.where(np.arange(N_POINTS) < N_WRONG, (y + 1 + np.arange(N_POINTS) // 3 % 2) % 3, y)
     return "best single view, in theory", PRINTED["table-1", TRIANGLE, BEST, "2"], y, labels
 
 
-def pages_by_text() -> tuple[str, float, np.ndarray, np.ndarray]:
+def make_webkb_case() -> tuple[str, float, np.ndarray, np.ndarray]:
     """Labels of the first row of Table V."""
-    views, y = documents("webkb")
+    views, y = load_weighted_documents("webkb")
     row = f"{SINGLE}, text"
-    return f"{row}, our result", PRINTED["table-5", "WebKB", row, "1"], y, convex(views[["text"]], 6).labels
+    return f"{row}, our result", PRINTED["table-5", "WebKB", row, "1"], y, fit_convex(views[["text"]], 6).labels
 
 
-def images_in_one() -> tuple[str, float, np.ndarray, np.ndarray]:
+def make_images_case() -> tuple[str, float, np.ndarray, np.ndarray]:
     """All images in one cluster with all advertisements, the clustering with the largest entropy."""
     y = np.arange(N_IMAGES) < N_ADS
     return BOUND, PRINTED["table-7", ADS[0]["panel"], WORST, "2 clusters"], y, np.zeros(N_IMAGES)
 
 
-BASES = {"points": one_view, "webkb": pages_by_text, "images": images_in_one}
+BASES = {"points": make_points_case, "webkb": make_webkb_case, "images": make_images_case}
 
 
-def stopping(run: int, n_views: int, rounds: tuple[int, ...]) -> Iterator[Score]:
+def score_stopping(run: int, n_views: int, rounds: tuple[int, ...]) -> Iterator[Score]:
     """Score weights and entropy (nats) after given numbers of rounds of EM, and at convergence."""
-    views, y = corrupted(run, n_views, 2)
+    views, y = make_corrupted(run, n_views, 2)
     for column, max_iter in [*((str(n_rounds), n_rounds) for n_rounds in rounds), (END, 1000)]:
-        clustering = convex(views, 3, max_iter=max_iter)
+        clustering = fit_convex(views, 3, max_iter=max_iter)
         yield Score("View 1", column, clustering.weights["view0"])
         yield Score("Noisy view 1", column, clustering.weights["noisy0"])
         yield Score("average entropy", column, clustering.entropies(y, math.e)[0])
@@ -406,7 +415,7 @@ def stopping(run: int, n_views: int, rounds: tuple[int, ...]) -> Iterator[Score]
 AS_PRINTED, AS_IT_SHOULD = "as printed, (β/2π)^(d/2)", "as it should be, (β/π)^(d/2)"
 
 
-def normaliser(run: int) -> Iterator[Score]:  # noqa: ARG001
+def score_normalizer(run: int) -> Iterator[Score]:  # noqa: ARG001
     """Score the integral of a component with the printed constant (Section V-A) and with ours."""
     for d in (1, 2):
         far = 8 / np.sqrt(BETA)
@@ -420,7 +429,7 @@ def normaliser(run: int) -> Iterator[Score]:  # noqa: ARG001
 # Checks of the claims
 
 
-def below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Evidence:
+def check_below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Evidence:
     """Check that the first number of each pair is below the second, with up to `allowed` exceptions."""
     compared = sorted(pairs, key=lambda pair: pair[2] - pair[1])
     if not compared:
@@ -432,20 +441,20 @@ def below(pairs: Iterable[tuple[str, float, float]], allowed: int = 0) -> Eviden
     return Evidence(len(wrong) <= allowed, words)
 
 
-def cases(panel: Panel) -> Iterator[tuple[str, Callable[[str], float]]]:
+def iterate_cases(panel: Panel) -> Iterator[tuple[str, Callable[[str], float]]]:
     """Yield each column without and with kernel k-means: its name, and a function from rows to means."""
     for column in panel.columns:
         if column.startswith("α*"):
             continue
         for ending in ("", REFINED):
-            yield column + ending, partial(_mean, panel, column, ending)
+            yield column + ending, partial(_case_mean, panel, column, ending)
 
 
-def _mean(panel: Panel, column: str, ending: str, row: str) -> float:
+def _case_mean(panel: Panel, column: str, ending: str, row: str) -> float:
     return panel.mean(row + ending, column)
 
 
-def agrees(study: str, within: float, panel: Panel) -> Evidence:
+def check_agrees(study: str, within: float, panel: Panel) -> Evidence:
     """Check that all printed numbers lie within a distance of ours, or two standard deviations of our draws."""
     cells = [
         (f"{row} ({column})", panel.mean(row, column), value, panel.spread(row, column, deviations=True))
@@ -460,34 +469,36 @@ def agrees(study: str, within: float, panel: Panel) -> Evidence:
     return Evidence(good == len(cells), f"{good} of {len(cells)}; farthest {what}: {ours:.3f}, printed {value:.3f}")
 
 
-def printed_numbers(study: str, within: float) -> Claim:
+def claim_printed_numbers(study: str, within: float) -> Claim:
     """Make the claim that our numbers agree with the printed ones."""
     text = f"the printed numbers come out, within {within:g} or two standard deviations of the draws"
-    return Claim(text, partial(agrees, study, within), ours=True)
+    return Claim(text, partial(check_agrees, study, within), ours=True)
 
 
-def beats_single(panel: Panel) -> Evidence:
+def check_beats_single(panel: Panel) -> Evidence:
     """Compare the worse of both multi-view methods with the best single view."""
-    return below(((name, max(map(mean, TOGETHER)), mean(BEST)) for name, mean in cases(panel)), allowed=1)
+    return check_below(((name, max(map(mean, TOGETHER)), mean(BEST)) for name, mean in iterate_cases(panel)), allowed=1)
 
 
-def concatenation_is_behind(panel: Panel) -> Evidence:
+def check_concatenation_behind(panel: Panel) -> Evidence:
     """Compare the better of both multi-view methods with the concatenation; a tie counts as better."""
-    return below((name, min(map(mean, TOGETHER)), np.nextafter(mean(CONCATENATED), 9)) for name, mean in cases(panel))
+    return check_below(
+        (name, min(map(mean, TOGETHER)), np.nextafter(mean(CONCATENATED), 9)) for name, mean in iterate_cases(panel)
+    )
 
 
-def both_are_ahead(panel: Panel) -> Evidence:
+def check_both_ahead(panel: Panel) -> Evidence:
     """Compare the worse of both multi-view methods with the concatenation, without kernel k-means."""
-    return below(
+    return check_below(
         (name, max(map(mean, TOGETHER)), mean(CONCATENATED))
-        for name, mean in cases(panel)
+        for name, mean in iterate_cases(panel)
         if not name.endswith(REFINED)
     )
 
 
-def drops_with_views(panel: Panel) -> Evidence:
+def check_drops_with_views(panel: Panel) -> Evidence:
     """Compare each number of views with the next smaller one."""
-    return below(
+    return check_below(
         (f"{row}{ending}, {more} views", panel.mean(row + ending, more), panel.mean(row + ending, fewer))
         for row in TOGETHER
         for ending in ("", REFINED)
@@ -495,18 +506,18 @@ def drops_with_views(panel: Panel) -> Evidence:
     )
 
 
-def refinement_degrades(panel: Panel) -> Evidence:
+def check_refinement_degrades(panel: Panel) -> Evidence:
     """Compare the multi-view methods without and with kernel k-means."""
-    return below(
+    return check_below(
         (f"{row} ({column})", panel.mean(row, column), panel.mean(row + REFINED, column))
         for row in TOGETHER
         for column in panel.columns
     )
 
 
-def refinement_helps(panel: Panel) -> Evidence:
+def check_refinement_helps(panel: Panel) -> Evidence:
     """Compare every method with and without kernel k-means."""
-    return below(
+    return check_below(
         (f"{row} ({column})", panel.mean(row + REFINED, column), panel.mean(row, column))
         for column in panel.columns
         if not column.startswith("α*")
@@ -515,86 +526,94 @@ def refinement_helps(panel: Panel) -> Evidence:
     )
 
 
-def cca_is_far_behind(rows: Sequence[str], margin: float, panel: Panel) -> Evidence:
+def check_cca_far_behind(rows: Sequence[str], margin: float, panel: Panel) -> Evidence:
     """Compare the worst of these methods, without kernel k-means, with the best view of kernel CCA."""
-    return below(
+    return check_below(
         (column, max(panel.mean(row, column) for row in rows) + margin, panel.mean(CCA_BEST, column))
         for column in panel.columns
     )
 
 
-def weighted_is_least(panel: Panel) -> Evidence:
+def check_weighted_least(panel: Panel) -> Evidence:
     """Compare the weighted model with the best other method in each case."""
-    return below(
+    return check_below(
         (name, mean(WEIGHTED), min([*(mean(row) for row in CMMS if row != WEIGHTED), panel.mean(CCA_BEST, name[0])]))
-        for name, mean in cases(panel)
+        for name, mean in iterate_cases(panel)
     )
 
 
-def noise_hurts_equal_weights(panel: Panel) -> Evidence:
+def check_noise_hurts(panel: Panel) -> Evidence:
     """Compare the best single view, which has no noise, with equal weights."""
-    return below((name, mean(BEST), mean(MULTIVIEW)) for name, mean in cases(panel))
+    return check_below((name, mean(BEST), mean(MULTIVIEW)) for name, mean in iterate_cases(panel))
 
 
-def as_without_noise(panel: Panel) -> Evidence:
+def check_robust_to_noise(panel: Panel) -> Evidence:
     """Check that noisy views change the weighted model little; the paper's tables differ by at most .056."""
-    return below(
+    return check_below(
         (f"{column} views", abs(panel.mean(WEIGHTED, column) - panel.mean(NOISELESS, column)), 0.06)
         for column in panel.columns
     )
 
 
-def shares(panel: Panel, column: str, kind: str) -> np.ndarray:
+def get_weights(panel: Panel, column: str, kind: str) -> np.ndarray:
     """Return the weights of the views of one kind, (views, runs)."""
     rows = [row for row in panel.rows if row.startswith(kind) and (row, column) in panel]
     return np.array([panel[row, column] for row in rows or [kind]])
 
 
-def clean_are_equal(panel: Panel) -> Evidence:
+def check_clean_equal(panel: Panel) -> Evidence:
     """Check that clean views have weights within a quarter of their mean in every draw, not only on average."""
-    off = {column: shares(panel, column, "View") for column in panel.columns}
+    off = {column: get_weights(panel, column, "View") for column in panel.columns}
     worst = {column: float(np.abs(weights / weights.mean(axis=0) - 1).max()) for column, weights in off.items()}
     words = ", ".join(f"{column} views {share:.0%}" for column, share in worst.items())
     return Evidence(max(worst.values()) <= 0.25, f"farthest from their mean in any draw: {words}")
 
 
-def noisy_are_small(panel: Panel) -> Evidence:
+def check_noisy_small(panel: Panel) -> Evidence:
     """Check that every noisy view has less than half the weight of every clean view, in every draw."""
-    return below(
+    return check_below(
         (f"{column} views, run {run}", 2 * noisy, clean)
         for column in panel.columns
         for run, (noisy, clean) in enumerate(
-            zip(shares(panel, column, "Noisy").max(axis=0), shares(panel, column, "View").min(axis=0), strict=True)
+            zip(
+                get_weights(panel, column, "Noisy").max(axis=0),
+                get_weights(panel, column, "View").min(axis=0),
+                strict=True,
+            )
         )
     )
 
 
-def gap_at(panel: Panel, column: str) -> float:
+def compute_gap(panel: Panel, column: str) -> float:
     """Return the mean weight of clean views minus that of noisy views."""
-    return float(shares(panel, column, "View").mean() - shares(panel, column, "Noisy").mean())
+    return float(get_weights(panel, column, "View").mean() - get_weights(panel, column, "Noisy").mean())
 
 
-def gap_grows(panel: Panel) -> Evidence:
+def check_gap_grows(panel: Panel) -> Evidence:
     """Check that the difference of the weights grows with the noise level."""
-    return below((f"{more}", gap_at(panel, less), gap_at(panel, more)) for less, more in pairwise(panel.columns))
+    return check_below(
+        (f"{more}", compute_gap(panel, less), compute_gap(panel, more)) for less, more in pairwise(panel.columns)
+    )
 
 
-def little_noise_counts(panel: Panel) -> Evidence:
+def check_little_noise(panel: Panel) -> Evidence:
     """Check that noisy views have nearly the weight of the others at the lowest level."""
-    noisy, clean = (float(shares(panel, "0.3", kind).mean()) for kind in ("Noisy", "View"))
+    noisy, clean = (float(get_weights(panel, "0.3", kind).mean()) for kind in ("Noisy", "View"))
     return Evidence(noisy > 0.8 * clean, f"noisy {noisy:.3f}, noise-free {clean:.3f}")
 
 
-def falls_with_noise(panel: Panel) -> Evidence:
+def check_falls_with_noise(panel: Panel) -> Evidence:
     """Compare the weights of each noise level with those of the next."""
     means = {column: [panel.mean(row, column) for row in panel.rows] for column in panel.columns}
-    return below((f"{more} against {less}", max(means[more]), min(means[less])) for less, more in pairwise(means))
+    return check_below((f"{more} against {less}", max(means[more]), min(means[less])) for less, more in pairwise(means))
 
 
-def same_noise_same_weight(panel: Panel) -> Evidence:
+def check_same_weight(panel: Panel) -> Evidence:
     """Compare the two views of each noise level."""
     distances = [abs(panel.mean("first view", c) - panel.mean("second view", c)) for c in panel.columns]
-    return below((f"noise {column}", distance, 0.03) for column, distance in zip(panel.columns, distances, strict=True))
+    return check_below(
+        (f"noise {column}", distance, 0.03) for column, distance in zip(panel.columns, distances, strict=True)
+    )
 
 
 class Tuned(NamedTuple):
@@ -604,137 +623,139 @@ class Tuned(NamedTuple):
     fine: float
 
 
-def at_best(panel: Panel, row: str) -> Tuned:
+def tune_by_classes(panel: Panel, row: str) -> Tuned:
     """Return the entropies at the factor that is best by the true classes, as in the paper."""
     columns = [column for column in panel.columns if (row, column) in panel]
     column = min(columns or ["1"], key=partial(panel.mean, row))
     return Tuned(panel.mean(row, column), panel.mean(row + REFINED, column))
 
 
-def at_unit(panel: Panel, row: str) -> Tuned:
+def read_at_unit(panel: Panel, row: str) -> Tuned:
     """Return the entropies at beta_0."""
     return Tuned(panel.mean(row, "1"), panel.mean(row + REFINED, "1"))
 
 
-BOTH_BETAS = {"beta_0": at_unit, "best beta": at_best}
+BOTH_BETAS = {"beta_0": read_at_unit, "best beta": tune_by_classes}
 
 
-def alone_in(panel: Panel) -> list[str]:
+def list_single_rows(panel: Panel) -> list[str]:
     """Return the rows of single views."""
     return [row for row in panel.rows if row.startswith(SINGLE) and not row.endswith(REFINED)]
 
 
-def others_in(panel: Panel) -> list[str]:
+def list_other_rows(panel: Panel) -> list[str]:
     """Return the rows of the CMMs other than the weighted one."""
-    return [*alone_in(panel), CONCATENATED, MULTIVIEW]
+    return [*list_single_rows(panel), CONCATENATED, MULTIVIEW]
 
 
-def cca_in(panel: Panel) -> float:
+def find_best_cca(panel: Panel) -> float:
     """Return the entropy of kernel CCA by its best view."""
     rows = [row for row in panel.rows if row.startswith("Kernel CCA")]
     return min(panel.mean(row, "1") for row in rows or ["Kernel CCA"])
 
 
-def beaten_by_cca_alone(panel: Panel) -> Evidence:
+def check_beaten_by_cca_only(panel: Panel) -> Evidence:
     """Compare the weighted model with the other CMMs, and kernel CCA with it, at beta_0."""
-    weighted = at_unit(panel, WEIGHTED)
-    return below([
-        *((row, weighted.plain, at_unit(panel, row).plain) for row in others_in(panel)),
-        *((row + REFINED, weighted.fine, at_unit(panel, row).fine) for row in others_in(panel)),
-        ("kernel CCA", cca_in(panel), min(weighted)),
+    weighted = read_at_unit(panel, WEIGHTED)
+    return check_below([
+        *((row, weighted.plain, read_at_unit(panel, row).plain) for row in list_other_rows(panel)),
+        *((row + REFINED, weighted.fine, read_at_unit(panel, row).fine) for row in list_other_rows(panel)),
+        ("kernel CCA", find_best_cca(panel), min(weighted)),
     ])  # fmt: skip
 
 
-def best_when_tuned(panel: Panel) -> Evidence:
+def check_best_when_tuned(panel: Panel) -> Evidence:
     """Compare the weighted model with all others, each at its best factor."""
-    weighted = at_best(panel, WEIGHTED)
-    return below([
-        *((row, weighted.plain, at_best(panel, row).plain) for row in others_in(panel)),
-        *((row + REFINED, weighted.fine, at_best(panel, row).fine) for row in others_in(panel)),
-        ("kernel CCA", max(weighted), cca_in(panel)),
+    weighted = tune_by_classes(panel, WEIGHTED)
+    return check_below([
+        *((row, weighted.plain, tune_by_classes(panel, row).plain) for row in list_other_rows(panel)),
+        *((row + REFINED, weighted.fine, tune_by_classes(panel, row).fine) for row in list_other_rows(panel)),
+        ("kernel CCA", max(weighted), find_best_cca(panel)),
     ])  # fmt: skip
 
 
-def views_together_win(panel: Panel) -> Evidence:
+def check_views_together_win(panel: Panel) -> Evidence:
     """Compare both multi-view methods with single views and the concatenation in all four columns."""
-    return below(
+    return check_below(
         (f"{ours} and {row}, {beta}, {kind}", getattr(at(panel, ours), kind), getattr(at(panel, row), kind))
         for beta, at in BOTH_BETAS.items()
         for kind in Tuned._fields
         for ours in TOGETHER
-        for row in (*alone_in(panel), CONCATENATED)
+        for row in (*list_single_rows(panel), CONCATENATED)
     )
 
 
-def concatenation_is_worse_mostly(panel: Panel) -> Evidence:
+def check_concatenation_mostly_worse(panel: Panel) -> Evidence:
     """Check that single views beat the concatenation in more than half of the cases."""
     pairs = [
         (f"{row}, {beta}, {kind}", getattr(at(panel, row), kind), getattr(at(panel, CONCATENATED), kind))
         for beta, at in BOTH_BETAS.items()
         for kind in Tuned._fields
-        for row in alone_in(panel)
+        for row in list_single_rows(panel)
     ]
-    return below(pairs, allowed=(len(pairs) - 1) // 2)
+    return check_below(pairs, allowed=(len(pairs) - 1) // 2)
 
 
-def refinement_helps_at_unit(panel: Panel) -> Evidence:
+def check_refinement_helps_at_unit(panel: Panel) -> Evidence:
     """Compare all methods with and without kernel k-means at beta_0."""
-    tuned = {row: at_unit(panel, row) for row in (*others_in(panel), WEIGHTED)}
-    return below((row, entropies.fine, entropies.plain) for row, entropies in tuned.items())
+    tuned = {row: read_at_unit(panel, row) for row in (*list_other_rows(panel), WEIGHTED)}
+    return check_below((row, entropies.fine, entropies.plain) for row, entropies in tuned.items())
 
 
-def anchors_weigh_more(panel: Panel) -> Evidence:
+def check_anchors_weigh_more(panel: Panel) -> Evidence:
     """Compare the weight of the text with that of the anchor texts."""
-    return below([("text", panel.mean("Text view", "1"), panel.mean("Anchor text view", "1"))])
+    return check_below([("text", panel.mean("Text view", "1"), panel.mean("Anchor text view", "1"))])
 
 
-def together_least(least: int, panel: Panel) -> Evidence:
+def check_together_least(least: int, panel: Panel) -> Evidence:
     """Check that a multi-view method has the lowest entropy in enough cases."""
     pairs = [
         (
             name,
             min(map(mean, TOGETHER)),
-            min(*map(mean, (WORST, BEST, CONCATENATED)), panel.mean(CCA_BEST, plain(name))),
+            min(*map(mean, (WORST, BEST, CONCATENATED)), panel.mean(CCA_BEST, strip_refined(name))),
         )
-        for name, mean in cases(panel)
+        for name, mean in iterate_cases(panel)
     ]
-    return below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
+    return check_below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
 
 
-def plain(case: str) -> str:
+def strip_refined(case: str) -> str:
     """Return the column of a case."""
     return case.removesuffix(REFINED)
 
 
-def ahead_of_worst(panel: Panel) -> Evidence:
+def check_ahead_of_worst(panel: Panel) -> Evidence:
     """Compare the worse of both multi-view methods with the worst single view."""
-    return below((name, max(map(mean, TOGETHER)), mean(WORST)) for name, mean in cases(panel))
+    return check_below((name, max(map(mean, TOGETHER)), mean(WORST)) for name, mean in iterate_cases(panel))
 
 
-def concatenation_is_inferior(panel: Panel) -> Evidence:
+def check_concatenation_inferior(panel: Panel) -> Evidence:
     """Compare both multi-view methods and the best single view with the concatenation."""
-    return below(
-        (f"{row} ({name})", mean(row), mean(CONCATENATED)) for name, mean in cases(panel) for row in (*TOGETHER, BEST)
+    return check_below(
+        (f"{row} ({name})", mean(row), mean(CONCATENATED))
+        for name, mean in iterate_cases(panel)
+        for row in (*TOGETHER, BEST)
     )
 
 
-def cca_is_inferior(only_refined: bool, panel: Panel) -> Evidence:
+def check_cca_inferior(only_refined: bool, panel: Panel) -> Evidence:
     """Compare both multi-view methods with the best view of kernel CCA."""
-    return below(
-        (f"{row} ({name})", mean(row), panel.mean(CCA_BEST, plain(name)))
-        for name, mean in cases(panel)
+    return check_below(
+        (f"{row} ({name})", mean(row), panel.mean(CCA_BEST, strip_refined(name)))
+        for name, mean in iterate_cases(panel)
         if name.endswith(REFINED) or not only_refined
         for row in TOGETHER
     )
 
 
-def weighting_pays(least: int, panel: Panel) -> Evidence:
+def check_weighting_pays(least: int, panel: Panel) -> Evidence:
     """Check that learned weights beat equal weights in enough cases."""
-    pairs = [(name, mean(WEIGHTED), mean(MULTIVIEW)) for name, mean in cases(panel)]
-    return below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
+    pairs = [(name, mean(WEIGHTED), mean(MULTIVIEW)) for name, mean in iterate_cases(panel)]
+    return check_below(pairs, allowed=round(len(pairs) * (1 - least / 6)))
 
 
-def heaviest_is_best(panel: Panel) -> Evidence:
+def check_heaviest_is_best(panel: Panel) -> Evidence:
     """Check that the view with the largest weight has the lowest entropy alone."""
     heaviest = max(panel.rows, key=lambda row: panel.mean(row, "2 clusters"))
     best = min(panel.rows, key=lambda row: panel.mean(row, "entropy alone"))
@@ -746,7 +767,7 @@ def heaviest_is_best(panel: Panel) -> Evidence:
     return Evidence(heaviest == best, words)
 
 
-def is_in_nats(panel: Panel) -> Evidence:
+def check_in_nats(panel: Panel) -> Evidence:
     """Check that the printed number is possible in nats and closer to the known entropy in nats than in bits."""
     row = panel.rows[0]
     nats, bits, printed = (panel.mean(row, column) for column in ("nats", "bits", "printed"))
@@ -754,36 +775,36 @@ def is_in_nats(panel: Panel) -> Evidence:
     return Evidence(possible, f"{row}: {nats:.3f} nats, {bits:.3f} bits; printed {printed:.3f}")
 
 
-def printed_weights(panel: Panel) -> dict[str, float]:
+def read_printed_weights(panel: Panel) -> dict[str, float]:
     """Return the printed weights of Table IV and the entropy of Table III for the number of views of a panel."""
     number = panel.name[0]
     weights = {row: PRINTED["table-4", "", row, number] for row in ("View 1", "Noisy view 1")}
     return weights | {"average entropy": PRINTED["table-3", TRIANGLE, WEIGHTED, number]}
 
 
-def keeps_noisy_views(panel: Panel) -> Evidence:
+def check_keeps_noisy_views(panel: Panel) -> Evidence:
     """Compare the weight of the noisy view at convergence with the printed one."""
-    ours, printed = panel.mean("Noisy view 1", END), printed_weights(panel)["Noisy view 1"]
+    ours, printed = panel.mean("Noisy view 1", END), read_printed_weights(panel)["Noisy view 1"]
     return Evidence(abs(ours - printed) <= 0.02, f"{ours:.4f}, printed {printed:.3f}")
 
 
-def stopped_alike(rows: Sequence[str], within: float, panels: Sequence[Panel]) -> Evidence:
+def check_stopped_alike(rows: Sequence[str], within: float, panels: Sequence[Panel]) -> Evidence:
     """Check that a single number of rounds gives the printed numbers of all tables."""
     columns = [column for column in panels[0].columns if column != END]
     off = {
-        column: max(abs(panel.mean(row, column) - printed_weights(panel)[row]) for panel in panels for row in rows)
+        column: max(abs(panel.mean(row, column) - read_printed_weights(panel)[row]) for panel in panels for row in rows)
         for column in columns
     }
     best = min(off, key=lambda column: off[column])
     figures = "; ".join(
         f"{panel.name}: "
-        + ", ".join(f"{panel.mean(row, best):.3f} ({printed_weights(panel)[row]:.3f})" for row in rows)
+        + ", ".join(f"{panel.mean(row, best):.3f} ({read_printed_weights(panel)[row]:.3f})" for row in rows)
         for panel in panels
     )
     return Evidence(off[best] <= within, f"nearest after {best} rounds, printed in brackets: {figures}")
 
 
-def integrates_to_one(row: str, panel: Panel) -> Evidence:
+def check_integral(row: str, panel: Panel) -> Evidence:
     """Check that components integrate to one in one and two dimensions."""
     integrals = {column: panel.mean(row, column) for column in panel.columns}
     words = ", ".join(f"{value:.3f} in {d} dimension{'s' if d != '1' else ''}" for d, value in integrals.items())
@@ -823,24 +844,26 @@ OTHER_IMAGES = Claim(
 )
 
 
-def counted(n_noisy: int) -> tuple[dict[str, Any], ...]:
+def make_count_settings(n_noisy: int) -> tuple[dict[str, Any], ...]:
     """Make settings for each number of views, with the clusters in a triangle and in a line."""
     panels: tuple[dict[str, Any], ...] = ({"panel": TRIANGLE}, {"panel": LINE, "in_line": True})
     return tuple(panel | {"n_views": n_views, "n_noisy": n_noisy} for panel in panels for n_views in NUMBERS)
 
 
-def graded(base: dict[str, Any], factors: Sequence[float]) -> tuple[dict[str, Any], ...]:
+def make_factor_settings(base: dict[str, Any], factors: Sequence[float]) -> tuple[dict[str, Any], ...]:
     """Make settings for each method and factor of Table V."""
     settings = [base | {"method": method, "factor": factor} for method in METHODS for factor in factors]
     return (*settings, base | {"method": "cca"})
 
 
-def sized(bases: Iterable[dict[str, Any]], sizes: Iterable[int] = SIZES, **more: Any) -> tuple[dict[str, Any], ...]:
+def make_size_settings(
+    bases: Iterable[dict[str, Any]], sizes: Iterable[int] = SIZES, **more: Any
+) -> tuple[dict[str, Any], ...]:
     """Make settings for each number of clusters."""
     return tuple(base | {"n_clusters": size} | more for base in bases for size in sizes)
 
 
-def leveled() -> tuple[dict[str, Any], ...]:
+def make_noise_settings() -> tuple[dict[str, Any], ...]:
     """Make settings for each noise level, with EM until convergence and stopped early."""
     panels: tuple[dict[str, Any], ...] = (
         {"panel": "two views of each kind"},
@@ -849,7 +872,7 @@ def leveled() -> tuple[dict[str, Any], ...]:
     return tuple(panel | {"noise": noise} for panel in panels for noise in NOISES)
 
 
-def stopped(numbers: Iterable[int], rounds: tuple[int, ...]) -> tuple[dict[str, Any], ...]:
+def make_stopping_settings(numbers: Iterable[int], rounds: tuple[int, ...]) -> tuple[dict[str, Any], ...]:
     """Make settings for each noisy data set."""
     return tuple({"panel": f"{n} views + noisy views", "n_views": n, "rounds": rounds} for n in numbers)
 
@@ -858,22 +881,22 @@ TABLE_1 = Study(
     name="table-1",
     title="Corrupted views without noise",
     measure=NATS,
-    work=synthetic,
-    settings=counted(0),
+    work=score_synthetic,
+    settings=make_count_settings(0),
     runs=10,
-    quick=counted(0),
+    quick=make_count_settings(0),
     quick_runs=2,
     claims=(
-        Claim("both multi-view methods outperform the best single view, apart from one case", beats_single),
-        Claim("the concatenated view is inferior or equal to at least one of them, always", concatenation_is_behind),
-        Claim("without kernel k-means both are ahead of it", both_are_ahead),
-        Claim("the entropy constantly drops with the number of views", drops_with_views),
-        Claim("kernel k-means always degrades the multi-view methods", refinement_degrades),
+        Claim("both multi-view methods outperform the best single view, apart from one case", check_beats_single),
+        Claim("the concatenated view is inferior or equal to at least one of them, always", check_concatenation_behind),
+        Claim("without kernel k-means both are ahead of it", check_both_ahead),
+        Claim("the entropy constantly drops with the number of views", check_drops_with_views),
+        Claim("kernel k-means always degrades the multi-view methods", check_refinement_degrades),
         Claim(
             "kernel CCA is beaten by all CMMs by a large margin (.1 at least)",
-            partial(cca_is_far_behind, CMMS, 0.1),
+            partial(check_cca_far_behind, CMMS, 0.1),
         ),
-        printed_numbers("table-1", 0.05),
+        claim_printed_numbers("table-1", 0.05),
     ),
     figure=Figure("views", "average entropy (nats)"),
     deviations=True,
@@ -888,14 +911,16 @@ TABLE_2 = Study(
     name="table-2",
     title="Weights of the views without noise",
     measure=WEIGHT,
-    work=synthetic_weights,
+    work=score_synthetic_weights,
     settings=({"n_noisy": 0},),
     runs=10,
     quick=({"n_noisy": 0},),
     quick_runs=2,
     claims=(
-        Claim("all views get roughly the same weight (within a quarter of their mean, in every draw)", clean_are_equal),
-        printed_numbers("table-2", 0.02),
+        Claim(
+            "all views get roughly the same weight (within a quarter of their mean, in every draw)", check_clean_equal
+        ),
+        claim_printed_numbers("table-2", 0.02),
     ),
     deviations=True,
     note=DRAWS,
@@ -905,20 +930,20 @@ TABLE_3 = Study(
     name="table-3",
     title="Corrupted views and two noisy ones",
     measure=NATS,
-    work=synthetic,
-    settings=counted(2),
+    work=score_synthetic,
+    settings=make_count_settings(2),
     runs=10,
-    quick=counted(2),
+    quick=make_count_settings(2),
     quick_runs=2,
     claims=(
-        Claim("the weighted model has the least entropy of all methods in all cases", weighted_is_least),
-        Claim("it is close to what it is without the noisy views (within .06, as in the paper)", as_without_noise),
-        Claim("equal weights are inferior even to the best single view", noise_hurts_equal_weights),
+        Claim("the weighted model has the least entropy of all methods in all cases", check_weighted_least),
+        Claim("it is close to what it is without the noisy views (within .06, as in the paper)", check_robust_to_noise),
+        Claim("equal weights are inferior even to the best single view", check_noise_hurts),
         Claim(
             "kernel CCA is beaten by both multi-view methods and the best single view",
-            partial(cca_is_far_behind, (BEST, MULTIVIEW, WEIGHTED), 0.0),
+            partial(check_cca_far_behind, (BEST, MULTIVIEW, WEIGHTED), 0.0),
         ),
-        printed_numbers("table-3", 0.05),
+        claim_printed_numbers("table-3", 0.05),
     ),
     figure=Figure("views beside the noisy ones", "average entropy (nats)"),
     deviations=True,
@@ -933,15 +958,15 @@ TABLE_4 = Study(
     name="table-4",
     title="Weights of the views with two noisy ones",
     measure=WEIGHT,
-    work=synthetic_weights,
+    work=score_synthetic_weights,
     settings=({"n_noisy": 2},),
     runs=10,
     quick=({"n_noisy": 2},),
     quick_runs=2,
     claims=(
-        Claim("noisy views get very small weights (under half of any other, in every draw)", noisy_are_small),
-        Claim("the others are equally treated (within a quarter of their mean, in every draw)", clean_are_equal),
-        printed_numbers("table-4", 0.02),
+        Claim("noisy views get very small weights (under half of any other, in every draw)", check_noisy_small),
+        Claim("the others are equally treated (within a quarter of their mean, in every draw)", check_clean_equal),
+        claim_printed_numbers("table-4", 0.02),
     ),
     deviations=True,
     note=DRAWS + "EM is run to its end: see the study stopping.",
@@ -951,15 +976,15 @@ FIGURE_2 = Study(
     name="figure-2",
     title="Weights of noisy views by the level of the noise",
     measure=WEIGHT,
-    work=noise_level,
-    settings=leveled(),
+    work=score_noise_level,
+    settings=make_noise_settings(),
     runs=10,
-    quick=leveled(),
+    quick=make_noise_settings(),
     quick_runs=2,
     claims=(
-        Claim("as the noise increases, weights of noise-free and noisy views differ more", gap_grows),
-        Claim("with noise of .3 weights of noisy views approach the others (.8 of them)", little_noise_counts),
-        printed_numbers("figure-2", 0.02),
+        Claim("as the noise increases, weights of noise-free and noisy views differ more", check_gap_grows),
+        Claim("with noise of .3 weights of noisy views approach the others (.8 of them)", check_little_noise),
+        claim_printed_numbers("figure-2", 0.02),
     ),
     figure=Figure("standard deviation of the noise", WEIGHT),
     deviations=True,
@@ -971,14 +996,14 @@ FIGURE_2_MIXED = Study(
     name="figure-2-mixed",
     title="Weights where two levels of noise come together",
     measure=WEIGHT,
-    work=mixed_noise,
+    work=score_mixed_noise,
     settings=({},),
     runs=10,
     quick=({},),
     quick_runs=2,
     claims=(
-        Claim("the less informative a view is, the smaller its weight", falls_with_noise),
-        Claim("views with the same noise get very similar weights (within .03)", same_noise_same_weight),
+        Claim("the less informative a view is, the smaller its weight", check_falls_with_noise),
+        Claim("views with the same noise get very similar weights (within .03)", check_same_weight),
     ),
     figure=Figure("standard deviation of the noise", WEIGHT),
     deviations=True,
@@ -989,18 +1014,18 @@ TABLE_5 = Study(
     name="table-5",
     title="WebKB by the factor on beta_0",
     measure=NATS,
-    work=webkb,
-    settings=graded(WEBKB, FACTORS),
+    work=score_webkb,
+    settings=make_factor_settings(WEBKB, FACTORS),
     runs=1,
-    quick=graded(SENSES, (1.0, 2.0)),
+    quick=make_factor_settings(SENSES, (1.0, 2.0)),
     quick_runs=1,
     claims=(
-        Claim("at beta_0 the weighted model is beaten by kernel CCA alone", beaten_by_cca_alone),
-        Claim("at the best beta it is superior to all, kernel CCA too", best_when_tuned),
-        Claim("the multi-view CMMs are always ahead of single views and their concatenation", views_together_win),
-        Claim("the concatenated view is in most cases even worse than single views", concatenation_is_worse_mostly),
-        Claim("at beta_0 kernel k-means improves the results", refinement_helps_at_unit),
-        printed_numbers("table-5", 0.05),
+        Claim("at beta_0 the weighted model is beaten by kernel CCA alone", check_beaten_by_cca_only),
+        Claim("at the best beta it is superior to all, kernel CCA too", check_best_when_tuned),
+        Claim("the multi-view CMMs are always ahead of single views and their concatenation", check_views_together_win),
+        Claim("the concatenated view is in most cases even worse than single views", check_concatenation_mostly_worse),
+        Claim("at beta_0 kernel k-means improves the results", check_refinement_helps_at_unit),
+        claim_printed_numbers("table-5", 0.05),
     ),
     figure=Figure("factor on beta_0", "average entropy (nats)"),
     note=LEAK + "Printed numbers stand at beta_0 and at the α* that the paper found. The pages are the 2,413 of the "
@@ -1011,14 +1036,14 @@ TABLE_6 = Study(
     name="table-6",
     title="Weights of the views of WebKB",
     measure=WEIGHT,
-    work=webkb_weights,
+    work=score_webkb_weights,
     settings=(WEBKB,),
     runs=1,
     quick=(SENSES,),
     quick_runs=1,
     claims=(
-        Claim("the anchor texts get a higher weight than the text", anchors_weigh_more),
-        printed_numbers("table-6", 0.05),
+        Claim("the anchor texts get a higher weight than the text", check_anchors_weigh_more),
+        claim_printed_numbers("table-6", 0.05),
     ),
 )
 
@@ -1026,17 +1051,19 @@ TABLE_7 = Study(
     name="table-7",
     title="Advertisements at beta_0",
     measure=BITS,
-    work=advertisements,
-    settings=sized([*ADS, ALL_ADS]),
+    work=score_advertisements,
+    settings=make_size_settings([*ADS, ALL_ADS]),
     runs=1,
-    quick=sized([NO_ADS]),
+    quick=make_size_settings([NO_ADS]),
     quick_runs=1,
     claims=(
-        Claim("one of both multi-view CMMs has the least entropy in half of the cases", partial(together_least, 3)),
-        Claim("both are always ahead of the worst single view", ahead_of_worst),
-        Claim("the concatenated view is inferior to both and to the best single view", concatenation_is_inferior),
-        Claim("kernel CCA is inferior to both where kernel k-means is applied", partial(cca_is_inferior, True)),
-        Claim("kernel k-means is beneficial in all cases", refinement_helps),
+        Claim(
+            "one of both multi-view CMMs has the least entropy in half of the cases", partial(check_together_least, 3)
+        ),
+        Claim("both are always ahead of the worst single view", check_ahead_of_worst),
+        Claim("the concatenated view is inferior to both and to the best single view", check_concatenation_inferior),
+        Claim("kernel CCA is inferior to both where kernel k-means is applied", partial(check_cca_inferior, True)),
+        Claim("kernel k-means is beneficial in all cases", check_refinement_helps),
         OTHER_IMAGES,
     ),
     note=ADS_NOTE
@@ -1051,18 +1078,20 @@ TABLE_8 = Study(
     name="table-8",
     title="Advertisements at the best beta",
     measure=BITS,
-    work=tuned,
-    settings=sized(ADS, factors=FACTORS),
+    work=score_tuned,
+    settings=make_size_settings(ADS, factors=FACTORS),
     runs=1,
-    quick=sized([NO_ADS], (2,), factors=(1.0, 2.0)),
+    quick=make_size_settings([NO_ADS], (2,), factors=(1.0, 2.0)),
     quick_runs=1,
     claims=(
-        Claim("one of both multi-view CMMs has the least entropy in all cases but one", partial(together_least, 5)),
-        Claim("both are always ahead of the worst single view", ahead_of_worst),
-        Claim("the weighted model is ahead of equal weights in all cases but one", partial(weighting_pays, 5)),
-        Claim("the concatenated view is inferior to both and to the best single view", concatenation_is_inferior),
-        Claim("kernel CCA is inferior to both", partial(cca_is_inferior, False)),
-        Claim("kernel k-means is beneficial in all cases", refinement_helps),
+        Claim(
+            "one of both multi-view CMMs has the least entropy in all cases but one", partial(check_together_least, 5)
+        ),
+        Claim("both are always ahead of the worst single view", check_ahead_of_worst),
+        Claim("the weighted model is ahead of equal weights in all cases but one", partial(check_weighting_pays, 5)),
+        Claim("the concatenated view is inferior to both and to the best single view", check_concatenation_inferior),
+        Claim("kernel CCA is inferior to both", partial(check_cca_inferior, False)),
+        Claim("kernel k-means is beneficial in all cases", check_refinement_helps),
         OTHER_IMAGES,
     ),
     note=LEAK + ADS_NOTE + WORST_NOTE + CCA_NOTE + NOT_IN_ALL_CASES,
@@ -1072,13 +1101,16 @@ TABLE_9 = Study(
     name="table-9",
     title="Weights of the views of the advertisements",
     measure=WEIGHT,
-    work=advertisement_weights,
+    work=score_advertisement_weights,
     settings=(*ADS, ALL_ADS),
     runs=1,
     quick=(NO_ADS,),
     quick_runs=1,
     claims=(
-        Claim("a low weight means a view that says little (Section IV-A): the heaviest view is best", heaviest_is_best),
+        Claim(
+            "a low weight means a view that says little (Section IV-A): the heaviest view is best",
+            check_heaviest_is_best,
+        ),
         OTHER_IMAGES,
     ),
     note=ADS_NOTE + "Added are the mean entropy (bits) of each view alone, and the share of its rows without terms. "
@@ -1089,7 +1121,7 @@ LOG_BASES = Study(
     name="log-bases",
     title="In which base the printed entropies are",
     measure="average entropy",
-    work=bases,
+    work=score_log_bases,
     settings=(
         {"panel": "Tables I to IV", "case": "points"},
         {"panel": "Table V", "case": "webkb", "data": "webkb"},
@@ -1101,7 +1133,7 @@ LOG_BASES = Study(
         {"panel": "Tables VII and VIII", "case": "images"},
     ),
     quick_runs=1,
-    claims=(Claim("the entropies (Eq 16, which gives no base) are in nats", is_in_nats, ours=True),),
+    claims=(Claim("the entropies (Eq 16, which gives no base) are in nats", check_in_nats, ours=True),),
     note="A view that is right but for the 50 of 700 points that were replaced has a known entropy. At most 459 of "
     "the 2,369 images can be advertisements, so that no clustering of them has a larger entropy than one cluster of "
     "all. Tables I to V are read as nats here, VII and VIII as bits.",
@@ -1111,26 +1143,26 @@ STOPPING = Study(
     name="stopping",
     title="Weights by the round in which EM is stopped",
     measure="weight of the view; average entropy in nats",
-    work=stopping,
-    settings=stopped(NUMBERS, ROUNDS),
+    work=score_stopping,
+    settings=make_stopping_settings(NUMBERS, ROUNDS),
     runs=10,
-    quick=stopped((2, 5), (3, 5, 6, 8)),
+    quick=make_stopping_settings((2, 5), (3, 5, 6, 8)),
     quick_runs=2,
     claims=(
         Claim(
             "the weights of noisy views in Table IV are those of EM that has ended (within .02)",
-            keeps_noisy_views,
+            check_keeps_noisy_views,
             ours=True,
         ),
         Claim(
             "stopped after one number of rounds, EM gives all the weights of Table IV (within .02)",
-            partial(stopped_alike, ("View 1", "Noisy view 1"), 0.02),
+            partial(check_stopped_alike, ("View 1", "Noisy view 1"), 0.02),
             across=True,
             ours=True,
         ),
         Claim(
             "stopped after one number of rounds, EM gives all the entropies of Table III (within .05)",
-            partial(stopped_alike, ("average entropy",), 0.05),
+            partial(check_stopped_alike, ("average entropy",), 0.05),
             across=True,
             ours=True,
         ),
@@ -1144,16 +1176,14 @@ NORMALISER = Study(
     name="normaliser",
     title="The integral of a Gaussian component",
     measure="integral over all x; 1 for a density",
-    work=normaliser,
+    work=score_normalizer,
     settings=({},),
     runs=1,
     quick=({},),
     quick_runs=1,
     claims=(
-        Claim(
-            "with the printed (β/2π)^(d/2) components are densities", partial(integrates_to_one, AS_PRINTED), ours=True
-        ),
-        Claim("with (β/π)^(d/2), which is used here, they are", partial(integrates_to_one, AS_IT_SHOULD), ours=True),
+        Claim("with the printed (β/2π)^(d/2) components are densities", partial(check_integral, AS_PRINTED), ours=True),
+        Claim("with (β/π)^(d/2), which is used here, they are", partial(check_integral, AS_IT_SHOULD), ours=True),
     ),
     note="The distance is squared, not halved as in a Gaussian's exponent. The tables leave the constant out.",
 )

@@ -1,6 +1,6 @@
 """Run studies: declare tables and claims, store finished cells, judge the claims."""
 
-from .outcome import Outcome, Panel, Verdict, judge
+from .outcome import Outcome, Panel, Verdict, judge_study
 from .study import CANNOT, FAILS, HOLDS, Claim, Evidence, Figure, Paper, Score, Study, Unit, Untestable
 
 __all__ = [
@@ -18,5 +18,5 @@ __all__ = [
     "Unit",
     "Untestable",
     "Verdict",
-    "judge",
+    "judge_study",
 ]

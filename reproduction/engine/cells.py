@@ -41,7 +41,7 @@ class Cells:
             lines = self._path(paper, study).read_bytes().split(b"\n")
         except FileNotFoundError:
             return {}
-        cells = (_parsed(line) for line in lines)
+        cells = (_parse_cell(line) for line in lines)
         return {cell["key"]: cell for cell in cells if cell and cell["version"] == __version__}
 
     def keep(self, unit: Unit, scores: list[Score], seconds: float) -> None:
@@ -61,7 +61,7 @@ class Cells:
         return self.folder / paper / f"{study}.jsonl"
 
 
-def _parsed(line: bytes) -> Cell | None:
+def _parse_cell(line: bytes) -> Cell | None:
     """Parse a cell; return None for an incomplete or invalid line."""
     try:
         cell = json.loads(line)

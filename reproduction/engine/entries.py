@@ -9,7 +9,7 @@ from math import isfinite
 from .outcome import Outcome, Panel
 
 CLOSE, NEAR, FAR = "≈", "~", "≠"
-APART = {  # meaning of the signs in a cell
+CLOSENESS = {  # meaning of the signs in a cell
     CLOSE: "within two spreads of the published number, or 2 % of it",
     NEAR: "within 10 % of it",
     FAR: "farther away",
@@ -42,7 +42,7 @@ class Entry:
         return NEAR if distance <= 0.1 * size else FAR
 
 
-def entry(outcome: Outcome, panel: Panel, row: str, column: str) -> Entry | None:
+def make_entry(outcome: Outcome, panel: Panel, row: str, column: str) -> Entry | None:
     """Return the cell of a row and column, or None if it is empty."""
     if (row, column) not in panel:
         return None
@@ -54,16 +54,16 @@ def entry(outcome: Outcome, panel: Panel, row: str, column: str) -> Entry | None
     )
 
 
-def entries(outcome: Outcome) -> Iterator[tuple[Panel, str, str, Entry]]:
+def iterate_entries(outcome: Outcome) -> Iterator[tuple[Panel, str, str, Entry]]:
     """Yield all cells of a study, row by row."""
     for panel in outcome.panels:
         for row in panel.rows:
             for column in panel.columns:
-                if (cell := entry(outcome, panel, row, column)) is not None:
+                if (cell := make_entry(outcome, panel, row, column)) is not None:
                     yield panel, row, column, cell
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number by its magnitude: ``.749``, ``1.872``, ``21.34``, ``123.4``, ``12,345``, ``2.0e−05``.
 
     Examples
@@ -71,25 +71,25 @@ def number(value: float) -> str:
     >>> [number(value) for value in (0.7491, -0.5, 0.99996, 21.3401, 12345.6, 0.00002, 0.0, float("nan"))]
     ['.749', '−.500', '1.000', '21.34', '12,346', '2.0e−05', '.000', '–']
     """
-    return _written(value, _places(value))
+    return _format_decimals(value, _count_decimals(value))
 
 
-def with_spread(entry: Entry) -> str:
+def format_with_spread(entry: Entry) -> str:
     """Format as ``.749 ± .030`` with equal numbers of decimals; omit the spread for a single run."""
-    shown, places = number(entry.ours), _places(entry.ours)
+    shown, places = format_number(entry.ours), _count_decimals(entry.ours)
     if not isfinite(entry.spread):
         return shown
-    return f"{shown} ± {_written(entry.spread, _places(entry.spread) if places is None else places)}"
+    return f"{shown} ± {_format_decimals(entry.spread, _count_decimals(entry.spread) if places is None else places)}"
 
 
-def spread_name(outcome: Outcome) -> str:
+def describe_spread(outcome: Outcome) -> str:
     """Describe what follows the ±; an empty string if every cell has a single run."""
-    if not any(isfinite(cell.spread) for *_, cell in entries(outcome)):
+    if not any(isfinite(cell.spread) for *_, cell in iterate_entries(outcome)):
         return ""
     return f"± one standard {'deviation' if outcome.study.deviations else 'error'}"
 
 
-def _places(value: float) -> int | None:
+def _count_decimals(value: float) -> int | None:
     """Return the number of decimals; None for numbers too small for three decimals."""
     size = abs(value)
     if 1e-12 < size < 5e-4:
@@ -97,7 +97,7 @@ def _places(value: float) -> int | None:
     return 3 if size < 10 else 2 if size < 100 else 1 if size < 1000 else 0
 
 
-def _written(value: float, places: int | None) -> str:
+def _format_decimals(value: float, places: int | None) -> str:
     if not isfinite(value):
         return "–" if value != value else "∞" if value > 0 else "−∞"
     text = (

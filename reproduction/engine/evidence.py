@@ -10,15 +10,15 @@ from scipy.stats import ttest_ind, ttest_rel
 from .outcome import Panel
 from .study import Untestable
 
-ENOUGH = 5  # least number of runs for a significance test
+MIN_RUNS = 5  # least number of runs for a significance test
 
 
-def p_value(first: np.ndarray, second: np.ndarray, paired: bool = False, greater: bool = False) -> float:
+def compute_p_value(first: np.ndarray, second: np.ndarray, paired: bool = False, greater: bool = False) -> float:
     """Return the p-value of equal means; with `greater`, of the alternative that the first mean is larger.
 
     Uses Welch's t-test for independent runs and the paired t-test for runs on the same draw.
     """
-    enough(first, second)
+    require_runs(first, second)
     if np.array_equal(first, second):
         return 1.0
     alternative = "greater" if greater else "two-sided"
@@ -27,13 +27,13 @@ def p_value(first: np.ndarray, second: np.ndarray, paired: bool = False, greater
     return float(ttest_ind(first, second, equal_var=False, alternative=alternative).pvalue)
 
 
-def enough(*values: np.ndarray) -> None:
+def require_runs(*values: np.ndarray) -> None:
     """Raise `Untestable` if there are too few runs for a significance test."""
-    if (n := min(map(len, values))) < ENOUGH:
-        raise Untestable(f"a significance test needs {ENOUGH} runs, there are {n}")
+    if (n := min(map(len, values))) < MIN_RUNS:
+        raise Untestable(f"a significance test needs {MIN_RUNS} runs, there are {n}")
 
 
-def all_there(panels: Sequence[Panel], wanted: Iterable[str]) -> None:
+def require_panels(panels: Sequence[Panel], wanted: Iterable[str]) -> None:
     """Raise `Untestable` unless all data sets that the claim is about were run."""
     names = {panel.name for panel in panels}
     if lacking := [name for name in wanted if name not in names]:

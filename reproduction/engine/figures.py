@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 from consilience.files import stage_file
 from consilience.plot import CurvesDisplay
 
-from .entries import entries
+from .entries import iterate_entries
 from .outcome import Outcome
 
 Numbers = dict[str, dict[str, dict[str, float]]]
 
 
-def draw(outcome: Outcome, folder: str | os.PathLike[str]) -> list[Path]:
+def draw_figure(outcome: Outcome, folder: str | os.PathLike[str]) -> list[Path]:
     """Write ``<study>.svg`` and ``<study>.png`` into a folder, and return the paths.
 
     Nothing is written for a study without a figure or numbers, nor without matplotlib
@@ -27,21 +27,21 @@ def draw(outcome: Outcome, folder: str | os.PathLike[str]) -> list[Path]:
         return []
     files = []
     with TemporaryDirectory() as temporary:
-        for image in display(outcome).save(Path(temporary) / outcome.study.name):
+        for image in make_display(outcome).save(Path(temporary) / outcome.study.name):
             files.append(Path(folder) / image.name)
             with stage_file(files[-1], overwrite=True) as path:
                 copyfile(image, path)
     return files
 
 
-def display(outcome: Outcome) -> CurvesDisplay:
+def make_display(outcome: Outcome) -> CurvesDisplay:
     """Return the Display of a study with a figure, before it is drawn."""
     figure = outcome.study.figure
     if figure is None:
         raise ValueError(f"{outcome.paper.name} {outcome.study.name} has no figure, only a table")
     runs: dict[str, dict[str, dict[str, list[float]]]] = {}
     published: Numbers = {}
-    for panel, row, column, cell in entries(outcome):
+    for panel, row, column, cell in iterate_entries(outcome):
         runs.setdefault(panel.name, {}).setdefault(row, {})[column] = panel[row, column].tolist()
         if cell.published is not None:
             published.setdefault(panel.name, {}).setdefault(row, {})[column] = cell.published

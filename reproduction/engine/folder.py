@@ -7,35 +7,35 @@ from pathlib import Path
 
 from consilience.files import stage_file
 
-from .figures import draw
+from .figures import draw_figure
 from .outcome import Outcome
-from .page import page
-from .tables import by_paper, csv_rows, paper_markdown
+from .page import render_page
+from .tables import group_by_paper, make_csv_rows, render_paper_markdown
 
 
-def write(outcomes: list[Outcome], folder: Path) -> None:
+def write_results(outcomes: list[Outcome], folder: Path) -> None:
     """Write ``index.html``, ``PAPER.md``, and ``PAPER/STUDY`` as CSV, SVG and PNG."""
     figures = {}
     for outcome in outcomes:
         paper_folder = folder / outcome.paper.name
         paper_folder.mkdir(parents=True, exist_ok=True)
-        _csv(outcome, paper_folder / f"{outcome.study.name}.csv")
-        for path in draw(outcome, paper_folder):
+        _write_csv(outcome, paper_folder / f"{outcome.study.name}.csv")
+        for path in draw_figure(outcome, paper_folder):
             if path.suffix == ".svg":
                 figures[outcome.paper.name, outcome.study.name] = path.read_text(encoding="utf-8")
-    for paper, paper_outcomes in by_paper(outcomes):
+    for paper, paper_outcomes in group_by_paper(outcomes):
         images = {study: f"{name}/{study}.svg" for name, study in figures if name == paper.name}
-        _text(paper_markdown(paper, paper_outcomes, images), folder / f"{paper.name}.md")
-    _text(page(outcomes, figures), folder / "index.html")
+        _write_text(render_paper_markdown(paper, paper_outcomes, images), folder / f"{paper.name}.md")
+    _write_text(render_page(outcomes, figures), folder / "index.html")
 
 
-def _text(text: str, path: Path) -> None:
+def _write_text(text: str, path: Path) -> None:
     with stage_file(path, overwrite=True) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _csv(outcome: Outcome, path: Path) -> None:
-    rows = csv_rows(outcome)
+def _write_csv(outcome: Outcome, path: Path) -> None:
+    rows = make_csv_rows(outcome)
     with stage_file(path, overwrite=True) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, ["panel", "row", "column", "ours", "spread", "runs", "published", "difference"])
         table.writeheader()

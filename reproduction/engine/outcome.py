@@ -80,7 +80,7 @@ class Outcome:
         return self.paper.published.get((self.study.name, panel, row, column))
 
 
-def judge(
+def judge_study(
     paper: Paper, study: Study, units: Iterable[Unit], kept: Mapping[str, Mapping[str, Any]], missing: Mapping[str, str]
 ) -> Outcome:
     """Collect the finished units (`kept`, by key) and judge the claims; `missing` has reasons by panel."""
@@ -93,33 +93,33 @@ def judge(
         for row, column, value in cell["scores"]:
             values.setdefault(unit.panel, {}).setdefault((row, column), {})[unit.run] = value
     panels = tuple(Panel(name, table) for name, table in values.items())
-    verdicts = tuple(verdict for claim in study.claims for verdict in _verdicts(claim, panels, missing))
+    verdicts = tuple(verdict for claim in study.claims for verdict in _judge_claim(claim, panels, missing))
     return Outcome(paper, study, panels, verdicts, missing, seconds)
 
 
-def _verdicts(claim: Claim, panels: tuple[Panel, ...], missing: Mapping[str, str]) -> Iterable[Verdict]:
+def _judge_claim(claim: Claim, panels: tuple[Panel, ...], missing: Mapping[str, str]) -> Iterable[Verdict]:
     if claim.check is None:
-        yield _told(claim, "", CANNOT, claim.cannot)
+        yield _make_verdict(claim, "", CANNOT, claim.cannot)
     elif claim.across and missing:
         reasons = "; ".join(f"{panel}: {reason}" if panel else reason for panel, reason in missing.items())
-        yield _told(claim, "", CANNOT, reasons)
+        yield _make_verdict(claim, "", CANNOT, reasons)
     elif claim.across:
-        yield _verdict(claim, "", list(panels))
+        yield _check_claim(claim, "", list(panels))
     else:
-        yield from (_told(claim, panel, CANNOT, reason) for panel, reason in missing.items())
-        yield from (_verdict(claim, panel.name, panel) for panel in panels if panel.name not in missing)
+        yield from (_make_verdict(claim, panel, CANNOT, reason) for panel, reason in missing.items())
+        yield from (_check_claim(claim, panel.name, panel) for panel in panels if panel.name not in missing)
 
 
-def _verdict(claim: Claim, name: str, about: Any) -> Verdict:
+def _check_claim(claim: Claim, name: str, about: Any) -> Verdict:
     assert claim.check is not None
     try:
         holds, words = claim.check(about)
     except Untestable as reason:  # also if a number is absent: the quick tables are smaller
-        return _told(claim, name, CANNOT, str(reason))
+        return _make_verdict(claim, name, CANNOT, str(reason))
     except Exception as error:  # a check that fails must not lose the tables
-        return _told(claim, name, CANNOT, f"{type(error).__name__}: {error}")
-    return _told(claim, name, HOLDS if holds is True or holds is np.True_ else FAILS, words)
+        return _make_verdict(claim, name, CANNOT, f"{type(error).__name__}: {error}")
+    return _make_verdict(claim, name, HOLDS if holds is True or holds is np.True_ else FAILS, words)
 
 
-def _told(claim: Claim, panel: str, status: str, words: str) -> Verdict:
+def _make_verdict(claim: Claim, panel: str, status: str, words: str) -> Verdict:
     return Verdict(f"{claim.text} (ours)" if claim.ours else claim.text, panel, status, words, claim.ours)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .cells import Cells
-from .outcome import Outcome, judge
+from .outcome import Outcome, judge_study
 from .study import Paper, Study, Unit
 
 
@@ -33,10 +33,10 @@ class Plan:
 
     def outcome(self, cells: Cells, missing: Mapping[str, str]) -> Outcome:
         """Return the outcome; `missing` has the reasons by panel."""
-        return judge(self.paper, self.study, self.units, cells.read(self.paper.name, self.study.name), missing)
+        return judge_study(self.paper, self.study, self.units, cells.read(self.paper.name, self.study.name), missing)
 
 
-def choose(papers: Mapping[str, Paper], paper: str | None, study: str | None) -> list[tuple[Paper, Study]]:
+def choose_studies(papers: Mapping[str, Paper], paper: str | None, study: str | None) -> list[tuple[Paper, Study]]:
     """Return the requested studies: all, those of one paper, or a single one."""
     if paper is None:
         return [(every_paper, its) for every_paper in papers.values() for its in every_paper.studies]
@@ -46,6 +46,6 @@ def choose(papers: Mapping[str, Paper], paper: str | None, study: str | None) ->
     return [(chosen, its) for its in ([chosen.study(study)] if study else chosen.studies)]
 
 
-def names_of_data(units: Iterable[Unit]) -> list[str]:
+def list_datasets(units: Iterable[Unit]) -> list[str]:
     """Return the names of the data sets that the units need, without repetition."""
     return list(dict.fromkeys(unit.settings["data"] for unit in units if "data" in unit.settings))

@@ -6,7 +6,7 @@ import csv
 from importlib.resources import files
 
 
-def published(paper: str) -> dict[tuple[str, str, str, str], float]:
+def read_published(paper: str) -> dict[tuple[str, str, str, str], float]:
     """Return the published numbers by study, panel, row and column."""
     text = (files("reproduction") / "published" / f"{paper}.csv").read_text(encoding="utf-8")
     numbers: dict[tuple[str, str, str, str], float] = {}

@@ -23,9 +23,9 @@ class Done(NamedTuple):
     error: str
 
 
-def work(units: Iterable[tuple[Paper, Unit]], cells: Cells, n_jobs: int | None = None) -> Iterator[Done]:
+def run_units(units: Iterable[tuple[Paper, Unit]], cells: Cells, n_jobs: int | None = None) -> Iterator[Done]:
     """Run units in parallel, one core per unit, and yield each as soon as it is finished."""
-    jobs = [delayed(_one)(paper.study(unit.study).work, unit) for paper, unit in units]
+    jobs = [delayed(_run_unit)(paper.study(unit.study).work, unit) for paper, unit in units]
     cores = min(n_jobs or cpu_count(), cpu_count(), max(1, len(jobs)))
     with parallel_config(backend="loky", n_jobs=cores, inner_max_num_threads=1), warnings.catch_warnings():
         warnings.filterwarnings(
@@ -43,7 +43,7 @@ def work(units: Iterable[tuple[Paper, Unit]], cells: Cells, n_jobs: int | None =
             ) from error
 
 
-def _one(function: Any, unit: Unit) -> Done:
+def _run_unit(function: Any, unit: Unit) -> Done:
     """Run a unit; an error ends this unit only."""
     started = time.perf_counter()
     settings: Mapping[str, Any] = {

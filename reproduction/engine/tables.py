@@ -8,30 +8,32 @@ from typing import Any
 
 from consilience.report.markup import clean_text, format_count, truncate
 
-from .entries import Entry, entries, entry, number, spread_name, with_spread
+from .entries import Entry, describe_spread, format_number, format_with_spread, iterate_entries, make_entry
 from .outcome import Outcome, Panel, Verdict
 from .study import CANNOT, FAILS, HOLDS, Paper
 
 SIGNS = {HOLDS: "✓", FAILS: "✗", CANNOT: "?"}
 ROW_WIDTH, COLUMN_WIDTH = 34, 22  # maximum length of a name in a terminal
-MARKED = str.maketrans({"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["})  # characters with a meaning in Markdown
+MARKDOWN_ESCAPES = str.maketrans(
+    {"|": r"\|", "<": "&lt;", "*": r"\*", "[": r"\["}
+)  # characters with a meaning in Markdown
 
 
-def count(outcomes: Iterable[Outcome]) -> dict[str, int]:
+def count_verdicts(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Count the claims that hold, do not hold, and cannot be tested; a claim counts once per panel."""
-    return _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if not verdict.ours)
+    return _count_statuses(verdict for outcome in outcomes for verdict in outcome.verdicts if not verdict.ours)
 
 
-def _counted(verdicts: Iterable[Verdict]) -> dict[str, int]:
+def _count_statuses(verdicts: Iterable[Verdict]) -> dict[str, int]:
     statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in SIGNS}
 
 
-def tally(outcomes: Iterable[Outcome]) -> str:
+def summarize_verdicts(outcomes: Iterable[Outcome]) -> str:
     """Summarize the verdicts on the claims of the papers and on our own checks in a sentence."""
     outcomes = list(outcomes)
-    counts = count(outcomes)
-    our_counts = _counted(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
+    counts = count_verdicts(outcomes)
+    our_counts = _count_statuses(verdict for outcome in outcomes for verdict in outcome.verdicts if verdict.ours)
     claims = format_count(counts[HOLDS], "claim holds", "claims hold")
     words = f"{claims}, {counts[FAILS]} do{'es' if counts[FAILS] == 1 else ''} not, {counts[CANNOT]} cannot be tested"
     return (
@@ -41,7 +43,7 @@ def tally(outcomes: Iterable[Outcome]) -> str:
     )
 
 
-def by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
+def group_by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
     """Group outcomes by paper, in the order of the first outcome of each paper."""
     groups: dict[str, tuple[Paper, list[Outcome]]] = {}
     for outcome in outcomes:
@@ -49,7 +51,7 @@ def by_paper(outcomes: Iterable[Outcome]) -> list[tuple[Paper, list[Outcome]]]:
     return list(groups.values())
 
 
-def by_claim(outcome: Outcome) -> dict[str, list[Verdict]]:
+def group_by_claim(outcome: Outcome) -> dict[str, list[Verdict]]:
     """Group the verdicts by claim: one verdict, or one per panel."""
     groups: dict[str, list[Verdict]] = {}
     for verdict in outcome.verdicts:
@@ -57,7 +59,7 @@ def by_claim(outcome: Outcome) -> dict[str, list[Verdict]]:
     return groups
 
 
-def csv_rows(outcome: Outcome) -> list[dict[str, Any]]:
+def make_csv_rows(outcome: Outcome) -> list[dict[str, Any]]:
     """Return one row per cell with unrounded numbers; None for missing numbers."""
     return [
         {
@@ -70,32 +72,36 @@ def csv_rows(outcome: Outcome) -> list[dict[str, Any]]:
             "published": entry.published,
             "difference": entry.difference,
         }
-        for panel, row, column, entry in entries(outcome)
+        for panel, row, column, entry in iterate_entries(outcome)
     ]
 
 
-def cell(entry: Entry | None) -> str:
+def format_cell(entry: Entry | None) -> str:
     """Format a cell as ``.749 ± .030 (.726)``: our number, and the published number in parentheses."""
     if entry is None:
         return ""
-    return with_spread(entry) if entry.published is None else f"{with_spread(entry)} ({number(entry.published)})"
+    return (
+        format_with_spread(entry)
+        if entry.published is None
+        else f"{format_with_spread(entry)} ({format_number(entry.published)})"
+    )
 
 
-def key(outcome: Outcome) -> str:
+def describe_cells(outcome: Outcome) -> str:
     """Describe the numbers of a study and how to read a cell."""
-    compared = any(entry.published is not None for *_, entry in entries(outcome))
-    parts = (outcome.study.measure, spread_name(outcome), "published in parentheses" if compared else "")
+    compared = any(entry.published is not None for *_, entry in iterate_entries(outcome))
+    parts = (outcome.study.measure, describe_spread(outcome), "published in parentheses" if compared else "")
     return "; ".join(part for part in parts if part)
 
 
-def gaps(outcome: Outcome) -> Iterator[tuple[str, str]]:
+def list_gaps(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Yield the panels that are missing or incomplete, with the reasons."""
     shown = {panel.name for panel in outcome.panels}
     for panel, reason in outcome.missing.items():
         yield panel, f"incomplete: {reason}" if panel in shown else reason
 
 
-def told(outcome: Outcome, verdict: Verdict) -> str:
+def describe_verdict(outcome: Outcome, verdict: Verdict) -> str:
     """Return the figures of a verdict; for missing data only the panels, because the reasons are listed above."""
     if verdict.status == CANNOT and outcome.missing:
         if outcome.missing.get(verdict.panel) == verdict.words:
@@ -105,11 +111,11 @@ def told(outcome: Outcome, verdict: Verdict) -> str:
     return verdict.words
 
 
-def grouped(outcome: Outcome, verdicts: Iterable[Verdict]) -> list[tuple[str, list[str], str]]:
+def group_verdicts(outcome: Outcome, verdicts: Iterable[Verdict]) -> list[tuple[str, list[str], str]]:
     """Group the verdicts on a claim by status, text and panels; panels that lack data for one reason are joined."""
     groups: dict[Any, tuple[str, list[str], str]] = {}
     for i, verdict in enumerate(verdicts):
-        words = told(outcome, verdict)
+        words = describe_verdict(outcome, verdict)
         reason = words if verdict.status == CANNOT else i
         groups.setdefault(reason, (verdict.status, [], words))[1].append(verdict.panel)
     return list(groups.values())
@@ -118,41 +124,50 @@ def grouped(outcome: Outcome, verdicts: Iterable[Verdict]) -> list[tuple[str, li
 # Terminal
 
 
-def text(outcome: Outcome, width: int = 110) -> str:
+def render_text(outcome: Outcome, width: int = 110) -> str:
     """Render the tables of a study for a terminal; a wide table is split by columns."""
     study = outcome.study
-    parts = [f"{outcome.paper.name}, {study.name}: {_plain(study.title)}", *_wrapped(key(outcome), width)]
+    parts = [
+        f"{outcome.paper.name}, {study.name}: {_to_plain_text(study.title)}",
+        *_wrap(describe_cells(outcome), width),
+    ]
     for panel in outcome.panels:
-        parts += ["", *([_plain(panel.name)] if panel.name else []), *_panel_lines(outcome, panel, width)]
-    for panel_name, reason in gaps(outcome):
-        parts += ["", *_wrapped(f"{panel_name or 'not run'}: {reason}", width)]
+        parts += ["", *([_to_plain_text(panel.name)] if panel.name else []), *_render_panel_text(outcome, panel, width)]
+    for panel_name, reason in list_gaps(outcome):
+        parts += ["", *_wrap(f"{panel_name or 'not run'}: {reason}", width)]
     if outcome.verdicts:
-        parts += ["", *(line for verdict in outcome.verdicts for line in _verdict_lines(outcome, verdict, width))]
+        parts += ["", *(line for verdict in outcome.verdicts for line in _format_verdict(outcome, verdict, width))]
     if study.note:
-        parts += ["", *_wrapped(study.note, width)]
+        parts += ["", *_wrap(study.note, width)]
     return "\n".join(parts) + "\n"
 
 
-def claims_table(outcomes: Iterable[Outcome]) -> str:
+def render_claims_table(outcomes: Iterable[Outcome]) -> str:
     """Render the number of claims per paper and status for a terminal."""
-    papers = [(paper.name, count(paper_outcomes)) for paper, paper_outcomes in by_paper(outcomes)]
+    papers = [(paper.name, count_verdicts(paper_outcomes)) for paper, paper_outcomes in group_by_paper(outcomes)]
     total = {status: sum(counts[status] for _, counts in papers) for status in SIGNS}
     rows = [*papers, ("all", total)] if len(papers) > 1 else papers
-    return "\n".join(_grid([("claims", *SIGNS), *((name, *map(str, counts.values())) for name, counts in rows)])) + "\n"
+    return (
+        "\n".join(_format_grid([("claims", *SIGNS), *((name, *map(str, counts.values())) for name, counts in rows)]))
+        + "\n"
+    )
 
 
-def _panel_lines(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
-    heads = ["", *(truncate(_plain(row), ROW_WIDTH) for row in panel.rows)]
+def _render_panel_text(outcome: Outcome, panel: Panel, width: int) -> Iterator[str]:
+    heads = ["", *(truncate(_to_plain_text(row), ROW_WIDTH) for row in panel.rows)]
     columns = [
-        [truncate(_plain(column), COLUMN_WIDTH), *(cell(entry(outcome, panel, row, column)) for row in panel.rows)]
+        [
+            truncate(_to_plain_text(column), COLUMN_WIDTH),
+            *(format_cell(make_entry(outcome, panel, row, column)) for row in panel.rows),
+        ]
         for column in panel.columns
     ]
-    for i, part in enumerate(_fitting(columns, width - max(map(len, heads)))):
+    for i, part in enumerate(_split_columns(columns, width - max(map(len, heads)))):
         yield from ([""] if i else [])
-        yield from _grid(list(zip(heads, *part, strict=True)))
+        yield from _format_grid(list(zip(heads, *part, strict=True)))
 
 
-def _fitting(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
+def _split_columns(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
     """Split columns into groups that fit the width, at least one column each."""
     part: list[list[str]] = []
     used = 0
@@ -166,7 +181,7 @@ def _fitting(columns: list[list[str]], room: int) -> Iterator[list[list[str]]]:
     yield part
 
 
-def _grid(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _format_grid(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Align columns and add a rule below the first line."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for i, (head, *others) in enumerate(rows):
@@ -176,18 +191,18 @@ def _grid(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             yield "  ".join("-" * size for size in widths)
 
 
-def _verdict_lines(outcome: Outcome, verdict: Verdict, width: int) -> list[str]:
+def _format_verdict(outcome: Outcome, verdict: Verdict, width: int) -> list[str]:
     where = f" ({verdict.panel})" if verdict.panel else ""
-    words = _plain(f"{verdict.claim}{where}: {told(outcome, verdict)}")
+    words = _to_plain_text(f"{verdict.claim}{where}: {describe_verdict(outcome, verdict)}")
     indent = " " * (len(CANNOT) + 2)
     return textwrap.wrap(f"{verdict.status:<{len(indent)}}{words}", width, subsequent_indent=indent)
 
 
-def _wrapped(words: str, width: int) -> list[str]:
-    return textwrap.wrap(_plain(words), width)
+def _wrap(words: str, width: int) -> list[str]:
+    return textwrap.wrap(_to_plain_text(words), width)
 
 
-def _plain(words: str) -> str:
+def _to_plain_text(words: str) -> str:
     """Return text on one line, without control characters of the terminal."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in clean_text(words))
 
@@ -195,67 +210,74 @@ def _plain(words: str) -> str:
 # Markdown
 
 
-def paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[str, str]) -> str:
+def render_paper_markdown(paper: Paper, outcomes: Sequence[Outcome], figures: Mapping[str, str]) -> str:
     """Render the page of a paper; `figures` has the paths of the drawn figures by study."""
     parts = [
-        f"# {_marked(paper.title)}",
-        _marked(paper.citation),
-        _marked(paper.idea),
-        f"{format_count(len(outcomes), 'study', 'studies')} in {duration(sum(own.seconds for own in outcomes))} of "
-        f"computing: {tally(outcomes)}.",
+        f"# {_escape_markdown(paper.title)}",
+        _escape_markdown(paper.citation),
+        _escape_markdown(paper.idea),
+        f"{format_count(len(outcomes), 'study', 'studies')} in "
+        f"{format_duration(sum(outcome.seconds for outcome in outcomes))} of computing: "
+        f"{summarize_verdicts(outcomes)}.",
     ]
-    parts += [markdown(outcome, figures.get(outcome.study.name)).rstrip("\n") for outcome in outcomes]
+    parts += [render_markdown(outcome, figures.get(outcome.study.name)).rstrip("\n") for outcome in outcomes]
     return "\n\n".join(parts) + "\n"
 
 
-def markdown(outcome: Outcome, figure: str | None = None) -> str:
+def render_markdown(outcome: Outcome, figure: str | None = None) -> str:
     """Render a study: its measure, note, figure, tables and claims."""
     study = outcome.study
-    parts = [f"## {_marked(f'{study.name}: {study.title}')}", f"{_marked(key(outcome))}."]
+    parts = [f"## {_escape_markdown(f'{study.name}: {study.title}')}", f"{_escape_markdown(describe_cells(outcome))}."]
     if study.note:
-        parts.append(_marked(study.note))
+        parts.append(_escape_markdown(study.note))
     if figure is not None:
-        parts.append(f"![{_marked(study.title).replace(']', '')}]({figure})")
+        parts.append(f"![{_escape_markdown(study.title).replace(']', '')}]({figure})")
     for panel in outcome.panels:
-        parts += [*([f"### {_marked(panel.name)}"] if panel.name else []), "\n".join(_panel_markdown(outcome, panel))]
+        parts += [
+            *([f"### {_escape_markdown(panel.name)}"] if panel.name else []),
+            "\n".join(_render_panel_markdown(outcome, panel)),
+        ]
     if outcome.missing:
-        parts += ["### Missing", "\n".join(f"- {_marked(_of(name, why))}" for name, why in gaps(outcome))]
+        parts += [
+            "### Missing",
+            "\n".join(f"- {_escape_markdown(_add_prefix(name, why))}" for name, why in list_gaps(outcome)),
+        ]
     if outcome.verdicts:
-        parts += ["### Claims", "\n".join(_claims_markdown(outcome))]
+        parts += ["### Claims", "\n".join(_render_claims_markdown(outcome))]
     return "\n\n".join(parts) + "\n"
 
 
-def _panel_markdown(outcome: Outcome, panel: Panel) -> Iterator[str]:
-    yield f"| | {' | '.join(map(_marked, panel.columns))} |"
+def _render_panel_markdown(outcome: Outcome, panel: Panel) -> Iterator[str]:
+    yield f"| | {' | '.join(map(_escape_markdown, panel.columns))} |"
     yield f"|---|{'---|' * len(panel.columns)}"
     for row in panel.rows:
-        cells = (cell(entry(outcome, panel, row, column)) for column in panel.columns)
-        yield f"| {_marked(row)} | {' | '.join(cells)} |"
+        cells = (format_cell(make_entry(outcome, panel, row, column)) for column in panel.columns)
+        yield f"| {_escape_markdown(row)} | {' | '.join(cells)} |"
 
 
-def _claims_markdown(outcome: Outcome) -> Iterator[str]:
-    for claim, verdicts in by_claim(outcome).items():
+def _render_claims_markdown(outcome: Outcome) -> Iterator[str]:
+    for claim, verdicts in group_by_claim(outcome).items():
         lines = [
-            (f"{SIGNS[status]} **{status}**", _of(", ".join(filter(None, panels)), words))
-            for status, panels, words in grouped(outcome, verdicts)
+            (f"{SIGNS[status]} **{status}**", _add_prefix(", ".join(filter(None, panels)), words))
+            for status, panels, words in group_verdicts(outcome, verdicts)
         ]
         if len(lines) == 1:
-            yield f"- {lines[0][0]} {_marked(_of(claim, lines[0][1]))}"
+            yield f"- {lines[0][0]} {_escape_markdown(_add_prefix(claim, lines[0][1]))}"
         else:
-            yield f"- {_marked(claim)}"
-            yield from (f"  - {status} {_marked(words)}" for status, words in lines)
+            yield f"- {_escape_markdown(claim)}"
+            yield from (f"  - {status} {_escape_markdown(words)}" for status, words in lines)
 
 
-def _of(name: str, words: str) -> str:
+def _add_prefix(name: str, words: str) -> str:
     return f"{name}: {words}" if name else words
 
 
-def _marked(words: str) -> str:
+def _escape_markdown(words: str) -> str:
     """Escape text for Markdown: one line, one table cell, no markup."""
-    return clean_text(words).translate(MARKED)
+    return clean_text(words).translate(MARKDOWN_ESCAPES)
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format a duration in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} seconds"

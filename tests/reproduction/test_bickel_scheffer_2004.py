@@ -69,20 +69,20 @@ def test_the_paper_printed_no_number():
 
 
 def test_round_by_round_is_one_run():
-    views, y = paper.documents("", 3)
-    scores = {score[:2]: score.value for score in worked(paper.round_by_round, run=3, n_rounds=6)}
+    views, y = paper.load_documents("", 3)
+    scores = {score[:2]: score.value for score in worked(paper.score_rounds, run=3, n_rounds=6)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole = paper.em(5, 3, max_iter=6, patience=10).fit(views)
+        whole = paper.make_em(5, 3, max_iter=6, patience=10).fit(views)
     agreement = [scores["agreement rate", str(t)] for t in range(1, 7)]
     assert agreement == pytest.approx(whole.history_["agreement"])
     assert scores["entropy", "6"] == average_entropy(y, whole.labels_)
 
 
 def test_the_likelihoods_are_those_of_equation_17():
-    views, _ = paper.documents("", 1)
-    found = {score[:2]: score.value for score in worked(paper.likelihoods, run=1)}
-    model = paper.em(5, 1).fit(views)
+    views, _ = paper.load_documents("", 1)
+    found = {score[:2]: score.value for score in worked(paper.score_likelihoods, run=1)}
+    model = paper.make_em(5, 1).fit(views)
     one, other = (np.asarray(model.params_[name]["probabilities"]) for name in views.names)
 
     def likelihood(shares):
@@ -104,7 +104,7 @@ def test_merges_across_classes_are_counted_pair_by_pair():
     for a, b in children:
         chances.append(np.mean([y[i] != y[j] for i in members[a] for j in members[b]]))
         members.append(members[a] + members[b])
-    assert paper.cross_component(children, y) == pytest.approx(np.mean(chances))
+    assert paper.compute_cross_component_rate(children, y) == pytest.approx(np.mean(chances))
 
 
 def test_clusters_stand_for_the_classes_that_make_most_entities_right():
@@ -112,21 +112,21 @@ def test_clusters_stand_for_the_classes_that_make_most_entities_right():
     y = rng.integers(4, size=60)
     labels = np.where(rng.random(60) < 0.5, (y + 1) % 4, rng.integers(4, size=60))
     right = max(np.mean(np.array(order)[labels] == y) for order in permutations(range(4)))
-    assert np.mean(paper.classes_of(labels, y, 4)[labels] == y) == right
+    assert np.mean(paper.match_clusters_to_classes(labels, y, 4)[labels] == y) == right
 
 
 def test_words_that_nobody_uses_are_left_out_and_lengths_kept():
     X = sp.csr_array(np.array([[2, 0, 1], [4, 0, 2], [0, 0, 3]]))
-    weights = paper.weighted(X).toarray()
+    weights = paper.weight_words(X).toarray()
     assert weights.shape == (3, 2)
     assert weights[1] == pytest.approx(2 * weights[0])
     assert weights[0, 0] / 2 > weights[2, 1] / 3  # the rarer word
-    assert (paper.weighted(X, raw=True).toarray() == [[2, 1], [4, 2], [0, 3]]).all()
+    assert (paper.weight_words(X, raw=True).toarray() == [[2, 1], [4, 2], [0, 3]]).all()
 
 
 def test_both_views_count_alike_side_by_side():
     views = Views({"a": sp.csr_array([[3.0, 4.0], [0.0, 2.0]]), "b": sp.csr_array([[1.0], [5.0]])})
-    rows = paper.side_by_side(paper.directions(views)).toarray()
+    rows = paper.concatenate_views(paper.normalize_views(views)).toarray()
     assert rows == pytest.approx(np.array([[0.6, 0.8, 1.0], [0.0, 1.0, 1.0]]))
 
 
@@ -231,8 +231,8 @@ def trees(worse, name="WebKB", average=0.0, columns=("2", "10")):
     values = {}
     for linkage in paper.LINKAGES:
         more = worse + (average if linkage == "average" else 0.0)
-        values |= {(paper.turns(linkage), column): 1.0 + more for column in columns}
-        values |= {(paper.together(linkage), column): 1.0 for column in columns}
+        values |= {(paper.name_multi_view(linkage), column): 1.0 + more for column in columns}
+        values |= {(paper.name_single_view(linkage), column): 1.0 for column in columns}
     return panel(values, name)
 
 

@@ -91,15 +91,15 @@ def test_quick_units_need_only_what_ships():
 
 
 def test_made_text_stands_for_linked_documents_and_differs_from_run_to_run():
-    views, y = paper.linked(None, 0)
-    other, _ = paper.linked(None, 1)
+    views, y = paper.load_linked(None, 0)
+    other, _ = paper.load_linked(None, 1)
     assert views.names == ("text", "inbound", "outbound")
     assert len(np.unique(y)) == 5
     assert (views["text"] != other["text"]).nnz
 
 
 def test_linked_senses_point_one_way():
-    views, y = paper.linked_senses()
+    views, y = paper.load_linked_senses()
     assert views.present.any(axis=1).all()
     assert len(views) == len(y) == 3014  # one of 3,015 has neither words nor links that count
     assert views["inbound"].sum() == views["outbound"].sum()
@@ -112,29 +112,29 @@ def test_one_vocabulary_keeps_every_count_under_its_word():
         "anchor": ViewInput(anchor, None, np.array(["b", "d"])),
     }
     views = Views._of(words)
-    joined, groups = paper.merging(views)
+    joined, groups = paper.prepare_merge(views)
     assert groups == {"words": ["text", "anchor"]}
     assert joined["text"].toarray().tolist() == [[2, 0, 1, 0], [0, 3, 0, 0]]
     assert joined["anchor"].toarray().tolist() == [[0, 4, 0, 0], [0, 0, 0, 5]]
 
 
 def test_the_merged_graph_of_made_text_is_plain_em_on_a_sum():
-    views, y = paper.linked(None, 0)
+    views, y = paper.load_linked(None, 0)
     bag = sp.hstack([views["text"], views["inbound"] + views["outbound"]]).tocsr()
     found = {score.row: score.value for score in worked(STUDIES["figure-1"], {"k": 3})}
-    assert found[paper.MERGED] == average_entropy(y, paper.em(3, 0).fit(bag).labels_)
+    assert found[paper.MERGED] == average_entropy(y, paper.make_co_em(3, 0).fit(bag).labels_)
 
 
 def test_annealing_starts_from_what_the_fixed_weight_finds():
-    views, y = paper.linked(None, 0)
+    views, y = paper.load_linked(None, 0)
     first = next(iter(STUDIES["figure-2-right"].work(run=0)))
-    assert first == (paper.CO_EM, "1", average_entropy(y, paper.em(5, 0).fit(views).labels_))
+    assert first == (paper.CO_EM, "1", average_entropy(y, paper.make_co_em(5, 0).fit(views).labels_))
 
 
 def test_an_empty_bag_that_counts_thinks_what_the_prior_says():
     views, _ = make_text_views(60, n_words=(40, 40), missing=0.3, random_state=0)
     everywhere = Views(views, present=np.ones_like(views.present))
-    model = paper.em(3, 0, families=paper.EmptyBagsCount()).fit(everywhere)
+    model = paper.make_co_em(3, 0, families=paper.EmptyBagsCount()).fit(everywhere)
     for name, here in zip(views.names, views.present.T, strict=True):
         np.testing.assert_allclose(model.responsibilities_[name][~here], np.tile(model.weights_, ((~here).sum(), 1)))
 
@@ -142,8 +142,8 @@ def test_an_empty_bag_that_counts_thinks_what_the_prior_says():
 @pytest.mark.parametrize("at_once", [False, True])
 def test_rounds_are_those_of_the_literal_algorithm(at_once):
     views, _ = make_text_views(30, n_clusters=2, n_words=(12, 15, 9), length=12, missing=0.3, random_state=1)
-    start = paper.random_starts(views, 2, run=0)
-    *_, labels = paper.rounds(views, start, 3, at_once)
+    start = paper.draw_random_starts(views, 2, run=0)
+    *_, labels = paper.run_literal_rounds(views, start, 3, at_once)
     blocks = [views[name].toarray() for name in views.names]
     _, _, posteriors, _ = co_em(
         blocks,
@@ -163,8 +163,8 @@ def test_rounds_are_those_of_the_literal_algorithm(at_once):
 
 def test_rounds_in_turn_are_those_of_the_library():
     views, _ = make_text_views(80, n_clusters=3, n_words=(40, 50), missing=0.2, random_state=0)
-    start = paper.random_starts(views, 3, run=0)
-    *_, labels = paper.rounds(views, start, 4, at_once=False)
+    start = paper.draw_random_starts(views, 3, run=0)
+    *_, labels = paper.run_literal_rounds(views, start, 4, at_once=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # four rounds are not enough to converge
         model = CoEM(3, families="multinomial", init=start, max_iter=4, tol=0, patience=99).fit(views)
@@ -175,9 +175,9 @@ def test_rounds_in_turn_are_those_of_the_library():
 def test_flips_are_exchanges_of_labels_among_those_who_differ():
     before = {"a": np.array([0, 0, 1, 2, 0]), "b": np.array([1, 1, 1, -1, 2])}
     after = {"a": np.array([1, 1, 0, 2, 0]), "b": np.array([0, 1, 0, -1, 2])}
-    assert paper.flipped(before, after) == pytest.approx(1 / 3)
-    assert paper.changed(before, after) == pytest.approx(5 / 9)
-    assert paper.flipped(after, after) == paper.changed(after, after) == 0
+    assert paper.compute_flip_rate(before, after) == pytest.approx(1 / 3)
+    assert paper.compute_change_rate(before, after) == pytest.approx(5 / 9)
+    assert paper.compute_flip_rate(after, after) == paper.compute_change_rate(after, after) == 0
 
 
 def baselines(**co_em_means):
@@ -215,7 +215,7 @@ def test_claims_on_numbers_of_views_count_sets():
 
 def test_a_fall_that_is_lost_in_the_noise_is_not_significant():
     noisy = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.9}, spread=1.0)
-    passed, words = paper.more_is_better("1", "2", noisy)
+    passed, words = paper.check_more_is_better("1", "2", noisy)
     assert not passed
     assert words.startswith("2.00 to 1.90, p = 0.4")
 
@@ -229,7 +229,7 @@ def test_fewer_sets_than_six_do_not_tell():
 def test_four_runs_do_not_tell_what_is_significant():
     few = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.0}, n_runs=4)
     with pytest.raises(Untestable, match="needs 5 runs, there are 4"):
-        paper.more_is_better("1", "2", few)
+        paper.check_more_is_better("1", "2", few)
 
 
 def test_the_best_weight_has_to_be_one():

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 import stage
-from reproduction.command import parser
+from reproduction.command import make_parser
 from small_paper import papers
 from stage import assert_refused, everything
 from waiting import HANG_LIMIT, wait_until
 
 
 def run(*arguments):
-    return stage.run(*arguments, top=parser())
+    return stage.run(*arguments, top=make_parser())
 
 
 def done(*arguments):
-    return stage.done(*arguments, top=parser())
+    return stage.done(*arguments, top=make_parser())
 
 
 NO_DATA = "nowhere: not here. Put it there"
@@ -33,7 +33,7 @@ def log(tmp_path, monkeypatch):
     path = tmp_path / "worked"
     monkeypatch.setattr("reproduction.command.PAPERS", papers(path))
     monkeypatch.setattr(
-        "reproduction.command.cannot_have", lambda names: {"nowhere": NO_DATA} if "nowhere" in names else {}
+        "reproduction.command.find_unavailable", lambda names: {"nowhere": NO_DATA} if "nowhere" in names else {}
     )
     return path
 
@@ -126,12 +126,12 @@ def test_a_folder_of_something_else_is_left_alone(log, tmp_path):
 
 def test_a_folder_in_which_nothing_could_be_run_is_taken_again_when_the_data_is_there(log, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    monkeypatch.setattr("reproduction.command.cannot_have", lambda names: dict.fromkeys(names, NO_DATA))
-    monkeypatch.setattr("reproduction.command.work", lambda *_: iter(()))
+    monkeypatch.setattr("reproduction.command.find_unavailable", lambda names: dict.fromkeys(names, NO_DATA))
+    monkeypatch.setattr("reproduction.command.run_units", lambda *_: iter(()))
     done("made-up-2000", "table-2", "--out", out)
     monkeypatch.undo()
     monkeypatch.setattr("reproduction.command.PAPERS", papers(log))
-    monkeypatch.setattr("reproduction.command.cannot_have", lambda names: {})
+    monkeypatch.setattr("reproduction.command.find_unavailable", lambda names: {})
     ran = done("made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
     assert worked(log) == ["None 1 0", "nowhere 1 0"]
     assert "2 claims hold, 0 do not, 0 cannot be tested" in ran.out

@@ -2,24 +2,24 @@
 
 import pytest
 
-from reproduction.data import cannot_have, dataset, tf_idf
+from reproduction.data import compute_tf_idf, find_unavailable, load_dataset
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path))
-    dataset.cache_clear()
+    load_dataset.cache_clear()
     yield tmp_path
-    dataset.cache_clear()
+    load_dataset.cache_clear()
 
 
 def test_what_ships_can_be_had():
-    assert cannot_have(["word-senses", "shipped-digits", "word-senses"]) == {}
+    assert find_unavailable(["word-senses", "shipped-digits", "word-senses"]) == {}
 
 
 def test_a_file_that_is_not_what_it_should_be_is_a_reason_and_no_end(folder):
     (folder / "cora.npz").write_bytes(b"junk")
-    reasons = cannot_have(["cora", "word-senses"])
+    reasons = find_unavailable(["cora", "word-senses"])
     assert list(reasons) == ["cora"]
     assert "cora.npz" in reasons["cora"]
 
@@ -32,10 +32,10 @@ def test_what_is_nowhere_is_a_reason(folder, monkeypatch):
 
     monkeypatch.setattr(pooch, "retrieve", nothing)
     monkeypatch.setattr(pooch, "os_cache", lambda name: folder / name)
-    reasons = cannot_have(["citeseer"])
+    reasons = find_unavailable(["citeseer"])
     assert "set CONSILIENCE_DATA" in reasons["citeseer"]
 
 
 def test_weights_have_rows_of_unit_length_and_keep_empty_ones():
-    weights = tf_idf([[1, 2, 0], [0, 0, 0], [0, 1, 3]]).toarray()
+    weights = compute_tf_idf([[1, 2, 0], [0, 0, 0], [0, 1, 3]]).toarray()
     assert (weights**2).sum(axis=1) == pytest.approx([1, 0, 1])

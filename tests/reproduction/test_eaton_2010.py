@@ -84,7 +84,7 @@ def test_quick_settings_need_only_what_ships():
 
 @pytest.mark.parametrize(("data", "sizes"), [("shipped-digits", (228, 318)), ("word-senses", (100, 100))])
 def test_sides_are_mapped_within_their_classes(data, sizes):
-    sides = eaton.sides_of(data, trial=1)
+    sides = eaton.make_sides(data, trial=1)
     assert tuple(map(len, sides.rows)) == tuple(map(len, sides.classes)) == sizes
     assert all(X.shape[1] == 5 for X in sides.rows)
     a, b = sides.pairs.T
@@ -94,7 +94,7 @@ def test_sides_are_mapped_within_their_classes(data, sizes):
 
 @pytest.mark.parametrize("mapped", SHARES)
 def test_a_task_maps_its_share_and_has_true_constraints_of_both_kinds(mapped):
-    task = eaton.task_of(eaton.sides_of("", trial=0), mapped, 10, trial=0)
+    task = eaton.make_task(eaton.make_sides("", trial=0), mapped, 10, trial=0)
     assert task.views.present.all(axis=1).sum() == mapped
     assert task.views.present.sum(axis=0).tolist() == [100, 100]
     for v, own in enumerate(task.constraints.values()):
@@ -109,14 +109,14 @@ def test_the_telling_words_are_those_of_largest_mutual_information():
     X = (rng.random((80, 30)) < np.where(y[:, None] == 1, rng.random(30), 0.3)).astype(float)
     X[:, 7] = 0  # a word that nobody has
     gain = [mutual_info_score(y, column) for column in X.T]
-    assert set(eaton.telling(X, y, 5).tolist()) == set(np.argsort(gain)[-5:].tolist())
+    assert set(eaton.select_informative_columns(X, y, 5).tolist()) == set(np.argsort(gain)[-5:].tolist())
 
 
 def test_figure_4_is_the_mean_pairwise_f_of_both_views(produced):
-    sides = eaton.sides_of("", trial=0)
+    sides = eaton.make_sides("", trial=0)
     settings = PAPER.study("figure-4").quick[0]
-    task = eaton.task_of(sides, settings["mapped"], 20, trial=0)
-    labels = eaton.clustered(task, settings["base"], 0).view_labels_
+    task = eaton.make_task(sides, settings["mapped"], 20, trial=0)
+    labels = eaton.cluster_task(task, settings["base"], 0).view_labels_
     found = []
     for own in labels.values():
         y, label = task.y[own >= 0], own[own >= 0]
@@ -257,17 +257,17 @@ def test_three_trials_do_not_tell_what_is_significant():
 def test_the_order_of_the_views_matters_if_the_curves_differ(exchanged, holds):
     for check, method in zip(checks("order-of-views"), (MEMBERSHIP, PROPAGATION), strict=True):
         rows = {f"{method}, letters first": [0.6] * 3, f"{method}, digits first": [exchanged] * 3}
-        found = check(panel_of(rows, tuple(map(str, eaton.SOME))))
+        found = check(panel_of(rows, tuple(map(str, eaton.ORDER_COUNTS))))
         assert found.holds == holds
         assert found.words.startswith("letters first .600 .600 .600; digits first")
 
 
 def test_views_that_are_exchanged_keep_their_rows_and_constraints(produced):
-    task = eaton.task_of(eaton.sides_of("shipped-digits", trial=0), 50, 10, trial=0)
+    task = eaton.make_task(eaton.make_sides("shipped-digits", trial=0), 50, 10, trial=0)
     exchanged = task._replace(views=task.views[["b", "a"]])
-    found = eaton.pairwise_f(eaton.clustered(exchanged, "pck", 0, MEMBERSHIP), task.y)
+    found = eaton.compute_pairwise_f(eaton.cluster_task(exchanged, "pck", 0, MEMBERSHIP), task.y)
     kept = {score[:2]: score.value for score in produced["order-of-views"]}
     assert kept[f"{MEMBERSHIP}, 3, 8 and 9 first", "10"] == found
-    alone = [eaton.clustered(one, "pck", 0, SINGLE).view_labels_ for one in (task, exchanged)]
+    alone = [eaton.cluster_task(one, "pck", 0, SINGLE).view_labels_ for one in (task, exchanged)]
     for name in "ab":  # nothing is handed on, so that the order cannot matter
         assert adjusted_rand_score(alone[0][name], alone[1][name]) == 1

@@ -7,8 +7,8 @@ import pytest
 
 from reproduction.engine import CANNOT, FAILS, HOLDS, Claim, Evidence, Panel, Paper, Score, Study
 from reproduction.engine.cells import Cells
-from reproduction.engine.plan import Plan, choose, names_of_data
-from reproduction.engine.run import work
+from reproduction.engine.plan import Plan, choose_studies, list_datasets
+from reproduction.engine.run import run_units
 
 
 def doubled(run, data, factor=2):
@@ -44,7 +44,7 @@ def paper(*studies):
 
 
 def worked(plan, cells, missing=None):
-    done = list(work([(plan.paper, unit) for unit in plan.left], cells, n_jobs=1))
+    done = list(run_units([(plan.paper, unit) for unit in plan.left], cells, n_jobs=1))
     return done, plan.outcome(cells, missing or {})
 
 
@@ -58,7 +58,7 @@ def test_a_study_is_one_unit_a_setting_and_run():
         ("little", 0),
         ("little", 1),
     ]
-    assert names_of_data(units) == ["a", "b"]
+    assert list_datasets(units) == ["a", "b"]
 
 
 def test_numbers_come_back_by_panel_row_column_and_run(tmp_path):
@@ -80,7 +80,7 @@ def test_cells_that_are_kept_are_not_worked_again(tmp_path):
     cells, whole = Cells(tmp_path), paper(study())
     plan = Plan.of(whole, study(), cells, False)
     for one in plan.left[:3]:
-        list(work([(whole, one)], cells, n_jobs=1))
+        list(run_units([(whole, one)], cells, n_jobs=1))
     again = Plan.of(whole, study(), cells, False)
     assert len(again.done) == 3
     assert len(again.left) == 4
@@ -154,12 +154,12 @@ def test_what_is_neither_true_nor_false_does_not_hold(tmp_path):
 
 
 def test_checks_of_ours_are_marked_and_counted_apart(tmp_path):
-    from reproduction.engine.tables import count, tally
+    from reproduction.engine.tables import count_verdicts, summarize_verdicts
 
     both, cells = study(claims=(Claim("theirs", ahead), Claim("a guess", ahead, ours=True))), Cells(tmp_path)
     _, outcome = worked(Plan.of(paper(both), both, cells, False), cells)
-    assert count([outcome]) == {HOLDS: 1, FAILS: 1, CANNOT: 0}
-    assert tally([outcome]) == "1 claim holds, 1 does not, 0 cannot be tested; of 2 checks of ours 1 hold"
+    assert count_verdicts([outcome]) == {HOLDS: 1, FAILS: 1, CANNOT: 0}
+    assert summarize_verdicts([outcome]) == "1 claim holds, 1 does not, 0 cannot be tested; of 2 checks of ours 1 hold"
     assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
 
 
@@ -193,7 +193,7 @@ def test_side_by_side_gives_what_one_after_the_other_gives(tmp_path):
     whole = paper(study())
     _, alone = worked(Plan.of(whole, study(), one, False), one)
     plan = Plan.of(whole, study(), two, False)
-    list(work([(whole, unit) for unit in plan.left], two, n_jobs=2))
+    list(run_units([(whole, unit) for unit in plan.left], two, n_jobs=2))
     together = plan.outcome(two, {})
     for mine, other in zip(alone.panels, together.panels, strict=True):
         assert (mine.name, mine.rows, mine.columns) == (other.name, other.rows, other.columns)
@@ -234,9 +234,9 @@ def test_a_claim_needs_a_check_or_a_reason():
 
 def test_what_is_asked_for_is_found_or_named():
     known = {"somebody-2000": paper(study(), study(name="figure-2"))}
-    assert [its.name for _, its in choose(known, None, None)] == ["table-1", "figure-2"]
-    assert [its.name for _, its in choose(known, "somebody-2000", "figure-2")] == ["figure-2"]
+    assert [its.name for _, its in choose_studies(known, None, None)] == ["table-1", "figure-2"]
+    assert [its.name for _, its in choose_studies(known, "somebody-2000", "figure-2")] == ["figure-2"]
     with pytest.raises(ValueError, match="no paper 'x'; there are somebody-2000"):
-        choose(known, "x", None)
+        choose_studies(known, "x", None)
     with pytest.raises(ValueError, match="somebody-2000 has no 'table-9'; it has table-1, figure-2"):
-        choose(known, "somebody-2000", "table-9")
+        choose_studies(known, "somebody-2000", "table-9")

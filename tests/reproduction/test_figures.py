@@ -12,27 +12,29 @@ from reproduction.engine import figures
 
 def test_each_figure_is_written_as_svg_and_png(tmp_path):
     for outcome in all_outcomes():
-        written = figures.draw(outcome, tmp_path)
+        written = figures.draw_figure(outcome, tmp_path)
         names = [f"{outcome.study.name}.{ending}" for ending in ("svg", "png")] if outcome.study.figure else []
         assert [path.name for path in written] == names
         assert all(path.parent == tmp_path and path.stat().st_size > 5000 for path in written)
 
 
 def test_svg_and_png_equal_themselves_on_a_second_run(tmp_path):
-    first, second = ([path.read_bytes() for path in figures.draw(plain_outcomes()[0], tmp_path)] for _ in range(2))
+    first, second = (
+        [path.read_bytes() for path in figures.draw_figure(plain_outcomes()[0], tmp_path)] for _ in range(2)
+    )
     assert first == second
     assert ET.fromstring(first[0]).tag.endswith("svg")
 
 
 def test_hostile_names_are_drawn_and_the_picture_is_sound(tmp_path):
-    svg, _ = figures.draw(hostile_outcomes()[0], tmp_path)
+    svg, _ = figures.draw_figure(hostile_outcomes()[0], tmp_path)
     assert "<script" not in svg.read_text(encoding="utf-8")
     ET.fromstring(svg.read_bytes())
 
 
 def test_lines_and_markers_are_the_numbers_of_the_outcome(tmp_path):
     outcome = plain_outcomes()[0]
-    drawn = figures.display(outcome)
+    drawn = figures.make_display(outcome)
     drawn.save(tmp_path / "own")
     panel = outcome.panels[0]
     for row in panel.rows:
@@ -45,12 +47,12 @@ def test_lines_and_markers_are_the_numbers_of_the_outcome(tmp_path):
 def test_nothing_is_drawn_without_numbers_without_a_figure_or_without_matplotlib(tmp_path, monkeypatch):
     lines, _, plain = plain_outcomes()
     empty = type(lines)(lines.paper, lines.study, (), (), {"": "no data"}, 0.0)
-    assert figures.draw(empty, tmp_path) == figures.draw(plain, tmp_path) == []
+    assert figures.draw_figure(empty, tmp_path) == figures.draw_figure(plain, tmp_path) == []
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
-    assert figures.draw(lines, tmp_path) == []
+    assert figures.draw_figure(lines, tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_study_without_a_figure_says_so():
     with pytest.raises(ValueError, match="somebody-2004 table-3 has no figure, only a table"):
-        figures.display(plain_outcomes()[2])
+        figures.make_display(plain_outcomes()[2])

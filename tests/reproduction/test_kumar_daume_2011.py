@@ -51,16 +51,16 @@ def few_runs(monkeypatch):
     """Three runs of k-means and four rounds are enough to see that all is there."""
     monkeypatch.setattr(paper, "N_RUNS", 3)
     monkeypatch.setattr(paper, "LAST_ROUND", 3)
-    paper.all_runs.cache_clear()
-    paper.embeddings_by_round.cache_clear()
+    paper.measure_all_runs.cache_clear()
+    paper.compute_embeddings_by_round.cache_clear()
     yield
-    paper.all_runs.cache_clear()
-    paper.embeddings_by_round.cache_clear()
+    paper.measure_all_runs.cache_clear()
+    paper.compute_embeddings_by_round.cache_clear()
 
 
 @pytest.mark.parametrize("study", PAPER.studies, ids=lambda study: study.name)
 def test_one_quick_unit_of_each_setting_gives_finite_numbers(study):
-    fewer = {"rows": 120} if study.work not in (paper.bound, paper.implied) else {}
+    fewer = {"rows": 120} if study.work not in (paper.score_optimum, paper.score_implied_measures) else {}
     for settings in study.quick[:8]:  # all methods of the first panel
         found = scores(study, {**settings, **fewer})
         assert found
@@ -71,7 +71,7 @@ def test_one_quick_unit_of_each_setting_gives_finite_numbers(study):
 def test_published_numbers_stand_where_the_studies_put_theirs():
     for study in PAPER.studies:
         printed = {key[1:] for key in PUBLISHED if key[0] == study.name}
-        if study.work is paper.table:
+        if study.work is paper.score_table:
             rows = {(one["panel"], one.get("shown_as", one["method"])) for one in study.settings}
             made = {(*row, measure) for row in rows for measure in MEASURES}
         elif printed:
@@ -98,28 +98,28 @@ def test_every_printed_row_of_a_table_has_a_printed_deviation():
     for study, (f, nmi) in paper.DEVIATIONS.items():
         rows = dict.fromkeys(row for name, _, row, _ in PUBLISHED if name == study)
         assert len(f) == len(nmi) == len(rows)
-    assert paper.deviation("table-2", "Co-trained spectral(3)", "NMI") == 0.007
-    assert paper.deviation("table-5", "Min-Disagreement", "F-score") == 0.082
-    assert paper.deviation("table-1", "CCA", "NMI") == 0
+    assert paper.get_printed_deviation("table-2", "Co-trained spectral(3)", "NMI") == 0.007
+    assert paper.get_printed_deviation("table-5", "Min-Disagreement", "F-score") == 0.082
+    assert paper.get_printed_deviation("table-1", "CCA", "NMI") == 0
 
 
 def test_single_view_is_spectral_clustering_by_the_letter():
-    views, _, k = paper.sample(variance=1.0, rows=150)
+    views, _, k = paper.load_sample(variance=1.0, rows=150)
     X = views["view0"]
     apart = cdist(X, X)
     K = np.exp(-(apart**2) / (2 * np.median(apart) ** 2))
     root = K.sum(axis=1) ** -0.5
     U = np.linalg.eigh(root[:, None] * K * root)[1][:, -k:]
     V = U / np.linalg.norm(U, axis=1, keepdims=True)
-    found = paper.added(views[["view0"]], k, "median")
+    found = paper.embed_sum(views[["view0"]], k, "median")
     np.testing.assert_allclose(found @ found.T, V @ V.T, atol=1e-8)  # eigenvectors are free to turn
 
 
 def test_dense_minimum_disagreement_is_that_of_the_baseline_where_both_can_tell():
-    views, _, k = paper.sample(variance=0.5, rows=150)
+    views, _, k = paper.load_sample(variance=0.5, rows=150)
     for bandwidth in ("median", 2.0):
-        dense = paper.dense_disagreement(views[["view0", "view1"]], k, bandwidth)
-        found = paper.least_disagreement(views[["view0", "view1"]], k, bandwidth)
+        dense = paper.embed_dense_disagreement(views[["view0", "view1"]], k, bandwidth)
+        found = paper.embed_minimum_disagreement(views[["view0", "view1"]], k, bandwidth)
         np.testing.assert_allclose(dense @ dense.T, found @ found.T, atol=1e-6)
 
 
@@ -128,15 +128,18 @@ def test_dense_minimum_disagreement_stands_in_the_row_of_its_name_and_order():
         one.get("shown_as", one["method"]) for one in PAPER.study("table-4").settings if one["panel"] == "BBC, tf-idf"
     ]
     assert tuple(rows) == TWO_VIEWS
-    found = paper.table(0, paper.DENSE_DISAGREEMENT, shown_as="Min-Disagreement", variance=0.5, rows=120)
+    found = paper.score_table(0, paper.DENSE_DISAGREEMENT, shown_as="Min-Disagreement", variance=0.5, rows=120)
     assert {score.row for score in found} == {"Min-Disagreement"}
 
 
 def test_the_best_variant_is_chosen_once_for_all_runs():
-    values = paper.all_runs("Best Single View", "median", variance=0.5, rows=200)
-    views, y, k = paper.sample(variance=0.5, rows=200)
+    values = paper.measure_all_runs("Best Single View", "median", variance=0.5, rows=200)
+    views, y, k = paper.load_sample(variance=0.5, rows=200)
     alone = [
-        [paper.measured(y, paper.kmeans(paper.added(views[[name]], k, "median"), k, run)) for run in range(3)]
+        [
+            paper.compute_measures(y, paper.run_kmeans(paper.embed_sum(views[[name]], k, "median"), k, run))
+            for run in range(3)
+        ]
         for name in views.names
     ]
     best = max(alone, key=lambda own: np.mean(own, axis=0)[0])
@@ -145,15 +148,17 @@ def test_the_best_variant_is_chosen_once_for_all_runs():
 
 def test_rounds_start_from_the_views_own_embeddings():
     source = {"variance": 0.5, "rows": 200}
-    views, y, k = paper.sample(**source)
-    found = {(row, column): value for row, column, value in paper.rounds(run=1, **source)}
-    labels = paper.kmeans(paper.added(views[["view2"]], k, "median"), k, 1)
+    views, y, k = paper.load_sample(**source)
+    found = {(row, column): value for row, column, value in paper.score_spectral_rounds(run=1, **source)}
+    labels = paper.run_kmeans(paper.embed_sum(views[["view2"]], k, "median"), k, 1)
     assert found["view 3", "0"] == pytest.approx(cs.metrics.normalized_mutual_info_score(y, labels))
     assert {column for _, column in found} == set("0123")
 
 
 def test_optimal_classifier_has_the_f_scores_that_contradict_table_1():
-    found = [{row: value for row, column, value in paper.bound(run, 1.0) if column == "F-score"} for run in range(10)]
+    found = [
+        {row: value for row, column, value in paper.score_optimum(run, 1.0) if column == "F-score"} for run in range(10)
+    ]
     assert np.mean([one["view 1"] for one in found]) == pytest.approx(0.922, abs=0.01)
     assert np.mean([one["all three views"] for one in found]) == pytest.approx(0.975, abs=0.005)
 
@@ -164,8 +169,8 @@ def test_adjusted_rand_index_follows_from_precision_and_recall(monkeypatch):
     labels = np.where(rng.random(100) < 0.7, y, rng.integers(0, 3, 100))
     pairs = cs.metrics.pairwise_scores(y, labels)
     monkeypatch.setitem(paper.CLASS_SIZES, "Table 9", (30, 50, 20))
-    monkeypatch.setattr(paper, "printed_pairs", lambda _: {"made up": (pairs.precision, pairs.recall)})
-    found = {column: value for _, column, value in paper.implied(0, "Table 9")}
+    monkeypatch.setattr(paper, "read_printed_pairs", lambda _: {"made up": (pairs.precision, pairs.recall)})
+    found = {column: value for _, column, value in paper.score_implied_measures(0, "Table 9")}
     assert found["Adj-RI"] == pytest.approx(adjusted_rand_score(y, labels))
     assert found["F-score"] == pytest.approx(pairs.f)
 
@@ -183,7 +188,7 @@ def test_only_the_rows_of_cca_contradict_themselves():
 
 
 def test_shift_as_printed_makes_degrees_smaller_and_the_other_makes_entries_good():
-    found = {(row, column): value for row, column, value in paper.shift(run=0, variance=1.0, rows=150)}
+    found = {(row, column): value for row, column, value in paper.score_shift(run=0, variance=1.0, rows=150)}
     before, printed, right = (found[f"view 1: {name}", paper.ENTRY] for name in ("S", paper.PLUS, paper.MINUS))
     assert before < 0
     assert printed == pytest.approx(2 * before)
@@ -195,7 +200,7 @@ def test_projected_similarities_are_those_of_algorithm_1():
     kernels = [np.exp(-cdist(X, X)) for X in rng.standard_normal((2, 20, 3))]
     U = [np.linalg.qr(rng.standard_normal((20, 2)))[0] for _ in kernels]
     S = U[1] @ U[1].T @ kernels[0]
-    np.testing.assert_allclose(paper.projected(kernels, U)[0], (S + S.T) / 2)
+    np.testing.assert_allclose(paper.project_kernels(kernels, U)[0], (S + S.T) / 2)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from made_up_outcomes import LONG, all_outcomes, plain_outcomes
 from reproduction.engine import page as own
 from reproduction.engine import tables
-from reproduction.engine.entries import entries, number, with_spread
+from reproduction.engine.entries import format_number, format_with_spread, iterate_entries
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><script>window.pwned=1</script></svg>'
 VOID = {"meta", "link", "img", "br"}
@@ -45,7 +45,7 @@ class Reader(HTMLParser):
 def text():
     outcomes = all_outcomes()
     drawn = {(one.paper.name, one.study.name): SVG for one in outcomes if one.study.figure}
-    return own.page(outcomes, drawn)
+    return own.render_page(outcomes, drawn)
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +55,10 @@ def read(text):
 
 def test_both_numbers_are_on_the_page(read):
     for outcome in all_outcomes():
-        for *_, one in entries(outcome):
-            assert with_spread(one) in read.text
+        for *_, one in iterate_entries(outcome):
+            assert format_with_spread(one) in read.text
             if one.published is not None:
-                assert f"{one.apart} published {number(one.published)}" in read.text
+                assert f"{one.apart} published {format_number(one.published)}" in read.text
 
 
 def test_nothing_asks_the_network(text, read):
@@ -83,24 +83,24 @@ def test_what_is_not_ours_is_text(read):
 
 
 def test_counts_are_those_of_the_verdicts(text):
-    counts = tables.count(all_outcomes())
+    counts = tables.count_verdicts(all_outcomes())
     big = re.findall(r"<dd><b>(\d+)</b></dd>", text)
     assert [int(one) for one in big] == list(counts.values())
     foot = re.search(r"<tfoot>.*</tfoot>", text).group()
     assert [int(one) for one in re.findall(r"<td>(\d+)</td>", foot)] == list(counts.values())
     tallies = re.findall(r'class="tally (\w+)"><i aria-hidden="true">.</i>(\d+)<', text)
-    plain = tables.count(plain_outcomes())
+    plain = tables.count_verdicts(plain_outcomes())
     for status, name in own.CLASSES.items():
         assert sum(int(n) for found, n in tallies if found == name) == plain[status]  # a paper of one study has no list
 
 
 def test_names_become_headings():
-    assert [own.spoken(name) for name in ("figure-2-left", "section-5-3")] == ["Figure 2 left", "Section 5.3"]
+    assert [own.format_heading(name) for name in ("figure-2-left", "section-5-3")] == ["Figure 2 left", "Section 5.3"]
 
 
 def test_words_in_backticks_are_code_and_a_single_one_is_text():
-    assert own.prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
-    assert own.prose("a ` b <i>") == "a ` b &lt;i&gt;"
+    assert own.format_prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
+    assert own.format_prose("a ` b <i>") == "a ` b &lt;i&gt;"
 
 
 def test_a_status_has_a_sign_and_a_word_beside_its_colour(text):
@@ -136,28 +136,28 @@ def test_what_is_missing_stands_with_its_reason(read):
 
 
 def test_a_single_run_has_no_spread():
-    read = Reader(own.page(plain_outcomes()[2:], {}))
+    read = Reader(own.render_page(plain_outcomes()[2:], {}))
     assert "±" not in read.text
 
 
 def test_without_figures_the_tables_are_open_and_with_them_in_a_fold(read):
-    assert Reader(own.page(plain_outcomes(), {})).all("details") == []
+    assert Reader(own.render_page(plain_outcomes(), {})).all("details") == []
     assert ["open" in own for own in read.all("details")] == [True, True, True]  # published numbers in each
     lines = plain_outcomes()[0]
     unprinted = type(lines.paper)("nobody-2000", "", "", "", lines.paper.studies, {})
     other = type(lines)(unprinted, lines.study, lines.panels, (), {}, 1.0)
-    folded = Reader(own.page([other], {("nobody-2000", "figure-1"): SVG}))
+    folded = Reader(own.render_page([other], {("nobody-2000", "figure-1"): SVG}))
     assert ["open" in own for own in folded.all("details")] == [False]
     assert "How to read the tables" not in folded.text
 
 
 def test_an_empty_page_stands():
-    assert "0 tables and figures of 0 papers" in Reader(own.page([], {})).text
+    assert "0 tables and figures of 0 papers" in Reader(own.render_page([], {})).text
 
 
 def test_the_page_is_the_same_each_time(text):
     drawn = {(one.paper.name, one.study.name): SVG for one in all_outcomes() if one.study.figure}
-    assert own.page(all_outcomes(), drawn) == text
+    assert own.render_page(all_outcomes(), drawn) == text
 
 
 @pytest.mark.parametrize("width", [390, 1280])

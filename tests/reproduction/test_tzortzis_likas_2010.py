@@ -12,7 +12,7 @@ from consilience.datasets import make_corrupted_views, make_text_views
 from consilience.methods import ConvexMixture
 from consilience.metrics import average_entropy
 from reproduction import tzortzis_likas_2010 as paper
-from reproduction.data import tf_idf
+from reproduction.data import compute_tf_idf
 from reproduction.engine import Panel, Untestable
 from reproduction.tzortzis_likas_2010 import PAPER
 
@@ -48,17 +48,17 @@ def test_a_quick_unit_gives_finite_numbers_once_each(name):
 def small(monkeypatch):
     """Every set of data by a few rows of made-up text or points, with the views of the real one."""
 
-    convex = paper.convex
+    convex = paper.fit_convex
 
     def documents(data, sample=0, empty=False):
         views, y = make_text_views(24, n_words=(30,) * len(paper.TEXTS[data]), random_state=0)
         named = zip(paper.TEXTS[data], views.names, strict=True)
-        return Views({name: tf_idf(views[own]) for name, own in named}), y
+        return Views({name: compute_tf_idf(views[own]) for name, own in named}), y
 
-    monkeypatch.setattr(paper, "documents", documents)
+    monkeypatch.setattr(paper, "load_weighted_documents", documents)
     monkeypatch.setattr(paper, "make_corrupted_views", partial(make_corrupted_views, 60, n_corrupted=4))
-    monkeypatch.setattr(paper, "corrupted", paper.corrupted.__wrapped__)
-    monkeypatch.setattr(paper, "convex", lambda *given, **named: convex(*given, **named | {"max_iter": 2}))
+    monkeypatch.setattr(paper, "make_corrupted", paper.make_corrupted.__wrapped__)
+    monkeypatch.setattr(paper, "fit_convex", lambda *given, **named: convex(*given, **named | {"max_iter": 2}))
     monkeypatch.setattr(paper, "STARTS", 1)
 
 
@@ -94,29 +94,29 @@ def test_weights_are_shares_in_the_printed_tables_too():
 
 @pytest.mark.parametrize("weights", ["learned", "uniform"])
 def test_refining_is_what_the_estimator_does(weights):
-    views, _ = paper.corrupted(3, 2, 2)
+    views, _ = paper.make_corrupted(3, 2, 2)
     whole = ConvexMixture(3, weights=weights, refine="kernel-kmeans").fit(views)
-    assert (paper.convex(views, 3, weights=weights).refined == whole.labels_).all()
+    assert (paper.fit_convex(views, 3, weights=weights).refined == whole.labels_).all()
 
 
 def test_the_concatenation_is_refined_on_the_columns_side_by_side():
-    views, _ = paper.corrupted(0, 2, 1)
+    views, _ = paper.make_corrupted(0, 2, 1)
     table = np.hstack([views[name] for name in views.names])
     whole = ConvexMixture(3, refine="kernel-kmeans").fit(table)
-    assert (paper.concatenated(views, 3).refined == whole.labels_).all()
+    assert (paper.fit_concatenation(views, 3).refined == whole.labels_).all()
 
 
 def test_kernel_cca_finds_clusters_that_both_views_show():
     rng = np.random.default_rng(0)
     y = np.arange(150) % 3
     views = Views([rng.normal(0, 9, (3, 6))[y] + rng.normal(size=(150, 6)) for _ in range(2)])
-    for labels in paper.kernel_cca(views, 3, 0).values():
+    for labels in paper.cluster_by_kernel_cca(views, 3, 0).values():
         assert average_entropy(y, labels) == pytest.approx(0, abs=1e-9)
 
 
 def test_principal_scores_have_the_inner_products_of_the_centred_rows():
     X = np.random.default_rng(1).normal(2, 1, (30, 4))
-    scores = paper.principal_scores(X @ X.T)
+    scores = paper.compute_principal_scores(X @ X.T)
     centred = X - X.mean(axis=0)
     assert scores.shape[1] == 4
     np.testing.assert_allclose(scores @ scores.T, centred @ centred.T, atol=1e-9)
@@ -159,8 +159,8 @@ def test_in_a_line_the_order_of_table_1_is_that_of_the_paper():
 
 
 def test_tables_look_at_the_same_views():
-    fewer, y = paper.corrupted(0, 2, 2)
-    more, same = paper.corrupted(0, 5, 2)
+    fewer, y = paper.make_corrupted(0, 2, 2)
+    more, same = paper.make_corrupted(0, 5, 2)
     assert (fewer["view1"] == more["view1"]).all()
     assert (fewer["noisy1"] == more["noisy1"]).all()
     assert (y == same).all()
@@ -168,8 +168,8 @@ def test_tables_look_at_the_same_views():
 
 def test_the_best_factor_is_picked_without_kernel_k_means_and_kept_with_it():
     table = panel({"m": {"1": 0.9, "2": 0.5, "4": 0.7}, "m" + paper.REFINED: {"1": 0.3, "2": 0.6, "4": 0.1}})
-    assert paper.at_best(table, "m") == (0.5, 0.6)
-    assert paper.at_unit(table, "m") == (0.9, 0.3)
+    assert paper.tune_by_classes(table, "m") == (0.5, 0.6)
+    assert paper.read_at_unit(table, "m") == (0.9, 0.3)
 
 
 # Claims
@@ -341,7 +341,7 @@ def test_a_printed_number_above_the_bound_is_not_in_nats():
 
 def test_where_nothing_is_printed_the_numbers_cannot_be_compared():
     with pytest.raises(Untestable, match="the paper prints no numbers for word senses"):
-        paper.agrees("table-5", 0.05, panel({"m": {"1": 1.0}}, "word senses"))
+        paper.check_agrees("table-5", 0.05, panel({"m": {"1": 1.0}}, "word senses"))
 
 
 @pytest.mark.parametrize("claim", [claim for study in PAPER.studies for claim in checked(study) if not claim.across])

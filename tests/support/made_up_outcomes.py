@@ -3,7 +3,7 @@
 import numpy as np
 
 from reproduction.engine import Claim, Evidence, Figure, Outcome, Paper, Study
-from reproduction.engine.outcome import Panel, judge
+from reproduction.engine.outcome import Panel, judge_study
 from reproduction.engine.study import Unit
 
 SCRIPT = "<script>window.pwned=1</script>"
@@ -42,7 +42,7 @@ def outcome(paper, own, scores, missing=None):
     units = [Unit(paper.name, own.name, settings, run) for settings in own.settings for run in range(own.runs)]
     units = [unit for unit in units if unit.panel not in (missing or {}) or "half" in unit.panel]
     kept = {unit.key: {"seconds": 1.5, "scores": scores(unit.panel, unit.run)} for unit in units}
-    return judge(paper, own, units, kept, missing or {})
+    return judge_study(paper, own, units, kept, missing or {})
 
 
 def curves(panel, run):
