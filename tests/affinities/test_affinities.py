@@ -22,6 +22,8 @@ from consilience.affinities import (
     Polynomial,
     Precomputed,
     compute_degrees,
+    find_components,
+    make_affinity,
 )
 from consilience.arrays import CSR, as_rows, to_numpy, use_threads
 
@@ -193,7 +195,7 @@ def test_a_held_kernel_is_computed_once_and_not_pickled(monkeypatch):
 @pytest.mark.parametrize("gathered", [1, 50, 1 << 22])
 def test_median_bandwidth_is_exact(n, gathered, monkeypatch):
     monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", gathered)
-    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 9)
+    monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 9)
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 64)
     X = np.random.default_rng(n).integers(0, 4, size=(n, 2)).astype(float)  # with ties
     away = pairwise.euclidean_distances(X)
@@ -289,11 +291,11 @@ def test_duplicates_are_joined_and_joined_to_themselves():
 
 def test_parts_that_are_easily_seen():
     X = np.concatenate([rows(40), rows(40) + 100, rows(30) - 100])
-    parts = NearestNeighbors(20, "euclidean").build_operator(X, rng()).parts()
+    parts = find_components(NearestNeighbors(20, "euclidean").build_operator(X, rng()))
     assert [len(set(parts[own])) for own in (slice(0, 40), slice(40, 80), slice(80, 110))] == [1, 1, 1]
     assert len(set(parts)) == 3
     for affinity in (NearestNeighbors(60, "euclidean"), Gaussian(), Landmarks(20, 3, "euclidean")):
-        assert not affinity.build_operator(X, rng()).parts().any()
+        assert not find_components(affinity.build_operator(X, rng())).any()
 
 
 def test_metric_without_hubs():
@@ -308,7 +310,7 @@ def test_metric_without_hubs():
 
 def test_auto_takes_landmarks_for_many_rows(monkeypatch):
     X = rows(60)
-    auto = AFFINITIES["auto"]("median")
+    auto = make_affinity("auto")
     assert isinstance(auto.resolve(X), NearestNeighbors)
     assert np.array_equal(auto.build_operator(X, rng()) @ X, auto.resolve(X).build_operator(X, rng()) @ X)
     assert auto.nbytes(X) == auto.resolve(X).nbytes(X)
@@ -341,7 +343,7 @@ def test_precomputed(kind):
     np.testing.assert_allclose(operator.columns(np.array([4])), K[:, [4]])
     np.testing.assert_allclose(operator.compare_with(as_rows(kind(K[:5]))).columns(np.array([4])), K[:5, [4]])
     assert operator.norm() == pytest.approx(np.linalg.norm(K))
-    assert not operator.parts().any()
+    assert not find_components(operator).any()
     assert operator.exact
     np.testing.assert_allclose(operator.compare_with(as_rows(kind(K[:5]))) @ K, K[:5] @ K)
 
@@ -375,21 +377,24 @@ def test_precomputed_refuses_others_that_are_negative():
         (lambda: Gaussian(0.0), "bandwidth=0.0 must be a number above 0"),
         (lambda: Gaussian(np.inf), "bandwidth=inf must be a number above 0"),
         (lambda: Gaussian(None), "bandwidth=None must be a number above 0"),
-        (lambda: NearestNeighbors(0), "n_neighbors=0 must be a whole number from 1 on"),
-        (lambda: NearestNeighbors("5"), "n_neighbors='5' must be a whole number from 1 on"),
+        (lambda: NearestNeighbors(0), "n_neighbors=0 must be a whole number, 1 or more"),
+        (lambda: NearestNeighbors("5"), "n_neighbors='5' must be a whole number, 1 or more"),
         (lambda: NearestNeighbors(approximate="yes"), "approximate='yes' must be True or False"),
         (lambda: ChiSquared(0), "gamma=0 must be a number above 0"),
-        (lambda: Polynomial(0.5), "degree=0.5 must be a whole number from 1 on"),
+        (lambda: Polynomial(0.5), "degree=0.5 must be a whole number, 1 or more"),
         (lambda: Polynomial(gamma=-1), "gamma=-1 must be a number above 0"),
-        (lambda: Landmarks(n_neighbors=0), "n_neighbors=0 must be a whole number from 1 on"),
-        (lambda: Landmarks(1.5), "n_landmarks=1.5 must be a whole number from 1 on"),
+        (lambda: Landmarks(n_neighbors=0), "n_neighbors=0 must be a whole number, 1 or more"),
+        (lambda: Landmarks(1.5), "n_landmarks=1.5 must be a whole number, 1 or more"),
         (lambda: Nystroem("gaussian"), "kernel='gaussian' is no kernel: give an object of one"),
         (lambda: Nystroem(NearestNeighbors()), r"kernel=NearestNeighbors\(.*\) is no kernel: give an object of one"),
-        (lambda: Polynomial(9).learn(1e40 * np.ones((3, 2))), "numbers so large have no power 9 in float64: rescale"),
+        (
+            lambda: Polynomial(9).learn(1e40 * np.ones((3, 2))),
+            "too large for the power 9 in float64: rescale",
+        ),
         (lambda: NearestNeighbors(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
         (lambda: Landmarks(metric="manhattan"), "no metric 'manhattan': choose from 'euclidean', 'cosine'"),
-        (lambda: Landmarks(0), "n_landmarks=0 must be a whole number from 1 on"),
-        (lambda: Nystroem(n_landmarks=0), "n_landmarks=0 must be a whole number from 1 on"),
+        (lambda: Landmarks(0), "n_landmarks=0 must be a whole number, 1 or more"),
+        (lambda: Nystroem(n_landmarks=0), "n_landmarks=0 must be a whole number, 1 or more"),
     ],
 )
 def test_settings_that_make_no_sense(make, message):
@@ -403,13 +408,34 @@ def test_histograms_are_not_negative(affinity):
         affinity.build_operator(-rows(5), rng())
 
 
-def test_names():
-    for name, make in AFFINITIES.items():
-        operator = make(0.7)
-        assert hasattr(operator, "build_operator"), name
-    assert AFFINITIES["gaussian"](0.7).bandwidth == 0.7
-    assert AFFINITIES["nystroem"](0.7).kernel == Gaussian(0.7)
+def test_affinities_by_name():
+    for name in AFFINITIES:
+        assert type(make_affinity(name)) is AFFINITIES[name]
+    assert make_affinity("gaussian", bandwidth=0.7) == Gaussian(0.7)
+    assert make_affinity("nystroem", bandwidth=0.7) == Nystroem(Gaussian(0.7))
+    assert make_affinity(Linear()) == Linear()
     assert isinstance(as_rows(sp.csr_array(rows(3))), CSR)
+
+
+@pytest.mark.parametrize("name", [name for name in AFFINITIES if name not in ("gaussian", "nystroem")])
+def test_unused_option_is_refused(name):
+    message = (
+        rf"affinity='{name}' does not use bandwidth; the options of {AFFINITIES[name].__name__} are: .*\. Leave "
+        "bandwidth out, or use affinity='gaussian' or 'nystroem'"
+    )
+    with pytest.raises(NoAffinityError, match=message):
+        make_affinity(name, bandwidth=1.0)
+
+
+def test_refusal_of_an_option_names_the_valid_ones():
+    with pytest.raises(NoAffinityError, match="the options of Landmarks are: n_landmarks, n_neighbors, metric"):
+        make_affinity("landmarks", bandwidth=1.0)
+    with pytest.raises(NoAffinityError, match="the options of Cosine are: none"):
+        make_affinity("cosine", bandwidth="median")
+    with pytest.raises(NoAffinityError, match="kernel='linear' does not use bandwidth"):
+        make_affinity("linear", "kernel", bandwidth=1.0)
+    with pytest.raises(NoAffinityError, match=r"affinity=Gaussian\(bandwidth=2.0\) has its own options: set bandwidth"):
+        make_affinity(Gaussian(2.0), bandwidth=1.0)
 
 
 @pytest.mark.parametrize("affinity", [Gaussian(1e-9), Nystroem(Gaussian(1e-9), 5)])

@@ -309,7 +309,7 @@ def test_spectral_methods_refuse_options(make, options, message):
 @every_spectral
 def test_cluster_qr_ends_it_too(make):
     views, y = clear_views()
-    model = make(3, assign_labels="cluster_qr").fit(views)
+    model = make(3, assign_labels="cluster-qr").fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.95
     assert np.array_equal(model.predict(views), model.labels_)
 

@@ -144,7 +144,7 @@ def test_product_takes_no_memory_of_all_pairs(monkeypatch):
 def test_products_of_graphs_of_neighbours_leave_hardly_any_pair():
     rng = np.random.default_rng(0)
     views = {"a": rng.random((60, 4)), "b": rng.random((60, 4))}
-    with pytest.warns(UserWarning, match="the product of the views' similarities falls into more parts that nothing"):
+    with pytest.warns(UserWarning, match="the product of the views' similarities has a similarity graph of more"):
         model = KernelProduct(3, affinity=NearestNeighbors(4, "euclidean"), random_state=0).fit(views)
     assert set(model.labels_) <= {0, 1, 2}
 
@@ -156,16 +156,14 @@ def test_sums_connect_what_a_view_leaves_apart():
         warnings.simplefilter("error")
         model = KernelAddition(3, affinity="precomputed", random_state=0).fit(views)
     assert len(np.unique(model.labels_)) == 3
-    with pytest.warns(UserWarning, match="the sum of the views' similarities falls into more parts"):
+    with pytest.warns(UserWarning, match="the sum of the views' similarities has a similarity graph of more"):
         KernelAddition(3, affinity="precomputed", random_state=0).fit({"apart": parts})
 
 
 def test_fewer_dimensions_than_clusters_are_told():
     K = np.outer(np.arange(1.0, 21), np.arange(1.0, 21))
     with (
-        pytest.warns(
-            UserWarning, match="the sum of the views' similarities has 1 dimensions, fewer than the 2 clusters"
-        ),
+        pytest.warns(UserWarning, match="the sum of the views' similarities has 1 dimensions, fewer than n_clusters=2"),
         pytest.warns(ConvergenceWarning, match="clusters are empty"),
     ):
         KernelAddition(2, affinity="precomputed", random_state=0).fit({"a": K})
@@ -175,7 +173,7 @@ def test_entities_like_no_other_are_told():
     K = dense.gaussian(some_views(1, n=30)["view0"])
     K[4], K[:, 4] = 0, 0
     with pytest.warns(
-        UserWarning, match=r"the product of the views' similarities finds entity 4 like no other \(1 such\)"
+        UserWarning, match=r"the product of the views' similarities has entity 4 similar to no other \(1 such\)"
     ):
         KernelProduct(2, affinity="precomputed", random_state=0).fit(
             {"a": K, "b": np.ones((30, 30)) - 1e-3 * np.eye(30)}
@@ -214,7 +212,7 @@ def test_new_vertices_are_placed_where_old_ones_are(n_views):
 def test_what_is_clustered_may_be_chosen(kind, embedding, width):
     views = some_views(2)
     model = fit(kind, views, embedding=embedding)
-    assert sum(part.shape[1] for part in model._found.joint) == width
+    assert sum(part.shape[1] for part in model._joint_embedding.joint) == width
     assert np.array_equal(model.predict(views), model.labels_)
     with pytest.raises(ValueError, match=r"embedding='text' is no view: give 'concat' or one of 'view0', 'view1'"):
         fit(kind, views, embedding="text")

@@ -27,8 +27,8 @@ FAMILIES = (*sorted(cs.families.FAMILIES), "auto")
 ITERATED = {"n_init": (1, 2), "max_iter": (1, 3, 20), "tol": (0.0, 1e-6, 0.5), "init": ("k-means++", "random")}
 SPECTRAL = {
     "affinity": AFFINITIES,
-    "bandwidth": ("median", 1.0, 1e-9, 1e9),
-    "assign_labels": ("kmeans", "cluster_qr"),
+    "bandwidth": (None, None, "median", 1.0, 1e-9, 1e9),
+    "assign_labels": ("kmeans", "cluster-qr"),
     "n_init": (1, 2),
 }
 CONSTRAINED = {"order": ("random", "index"), "max_iter": (1, 3, 20), "tol": (0.0, 1e-3)}
@@ -112,7 +112,7 @@ PARAMETERS: dict[type, dict[str, tuple[Any, ...]]] = {
     baselines.ConcatenatedViews: {},
     baselines.SingleView: {"view": (None, "v0", "view0")},
     baselines.MergedViews: {"join": ("concat", "sum")},
-    cs.SpectralFeatures: {"affinity": AFFINITIES, "bandwidth": ("median", 1.0, 1e-9, 1e9)},
+    cs.SpectralFeatures: {"affinity": AFFINITIES, "bandwidth": (None, None, "median", 1.0, 1e-9, 1e9)},
     cs.PerView: {},
 }
 LINKED = (cs.PCKMeans, cs.MPCKMeans, cs.MultiViewConstrainedKMeans, cs.Consilience)

@@ -119,7 +119,7 @@ MODES |= {
     ),
     "spectral local": (dense, cs.CoTrainedSpectral(3, affinity="gaussian", bandwidth="local", **QUICK)),
     "spectral one view": (dense, cs.CoTrainedSpectral(3, embedding="view1", **QUICK)),
-    "spectral rotated": (dense, cs.CoTrainedSpectral(3, assign_labels="cluster_qr", **QUICK)),
+    "spectral rotated": (dense, cs.CoTrainedSpectral(3, assign_labels="cluster-qr", **QUICK)),
     "convex precomputed": (make_distances, cs.ConvexMixture(3, divergence="precomputed")),
     "convex refined precomputed": (
         make_distances,

@@ -1,4 +1,4 @@
-"""How alike two entities are in one view, as operators that multiply thin matrices, one a file."""
+"""How similar two entities are in one view, as operators that multiply thin matrices."""
 
 from ..arrays import KernelRows
 from .base import (
@@ -11,20 +11,17 @@ from .base import (
     cast_to,
     compute_degrees,
     extract_columns,
-    single_component,
+    find_components,
 )
-from .chi_squared import ChiSquared
-from .choose import AFFINITIES, EXACT_UP_TO, Auto
-from .cosine import Cosine
+from .choose import AFFINITIES, EXACT_UP_TO, Auto, make_affinity
+from .dot_product import Cosine, Linear, Polynomial
 from .gaussian import Gaussian
-from .histogram_intersection import HistogramIntersection
+from .graph import Precomputed
+from .histograms import ChiSquared, HistogramIntersection
 from .kernel import KernelAffinity
 from .landmarks import Landmarks
-from .linear import Linear
 from .nearest_neighbors import NearestNeighbors
 from .nystroem import Nystroem
-from .polynomial import Polynomial
-from .precomputed import Precomputed
 
 __all__ = [
     "AFFINITIES",
@@ -51,5 +48,6 @@ __all__ = [
     "cast_to",
     "compute_degrees",
     "extract_columns",
-    "single_component",
+    "find_components",
+    "make_affinity",
 ]

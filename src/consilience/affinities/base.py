@@ -1,7 +1,8 @@
-"""What spectral methods ask of an affinity: how alike two entities are, as a matrix that nobody holds all of."""
+"""The interface of affinities: how similar two entities are, as a matrix that is only ever multiplied."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol
@@ -9,14 +10,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from array_api_compat import is_torch_array
 
-from ..arrays import Array, is_on_host, namespace, to_numpy
+from ..arrays import Array, is_on_host, namespace, squared_norms, to_numpy
 
 
 class CrossOperator(Protocol):
-    """Similarities of some entities (rows) to others (columns): a matrix that multiplies.
+    """Similarities of some entities (rows) to others (columns), as a matrix that can be multiplied.
 
-    Thin matrices come out as arrays of the library, and on the device, of the rows that are compared, be they numpy
-    arrays or such arrays when they go in.
+    Products come as arrays of the library, and on the device, of the compared rows; factors may be NumPy arrays.
     """
 
     @property
@@ -25,74 +25,90 @@ class CrossOperator(Protocol):
 
     @property
     def dtype(self) -> np.dtype:
-        """The type that products come in."""
+        """NumPy's name for the type of the products."""
 
     def __matmul__(self, U: Array) -> Array:
-        """The matrix times a thin one."""
+        """Multiply the matrix by a thin one."""
 
     def columns(self, entities: np.ndarray) -> Array:
-        """A few columns: (rows, chosen)."""
+        """Return a few columns, (rows, chosen)."""
 
 
 class Operator(CrossOperator, Protocol):
-    """Similarities of entities to each other: symmetric, none negative. All that spectral methods ask for."""
+    """Similarities of entities to each other: symmetric and nonnegative.
+
+    If the connected components of the similarity graph are easily found, an operator has a method `components`, which
+    labels them; `find_components` calls it.
+    """
 
     @property
     def exact(self) -> bool:
-        """Whether the entries are the affinity's own, not an approximation."""
-
-    def parts(self) -> np.ndarray:
-        """(n,) a number for each group of entities that no similarity connects, where that is easily seen: a hint."""
+        """Whether the entries are those of the affinity, not an approximation."""
 
 
 class ViewOperator(Operator, Protocol):
-    """What an affinity makes of a view's rows."""
+    """What an affinity makes of the rows of a view."""
 
     def norm(self) -> float:
-        """Frobenius norm: root of the sum of all squared entries."""
+        """Return the Frobenius norm."""
 
     def compare_with(self, X: Array) -> CrossOperator:
-        """Similarities of other rows of the view to these."""
+        """Return the similarities of other rows of the view to these."""
 
 
-class Affinity(Protocol):
-    """How to compare the rows of a view; frozen data, no state."""
+class Affinity(ABC):
+    """How to compare the rows of a view: immutable, and without the state of a fit."""
 
-    columns_are_entities: ClassVar[bool]  # whether the view is a matrix of similarities already
+    columns_are_entities: ClassVar[bool] = False  # whether the view is a matrix of similarities already
+    supports_sparse: ClassVar[bool] = False
+    options: ClassVar[tuple[str, ...]] = ()  # parameters of estimators that it uses, such as bandwidth
 
-    def resolve(self, X: Array) -> Affinity:
-        """The same with what it leaves open (a metric, a number of neighbours) decided by a look at these rows."""
+    @classmethod
+    def from_options(cls, **options: Any) -> Affinity:
+        """Create the affinity from the parameters of an estimator that `options` declares."""
+        return cls(**options)
+
+    def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002
+        """Whether rows that are stored on disk may stay there."""
+        return False
+
+    def resolve(self, X: Array) -> Affinity:  # noqa: ARG002
+        """Return the affinity with everything left open (a metric, a number of neighbors) decided by these rows."""
+        return self
 
     def comparable_rows(self, X: Array) -> Array:
-        """Which rows can be compared at all; the others count as missing."""
+        """Return a mask of the rows that can be compared; the others count as missing."""
+        return squared_norms(X) >= 0
 
+    @abstractmethod
     def build_operator(self, X: Array, rng: np.random.Generator) -> ViewOperator:
-        """The similarities of these rows to each other; an approximation may draw rows at random."""
+        """Compare these rows with each other; an approximation may draw rows at random."""
 
+    @abstractmethod
     def nbytes(self, X: Array) -> int:
-        """Memory that ``over(X)`` will hold on to."""
+        """Return the memory that ``build_operator(X)`` will keep."""
 
 
 class NoAffinityError(ValueError):
-    """Rows cannot be compared in this way; the message says why and what to do, the caller names the view."""
+    """Rows cannot be compared in this way; the message says why and what to do, the caller adds the view."""
 
 
 def check_positive(name: str, value: Any, *, whole: bool = False) -> None:
-    """Refuse a setting that is no number above zero, or no whole number from 1 on."""
+    """Refuse a setting that is not a positive number, or not a positive whole number."""
     kind = Integral if whole else Real
     if not isinstance(value, kind) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        wanted = "a whole number from 1 on" if whole else "a number above 0"
-        raise NoAffinityError(f"{name}={value!r} must be {wanted}")
+        expected = "a whole number, 1 or more" if whole else "a number above 0"
+        raise NoAffinityError(f"{name}={value!r} must be {expected}")
 
 
 def cast_to(array: Array, dtype: np.dtype) -> Array:
-    """An array in the type of its own library that numpy calls so."""
+    """Cast to the array library's dtype of the same name."""
     xp = namespace(array)
     return xp.astype(array, getattr(xp, dtype.name), copy=False)
 
 
 def nth_smallest(tile: Array, n: int) -> Array:
-    """The number of each row that n - 1 others come before."""
+    """Return the n-th smallest number of each row, counted from 1."""
     if is_on_host(tile):
         return np.partition(tile, n - 1, axis=1)[:, n - 1]
     if is_torch_array(tile):
@@ -101,51 +117,53 @@ def nth_smallest(tile: Array, n: int) -> Array:
 
 
 def compute_degrees(operator: CrossOperator) -> Array:
-    """Sum of each row, in float64."""
+    """Sum each row, in float64."""
     return cast_to((operator @ np.ones((operator.shape[1], 1)))[:, 0], np.dtype(np.float64))
 
 
-def single_component(operator: CrossOperator) -> np.ndarray:
-    """No parts that are easily seen."""
+def find_components(operator: Operator) -> np.ndarray:
+    """Label the connected components if the operator knows them; otherwise put all entities into one."""
+    if hasattr(operator, "components"):
+        return operator.components()
     return np.zeros(operator.shape[0], np.int64)
 
 
 def extract_columns(operator: CrossOperator, entities: np.ndarray) -> Array:
-    """A few columns of a matrix that multiplies."""
-    chosen = np.zeros((operator.shape[1], len(entities)))
-    chosen[entities, np.arange(len(entities))] = 1
-    return operator @ chosen
+    """Compute a few columns of an operator by multiplication."""
+    indicator = np.zeros((operator.shape[1], len(entities)))
+    indicator[entities, np.arange(len(entities))] = 1
+    return operator @ indicator
 
 
 @dataclass(frozen=True, eq=False)
 class HostOperator:
-    """Similarities whose products come as numpy arrays, wherever the rows that are compared lie."""
+    """Similarities of rows on a device whose products come as NumPy arrays."""
 
-    own: Any
+    operator: Any
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.own.shape
+        return self.operator.shape
 
     @property
     def dtype(self) -> np.dtype:
-        return self.own.dtype
+        return self.operator.dtype
 
     @property
     def exact(self) -> bool:
-        return self.own.exact
+        return self.operator.exact
 
     def __matmul__(self, U: np.ndarray) -> np.ndarray:
-        return to_numpy(self.own @ U)
+        return to_numpy(self.operator @ U)
 
     def columns(self, entities: np.ndarray) -> np.ndarray:
-        return to_numpy(self.own.columns(entities))
+        return to_numpy(self.operator.columns(entities))
 
     def norm(self) -> float:
-        return self.own.norm()
+        return self.operator.norm()
 
-    def parts(self) -> np.ndarray:
-        return self.own.parts()
+    def components(self) -> np.ndarray:
+        return find_components(self.operator)
 
     def compare_with(self, X: Array) -> HostOperator:
-        return HostOperator(self.own.compare_with(X))
+        return HostOperator(self.operator.compare_with(X))

@@ -1,40 +1,39 @@
-"""Affinities by name, and the choice of one by the number of rows."""
+"""Affinities by name, and the default choice by the number of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array
-from .base import Affinity, ViewOperator
-from .chi_squared import ChiSquared
-from .cosine import Cosine
+from .base import Affinity, NoAffinityError, ViewOperator
+from .dot_product import Cosine, Linear, Polynomial
 from .gaussian import Gaussian
-from .histogram_intersection import HistogramIntersection
+from .graph import Precomputed
+from .histograms import ChiSquared, HistogramIntersection
 from .landmarks import Landmarks
-from .linear import Linear
 from .nearest_neighbors import NearestNeighbors
 from .nystroem import Nystroem
-from .polynomial import Polynomial
-from .precomputed import Precomputed
 
 EXACT_UP_TO = 20_000  # rows: beyond, "auto" takes landmarks
 
 
 @save_as("affinity-auto")
 @dataclass(frozen=True)
-class Auto:
-    """Nearest neighbours up to 20,000 rows, landmarks beyond: every row compared with every other takes too long."""
+class Auto(Affinity):
+    """Nearest neighbors up to 20,000 rows, landmarks beyond: comparing every row with every other takes too long."""
 
-    columns_are_entities: ClassVar[bool] = False
+    supports_sparse = True
 
     def resolve(self, X: Array) -> Affinity:
-        chosen = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()
-        return chosen.resolve(X)
+        affinity = NearestNeighbors() if X.shape[0] <= EXACT_UP_TO else Landmarks()
+        return affinity.resolve(X)
+
+    def out_of_core(self, n_rows: int) -> bool:
+        return n_rows > EXACT_UP_TO
 
     def comparable_rows(self, X: Array) -> Array:
         return self.resolve(X).comparable_rows(X)
@@ -46,16 +45,53 @@ class Auto:
         return self.resolve(X).nbytes(X)
 
 
-AFFINITIES: dict[str, Callable[[Any], Affinity]] = {  # each takes the bandwidth, which most have no use for
-    "auto": lambda _: Auto(),
+AFFINITIES: dict[str, type[Affinity]] = {
+    "auto": Auto,
     "gaussian": Gaussian,
-    "nearest-neighbors": lambda _: NearestNeighbors(),
-    "landmarks": lambda _: Landmarks(),
-    "nystroem": lambda bandwidth: Nystroem(Gaussian(bandwidth)),
-    "cosine": lambda _: Cosine(),
-    "linear": lambda _: Linear(),
-    "polynomial": lambda _: Polynomial(),
-    "chi2": lambda _: ChiSquared(),
-    "intersection": lambda _: HistogramIntersection(),
-    "precomputed": lambda _: Precomputed(),
+    "nearest-neighbors": NearestNeighbors,
+    "landmarks": Landmarks,
+    "nystroem": Nystroem,
+    "cosine": Cosine,
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "chi2": ChiSquared,
+    "intersection": HistogramIntersection,
+    "precomputed": Precomputed,
 }
+
+
+def make_affinity(value: Any, parameter: str = "affinity", **options: Any) -> Affinity:
+    """Return the affinity that is given by name or as an object.
+
+    Parameters
+    ----------
+    value : str or Affinity
+        A name of `AFFINITIES`, or an affinity, which has its own options.
+    parameter : str, default='affinity'
+        What messages call the value.
+    **options
+        Parameters of an estimator for an affinity given by name. An affinity that does not declare one refuses it.
+    """
+    if isinstance(value, Affinity):
+        if options:
+            raise NoAffinityError(
+                f"{parameter}={value!r} has its own options: set {', '.join(options)} there, not in the estimator"
+            )
+        return value
+    if not isinstance(value, str):
+        raise TypeError(
+            f"{parameter}={value!r} is neither a name nor an affinity: give an object such as "
+            "consilience.affinities.NearestNeighbors(n_neighbors=15)"
+        )
+    if value not in AFFINITIES:
+        raise NoAffinityError(f"no {parameter} {value!r}; choose from {', '.join(map(repr, AFFINITIES))}")
+    kind = AFFINITIES[value]
+    for option in options:
+        if option not in kind.options:
+            users = " or ".join(repr(name) for name, affinity in AFFINITIES.items() if option in affinity.options)
+            valid = ", ".join(field.name for field in fields(kind)) or "none"
+            raise NoAffinityError(
+                f"{parameter}={value!r} does not use {option}; the options of {kind.__name__} are: {valid}. Leave "
+                f"{option} out, or use {parameter}={users}"
+            )
+    return kind.from_options(**options)

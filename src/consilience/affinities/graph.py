@@ -1,4 +1,4 @@
-"""Similarities that are stored: a symmetric matrix, sparse or dense."""
+"""Similarities that are stored as a matrix, sparse or dense: graphs, and matrices that the user provides."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .._saving import save_as
-from ..arrays import Array, asarray_like, float64_zeros, is_on_host, itemsize, namespace, take_rows, to_numpy
-from .base import cast_to, single_component
+from .._saving import refer_as, save_as
+from ..arrays import Array, asarray_like, float64_zeros, is_on_host, itemsize, namespace, take_rows, to_host, to_numpy
+from .base import Affinity, NoAffinityError, cast_to
 
-Matrix = Any  # sparse, of scipy, or dense, of any library
-Rows = Callable[[Array], Matrix]  # other rows -> their similarities to the graph's
+Matrix = Any  # a sparse matrix of scipy, or a dense one of any library
+
+TOLERANCE = 1e-5  # errors of given similarities that are accepted, as a share of the largest
+NEEDED = "affinity='precomputed' needs a symmetric matrix of similarities, none negative"
+REMEDY = "turn distances d into similarities (such as exp(-d**2)) first, or average the matrix with its transpose"
 
 
 @dataclass(frozen=True, eq=False)
 class StoredSimilarities:
-    """Similarities of some entities to those of a graph. A sparse matrix stays in our memory, and multiplies there."""
+    """Similarities of some entities to those of a graph. A sparse matrix stays, and multiplies, in main memory."""
 
     matrix: Matrix
-    home: Array = field(default=None, kw_only=True)  # of the library and device that products come to; None: here
+    home: Array = field(default=None, kw_only=True)  # an array on the device that products move to, if any
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -39,31 +42,31 @@ class StoredSimilarities:
 
     def __matmul__(self, U: Array) -> Array:
         if sp.issparse(self.matrix):
-            return self._brought(self.matrix @ to_numpy(U))
+            return self._move_home(self.matrix @ to_numpy(U))
         U = asarray_like(U, self.matrix)
         return self.matrix @ (U if is_on_host(U) else cast_to(U, self.dtype))
 
     def columns(self, entities: np.ndarray) -> Array:
         if sp.issparse(self.matrix):
-            return self._brought(self.matrix[:, entities].toarray())
+            return self._move_home(self.matrix[:, entities].toarray())
         return namespace(self.matrix).take(self.matrix, asarray_like(entities, self.matrix), axis=1)
 
-    def _brought(self, found: np.ndarray) -> Array:
-        return found if self.home is None else asarray_like(found, self.home)
+    def _move_home(self, values: np.ndarray) -> Array:
+        return values if self.home is None else asarray_like(values, self.home)
 
 
 @save_as("similarity-graph")
 @dataclass(frozen=True, eq=False)
 class SimilarityGraph(StoredSimilarities):
-    """A graph's matrix, and how others are joined to it."""
+    """The symmetric matrix of a graph, and how other rows are joined to it."""
 
-    join: Rows
+    join: Callable[[Array], Matrix]
     exact: bool = True
 
     def columns(self, entities: np.ndarray) -> Array:
-        # the matrix is symmetric, and its rows are at hand
+        # the matrix is symmetric, and rows are faster to extract
         if sp.issparse(self.matrix):
-            return self._brought(self.matrix[entities].toarray().T)
+            return self._move_home(self.matrix[entities].toarray().T)
         return take_rows(self.matrix, asarray_like(entities, self.matrix)).T
 
     def norm(self) -> float:
@@ -71,15 +74,66 @@ class SimilarityGraph(StoredSimilarities):
         total = squares.sum() if sp.issparse(squares) else namespace(squares).sum(squares)
         return float(namespace(total).sqrt(total))
 
-    def parts(self) -> np.ndarray:
-        return (
-            connected_components(self.matrix, directed=False)[1] if sp.issparse(self.matrix) else single_component(self)
-        )
+    def components(self) -> np.ndarray:
+        if sp.issparse(self.matrix):
+            return connected_components(self.matrix, directed=False)[1]
+        return np.zeros(self.shape[0], np.int64)
 
     def compare_with(self, X: Array) -> StoredSimilarities:
         return StoredSimilarities(self.join(X), home=self.home)
 
 
 def empty_on_device(X: Array) -> Array:
-    """Nothing, of the library and on the device of rows; None for rows in our memory."""
+    """Return an empty array on X's device, used to move results there; None if X is in main memory."""
     return None if is_on_host(X) else float64_zeros((0,), X)
+
+
+@save_as("affinity-precomputed")
+@dataclass(frozen=True)
+class Precomputed(Affinity):
+    """The view is a square matrix of similarities, dense or sparse: symmetric, none negative.
+
+    New entities come with their similarities to those of the fit.
+    """
+
+    columns_are_entities = True
+    supports_sparse = True
+
+    def build_operator(self, X: Array, rng: np.random.Generator) -> SimilarityGraph:  # noqa: ARG002
+        matrix = check_nonnegative(X)
+        check_similarities(matrix)
+        return SimilarityGraph((matrix + matrix.T) / 2, check_nonnegative)
+
+    def nbytes(self, X: Array) -> int:  # noqa: ARG002
+        return 0
+
+
+@refer_as("check-similarities")
+def check_nonnegative(X: Array) -> Matrix:
+    """Return the matrix of similarities to the entities of the fit; refuse negative ones."""
+    matrix = to_host(X) if is_on_host(X) else X
+    smallest, largest = compute_extremes(matrix)
+    if smallest < -TOLERANCE * largest:
+        raise NoAffinityError(f"{NEEDED}, and one is {smallest:.3g}: {REMEDY}")
+    return matrix
+
+
+def check_similarities(matrix: Matrix) -> None:
+    """Refuse a matrix that cannot be the similarities of entities to each other."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise NoAffinityError(f"{NEEDED}, got shape {matrix.shape}: {REMEDY}")
+    _, largest = compute_extremes(matrix)
+    if not largest:
+        raise NoAffinityError(f"{NEEDED}, and all are zero: leave the view out")
+    if compute_extremes(matrix - matrix.T)[1] > TOLERANCE * largest:
+        raise NoAffinityError(f"{NEEDED}, and it is not symmetric: {REMEDY}")
+
+
+def compute_extremes(matrix: Matrix) -> tuple[float, float]:
+    """Return the smallest entry and the largest absolute value; zeros for a matrix without rows."""
+    if not matrix.shape[0]:
+        return 0.0, 0.0
+    if sp.issparse(matrix):
+        return float(matrix.min()), float(abs(matrix).max())
+    xp = namespace(matrix)
+    return float(xp.min(matrix)), float(xp.max(xp.abs(matrix)))

@@ -1,11 +1,11 @@
-"""The graph of nearest landmarks: nearest neighbours for rows in millions."""
+"""The graph of nearest landmarks: nearest neighbors for millions of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,16 +27,16 @@ from ..arrays import (
     take_rows,
     to_numpy,
 )
-from .base import check_positive, nth_smallest
+from .base import Affinity, check_positive, nth_smallest
+from .distances import MetricSpace, check_metric, choose_metric, find_comparable_rows
 from .graph import StoredSimilarities, empty_on_device
 from .low_rank import LowRank, choose_landmarks
-from .space import MetricSpace, check_metric, choose_metric, find_comparable_rows
 
 
 @save_as("affinity-landmarks")
 @dataclass(frozen=True)
-class Landmarks:
-    """Two rows are alike if they are near to the same landmarks (the anchor graph of Liu, He & Chang 2010).
+class Landmarks(Affinity):
+    """Two rows are similar if they are near to the same landmarks (the anchor graph of Liu, He & Chang 2010).
 
     Each row is joined to the few landmarks nearest to it, ``K = Z diag(Z' 1)^-1 Z'``: never negative, every degree is
     one, and memory and time grow with the rows, not with their square.
@@ -44,9 +44,9 @@ class Landmarks:
     Parameters
     ----------
     n_landmarks : int, default=1000
-        How many rows, drawn at random, serve as landmarks.
+        Number of rows, drawn at random, that serve as landmarks.
     n_neighbors : int, default=20
-        How many landmarks each row is joined to.
+        Number of landmarks each row is joined to.
     metric : {'euclidean', 'cosine'}, optional
         If not given, chosen as for `NearestNeighbors`.
     """
@@ -55,8 +55,7 @@ class Landmarks:
     n_neighbors: int = 20
     metric: str | None = None
 
-    columns_are_entities: ClassVar[bool] = False
-    out_of_core: ClassVar[bool] = True  # rows may stay on a disk
+    supports_sparse = True
 
     def __post_init__(self) -> None:
         check_metric(self.metric)
@@ -66,90 +65,88 @@ class Landmarks:
     def resolve(self, X: Array) -> Landmarks:
         return replace(self, metric=choose_metric(self.metric, X))
 
+    def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002
+        return True
+
     def comparable_rows(self, X: Array) -> Array:
         return find_comparable_rows(self.metric, X)
 
     def build_operator(self, X: Array, rng: np.random.Generator) -> LowRank:
         space = MetricSpace.of(self.metric, X)
         landmarks = space.points(take_rows(X, asarray_like(choose_landmarks(X.shape[0], self.n_landmarks, rng), X)))
-        number = min(self.n_neighbors, landmarks.X.shape[0])
+        n_neighbors = min(self.n_neighbors, landmarks.X.shape[0])
         if landmark_table_bytes(X, landmarks.X.shape[0]):
-            return build_from_table(LandmarkKernel(space, number), X, landmarks)
-        join = partial(compute_landmark_weights, space, landmarks, number)
+            return build_from_table(LandmarkKernel(space, n_neighbors), X, landmarks)
+        join = partial(compute_landmark_weights, space, landmarks, n_neighbors)
         Z = join(X)
         sizes = np.asarray(Z.sum(axis=0)).ravel()
         core = sp.diags_array(1 / np.where(sizes > 0, sizes, 1)).astype(Z.dtype)
         if is_on_host(X):
             return LowRank(Z, core, join, Z.dtype)
         home = empty_on_device(X)
-        return LowRank(
-            StoredSimilarities(Z, home=home),
-            StoredSimilarities(core, home=home),
-            partial(join_on_device, home, join),
-            Z.dtype,
-        )
+        factor, core = (StoredSimilarities(matrix, home=home) for matrix in (Z, core))
+        return LowRank(factor, core, partial(join_on_device, home, join), Z.dtype)
 
     def nbytes(self, X: Array) -> int:
         n_landmarks = min(X.shape[0], self.n_landmarks)
-        return landmark_table_bytes(X, n_landmarks) or X.shape[0] * min(self.n_neighbors, n_landmarks) * (
-            itemsize(X) + 4
-        )
+        weights = X.shape[0] * min(self.n_neighbors, n_landmarks) * (itemsize(X) + 4)
+        return landmark_table_bytes(X, n_landmarks) or weights
 
 
 def landmark_table_bytes(X: Array, n_landmarks: int) -> int:
-    """Memory of a table of all rows with all landmarks, on a device that has room for it; 0: sparse weights serve."""
+    """Return the memory of a table of all rows with all landmarks on a device that has room for it; otherwise 0."""
     needed = X.shape[0] * n_landmarks * itemsize(X)
     return needed if available_device_memory(X) is not None and fits_in_memory(needed, X) else 0
 
 
 def join_on_device(home: Array, join: Callable[[Array], Any], X: Array) -> StoredSimilarities:
-    """Sparse weights of other rows, whose products come to a device."""
+    """Compute sparse weights of other rows whose products move to a device."""
     return StoredSimilarities(join(X), home=home)
 
 
 @refer_as("nearest-landmarks")
-def compute_landmark_weights(space: MetricSpace, landmarks: KernelRows, number: int, X: Array) -> sp.csr_array:
-    """Each row's nearest landmarks, weighted by a Gaussian as wide as they are far; a row's weights add up to 1."""
+def compute_landmark_weights(space: MetricSpace, landmarks: KernelRows, n_neighbors: int, X: Array) -> sp.csr_array:
+    """Weight each row's nearest landmarks by a Gaussian as wide as their mean distance; rows sum to 1."""
     points = space.points(as_rows_like(X, landmarks.X))
     matrix = KernelMatrix(space, points, landmarks, cached=False)
 
-    def nearest(_: slice, tile: Array) -> tuple[np.ndarray, np.ndarray]:
-        apart = to_numpy(tile)
-        chosen = np.argpartition(apart, number - 1, axis=1)[:, :number]
-        near = np.take_along_axis(apart, chosen, axis=1)
-        width = np.mean(near, axis=1, keepdims=True)
-        weights = np.exp(-near / np.where(width > 0, width, 1.0))
-        return chosen.astype(np.int32), weights / np.sum(weights, axis=1, keepdims=True)
+    def weight_nearest(_: slice, tile: Array) -> tuple[np.ndarray, np.ndarray]:
+        squared = to_numpy(tile)
+        nearest = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
+        squared = np.take_along_axis(squared, nearest, axis=1)
+        width = np.mean(squared, axis=1, keepdims=True)
+        weights = np.exp(-squared / np.where(width > 0, width, 1.0))
+        return nearest.astype(np.int32), weights / np.sum(weights, axis=1, keepdims=True)
 
-    chosen, weights = (np.concatenate(parts) for parts in zip(*matrix.map_tiles(nearest), strict=True))
-    starts = np.arange(0, chosen.size + 1, number, dtype=np.int32 if chosen.size < 2**31 else np.int64)
-    return sp.csr_array((weights.ravel(), chosen.ravel(), starts), shape=matrix.shape)
+    nearest, weights = (np.concatenate(parts) for parts in zip(*matrix.map_tiles(weight_nearest), strict=True))
+    starts = np.arange(0, nearest.size + 1, n_neighbors, dtype=np.int32 if nearest.size < 2**31 else np.int64)
+    return sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=matrix.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkKernel:
-    """The same weights as a kernel of rows with landmarks, zero for those that are not near: a device likes a table."""
+    """The weights of `compute_landmark_weights` as a dense kernel of rows with landmarks, which is fast on a device."""
 
     space: MetricSpace
-    number: int
+    n_neighbors: int
 
     def points(self, X: Array) -> KernelRows:
         return self.space.points(X)
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
-        apart = self.space.tile(left, right)
-        xp = namespace(apart)
-        last = nth_smallest(apart, self.number)[:, None]
-        before, level = (xp.astype(own, xp.int32) for own in (apart < last, apart == last))
-        room = self.number - xp.sum(before, axis=1, keepdims=True, dtype=xp.int32)  # of those as far as the last
-        near = (apart < last) | ((apart == last) & (xp.cumulative_sum(level, axis=1, dtype=xp.int32) <= room))
-        width = xp.sum(keep_where(near, apart, 0.0), axis=1, keepdims=True) / self.number
-        weights = keep_where(near, xp.exp(-apart / keep_where(width > 0, width, 1.0)), 0.0)
+        squared = self.space.tile(left, right)
+        xp = namespace(squared)
+        last = nth_smallest(squared, self.n_neighbors)[:, None]
+        nearer, tied = squared < last, squared == last
+        room = self.n_neighbors - xp.sum(xp.astype(nearer, xp.int32), axis=1, keepdims=True, dtype=xp.int32)
+        near = nearer | (tied & (xp.cumulative_sum(xp.astype(tied, xp.int32), axis=1, dtype=xp.int32) <= room))
+        width = xp.sum(keep_where(near, squared, 0.0), axis=1, keepdims=True) / self.n_neighbors
+        weights = keep_where(near, xp.exp(-squared / keep_where(width > 0, width, 1.0)), 0.0)
         return weights / xp.sum(weights, axis=1, keepdims=True)
 
 
 def build_from_table(kernel: LandmarkKernel, X: Array, landmarks: KernelRows) -> LowRank:
-    """Similarities through landmarks by a table of all rows' weights."""
+    """Build the similarities from a table of the weights of all rows."""
     Z = KernelMatrix(kernel, kernel.points(X), landmarks, cached=True)
     sizes = Z.T @ np.ones((X.shape[0], 1))
     xp = namespace(sizes)

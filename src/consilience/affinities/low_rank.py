@@ -1,4 +1,4 @@
-"""Similarities that go through a few landmarks: F M F' with a thin F and a small M."""
+"""Similarities through a few landmarks: F M F' with a thin F and a small M."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, namespace
-from .base import extract_columns, single_component
+from .base import extract_columns
 
 
 @save_as("low-rank-similarities")
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """Rows are alike as far as they are alike to the same landmarks."""
+    """Similarities of rows through their similarities to the same landmarks."""
 
-    factor: Any  # (n, landmarks): multiplies and, as .T, multiplies
+    factor: Any  # (n, landmarks): can be multiplied, and so can its .T
     core: Any  # (landmarks, landmarks)
     join: Callable[[Array], Any]  # other rows of the view -> their factor
     dtype: np.dtype
@@ -39,16 +39,13 @@ class LowRank:
         xp = namespace(small)
         return float(xp.sqrt(xp.sum(small * small.T)))
 
-    def parts(self) -> np.ndarray:
-        return single_component(self)
-
     def compare_with(self, X: Array) -> LowRankCross:
         return LowRankCross(self.join(X), self)
 
 
 @dataclass(frozen=True, eq=False)
 class LowRankCross:
-    """Similarities of other rows, through the same landmarks."""
+    """Similarities of other rows through the landmarks of the fit."""
 
     factor: Any
     known: LowRank
@@ -69,5 +66,5 @@ class LowRankCross:
 
 
 def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows to serve as landmarks, in their order."""
+    """Draw rows to serve as landmarks, in ascending order."""
     return np.sort(rng.choice(n_rows, min(n_rows, n_landmarks), replace=False))

@@ -1,26 +1,26 @@
-"""A kernel through its columns at some landmarks: the Nyström approximation."""
+"""The Nyström approximation of a kernel through its columns at some landmarks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from .._saving import save_as
 from ..arrays import Array, asarray_like, fits_in_memory, itemsize, take_rows, to_numpy
-from .base import NoAffinityError, check_positive
+from .base import Affinity, NoAffinityError, check_positive
 from .gaussian import Gaussian
 from .kernel import KernelAffinity
 from .low_rank import LowRank, choose_landmarks
 
-LEARNED_FROM = 2000  # rows that a bandwidth is learned from
+LEARN_SAMPLE = 2000  # rows that a bandwidth is learned from
 
 
 @save_as("affinity-nystroem")
 @dataclass(frozen=True)
-class Nystroem:
+class Nystroem(Affinity):
     """The kernel ``C W^-1 C'`` of n rows from its columns C at some of them, drawn at random, and its entries W there.
 
     Memory and time grow with n, not with its square. Entries may come out a little below zero. A bandwidth is learned
@@ -31,14 +31,13 @@ class Nystroem:
     kernel : affinity that is a kernel, default=Gaussian()
         What is approximated.
     n_landmarks : int, default=500
-        How many rows serve as landmarks.
+        Number of rows that serve as landmarks.
     """
 
     kernel: KernelAffinity = field(default_factory=Gaussian)
     n_landmarks: int = 500
 
-    columns_are_entities: ClassVar[bool] = False
-    out_of_core: ClassVar[bool] = True  # rows may stay on a disk
+    options = Gaussian.options
 
     def __post_init__(self) -> None:
         check_positive("n_landmarks", self.n_landmarks, whole=True)
@@ -47,19 +46,27 @@ class Nystroem:
                 f"kernel={self.kernel!r} is no kernel: give an object of one, such as consilience.affinities.Gaussian()"
             )
 
-    def resolve(self, X: Array) -> Nystroem:  # noqa: ARG002
-        return self
+    @classmethod
+    def from_options(cls, **options: Any) -> Nystroem:
+        return cls(Gaussian(**options))
+
+    @property
+    def supports_sparse(self) -> bool:
+        return self.kernel.supports_sparse
+
+    def out_of_core(self, n_rows: int) -> bool:  # noqa: ARG002
+        return True
 
     def comparable_rows(self, X: Array) -> Array:
         return self.kernel.comparable_rows(X)
 
     def build_operator(self, X: Array, rng: np.random.Generator) -> LowRank:
-        sample = take_rows(X, asarray_like(choose_landmarks(X.shape[0], LEARNED_FROM, rng), X))
+        sample = take_rows(X, asarray_like(choose_landmarks(X.shape[0], LEARN_SAMPLE, rng), X))
         landmarks = take_rows(sample, asarray_like(choose_landmarks(sample.shape[0], self.n_landmarks, rng), X))
-        C = self.kernel.matrix(X, landmarks, sample)
+        C = self.kernel.build_matrix(X, landmarks, sample)
         W = to_numpy(C.kernel.tile(C.right, C.right)).astype(np.float64) - C.shift
         values, vectors = scipy.linalg.eigh((W + W.T) / 2)
-        kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would blow rounding up
+        kept = values > values[-1] * np.finfo(C.dtype).eps ** 0.5  # smaller ones would amplify rounding errors
         core = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
         return LowRank(C, asarray_like(core.astype(C.dtype), C.right.X), C.compare_with, C.dtype)
 

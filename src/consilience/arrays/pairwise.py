@@ -166,9 +166,6 @@ class KernelMatrix:
     def _norm(self) -> float:
         return hypot(*fetch_numbers(self.map_tiles(lambda _, tile: frobenius_norm(tile))))
 
-    def parts(self) -> np.ndarray:
-        return np.zeros(self.shape[0], np.int64)
-
     def least(self) -> float:
         """The smallest entry."""
         return min(fetch_numbers(self.map_tiles(lambda _, tile: namespace(tile).min(tile))))

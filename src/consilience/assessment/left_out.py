@@ -163,7 +163,7 @@ def measure_left_out_margins(
 def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView | None]:
     """Prepare each view by itself; None for a view that holds no information about its entities."""
     affinities = {name: Precomputed() if is_precomputed else Auto() for name, is_precomputed in precomputed.items()}
-    columns = find_precomputed_columns(views, affinities, chosen=True)
+    columns = find_precomputed_columns(views, affinities, selected=True)
 
     def prepare(name: str) -> PreparedView | None:
         chosen = {name: columns[name]} if name in columns else {}

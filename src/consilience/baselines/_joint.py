@@ -31,7 +31,7 @@ class BaseCombinedKernel(BaseSpectral):
     def _combination(self) -> KernelCombination:
         """How similarities of several views become one."""
 
-    def _map(
+    def _embed(
         self, _: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
     ) -> CombinedKernelEmbedding:
         joint = embed_view(self._combination.operators(operators), self.n_clusters, rng)

@@ -17,15 +17,10 @@ from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..arrays import make_generator, use_threads
 from ..data import Views
 from ..methods.common.input_checks import check_n_clusters, check_views, store_agreement, store_input_features
-from ..methods.common.similarities import (
-    compute_cross_similarities,
-    compute_similarities,
-    find_precomputed_columns,
-    resolve_affinities,
-    restrict_columns,
-)
+from ..methods.common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
 from ..methods.common.starts import STRATEGIES
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
+from ..methods.spectral.similarities import compute_cross_similarities, compute_similarities
 from ._canonical import (
     KernelPrincipalComponents,
     PrincipalComponents,
@@ -71,7 +66,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         Bandwidth of Gaussian similarities of the features.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster_qr'}, default='kmeans'
+    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
         How the spectral embedding falls into clusters.
     n_init : int, default=10
         Number of starts of k-means.
@@ -128,9 +123,9 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         "kernel": [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"]), dict, list, tuple],
         "rank": [Interval(Integral, 1, None, closed="left"), None],
         "affinity": [StrOptions(set(AFFINITIES) - {"precomputed"}), HasMethods(["build_operator"])],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str],
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), str, None],
         "views": [dict, None],
-        "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],
+        "assign_labels": [StrOptions({"kmeans", "cluster-qr"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions(set(STRATEGIES)), "array-like"],
         "random_state": RANDOM_STATE,
@@ -148,7 +143,7 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         kernel: Any = "gaussian",
         rank: int | None = None,
         affinity: Any = "gaussian",
-        bandwidth: Any = "median",
+        bandwidth: Any = None,
         views: dict[str, Any] | None = None,
         assign_labels: str = "kmeans",
         n_init: int = 10,
@@ -310,11 +305,11 @@ def analyze_kernels(
     estimator: CCASpectral, views: Views, rng: np.random.Generator, chosen: bool
 ) -> tuple[Analysis, Scores]:
     """Principal components of the kernels, and the entities' scores."""
-    asked = resolve_affinities("kernel", estimator.kernel, "median", views.names)
-    columns = find_precomputed_columns(views, asked, chosen=chosen)
+    asked = resolve_affinities("kernel", estimator.kernel, None, views.names)
+    columns = find_precomputed_columns(views, asked, selected=chosen)
     kernels, similarities = compute_similarities(restrict_columns(views, columns), asked, rng)
     dimensions, scores, known = {}, {}, {}
-    for name, operator, there in zip(views.names, similarities.own, similarities.present.T, strict=True):
+    for name, operator, there in zip(views.names, similarities.views, similarities.present.T, strict=True):
         dimensions[name], features = fit_kernel_components(operator, estimator.rank, rng)
         scores[name], known[name] = (features, there), copy(operator)  # without the table that it may hold
         if not features.shape[1]:

@@ -56,7 +56,7 @@ class CoRegularizedSpectral(BaseSpectral):
         Stop when a round raises the objective by no more than this share of itself.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster_qr'}, default='kmeans'
+    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
         How the embedding falls into clusters.
     n_init : int, default=10
         Number of starts of k-means.
@@ -128,7 +128,7 @@ class CoRegularizedSpectral(BaseSpectral):
         kind: str = "pairwise",
         weight: Any = 0.05,
         affinity: Any = "auto",
-        bandwidth: Any = "median",
+        bandwidth: Any = None,
         embedding: str = "auto",
         max_iter: int = 100,
         tol: float = 1e-4,
@@ -158,7 +158,7 @@ class CoRegularizedSpectral(BaseSpectral):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _map(
+    def _embed(
         self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
     ) -> CoRegularizedEmbedding:
         weights, chosen = self._weights(names), self._chosen(names)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .._saving import refer_as, save_as
-from ..affinities import single_component
 from ._joint import BaseCombinedKernel, KernelCombination
 
 
@@ -34,7 +33,7 @@ class KernelAddition(BaseCombinedKernel):
         Bandwidth of Gaussian similarities.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster_qr'}, default='kmeans'
+    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
         How the embedding falls into clusters.
     n_init : int, default=10
         Number of starts of k-means.
@@ -101,9 +100,6 @@ class SimilaritySum:
     @property
     def exact(self) -> bool:
         return all(K.exact for K in self.views)
-
-    def parts(self) -> np.ndarray:
-        return single_component(self)
 
     def columns(self, entities: np.ndarray) -> np.ndarray:
         return reduce(add, (K.columns(entities) for K in self.views))

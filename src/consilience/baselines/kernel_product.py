@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .._saving import refer_as, save_as
-from ..affinities import single_component
 from ..arrays import fits_in_memory, map_chunks, pairwise, split_slice
 from ._joint import BaseCombinedKernel, KernelCombination
 
@@ -35,7 +34,7 @@ class KernelProduct(BaseCombinedKernel):
         Bandwidth of Gaussian similarities.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster_qr'}, default='kmeans'
+    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
         How the embedding falls into clusters.
     n_init : int, default=10
         Number of starts of k-means.
@@ -87,7 +86,7 @@ class KernelProduct(BaseCombinedKernel):
         n_clusters: int = 8,
         *,
         affinity: Any = "gaussian",
-        bandwidth: Any = "median",
+        bandwidth: Any = None,
         views: dict[str, Any] | None = None,
         assign_labels: str = "kmeans",
         n_init: int = 10,
@@ -147,9 +146,6 @@ class SimilarityProduct(SimilarityCrossProduct):
     @property
     def exact(self) -> bool:
         return all(K.exact for K in self.views)
-
-    def parts(self) -> np.ndarray:
-        return single_component(self)
 
     @cached_property
     def _table(self) -> dict[int, np.ndarray]:

@@ -13,6 +13,7 @@ import numpy as np
 from .._saving import save_as
 from ..affinities import CrossOperator, Operator
 from ..methods.spectral.algorithm import (
+    EigenEmbedding,
     Embedding,
     embed_view,
     extend_nystroem,
@@ -46,7 +47,7 @@ class MinimumDisagreement(BaseSpectral):
         What is clustered: the views' embeddings side by side, or the one of the view that is named.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster_qr'}, default='kmeans'
+    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
         How the embedding falls into clusters.
     n_init : int, default=10
         Number of starts of k-means.
@@ -109,7 +110,7 @@ class MinimumDisagreement(BaseSpectral):
         n_clusters: int = 8,
         *,
         affinity: Any = "auto",
-        bandwidth: Any = "median",
+        bandwidth: Any = None,
         embedding: str = "concat",
         views: dict[str, Any] | None = None,
         assign_labels: str = "kmeans",
@@ -133,7 +134,7 @@ class MinimumDisagreement(BaseSpectral):
         )
         self.embedding = embedding
 
-    def _map(
+    def _embed(
         self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
     ) -> SeparateEmbeddings:
         chosen = select_embedding_views(self.embedding, names)
@@ -169,19 +170,15 @@ class SeparateEmbeddings:
 
 @save_as("minimum-disagreement-view")
 @dataclass(frozen=True, eq=False)
-class ConnectedEmbedding(Embedding):
+class ConnectedEmbedding(EigenEmbedding):
     """A view's part of the eigenvectors of the graph over all pairs of views."""
 
     through: np.ndarray  # (n, 1 + p): similarities to the entities times this are a vertex's degree and its sums
-    least: float  # degree: who has no more is like nobody
-    isolated: np.ndarray  # (n,) who that is
-    next_eigenvalue: float
-    settled: bool
 
     def place(self, cross: CrossOperator, others: np.ndarray) -> np.ndarray:  # noqa: ARG002
         """The Nyström extension: a new vertex reaches the other views through the entities of the fit."""
         found = cross @ self.through
-        return extend_nystroem(found[:, 0], found[:, 1:], self.values, self.least)
+        return extend_nystroem(found[:, 0], found[:, 1:], self.values, self.min_degree)
 
 
 def minimum_disagreement(operators: Sequence[Operator], n_vectors: int, rng: np.random.Generator) -> list[Embedding]:
@@ -207,7 +204,7 @@ def minimum_disagreement(operators: Sequence[Operator], n_vectors: int, rng: np.
     through = sum_other_views(operators, weighted(scale * U))
     return [
         ConnectedEmbedding(
-            part, values, np.hstack([own_reach, own]), floor, root[:, 0] == 0, found.next_eigenvalue, found.settled
+            part, values, floor, root[:, 0] == 0, found.next_eigenvalue, found.converged, np.hstack([own_reach, own])
         )
         for part, own_reach, own, floor, root in zip(
             np.split(scale * U, len(operators)), reach, through, least, roots, strict=True

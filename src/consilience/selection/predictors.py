@@ -59,7 +59,7 @@ class SharedPredictors:
     def build(cls, views: Views, precomputed: Mapping[str, bool], most_clusters: int) -> SharedPredictors:
         """Prepare the views; `precomputed` tells which of them are matrices of similarities."""
         affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-        columns = find_precomputed_columns(views, affinities, chosen=True)
+        columns = find_precomputed_columns(views, affinities, selected=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit with the chosen number will warn of the data
             prepared = prepare_views(

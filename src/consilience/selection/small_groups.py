@@ -35,7 +35,7 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
             "or a number of clusters"
         )
     affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-    columns = find_precomputed_columns(views, affinities, chosen=True)
+    columns = find_precomputed_columns(views, affinities, selected=True)
     n = len(views)
     shown = sp.csr_array((n, n))
     has_view = np.zeros((n, views.n_views), bool)

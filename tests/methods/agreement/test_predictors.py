@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from consilience.affinities.search import find_nearest_rows
+from consilience.affinities.distances import find_nearest_rows
 from consilience.methods.agreement import LeaveOneOutRidge, NeighborVote, encode_labels
 from consilience.methods.agreement.inputs import drop_self
 from consilience.methods.agreement.predictors import append_constant

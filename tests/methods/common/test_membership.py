@@ -63,7 +63,7 @@ def test_probabilities_agree_with_predictions(name, missing):
 @pytest.mark.parametrize("name", ["spectral", "addition"])
 def test_probabilities_by_axes_agree_with_predictions(name):
     views = make_views(separation=3.0)
-    model = fit(name, views, assign_labels="cluster_qr")
+    model = fit(name, views, assign_labels="cluster-qr")
     assert np.array_equal(model.predict_proba(views).argmax(axis=1), model.predict(views))
 
 

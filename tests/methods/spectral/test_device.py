@@ -11,7 +11,7 @@ from consilience.affinities import AFFINITIES, Cosine, Gaussian, Landmarks, Near
 from consilience.arrays import is_on_host, namespace, to_numpy
 from consilience.datasets import make_gaussian_views
 from consilience.methods.spectral.algorithm import compute_alignment, run_co_training
-from consilience.methods.spectral.ending import select_pivot_rows
+from consilience.methods.spectral.assign import select_pivot_rows
 from transfers import on_device, transfers
 
 N = 160
@@ -143,7 +143,7 @@ def test_float32(to_device):
 @pytest.mark.parametrize("embedding", ["concat", "view1"])
 def test_cluster_qr(embedding, to_device):
     views = some_views(separation=15)
-    options = {"affinity": "gaussian", "n_iter": 1, "assign_labels": "cluster_qr", "embedding": embedding}
+    options = {"affinity": "gaussian", "n_iter": 1, "assign_labels": "cluster-qr", "embedding": embedding}
     here, other = fitted(views, **options), fitted(moved(views, to_device), **options)
     # rows of unit length are all equally far out, so that rounding says which comes first: names of clusters differ
     assert adjusted_rand_score(here.labels_, other.labels_) == 1
@@ -157,9 +157,9 @@ def test_rows_that_stand_apart_are_those_of_a_pivoted_decomposition(to_device):
 
 def test_fewer_dimensions_than_clusters(to_device):
     views = some_views(("view2", "view0"))
-    with pytest.warns(UserWarning, match="view 'view2' has 3 dimensions, fewer than the 4 clusters"):
+    with pytest.warns(UserWarning, match="view 'view2' has 3 dimensions, fewer than n_clusters=4"):
         here = fitted(views.map(np.abs), affinity="linear", n_iter=2)
-    with pytest.warns(UserWarning, match="view 'view2' has 3 dimensions, fewer than the 4 clusters"):
+    with pytest.warns(UserWarning, match="view 'view2' has 3 dimensions, fewer than n_clusters=4"):
         other = fitted(moved(views.map(np.abs), to_device), affinity="linear", n_iter=2)
     assert np.array_equal(here.labels_, other.labels_)
     np.testing.assert_allclose(other.history_["alignment"], here.history_["alignment"], atol=1e-8)
@@ -187,7 +187,7 @@ def test_rounds_fetch_one_number_each(affinity, n_views):
 def test_eigenvectors_and_rounds_leave_the_entities_where_they_are(affinity, missing, monkeypatch):
     views = moved(some_views(("view0", "view1", "view2"), missing), on_device)
     model = cs.CoTrainedSpectral(4, affinity=affinity, n_iter=3, random_state=0)
-    whole, within = type(model)._map, []
+    whole, within = type(model)._embed, []
 
     def counted(*args):
         with transfers() as fetched:
@@ -195,7 +195,7 @@ def test_eigenvectors_and_rounds_leave_the_entities_where_they_are(affinity, mis
         within.extend(fetched.arrays)
         return found
 
-    monkeypatch.setattr(type(model), "_map", counted)
+    monkeypatch.setattr(type(model), "_embed", counted)
     model.fit(views)
     assert within  # steps of the eigenvectors fetch what they decide by
     assert max(np.prod(shape) for shape in within) < N
@@ -203,7 +203,7 @@ def test_eigenvectors_and_rounds_leave_the_entities_where_they_are(affinity, mis
 
 def test_bandwidth_is_found_on_the_device(monkeypatch):
     monkeypatch.setattr("consilience.affinities.bandwidth.MAX_SORTED", 50)
-    monkeypatch.setattr("consilience.affinities.gaussian.MEDIAN_SAMPLE", 10)
+    monkeypatch.setattr("consilience.affinities.distances.MEDIAN_SAMPLE", 10)
     X = np.random.default_rng(0).standard_normal((N, 3))
     with transfers() as fetched:
         kernel = Gaussian().learn(on_device(X))

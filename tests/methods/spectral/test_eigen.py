@@ -19,7 +19,7 @@ def with_values(values, seed=0):
 def top(A, k, dtype=np.float64):
     start = np.random.default_rng(3).standard_normal((A.shape[0], min(A.shape[0], k + N_GUARD_VECTORS)))
     found = top_eigenvectors(lambda U: A @ U, start.astype(dtype), k)
-    assert found.settled
+    assert found.converged
     return found.values, found.vectors
 
 
@@ -80,7 +80,7 @@ def test_eigenvalues_that_are_close_together():
     start[:, 0] = first  # known: the eigenvalue 1
     found = top_eigenvectors(lambda U: A @ U, start, 4)
     expected = sp.linalg.eigsh(A, k=5, sigma=1.0001, which="LM")[0][::-1]
-    assert found.settled
+    assert found.converged
     assert np.diff(expected).max() > -1e-5
     np.testing.assert_allclose(found.values, expected[:4], atol=1e-12)
     assert found.values[0] == pytest.approx(1, abs=1e-14)
@@ -91,10 +91,10 @@ def test_says_what_lies_beyond_and_whether_it_settled(monkeypatch):
     found = top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((60, 9)), 4)
     np.testing.assert_allclose(found.values, [60, 59, 58, 57], atol=1e-9)
     assert 50 < found.next_eigenvalue <= 56 + 1e-9
-    assert found.settled
+    assert found.converged
     monkeypatch.setattr("consilience.methods.spectral.eigen.MAX_PRODUCTS", 2)
     A, _ = graph_of_a_path(500)
-    assert not top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((500, 6)), 2).settled
+    assert not top_eigenvectors(lambda U: A @ U, np.random.default_rng(0).random((500, 6)), 2).converged
 
 
 def test_products_that_are_rounded_do_not_keep_it_for_ever():
@@ -105,7 +105,7 @@ def test_products_that_are_rounded_do_not_keep_it_for_ever():
         return np.round(A @ U, 10)
 
     found = top_eigenvectors(rounded, np.random.default_rng(0).random((80, 9)), 4)
-    assert found.settled
+    assert found.converged
     assert len(products) < 200
 
 
@@ -127,7 +127,7 @@ def test_kinds_of_arrays(A, k, to_kind):
     start = np.random.default_rng(3).standard_normal((len(A), min(len(A), k + N_GUARD_VECTORS)))
     matrix = to_kind(A)
     found = top_eigenvectors(lambda U: matrix @ U, to_kind(start), k)
-    assert found.settled
+    assert found.converged
     assert type(found.values) is type(found.vectors) is type(matrix)
     values, vectors = to_numpy(found.values), to_numpy(found.vectors)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(A)[::-1][:k], atol=1e-10)
@@ -156,7 +156,7 @@ def test_a_step_fetches_once_what_it_decides_by():
 
     start = on_device(np.random.default_rng(0).standard_normal((200, 7)))
     with transfers() as fetched:
-        assert top_eigenvectors(product, start, 3).settled
+        assert top_eigenvectors(product, start, 3).converged
     assert len(fetched.arrays) == len(products) > 5
     assert fetched.numbers == 0
     assert max(np.prod(shape) for shape in fetched.arrays) < 100

@@ -108,11 +108,11 @@ def test_embedding_of_one_view():
 
 def test_cluster_qr():
     views, y = some_views(separation=15)
-    model = fitted(views, assign_labels="cluster_qr")
+    model = fitted(views, assign_labels="cluster-qr")
     assert same_clusters(y, model.labels_)
     assert np.array_equal(model.predict(views), model.labels_)
     views, _ = some_views(separation=4)
-    one = fitted(views["view1"], assign_labels="cluster_qr", affinity=NearestNeighbors(12, "euclidean"))
+    one = fitted(views["view1"], assign_labels="cluster-qr", affinity=NearestNeighbors(12, "euclidean"))
     theirs = SpectralClustering(
         4, affinity="nearest_neighbors", n_neighbors=12, assign_labels="cluster_qr", random_state=0
     ).fit(views["view1"])
@@ -231,7 +231,9 @@ def test_precomputed_with_missing_entities():
 def test_affinities_differ_from_view_to_view():
     views, _ = some_views()
     model = fitted(
-        views, affinity={"view0": "gaussian", "view1": NearestNeighbors(9), "view2": "auto"}, bandwidth=[2.0, 1, 1]
+        views,
+        affinity={"view0": "gaussian", "view1": NearestNeighbors(9), "view2": "auto"},
+        bandwidth=[2.0, None, None],
     )
     assert model.affinities_["view0"] == Gaussian(2.0)
     assert model.affinities_["view1"].n_neighbors == 9
@@ -242,7 +244,7 @@ def test_auto_says_when_it_approximates(monkeypatch):
     views, _ = some_views()
     monkeypatch.setattr("consilience.affinities.choose.EXACT_UP_TO", 100)
     with pytest.warns(
-        UserWarning, match=r"200 entities are too many .* affinity='auto' takes Landmarks\(n_landmarks=1000"
+        UserWarning, match=r"200 entities are too many .* affinity='auto' uses Landmarks\(n_landmarks=1000"
     ):
         model = fitted(views)
     assert all(isinstance(own, Landmarks) for own in model.affinities_.values())
@@ -295,8 +297,18 @@ def test_interrupt_leaves_the_model_as_it_was(monkeypatch):
         ),
         ({"affinity": ["auto"]}, "affinity lists 1 values for 3 views"),
         ({"affinity": "gaussian", "bandwidth": "mean"}, "no bandwidth 'mean': give a number above 0, or one of"),
-        ({"bandwidth": "mediann"}, "view 'view0': no bandwidth 'mediann'"),
-        ({"bandwidth": {"view0": 1.0, "view1": None, "view2": 1.0}}, "view 'view1': bandwidth=None must be a number"),
+        (
+            {"bandwidth": "median"},
+            "view 'view0': affinity='auto' does not use bandwidth; the options",
+        ),
+        (
+            {"affinity": "gaussian", "bandwidth": {"view0": 1.0, "view1": 0, "view2": 1.0}},
+            "view 'view1': bandwidth=0 must be a number",
+        ),
+        (
+            {"affinity": Gaussian(1.0), "bandwidth": 2.0},
+            r"view 'view0': affinity=Gaussian\(.*\) has its own",
+        ),
         ({"affinity": {"view0": "auto", "view1": None, "view2": "auto"}}, "view 'view1': affinity=None is neither"),
         ({"affinity": Gaussian}, "view 'view0': affinity=<class .* is neither a name nor an affinity: give an object"),
         ({"bandwidth": -1.0}, "The 'bandwidth' parameter of CoTrainedSpectral must be"),
@@ -342,7 +354,7 @@ def test_a_constant_view_is_refused():
 def test_more_parts_than_clusters_are_told_of():
     views, _ = some_views()
     with pytest.warns(
-        UserWarning, match=r"view 'view0' falls into more parts that nothing connects than the 2 clusters"
+        UserWarning, match=r"view 'view0' has a similarity graph of more connected components than n_clusters=2"
     ):
         model = fitted(views["view0"], 2, affinity=NearestNeighbors(2, "euclidean"))
     assert np.isfinite(model.embeddings_["view0"]).all()
@@ -351,33 +363,33 @@ def test_more_parts_than_clusters_are_told_of():
 
 def test_fewer_dimensions_than_clusters_are_told_of():
     views, _ = some_views()
-    with pytest.warns(UserWarning, match=r"view 'view2' has 4 dimensions, fewer than the 6 clusters"):
+    with pytest.warns(UserWarning, match=r"view 'view2' has 4 dimensions, fewer than n_clusters=6"):
         model = fitted(views[["view2", "view1"]], 6, affinity="linear")
     assert np.isfinite(model.embeddings_["view2"]).all()
     assert np.array_equal(model.predict(views[["view2", "view1"]]), model.labels_)
 
 
 @pytest.mark.parametrize("n_iter", [0, 1])
-@pytest.mark.filterwarnings("ignore:view 'view1' finds entity 3 like no other")
+@pytest.mark.filterwarnings("ignore:view 'view1' has entity 3 similar to no other")
 def test_an_entity_like_no_other_is_told_of(n_iter):
     K = np.kron(np.eye(2), np.ones((10, 10)))
     K[3] = K[:, 3] = 0
-    with pytest.warns(UserWarning, match=r"view 'view0' finds entity 3 like no other \(1 such\)"):
+    with pytest.warns(UserWarning, match=r"view 'view0' has entity 3 similar to no other \(1 such\)"):
         model = fitted([K, K], 2, affinity="precomputed", n_iter=n_iter)
     assert np.isfinite(np.hstack(list(model.embeddings_.values()))).all()
     others = np.delete(np.arange(20), 3)
     assert same_clusters(model.labels_[others], others >= 10)
-    with pytest.warns(UserWarning, match="entity 0 is like none of the fit"):
+    with pytest.warns(UserWarning, match="entity 0 is similar to none of the fit"):
         model.predict([np.zeros((1, 20)), np.zeros((1, 20))])
 
 
 @pytest.mark.parametrize("n_iter", [0, 1])
 @pytest.mark.parametrize("affinity", [Gaussian(1e-3), Gaussian(1.0), Landmarks(60, 3), NearestNeighbors(5)])
-@pytest.mark.filterwarnings("ignore:view 'view1' falls into more parts")
+@pytest.mark.filterwarnings("ignore:view 'view1' has a similarity graph of more")
 def test_parts_are_told_of_whatever_the_affinity(affinity, n_iter):
     X = np.random.default_rng(0).random((60, 2)) + np.repeat([[0, 0], [1000, 0], [0, 1000]], 20, axis=0)
     with pytest.warns(
-        UserWarning, match="view 'view0' falls into more parts that nothing connects than the 2 clusters"
+        UserWarning, match="view 'view0' has a similarity graph of more connected components than n_clusters=2"
     ):
         fitted([X, X + 1], 2, affinity=affinity, n_iter=n_iter)
 
@@ -408,7 +420,7 @@ def test_a_row_of_zeros_everywhere_is_told_of():
     blocks = {name: X.toarray() for name, X in views.items()}
     for X in blocks.values():
         X[5] = 0
-    with pytest.warns(UserWarning, match=r"entity 5 is all zeros in every view it has \(1 such\): it is like nobody"):
+    with pytest.warns(UserWarning, match=r"entity 5 is all zeros in every view it has \(1 such\): it is similar to no"):
         model = fitted(blocks, 3, affinity="cosine")
     assert model.labels_[5] in {0, 1, 2}
 
@@ -474,7 +486,7 @@ def test_precomputed_must_be_square_unless_rows_of_views_were_chosen():
 
 
 def test_tables_that_do_not_fit(monkeypatch):
-    monkeypatch.setattr("consilience.methods.common.similarities.available_memory", lambda: 1000)
+    monkeypatch.setattr("consilience.methods.spectral.similarities.available_memory", lambda: 1000)
     with pytest.raises(MemoryError, match=r"view 'view0': the similarities by Gaussian\(.* take 0.0 GiB .*landmarks"):
         fitted(some_views()[0], affinity="gaussian")
 

@@ -5,7 +5,7 @@ import pytest
 
 import literal
 from consilience.affinities import Gaussian, NearestNeighbors, Nystroem
-from consilience.methods.spectral.missing import Similarities
+from consilience.methods.spectral.similarities import Similarities
 
 AFFINITIES = [Gaussian(1.0), NearestNeighbors(5, "euclidean"), Nystroem(Gaussian(1.0), 10)]
 
@@ -38,7 +38,7 @@ def dense(own, there, also=None):
 def test_filled_in_as_the_paper_says(affinity, n_views):
     blocks, present = some_views(n_views=n_views)
     found = similarities(blocks, present, affinity)
-    kernels = [dense(own, there) for own, there in zip(found.own, present.T, strict=True)]
+    kernels = [dense(own, there) for own, there in zip(found.views, present.T, strict=True)]
     expected = literal.filled_kernels(kernels, present)
     for v, operator in enumerate(found.operators):
         # the same up to the factor of the view's own, which no embedding depends on
@@ -49,13 +49,13 @@ def test_filled_in_as_the_paper_says(affinity, n_views):
         )
         np.testing.assert_allclose(operator.columns(np.array([2, 5])), K[:, [2, 5]], atol=1e-12)
         assert operator.shape == (40, 40)
-        assert operator.exact == found.own[0].exact
+        assert operator.exact == found.views[0].exact
 
 
 def test_nothing_is_touched_where_nothing_is_missing():
     blocks, _ = some_views()
     found = similarities(blocks, np.ones((40, 3), bool), Gaussian(1.0))
-    assert found.operators is found.own
+    assert found.operators is found.views
 
 
 def test_some_entities_share_no_view():
@@ -74,9 +74,9 @@ def test_others_are_filled_in_as_the_entities_were(complete):
     found = similarities(blocks, present, Gaussian(1.0))
     rows = slice(5, 25)
     crosses = [
-        own.compare_with(X[rows][there[rows]]) for own, X, there in zip(found.own, blocks, present.T, strict=True)
+        own.compare_with(X[rows][there[rows]]) for own, X, there in zip(found.views, blocks, present.T, strict=True)
     ]
-    for operator, other in zip(found.operators, found.compare_with(crosses, present[rows]), strict=True):
+    for operator, other in zip(found.operators, found.fill_crosses(crosses, present[rows]), strict=True):
         np.testing.assert_allclose(other @ np.eye(40), (operator @ np.eye(40))[rows], atol=1e-12)
 
 
@@ -85,8 +85,8 @@ def test_others_may_lack_what_all_entities_have():
     present = np.ones((40, 2), bool)
     found = similarities(blocks, present, Gaussian(1.0))
     only_second = np.tile([False, True], (3, 1))
-    first, second = found.compare_with([None, found.own[1].compare_with(blocks[1][:3])], only_second)
-    K = found.own[1] @ np.eye(40)
-    scale = found.own[0].norm() / found.own[1].norm()
+    first, second = found.fill_crosses([None, found.views[1].compare_with(blocks[1][:3])], only_second)
+    K = found.views[1] @ np.eye(40)
+    scale = found.views[0].norm() / found.views[1].norm()
     np.testing.assert_allclose(first @ np.eye(40), scale * K[:3])
     np.testing.assert_allclose(second @ np.eye(40), K[:3])

@@ -285,7 +285,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         columns = find_precomputed_columns(
             views,
             {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
-            chosen=isinstance(X, Views),
+            selected=isinstance(X, Views),
         )
         ids = get_entity_ids(X, views)
         links = resolve_constraints(check_constraints(constraints), views, ids, None)
@@ -323,7 +323,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
 
     def _precomputed(self, names: Sequence[str]) -> dict[str, bool]:
         """Return for each view whether it is a matrix of similarities."""
-        given = resolve_affinities("affinity", self.affinity, "median", names)
+        given = resolve_affinities("affinity", self.affinity, None, names)
         for name, affinity in given.items():
             if not isinstance(affinity, Auto | Precomputed):
                 raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")

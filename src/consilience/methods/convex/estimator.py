@@ -284,7 +284,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         divergences = resolve_divergences(self.divergence, views.names)
         factors, start = self._factors(views.names), self._start(views.names)
         self._check(views, divergences)
-        columns = find_precomputed_columns(views, divergences, chosen=isinstance(X, Views), needed=NEEDED)
+        columns = find_precomputed_columns(views, divergences, selected=isinstance(X, Views), needed=NEEDED)
         with (
             use_threads(self.n_jobs),
             explain_out_of_memory(f"the comparison of {len(views):,} entities with each other"),

@@ -1,52 +1,89 @@
-"""The shell of all spectral estimators: check, compare, embed, cluster, store."""
+"""What spectral estimators share: check, compare, embed, cluster, store."""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from numbers import Integral, Real
-from typing import Any, ClassVar, Protocol
+from numbers import Real
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from ..._saving import save_as
+from ..._docstrings import fill_docstrings
 from ...affinities import AFFINITIES, CrossOperator, Operator, compute_degrees
 from ...arrays import Array, explain_out_of_memory, make_generator, namespace, to_numpy, use_threads
 from ...data import Views
+from ..common.docs import PARTS
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
     check_views,
     store_agreement,
     store_input_features,
-    warn_about_empty_clusters,
 )
 from ..common.membership import ClusterScores, MembershipMixin, floor_unit, score_distances
 from ..common.progress import announce
-from ..common.similarities import (
+from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
+from ..common.starts import STRATEGIES
+from ..common.validation import HasMethods, Interval, StrOptions, check_all_parameters, share_constraints
+from .algorithm import EigenEmbedding, Embedding, first_columns, normalize_embedding
+from .assign import assign_nearest_mean, fit_assigner
+from .similarities import (
+    Similarities,
     compute_cross_similarities,
     compute_similarities,
-    find_precomputed_columns,
-    resolve_affinities,
-    restrict_columns,
     warn_approximation,
     warn_isolated_entities,
 )
-from ..common.starts import STRATEGIES
-from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
-from ..kmeans.estimator import MultiViewKMeans
-from .algorithm import Embedding, first_columns, normalize_embedding
-from .ending import assign_nearest_mean, fit_rotation
-from .missing import Similarities
 
-DISCONNECTED = (
-    1e-6  # an eigenvalue this near to 1 belongs to a part of the graph that hardly anything connects to the rest
-)
-
+DISCONNECTED = 1e-6  # an eigenvalue this near to 1 belongs to a component that hardly anything connects to the rest
 REMEDY = "use affinity='landmarks', fewer entities at a time (views[rows]), or numbers in float32"
+
+AFFINITY = [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"])]
+BANDWIDTH = [Interval(Real, 0, None, closed="neither"), str, None]
+
+SPECTRAL_PARTS = {
+    "affinity": """
+affinity : str or affinity, or one per view in a dict or list<default>
+    How similar two entities of a view are: 'gaussian', 'nearest-neighbors', 'cosine', 'precomputed' and others of
+    `consilience.affinities`, by name or as objects.
+""",
+    "bandwidth": """
+bandwidth : float, 'median' or 'local', or one per view in a dict or list, optional
+    Width of the Gaussian kernel of 'gaussian' and 'nystroem'; an error with other affinities. 'median', the default
+    there: the median of all distances between entities. 'local': every entity has its own, the distance to its
+    seventh neighbor.
+""",
+    "embedding": """
+embedding : str<default>
+    What is clustered: 'concat', the views' embeddings side by side, or the name of a view, for its embedding alone.
+""",
+    "assign_labels": """
+assign_labels : {'kmeans', 'cluster-qr'}<default>
+    How the embedding is clustered: by k-means, or by a rotation that gives each cluster an axis, which needs no start.
+""",
+    "init": """
+init : {'k-means++', 'random'}, labels or centers<default>
+    Where k-means starts from, in the embedding.
+""",
+    "affinities_": """
+affinities_ : dict of str to affinity
+    The affinity of each view, with nothing left open.
+""",
+    "view_labels_mean_": """
+view_labels_ : dict of str to ndarray of shape (n_entities,)
+    The cluster with the nearest mean in the view's embedding; -1 where the entity lacks the view.
+""",
+    "cost_": """
+cost_ : float
+    Sum of the squared distances of the entities from their clusters in the embedding.
+""",
+}
+
+share_spectral_docs = fill_docstrings({**PARTS, **SPECTRAL_PARTS})
 
 
 class JointEmbedding(Protocol):
@@ -54,33 +91,29 @@ class JointEmbedding(Protocol):
 
     @property
     def views(self) -> Sequence[Embedding]:
-        """Each view's own embedding."""
+        """The embedding of each view."""
 
     @property
     def joint(self) -> Sequence[Array]:
-        """What is clustered, side by side, each part (n, columns)."""
+        """The arrays, (n, columns) each, that are clustered side by side."""
 
     def place(self, crosses: Sequence[CrossOperator]) -> Sequence[Array]:
-        """The same of other entities, from their similarities in each view."""
+        """Return `joint` of new entities from their similarities in each view."""
 
 
+@share_spectral_docs
 class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
-    """Everything but how similarities become an embedding."""
+    """Base of spectral estimators, which differ in how similarities become an embedding."""
 
     _reference_temperature = 0.4
-    _stays_on_device: ClassVar[bool] = False  # whether embeddings are made where the data is, or by numpy
+    _stays_on_device: ClassVar[bool] = False  # whether embeddings are computed where the data is, or by NumPy
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"]), dict, list, tuple],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str, dict, list, tuple],
-        "views": [dict, None],
-        "assign_labels": [StrOptions({"kmeans", "cluster_qr"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        **share_constraints("n_clusters", "views", "n_init", "random_state", "n_jobs", "verbose"),
+        "affinity": [*AFFINITY, dict, list, tuple],
+        "bandwidth": [*BANDWIDTH, dict, list, tuple],
+        "assign_labels": [StrOptions({"kmeans", "cluster-qr"})],
         "init": [StrOptions(set(STRATEGIES)), "array-like"],
-        "random_state": RANDOM_STATE,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -88,7 +121,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         n_clusters: int = 8,
         *,
         affinity: Any = "auto",
-        bandwidth: Any = "median",
+        bandwidth: Any = None,
         views: dict[str, Any] | None = None,
         assign_labels: str = "kmeans",
         n_init: int = 10,
@@ -109,119 +142,120 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         self.verbose = verbose
 
     @abstractmethod
-    def _map(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> JointEmbedding:
+    def _embed(self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator) -> JointEmbedding:
         """Embed the entities."""
 
     @check_all_parameters
-    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Cluster the entities.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
-        y : ignored
-            Here for scikit-learn.
+        %(fit_parameters)s
 
         Returns
         -------
         self
-            The fitted estimator. Ctrl-C leaves it as it was.
+            The fitted estimator. After Ctrl-C it is as it was before.
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         rng = make_generator(self.random_state)
-        asked = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
-        columns = find_precomputed_columns(views, asked, chosen=isinstance(X, Views))
-        with (
-            use_threads(self.n_jobs),
-            explain_out_of_memory(f"what spectral clustering makes of {len(views):,} entities", REMEDY),
-        ):
-            affinities, similarities = compute_similarities(
-                restrict_columns(views, columns), asked, rng, stay=self._stays_on_device
+        affinities = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
+        columns = find_precomputed_columns(views, affinities, selected=isinstance(X, Views))
+        with use_threads(self.n_jobs), explain_out_of_memory(f"spectral clustering of {len(views):,} entities", REMEDY):
+            resolved, similarities = compute_similarities(
+                restrict_columns(views, columns), affinities, rng, on_device=self._stays_on_device
             )
-            found = self._map(views.names, similarities.operators, rng)
-            E = concatenate_embeddings(found.joint)
-            ending = ASSIGNERS[self.assign_labels](E, self)
-            labels = ending.predict(E)
+            embedding = self._embed(views.names, similarities.operators, rng)
+            E = concatenate_embeddings(embedding.joint)
+            assigner = fit_assigner(E, self)
+            labels = assigner.predict(E)
         store_input_features(self, X, views)
-        self.affinities_ = affinities
+        self.affinities_ = resolved
         self.labels_ = labels
         self.embeddings_ = {
-            name: first_columns(view.U, self.n_clusters) for name, view in zip(views.names, found.views, strict=True)
+            name: first_columns(view.U, self.n_clusters)
+            for name, view in zip(views.names, embedding.views, strict=True)
         }
-        self._similarities = Similarities([copy(own) for own in similarities.own], similarities.present)
-        self._columns, self._found, self._ending = columns, found, ending
+        # copies leave out the cached tables of kernels
+        self._similarities = Similarities([copy(view) for view in similarities.views], similarities.present)
+        self._columns, self._joint_embedding, self._assigner = columns, embedding, assigner
         self._reset_probabilities()
-        self._embedding_unit = measure_embedding_unit(ending.measure_distances(E), labels)
-        self._store(found, similarities.present)
+        distances = np.asarray(assigner.measure_distances(E), dtype=np.float64)
+        own_distances = distances[np.arange(len(labels)), labels]
+        self.cost_ = float(np.sum(own_distances**2))
+        self._embedding_unit = floor_unit(float(own_distances.mean()), float(distances.mean()))
+        self._store(embedding, similarities.present)
         self._store_outliers(views, E)
-        for name, own in affinities.items():
-            announce(f"view {name!r}: {own}", bool(self.verbose))
-        warn_approximation(asked, affinities, similarities)
-        self._warn(views.names, similarities.present, found)
+        for name, affinity in resolved.items():
+            announce(f"view {name!r}: {affinity}", bool(self.verbose))
+        warn_approximation(affinities, resolved, similarities)
+        self._warn(views.names, similarities.present, embedding)
         return self
 
-    def _store(self, found: Any, present: np.ndarray) -> None:  # noqa: ARG002
-        """Set the attributes that say how far the views agree, and what a method has of its own."""
-        own = {
-            name: np.where(there, assign_nearest_mean(normalize_embedding(U), self.labels_, self.n_clusters), -1)
-            for (name, U), there in zip(self.embeddings_.items(), present.T, strict=True)
+    def _store(self, embedding: Any, present: np.ndarray) -> None:  # noqa: ARG002
+        """Store how far the views agree, and the attributes of a method."""
+        view_labels = {
+            name: np.where(has_view, assign_nearest_mean(normalize_embedding(U), self.labels_, self.n_clusters), -1)
+            for (name, U), has_view in zip(self.embeddings_.items(), present.T, strict=True)
         }
-        store_agreement(self, own)
+        store_agreement(self, view_labels)
 
     def _store_outliers(self, views: Views, E: Array) -> None:
-        """Label outliers, in estimators that have any; `E` is the embedding of the entities."""
+        """Label outliers, in estimators that do; `E` is the embedding of the entities."""
 
     @abstractmethod
-    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
-        """Say what makes the embeddings less than they should be."""
+    def _warn(self, names: Sequence[str], present: np.ndarray, embedding: Any) -> None:
+        """Warn about problems of the embedding."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give entities, seen before or not, to the clusters.
+        """Assign entities, seen before or not, to the clusters.
 
-        A new entity is placed by the Nyström extension: its similarities to the entities of the fit say where in the
-        embedding it belongs. None of the papers has it; it puts entities of the fit where they were, but for ties
-        among nearest neighbours.
+        A new entity is placed by the Nyström extension: its similarities to the entities of the fit give its place in
+        the embedding. None of the papers has it; it puts entities of the fit where they were, except for ties among
+        nearest neighbors.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
+
+        %(returns_labels)s
+        """
+        views = check_new_views(self, X)
+        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
+            return self._assigner.predict(self._place(views)[0])
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Return minus the cost of entities: higher is better.
+
+        %(score_parameters)s
 
         Returns
         -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
+        float
+            Minus the sum of their squared distances from their clusters in the embedding.
         """
         views = check_new_views(self, X)
-        with use_threads(self.n_jobs), explain_out_of_memory(f"to place {len(views):,} entities", REMEDY):
-            return self._ending.predict(self._place(views)[0])
+        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
+            E, _ = self._place(views)
+            distances = np.asarray(self._assigner.measure_distances(E), dtype=np.float64)
+            return -float(np.sum(distances[np.arange(len(views)), self._assigner.predict(E)] ** 2))
 
     def _place(self, views: Views) -> tuple[Array, np.ndarray]:
-        """Return where the embedding has entities, and which have a view."""
+        """Return the embedding of new entities, and a mask of those with a view."""
         views = restrict_columns(views, self._columns)
-        own, present = compute_cross_similarities(views, self.affinities_, self._similarities.own)
-        crosses = self._similarities.compare_with(own, present)
-        E = concatenate_embeddings(self._found.place(crosses))
+        crosses, present = compute_cross_similarities(views, self.affinities_, self._similarities.views)
+        filled = self._similarities.fill_crosses(crosses, present)
+        E = concatenate_embeddings(self._joint_embedding.place(filled))
         has_view = np.any(present, axis=1)
-        alike = np.any([to_numpy(compute_degrees(cross) > 0) for cross in crosses], axis=0)
-        alike &= to_numpy(namespace(E).any(E != 0, axis=1))
-        warn_isolated_entities(views, has_view & ~alike)
+        similar = np.any([to_numpy(compute_degrees(cross) > 0) for cross in filled], axis=0)
+        similar &= to_numpy(namespace(E).any(E != 0, axis=1))
+        warn_isolated_entities(views, has_view & ~similar)
         return E, has_view
 
     def _score_clusters(self, views: Views) -> ClusterScores:
-        """Score clusters by minus the squared distance in the embedding, in units of that from its cluster."""
-        with use_threads(self.n_jobs), explain_out_of_memory(f"to place {len(views):,} entities", REMEDY):
+        """Score clusters by minus the squared distance in the embedding, in units of the mean distance of the fit."""
+        with use_threads(self.n_jobs), explain_out_of_memory(f"placing {len(views):,} entities", REMEDY):
             E, has_view = self._place(views)
-            distances, labels = self._ending.measure_distances(E), self._ending.predict(E)
-            unit = self._embedding_unit if hasattr(self, "_embedding_unit") else self._measure_unit()
-        return ClusterScores(score_distances(distances / unit), labels, has_view)
-
-    def _measure_unit(self) -> float:
-        """Return the usual distance from its cluster in the embedding, for a model that was saved without it."""
-        E = concatenate_embeddings(self._found.joint)
-        return measure_embedding_unit(self._ending.measure_distances(E), self._ending.predict(E))
+            distances, labels = self._assigner.measure_distances(E), self._assigner.predict(E)
+        return ClusterScores(score_distances(distances / self._embedding_unit), labels, has_view)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -229,116 +263,44 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         return tags
 
 
-class Spectrum(Protocol):
-    """What is known of an embedding by eigenvectors."""
-
-    @property
-    def values(self) -> Array:
-        """The eigenvalues."""
-
-    @property
-    def isolated(self) -> Array:
-        """Who is like nobody, and has no place."""
-
-    @property
-    def next_eigenvalue(self) -> float:
-        """The eigenvalue after these."""
-
-    @property
-    def settled(self) -> bool:
-        """Whether they are as exact as they can be."""
-
-
-class LabelAssigner(Protocol):
-    """How an embedding falls into clusters."""
-
-    def predict(self, E: Array) -> np.ndarray:
-        """The cluster of each row."""
-
-    def measure_distances(self, E: Array) -> np.ndarray:
-        """Return the distance of each row to each cluster, (n, k)."""
-
-
-@save_as("nearest-center")
-class KMeansAssigner:
-    """Clusters by the nearest centre."""
-
-    def __init__(self, kmeans: MultiViewKMeans, E: Array) -> None:
-        self.kmeans = kmeans.fit({"embedding": E})
-
-    def predict(self, E: Array) -> np.ndarray:
-        return self.kmeans.predict({"embedding": E})
-
-    def measure_distances(self, E: Array) -> np.ndarray:
-        """Return the distance of each row to each centre, (n, k)."""
-        return self.kmeans.transform({"embedding": E})
-
-
-def fit_kmeans_assigner(E: Array, estimator: BaseSpectral) -> LabelAssigner:
-    """Centres in the embedding."""
-    options = {"n_init": estimator.n_init, "init": estimator.init, "n_jobs": estimator.n_jobs}
-    return KMeansAssigner(MultiViewKMeans(estimator.n_clusters, random_state=estimator.random_state, **options), E)
-
-
-def fit_rotation_assigner(E: Array, estimator: BaseSpectral) -> LabelAssigner:
-    """An axis of the embedding for each cluster."""
-    ending = fit_rotation(E, estimator.n_clusters)
-    warn_about_empty_clusters(
-        ending.predict(E), estimator.n_clusters, "lower n_clusters, or use assign_labels='kmeans'"
-    )
-    return ending
-
-
-ASSIGNERS: dict[str, Callable[[Array, BaseSpectral], LabelAssigner]] = {
-    "kmeans": fit_kmeans_assigner,
-    "cluster_qr": fit_rotation_assigner,
-}
-
-
-def measure_embedding_unit(distances: np.ndarray, labels: np.ndarray) -> float:
-    """Return the usual distance from its cluster."""
-    distances = np.asarray(distances, dtype=np.float64)
-    return floor_unit(float(distances[np.arange(len(labels)), labels].mean()), float(distances.mean()))
-
-
 def concatenate_embeddings(parts: Sequence[Array]) -> Array:
-    """Embeddings with rows of unit length, in one matrix."""
+    """Scale the rows of embeddings to unit length and put them side by side."""
     return namespace(parts[0]).concat([normalize_embedding(U) for U in parts], axis=1)
 
 
-def warn_embedding_problems(what: str, found: Spectrum, present: np.ndarray, n_clusters: int) -> None:
-    """Say what makes an embedding less than it should be, of the entities that are `present` in it."""
-    known = to_numpy(found.values)
-    rank = int(np.count_nonzero(known[:n_clusters]))
-    lonely = np.flatnonzero(present & to_numpy(found.isolated))
-    values = np.append(known, found.next_eigenvalue)
+def warn_embedding_problems(name: str, embedding: EigenEmbedding, present: np.ndarray, n_clusters: int) -> None:
+    """Warn about an embedding of the entities that are `present` in it if its clusters are unreliable."""
+    eigenvalues = to_numpy(embedding.values)
+    rank = int(np.count_nonzero(eigenvalues[:n_clusters]))
+    isolated = np.flatnonzero(present & to_numpy(embedding.isolated))
+    values = np.append(eigenvalues, embedding.next_eigenvalue)
     problems = []
-    if len(lonely):
+    if len(isolated):
         problems.append(
-            f"finds entity {lonely[0]} like no other ({len(lonely)} such), which has no place in it: use "
-            "affinity='nearest-neighbors', or drop such rows with views[keep]"
+            f"has entity {isolated[0]} similar to no other ({len(isolated)} such), which has no place in the "
+            "embedding: use affinity='nearest-neighbors', or drop such rows with views[keep]"
         )
     if len(values) > n_clusters > 1 and values[n_clusters] > 1 - DISCONNECTED:
         problems.append(
-            f"falls into more parts that nothing connects than the {n_clusters} clusters, and which of them count is "
-            "arbitrary: raise n_neighbors or bandwidth, or use affinity='gaussian'"
+            f"has a similarity graph of more connected components than n_clusters={n_clusters}, so the clustering is "
+            "arbitrary: increase n_neighbors or bandwidth, or use affinity='gaussian'"
         )
     if rank < n_clusters:
         problems.append(
-            f"has {rank} dimensions, fewer than the {n_clusters} clusters, and can tell no more than so many apart: "
-            "lower n_clusters, or use affinity='gaussian'"
+            f"has {rank} dimensions, fewer than n_clusters={n_clusters}, so it cannot distinguish more clusters: lower "
+            "n_clusters, or use affinity='gaussian'"
         )
-    if not found.settled:
+    if not embedding.converged:
         problems.append(
-            "has eigenvectors that did not settle, for many have nearly the same eigenvalue: raise n_neighbors or "
-            "bandwidth, or lower n_clusters"
+            "has eigenvectors that did not converge, because many eigenvalues are nearly equal: increase n_neighbors "
+            "or bandwidth, or lower n_clusters"
         )
     for problem in problems:
-        warnings.warn(f"{what} {problem}", UserWarning, stacklevel=4)
+        warnings.warn(f"{name} {problem}", UserWarning, stacklevel=4)
 
 
 def select_embedding_views(embedding: str, names: Sequence[str]) -> list[int]:
-    """The views whose embeddings are clustered."""
+    """Return the indices of the views whose embeddings are clustered."""
     if embedding == "concat":
         return list(range(len(names)))
     if embedding not in names:

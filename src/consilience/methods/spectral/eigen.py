@@ -1,4 +1,4 @@
-"""The largest eigenvalues of a symmetric matrix of which only products are known."""
+"""The largest eigenvalues of a symmetric matrix that can only be multiplied."""
 
 from __future__ import annotations
 
@@ -13,89 +13,85 @@ from ...arrays import Array, asarray_like, float64_zeros, is_on_host, keep_where
 
 Product = Callable[[Array], Array]  # (n, width) -> (n, width)
 
-N_GUARD_VECTORS = 4  # vectors beside those that are wanted: they come sooner for it
-MAX_WIDTH_FACTOR = 4  # the space may be so many times as wide as the start before it shrinks
+N_GUARD_VECTORS = 4  # vectors beyond the wanted ones, which speed up convergence
+MAX_WIDTH_FACTOR = 4  # the space may become this many times as wide as the start before it shrinks
 MAX_PRODUCTS = 1000
-PATIENCE = 50  # products in which small residuals do not halve: the products are not exact enough for more
+PATIENCE = 50  # products after which small residuals that do not halve are taken for rounding errors of the product
 
 
 class EigenPairs(NamedTuple):
-    """The largest eigenvalues in falling order, and their vectors."""
+    """The largest eigenvalues in descending order, and their vectors."""
 
     values: Array
-    vectors: Array  # (n, wanted)
-    next_eigenvalue: float  # what is known of the next: it may be larger, not smaller; -inf if there is none
-    settled: bool  # whether all is as exact as the type allows
+    vectors: Array  # (n, n_wanted)
+    next_eigenvalue: float  # a lower bound of the eigenvalue after these; -inf if there is none
+    converged: bool
 
 
 def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPairs:
-    """Algebraically largest eigenvalues and their vectors, by a block Krylov space.
+    """Compute the algebraically largest eigenvalues and their vectors with a block Krylov space.
 
-    The space grows by the residuals of the best vectors in it (Rayleigh and Ritz). When it has become wide it shrinks
-    to these vectors and those of the step before, which keeps the pace of a space that never shrank (the generalised
-    Davidson method of Stathopoulos & Saad 1998, without a preconditioner). A block is multiplied at a time: where a
-    product computes the matrix anew, as with kernels too large to hold, the number of products is what counts.
-    Everything is of the library, and on the device, of the start, but for a few numbers a step to decide by.
+    The space grows by the residuals of its Ritz vectors. When it has become wide, it shrinks to these vectors and
+    those of the step before, which keeps the convergence of a space that never shrinks (the generalized Davidson
+    method of Stathopoulos & Saad 1998, without a preconditioner). Vectors are multiplied in blocks because the number
+    of products determines the time if a product computes the matrix anew, as for kernels too large to store. All
+    arrays are of the library, and on the device, of the start; each step fetches a few numbers to decide by.
 
     Parameters
     ----------
     product : callable
-        The matrix times a block of vectors.
+        Multiplies the matrix by a block of vectors.
     start : array of shape (n, width)
-        Where to start: some vectors more than are wanted, of the type to compute in. Known eigenvectors among them
-        are found at once.
+        Initial vectors, some more than wanted, of the dtype to compute in. Eigenvectors among them are found at once.
     n_wanted : int
         Number of eigenvectors, at most the width of the start.
     """
     xp, dtype, width = namespace(start), start.dtype, start.shape[1]
     eps, tiny = float(xp.finfo(dtype).eps), float(xp.finfo(dtype).smallest_normal)
     space = KrylovSpace(start, product, min(start.shape[0], MAX_WIDTH_FACTOR * width + 8))
-    before = start[:0, :0]
-    least, waited = np.inf, 0
+    previous = start[:0, :0]
+    best, n_waited = np.inf, 0
     for _ in range(MAX_PRODUCTS):
-        values, turn = descending_eigh(space.small)
-        turn = xp.astype(turn, dtype)
+        values, ritz = descending_eigh(space.projected)
+        ritz = xp.astype(ritz, dtype)
         kept = min(space.width, width)
-        vectors = space.basis @ turn[:, :kept]
-        residuals = space.images @ turn[:, :kept] - vectors * xp.astype(values[:kept], dtype)
-        known, off = fetch_residuals(values, xp.sqrt(xp.sum(residuals**2, axis=0)))
-        scale = max(abs(known[0]), abs(known[-1]), tiny)
-        unsettled = off > eps**0.75 * scale
-        worst = off[:n_wanted].max()
-        least, waited = (worst, 0) if worst < least / 2 else (least, waited + 1)
-        stalled = waited > PATIENCE and worst < eps**0.5 * scale
-        settled = stalled or not unsettled[:n_wanted].any()
-        fresh = residuals[:, :0] if settled else extend_basis(space.basis, select_columns(residuals, unsettled))
-        if not fresh.shape[1]:  # settled, or the space holds all there is
+        vectors = space.basis @ ritz[:, :kept]
+        residuals = space.images @ ritz[:, :kept] - vectors * xp.astype(values[:kept], dtype)
+        errors = xp.sqrt(xp.sum(residuals**2, axis=0))
+        fetched = to_numpy(xp.concat([values, xp.astype(errors, values.dtype)]))  # in one transfer
+        host_values, errors = fetched[: values.shape[0]], fetched[values.shape[0] :]
+        scale = max(abs(host_values[0]), abs(host_values[-1]), tiny)
+        inexact = errors > eps**0.75 * scale
+        worst = errors[:n_wanted].max()
+        best, n_waited = (worst, 0) if worst < best / 2 else (best, n_waited + 1)
+        stalled = n_waited > PATIENCE and worst < eps**0.5 * scale
+        converged = stalled or not inexact[:n_wanted].any()
+        fresh = residuals[:, :0]
+        if not converged:
+            fresh = extend_basis(space.basis, select_columns(residuals, inexact))
+        if not fresh.shape[1]:  # converged, or the space contains everything
             break
-        if space.width + fresh.shape[1] > space.widest:
-            rest = xp.zeros((space.width - before.shape[0], before.shape[1]), dtype=dtype, device=device(start))
-            padded = xp.concat([before, rest])  # in terms of what was the basis then
-            shrunk = extend_basis(turn[:, :0], xp.concat([turn[:, : min(2 * width, space.width)], padded], axis=1))
-            space.turn(shrunk)
-            turn = shrunk.T @ turn
-        before = turn[:, :kept]
+        if space.width + fresh.shape[1] > space.max_width:
+            padding = (space.width - previous.shape[0], previous.shape[1])  # previous has fewer basis vectors
+            padded = xp.concat([previous, xp.zeros(padding, dtype=dtype, device=device(start))])
+            shrunk = extend_basis(ritz[:, :0], xp.concat([ritz[:, : min(2 * width, space.width)], padded], axis=1))
+            space.shrink(shrunk)
+            ritz = shrunk.T @ ritz
+        previous = ritz[:, :kept]
         space.add(fresh)
-    beyond = float(known[n_wanted]) if kept > n_wanted else -np.inf
-    return EigenPairs(values[:n_wanted], vectors[:, :n_wanted], beyond, settled or not fresh.shape[1])
-
-
-def fetch_residuals(values: Array, off: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and the lengths of residuals as numpy arrays: all that a step decides by, brought at once."""
-    xp = namespace(values)
-    known = to_numpy(xp.concat([values, xp.astype(off, values.dtype)]))
-    return known[: values.shape[0]], known[values.shape[0] :]
+    next_eigenvalue = float(host_values[n_wanted]) if kept > n_wanted else -np.inf
+    return EigenPairs(values[:n_wanted], vectors[:, :n_wanted], next_eigenvalue, converged or not fresh.shape[1])
 
 
 class KrylovSpace:
-    """An orthonormal basis and its products with the matrix, in memory that is taken once."""
+    """An orthonormal basis and its products with the matrix, in memory that is allocated once."""
 
-    def __init__(self, start: Array, product: Product, widest: int) -> None:
-        self.product, self.widest, self.width = product, widest, 0
-        shape, xp = (widest + start.shape[1], start.shape[0]), namespace(start)
+    def __init__(self, start: Array, product: Product, max_width: int) -> None:
+        self.product, self.max_width, self.width = product, max_width, 0
+        shape, xp = (max_width + start.shape[1], start.shape[0]), namespace(start)
         self._basis = xp.empty(shape, dtype=start.dtype, device=device(start))
         self._images = xp.empty(shape, dtype=start.dtype, device=device(start))
-        self._small = float64_zeros(shape[:1] * 2, start)
+        self._projected = float64_zeros(shape[:1] * 2, start)
         first = extend_basis(start[:, :0], start)
         if not first.shape[1]:  # the start is zero
             first = xp.eye(*start.shape, dtype=start.dtype, device=device(start))
@@ -110,38 +106,38 @@ class KrylovSpace:
         return self._images[: self.width, :].T
 
     @property
-    def small(self) -> Array:
-        """The matrix as the space sees it, in float64: basis' matrix basis."""
-        return self._small[: self.width, : self.width]
+    def projected(self) -> Array:
+        """The matrix projected onto the space, basis' matrix basis, in float64."""
+        return self._projected[: self.width, : self.width]
 
     def add(self, fresh: Array) -> None:
-        """Widen the space by vectors that stand at right angles to it."""
+        """Widen the space by orthonormal vectors that are orthogonal to it."""
         xp = namespace(fresh)
-        there = slice(self.width, self.width + fresh.shape[1])
-        self._basis[there, :], self._images[there, :] = fresh.T, self.product(fresh).T
-        self.width = there.stop
-        self._small[there, : self.width] = xp.astype(self._images[there, :] @ self.basis, xp.float64)
-        self._small[: there.start, there] = self._small[there, : there.start].T
-        self._small[there, there] = (self._small[there, there] + self._small[there, there].T) / 2
+        new = slice(self.width, self.width + fresh.shape[1])
+        self._basis[new, :], self._images[new, :] = fresh.T, self.product(fresh).T
+        self.width = new.stop
+        self._projected[new, : self.width] = xp.astype(self._images[new, :] @ self.basis, xp.float64)
+        self._projected[: new.start, new] = self._projected[new, : new.start].T
+        self._projected[new, new] = (self._projected[new, new] + self._projected[new, new].T) / 2
 
-    def turn(self, turn: Array) -> None:
-        """Shrink the space to a part of it, given by a basis in terms of the present one."""
-        xp = namespace(turn)
-        n_kept = turn.shape[1]
-        for own in (self._basis, self._images):
-            own[:n_kept, :] = turn.T @ own[: self.width, :]
+    def shrink(self, coordinates: Array) -> None:
+        """Shrink the space to a subspace, given by the coordinates of its basis in the present one."""
+        xp = namespace(coordinates)
+        n_kept = coordinates.shape[1]
+        for vectors in (self._basis, self._images):
+            vectors[:n_kept, :] = coordinates.T @ vectors[: self.width, :]
         self.width = n_kept
-        small = self._images[:n_kept, :] @ self.basis  # anew, or rounding would build up
-        self._small[:n_kept, :n_kept] = xp.astype((small + small.T) / 2, xp.float64)
+        projected = self._images[:n_kept, :] @ self.basis  # computed anew, so that rounding errors do not build up
+        self._projected[:n_kept, :n_kept] = xp.astype((projected + projected.T) / 2, xp.float64)
 
 
 def extend_basis(basis: Array, block: Array) -> Array:
-    """An orthonormal basis of what the block adds to the space of the basis."""
+    """Return an orthonormal basis of what the block adds to the space of the basis."""
     if not is_on_host(block):
         return extend_basis_on_device(basis, block)
     lengths = np.sqrt(np.sum(block**2, axis=0))
     block = block[:, lengths > 0] / lengths[lengths > 0]
-    for _ in range(2):  # once more for what rounding left
+    for _ in range(2):  # the second time removes rounding errors
         block = block - basis @ (basis.T @ block)
         block, triangle, _ = scipy.linalg.qr(block, mode="economic", pivoting=True, check_finite=False)
         pivots = np.abs(np.diagonal(triangle))
@@ -150,10 +146,10 @@ def extend_basis(basis: Array, block: Array) -> Array:
 
 
 def extend_basis_on_device(basis: Array, block: Array) -> Array:
-    """The same on a device, without a look at what is there.
+    """Extend a basis without reading values back from the device.
 
-    In place of a column that adds nothing comes a direction that rounding made: the space is wider than need be, which
-    does no harm, and nobody waits.
+    A column that adds nothing becomes a direction of rounding errors: the space is wider than necessary, which does no
+    harm, and no transfer is waited for.
     """
     xp = namespace(block)
     block = block[:, : min(block.shape[1], basis.shape[0] - basis.shape[1])]
@@ -164,22 +160,22 @@ def extend_basis_on_device(basis: Array, block: Array) -> Array:
     return block
 
 
-def select_columns(block: Array, chosen: np.ndarray) -> Array:
-    """Columns by a numpy mask."""
+def select_columns(block: Array, mask: np.ndarray) -> Array:
+    """Select columns by a NumPy mask."""
     if is_on_host(block):
-        return block[:, chosen]
-    return namespace(block).take(block, asarray_like(np.flatnonzero(chosen), block), axis=1)
+        return block[:, mask]
+    return namespace(block).take(block, asarray_like(np.flatnonzero(mask), block), axis=1)
 
 
 def descending_eigh(matrix: Array) -> tuple[Array, Array]:
-    """All eigenvalues of a small symmetric matrix, in falling order, and their vectors."""
+    """Return all eigenvalues of a small symmetric matrix in descending order, and their vectors."""
     values, vectors = scipy.linalg.eigh(matrix) if is_on_host(matrix) else namespace(matrix).linalg.eigh(matrix)
     xp = namespace(values)
     return xp.flip(values), xp.flip(vectors, axis=1)
 
 
 def thin_qr(matrix: Array) -> tuple[Array, Array]:
-    """An orthonormal basis of the columns of a tall matrix, and the columns in terms of it."""
+    """Return an orthonormal basis of the columns of a tall matrix, and their coordinates in it."""
     if is_on_host(matrix):
         return scipy.linalg.qr(matrix, mode="economic", check_finite=False)
     return namespace(matrix).linalg.qr(matrix, mode="reduced")

@@ -1,53 +1,54 @@
-"""Few columns in which entities that are alike lie together."""
+"""Eigenvectors of the similarities as a few columns in which similar entities lie together."""
 
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._saving import save_as
-from ...affinities import AFFINITIES
 from ...arrays import make_generator, use_threads
 from ..common.input_checks import check_views, store_input_features
-from ..common.similarities import compute_cross_similarities, compute_similarities, resolve_affinities
-from ..common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_parameters
+from ..common.similarities import resolve_affinities
+from ..common.validation import POSITIVE_INTEGER, Interval, StrOptions, check_parameters, share_constraints
 from .algorithm import embed_view
+from .base import AFFINITY, share_spectral_docs
+from .similarities import compute_cross_similarities, compute_similarities
 
 
 @save_as("spectral-features")
+@share_spectral_docs
 class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Eigenvectors of the normalised Laplacian as columns, standardised: what Eaton et al. (2010) cluster.
+    """Standardized eigenvectors of the normalized Laplacian as columns (Eaton et al. 2010).
 
-    The first eigenvector, which tells nothing apart, is left out. In a few such columns distances mean something, where
-    in the many columns of text or images everything is far from everything. One view; ``PerView(SpectralFeatures(5))``
-    does it view by view.
+    The first eigenvector, which distinguishes nothing, is left out. Distances in a few such columns are meaningful,
+    whereas in the many columns of text or images all entities are far from each other. The transformer takes one view;
+    ``PerView(SpectralFeatures(5))`` transforms each of several views.
 
     Parameters
     ----------
     n_components : int, default=5
         Number of columns.
     affinity : str or affinity, default='gaussian'
-        How alike entities are, as in `CoTrainedSpectral`: ``'gaussian'``, ``'nearest-neighbors'``, ``'cosine'``, ...
-    bandwidth : float or 'median', default='median'
-        Width of a Gaussian kernel; the paper takes 1.
+        How similar entities are, as in `CoTrainedSpectral`: ``'gaussian'``, ``'nearest-neighbors'``, ``'cosine'``, ...
+    bandwidth : float or 'median', optional
+        Width of a Gaussian kernel, by default the median of all distances; the paper uses 1. An error with other
+        affinities.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the search for eigenvectors, on which they do not depend, and of landmarks.
-    n_jobs : int, default=None
-        Threads; None and -1 take all cores.
+        Seed of the search for eigenvectors, which do not depend on it, and of landmarks.
+    %(n_jobs)s
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
-        Of the normalised similarities, falling: 1 minus those of the Laplacian.
+        Eigenvalues of the normalized similarities, descending: 1 minus those of the Laplacian.
     affinity_ : affinity
-        How entities were compared, with nothing left open.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns, and their names where they had any.
+        The affinity, with nothing left open.
+    %(n_features_in_)s
 
     Examples
     --------
@@ -58,13 +59,12 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     (100, 2)
     """
 
-    views: ClassVar[None] = None  # there is one
+    views: ClassVar[None] = None  # a plain array is one view
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "affinity": [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"])],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"})],
-        "random_state": RANDOM_STATE,
-        "n_jobs": [Integral, None],
+        **share_constraints("random_state", "n_jobs"),
+        "n_components": [POSITIVE_INTEGER],
+        "affinity": AFFINITY,
+        "bandwidth": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"}), None],
     }
 
     def __init__(
@@ -72,7 +72,7 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         n_components: int = 5,
         *,
         affinity: Any = "gaussian",
-        bandwidth: Any = "median",
+        bandwidth: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -83,59 +83,55 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_jobs = n_jobs
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None) -> SpectralFeatures:  # noqa: ARG002
-        """Find the eigenvectors.
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Compute the eigenvectors.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_entities, n_columns)
             The data.
-        y : ignored
-            Here for scikit-learn.
+        %(y)s
 
-        Returns
-        -------
-        self
-            The fitted transformer.
+        %(returns_self)s
         """
         views = check_views(self, X, reset=True)
         if views.n_views > 1:
             raise ValueError(
                 f"SpectralFeatures takes one view, got {views.n_views} ({', '.join(map(repr, views.names))}): use "
-                "PerView(SpectralFeatures()), which does each by itself"
+                "PerView(SpectralFeatures()), which transforms each view"
             )
         if len(views) <= self.n_components:
             raise ValueError(
                 f"n_components={self.n_components} needs more entities than the {len(views)} there are "
-                f"(n_samples={len(views)}): ask for fewer"
+                f"(n_samples={len(views)}): lower n_components"
             )
         rng = make_generator(self.random_state)
-        asked = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
+        affinities = resolve_affinities("affinity", self.affinity, self.bandwidth, views.names)
         with use_threads(self.n_jobs):
-            affinities, similarities = compute_similarities(views, asked, rng)
-            found = embed_view(similarities.operators[0], self.n_components + 1, rng)
+            resolved, similarities = compute_similarities(views, affinities, rng)
+            embedding = embed_view(similarities.operators[0], self.n_components + 1, rng)
         store_input_features(self, X, views)
-        (self.affinity_,) = affinities.values()
-        self.eigenvalues_ = found.values[1:]
-        self._affinities, self._similarities, self._found = affinities, similarities, found
-        U = found.U[:, 1:]
-        places = np.abs(U).argmax(axis=0)
+        (self.affinity_,) = resolved.values()
+        self.eigenvalues_ = embedding.values[1:]
+        self._affinities, self._similarities, self._embedding = resolved, similarities, embedding
+        U = embedding.U[:, 1:]
+        largest = np.abs(U).argmax(axis=0)
         spread = U.std(axis=0)
-        sign = np.sign(U[places, np.arange(U.shape[1])])  # an eigenvector may as well point the other way
+        sign = np.sign(U[largest, np.arange(U.shape[1])])  # the sign of an eigenvector is arbitrary
         self._mean = U.mean(axis=0)
         self._scale = np.where(spread > 0, sign, 1.0) / np.where(spread > 0, spread, 1.0)
-        lost = int(np.sum(self.eigenvalues_ == 0))
-        if lost:
+        n_null = int(np.sum(self.eigenvalues_ == 0))
+        if n_null:
             warnings.warn(
-                f"the similarities have {self.n_components - lost} dimensions beside the first, fewer than "
-                f"n_components={self.n_components}: the other columns are zeros. Ask for fewer",
+                f"the similarities have {self.n_components - n_null} dimensions beside the first, fewer than "
+                f"n_components={self.n_components}: the other columns are zeros. Lower n_components",
                 UserWarning,
                 stacklevel=3,
             )
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Place entities among those of the fit, by the Nyström extension; these stay where they were.
+        """Place entities among those of the fit by the Nyström extension, which keeps those of the fit in place.
 
         Parameters
         ----------
@@ -145,15 +141,17 @@ class SpectralFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         ndarray of shape (n_entities, n_components)
-            Their columns; of the entities of the fit they have mean 0 and variance 1.
+            Their columns, which have mean 0 and variance 1 over the entities of the fit.
         """
         check_is_fitted(self)
         views = check_views(self, X, reset=False)
-        fate = "is like nobody and gets the place of nothing"
+        consequence = "is similar to no other entity and is placed at the origin of the embedding"
         with use_threads(self.n_jobs):
-            crosses, present = compute_cross_similarities(views, self._affinities, self._similarities.own, fate)
-            (cross,) = self._similarities.compare_with(crosses, present)
-            U = self._found.place(cross, np.empty((len(views), 0)))[:, 1:]
+            crosses, present = compute_cross_similarities(
+                views, self._affinities, self._similarities.views, consequence
+            )
+            (cross,) = self._similarities.fill_crosses(crosses, present)
+            U = self._embedding.place(cross, np.empty((len(views), 0)))[:, 1:]
         return (U - self._mean) * self._scale
 
     @property

@@ -1,7 +1,7 @@
-"""Views that some entities lack, filled in from the others (the discussion of Kumar & Daumé 2011).
+"""Similarities of entities that lack a view, filled in from the other views (discussion of Kumar & Daumé 2011).
 
 Each view's similarities are divided by their Frobenius norm over the number of entities that have the view. A
-similarity that the view lacks is then the mean of those in the views that have both entities, and 0 where none has.
+similarity that the view lacks is then the mean of those in the views that have both entities, and 0 if none has.
 """
 
 from __future__ import annotations
@@ -13,95 +13,68 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._saving import save_as
-from ...affinities import CrossOperator, Operator, ViewOperator, cast_to, single_component
+from ...affinities import cast_to
 from ...arrays import Array, asarray_like, float64_zeros, keep_where, namespace, take_rows
 
 
-@save_as("view-similarities")
-@dataclass(frozen=True, eq=False)
-class Similarities:
-    """The views' similarities, each over the entities that have the view."""
+class ScatterIndex(NamedTuple):
+    """Where the entities that have a view are among all entities."""
 
-    own: Sequence[ViewOperator]
-    present: np.ndarray  # (n, V)
+    has_view: Array  # (n,)
+    positions: Array  # (n,) position among those that have it; 0 for the others
 
-    @cached_property
-    def scales(self) -> np.ndarray:
-        """(V, V) the factor that brings the similarities of one view (column) to the size of another's (row)."""
-        sizes = np.array([own.norm() for own in self.own]) / self.present.sum(axis=0)
-        return sizes[:, None] / np.where(sizes > 0, sizes, np.inf)
+    @classmethod
+    def of(cls, has_view: np.ndarray, home: Array) -> ScatterIndex:
+        """Create the index with arrays of the library, and on the device, of `home`."""
+        positions = np.where(has_view, np.cumsum(has_view) - 1, 0)
+        return cls(asarray_like(has_view, home), asarray_like(positions, home))
 
-    @property
-    def operators(self) -> Sequence[Operator]:
-        """The similarities of all entities in each view; nothing is filled in, or scaled, where nothing is missing."""
-        return self.own if self.present.all() else self._filled(self.own, self.present)
+    def scatter_rows(self, values: Array) -> Array:
+        """Spread rows over all entities, with zeros for those that lack the view."""
+        rows = namespace(values).take(values, self.positions, axis=0)
+        return keep_where(self.has_view[:, None], rows, 0.0)
 
-    def compare_with(self, crosses: Sequence[CrossOperator | None], present: np.ndarray) -> Sequence[CrossOperator]:
-        """Similarities of other entities to these in each view, from their own and which views they have."""
-        known = [own for own in crosses if own is not None]
-        if len(known) == len(crosses) and present.all() and self.present.all():
-            return known
-        return self._filled(crosses, present)
-
-    def _filled(self, own: Sequence[Any], present: np.ndarray) -> list[FilledSimilarities]:
-        return [FilledSimilarities(v, own, self.scales[v], present, self.present) for v in range(len(own))]
+    def scatter_columns(self, values: Array) -> Array:
+        """Spread columns over all entities, with zeros for those that lack the view."""
+        columns = namespace(values).take(values, self.positions, axis=1)
+        return keep_where(self.has_view[None, :], columns, 0.0)
 
 
 class FilledSide(NamedTuple):
-    """The rows, or the columns, of one view's own similarities among all entities."""
+    """The rows, or the columns, of one view's similarities among all entities."""
 
-    has: np.ndarray  # (n,) who has the view
-    entities: Array  # (own,) their numbers
-    back: ScatterIndex
-    weights: Array  # (own, weights)
-
-    @classmethod
-    def of(cls, has: np.ndarray, weights: np.ndarray, home: Array) -> FilledSide:
-        """All but the mask as arrays of the library, and on the device, of `home`."""
-        return cls(
-            has, asarray_like(np.flatnonzero(has), home), ScatterIndex.of(has, home), asarray_like(weights, home)
-        )
-
-
-class ScatterIndex(NamedTuple):
-    """The way back from some entities to all."""
-
-    has: Array  # (n,) who is among them
-    places: Array  # (n,) and where; 0 for the others
+    has_view: np.ndarray  # (n,)
+    entities: Array  # (n_present,) the entities that have it
+    index: ScatterIndex
+    weights: Array  # (n_present, n_weights)
 
     @classmethod
-    def of(cls, has: np.ndarray, home: Array) -> ScatterIndex:
-        return cls(asarray_like(has, home), asarray_like(np.where(has, np.cumsum(has) - 1, 0), home))
-
-    def rows(self, values: Array) -> Array:
-        """What is known of some, among zeros for the others."""
-        return keep_where(self.has[:, None], namespace(values).take(values, self.places, axis=0), 0.0)
-
-    def columns(self, values: Array) -> Array:
-        return keep_where(self.has[None, :], namespace(values).take(values, self.places, axis=1), 0.0)
+    def of(cls, has_view: np.ndarray, weights: np.ndarray, home: Array) -> FilledSide:
+        """Create a side with arrays of the library, and on the device, of `home`, except for the mask."""
+        entities = asarray_like(np.flatnonzero(has_view), home)
+        return cls(has_view, entities, ScatterIndex.of(has_view, home), asarray_like(weights, home))
 
 
 class FillTerm(NamedTuple):
     """What one view adds to another's similarities: its own, weighted by row and column, summed over the weights."""
 
-    own: Any
+    operator: Any
     rows: FilledSide
     columns: FilledSide
 
 
 @dataclass(frozen=True, eq=False)
 class FilledSimilarities:
-    """One view's similarities of some entities (rows) to others (columns), filled in.
+    """One view's similarities of some entities (rows) to others (columns), filled in from the other views.
 
-    How much of view w there is in the similarity of two entities depends on which views they have alone. There are few
-    such patterns: the matrix of these shares, patterns by patterns, is a sum of a few outer products, and with each of
-    them the product is one with the view's own similarities, weighted entity by entity.
+    How much view w contributes to the similarity of two entities only depends on which views they have. There are few
+    such patterns: the matrix of contributions, patterns by patterns, is a sum of a few outer products, and for each of
+    them the product is one with the similarities of view w, weighted entity by entity.
     """
 
     view: int
-    own: Sequence[Any]  # each view's similarities of the entities that have it; None: none of the rows has
-    scales: np.ndarray  # (V,) what brings them to the size of this view's
+    operators: Sequence[Any]  # each view's similarities of the entities that have it; None if no row has the view
+    scales: np.ndarray  # (V,) factors that bring them to the size of this view's
     row_views: np.ndarray  # (rows, V) which views the entities have
     column_views: np.ndarray
 
@@ -111,66 +84,63 @@ class FilledSimilarities:
 
     @property
     def dtype(self) -> np.dtype:
-        return np.result_type(np.float32, *(own.dtype for own in self.own if own is not None))
+        return np.result_type(np.float32, *(operator.dtype for operator in self.operators if operator is not None))
 
     @property
     def exact(self) -> bool:
-        return all(own.exact for own in self.own)
+        return all(operator.exact for operator in self.operators)
 
     @cached_property
     def terms(self) -> list[FillTerm]:
         """What each view adds, and with which weights."""
-        left, of_row = np.unique(self.row_views, axis=0, return_inverse=True)
-        right, of_column = np.unique(self.column_views, axis=0, return_inverse=True)
-        found = []
-        for w, (own, scale) in enumerate(zip(self.own, self.scales, strict=True)):
-            here, there = self.row_views[:, w], self.column_views[:, w]
-            first, sizes, second = np.linalg.svd(
-                scale * compute_fill_weights(left, right, self.view, w), full_matrices=False
-            )
-            real = sizes > 1e-12 * sizes.max(initial=0)
-            if own is not None and real.any():
-                home = own.columns(np.zeros(1, np.int64))  # any product says where they come from
-                rows = (first * sizes)[:, real][of_row[here]].astype(self.dtype)
-                columns = second[real].T[of_column[there]].astype(self.dtype)
-                found.append(FillTerm(own, FilledSide.of(here, rows, home), FilledSide.of(there, columns, home)))
-        return found
+        row_patterns, pattern_of_row = np.unique(self.row_views, axis=0, return_inverse=True)
+        column_patterns, pattern_of_column = np.unique(self.column_views, axis=0, return_inverse=True)
+        terms = []
+        for w, (operator, scale) in enumerate(zip(self.operators, self.scales, strict=True)):
+            rows, columns = self.row_views[:, w], self.column_views[:, w]
+            shares = compute_fill_weights(row_patterns, column_patterns, self.view, w)
+            left, sizes, right = np.linalg.svd(scale * shares, full_matrices=False)
+            nonzero = sizes > 1e-12 * sizes.max(initial=0)
+            if operator is not None and nonzero.any():
+                home = operator.columns(np.zeros(1, np.int64))  # any product shows where they are computed
+                row_weights = (left * sizes)[:, nonzero][pattern_of_row[rows]].astype(self.dtype)
+                column_weights = right[nonzero].T[pattern_of_column[columns]].astype(self.dtype)
+                sides = FilledSide.of(rows, row_weights, home), FilledSide.of(columns, column_weights, home)
+                terms.append(FillTerm(operator, *sides))
+        return terms
 
     def __matmul__(self, U: Array) -> Array:
         total = self._zeros(U)
-        for own, rows, columns in self.terms:
-            # all weights in one product: similarities that are not held are computed once for all
+        for operator, rows, columns in self.terms:
+            # all weights in one product: similarities that are not stored are computed once
             xp, n_weights = namespace(total), columns.weights.shape[1]
-            chosen = xp.take(asarray_like(U, total), columns.entities, axis=0)
-            wide = columns.weights[:, :, None] * chosen[:, None, :]
-            products = own @ xp.reshape(wide, (chosen.shape[0], n_weights * U.shape[1]))
+            factor = xp.take(asarray_like(U, total), columns.entities, axis=0)
+            weighted = columns.weights[:, :, None] * factor[:, None, :]
+            products = operator @ xp.reshape(weighted, (factor.shape[0], n_weights * U.shape[1]))
             products = xp.reshape(products, (products.shape[0], n_weights, U.shape[1]))
             added = xp.sum(rows.weights[:, :, None] * products, axis=1)
-            total = cast_to(total + rows.back.rows(added), self.dtype)
+            total = cast_to(total + rows.index.scatter_rows(added), self.dtype)
         return total
 
     def columns(self, entities: np.ndarray) -> Array:
         total = self._zeros(entities[None, :])
-        for own, rows, columns in self.terms:
-            has = columns.has[entities]
-            if has.any():
-                places = np.cumsum(columns.has)[entities[has]] - 1
-                weights = rows.weights @ take_rows(columns.weights, asarray_like(places, total)).T
-                added = rows.back.rows(weights * own.columns(places))
-                total = cast_to(total + ScatterIndex.of(has, total).columns(added), self.dtype)
+        for operator, rows, columns in self.terms:
+            has_view = columns.has_view[entities]
+            if has_view.any():
+                positions = np.cumsum(columns.has_view)[entities[has_view]] - 1
+                weights = rows.weights @ take_rows(columns.weights, asarray_like(positions, total)).T
+                added = rows.index.scatter_rows(weights * operator.columns(positions))
+                total = cast_to(total + ScatterIndex.of(has_view, total).scatter_columns(added), self.dtype)
         return total
 
     def _zeros(self, U: Array) -> Array:
-        """As many columns as U has, where products come from."""
+        """Return zeros with as many columns as U, where products are computed."""
         home = self.terms[0].rows.weights if self.terms else U
         return cast_to(float64_zeros((self.shape[0], U.shape[1]), home), self.dtype)
 
-    def parts(self) -> np.ndarray:
-        return single_component(self)
 
-
-def compute_fill_weights(left: np.ndarray, right: np.ndarray, v: int, w: int) -> np.ndarray:
-    """How much of view w there is in what view v says of two entities, by which views each has: (left, right)."""
-    both = left[:, None, :] & right[None, :, :]
+def compute_fill_weights(row_patterns: np.ndarray, column_patterns: np.ndarray, v: int, w: int) -> np.ndarray:
+    """Compute the share of view w in the similarities of view v, (row patterns, column patterns)."""
+    both = row_patterns[:, None, :] & column_patterns[None, :, :]
     mean = both[..., w] / np.maximum(both.sum(axis=2), 1)
     return np.where(both[..., v], float(v == w), mean)
