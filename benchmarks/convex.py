@@ -263,7 +263,7 @@ def fit_and_tell(n: int) -> Mapping[str, str]:
         "resident MiB": f"{resident():.0f}",
         "before": f"{before:.0f}",
         "gap": f"{model.gap_:.1e}",
-        "exemplars": f"{np.count_nonzero(model.priors_):,}",
+        "exemplars": f"{np.count_nonzero(model.exemplar_weights_):,}",
     }
 
 

@@ -136,7 +136,9 @@ def test_an_empty_bag_that_counts_thinks_what_the_prior_says():
     everywhere = Views(views, present=np.ones_like(views.present))
     model = paper.make_co_em(3, 0, families=paper.EmptyBagsCount()).fit(everywhere)
     for name, here in zip(views.names, views.present.T, strict=True):
-        np.testing.assert_allclose(model.responsibilities_[name][~here], np.tile(model.weights_, ((~here).sum(), 1)))
+        np.testing.assert_allclose(
+            model.responsibilities_[name][~here], np.tile(model.cluster_weights_, ((~here).sum(), 1))
+        )
 
 
 @pytest.mark.parametrize("at_once", [False, True])

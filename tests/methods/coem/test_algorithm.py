@@ -166,7 +166,7 @@ def test_one_view_equals_scikit_learn(kind, family):
     params = model.params_["view0"]
     np.testing.assert_allclose(params["means"], reference.means_, rtol=1e-9)
     np.testing.assert_allclose(params["covariances"], reference.covariances_, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(model.weights_, reference.weights_, rtol=1e-9)
+    np.testing.assert_allclose(model.cluster_weights_, reference.cluster_weights_, rtol=1e-9)
     np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-9)
     np.testing.assert_allclose(model.score_samples(X), reference.score_samples(X), rtol=1e-9)
     assert model.bic(X) == pytest.approx(reference.bic(X))
@@ -239,7 +239,7 @@ def test_joint_assignment_is_equation_19():
     views = text(3, 0.4)
     model = fitted(rounds(5, families=Multinomial(smoothing=0.3), init=start_of(views)), views)
     for i in range(len(views)):
-        log_joint = np.log(model.weights_)
+        log_joint = np.log(model.cluster_weights_)
         for v, name in enumerate(views.names):
             if views.present[i, v]:
                 row = views[name][[i]].toarray()[0]
@@ -267,7 +267,7 @@ def test_with_a_prior_a_view_the_joint_prior_is_their_mean():
     model = fitted(rounds(3, priors="view", init=start_of(views)), views)
     own = [model.params_[name]["weights"] for name in views.names]
     assert np.abs(own[0] - own[1]).max() > 1e-6
-    np.testing.assert_allclose(model.weights_, np.mean(own, axis=0))
+    np.testing.assert_allclose(model.cluster_weights_, np.mean(own, axis=0))
 
 
 @pytest.mark.parametrize("priors", ["global", "view", "uniform"])
@@ -403,5 +403,5 @@ def test_clusters_ruled_out_by_one_view_or_by_two_are_as_impossible():
     model = fitted(rounds(1, n_clusters=2, families=Multinomial(smoothing=0), init=init), words)
     probabilities = model.predict_proba({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})
     assert (model.params_["b"]["probabilities"][:, 0] == 0).all()
-    np.testing.assert_allclose(probabilities[0], model.weights_)
+    np.testing.assert_allclose(probabilities[0], model.cluster_weights_)
     assert model.score_samples({"a": np.array([[1, 1, 0]]), "b": np.array([[1, 0]])})[0] == -np.inf

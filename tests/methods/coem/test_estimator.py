@@ -164,7 +164,7 @@ def test_one_cluster():
     views, _ = mixed_views(missing=0.3)
     model = cs.CoEM(1, random_state=0).fit(views)
     assert not model.labels_.any()
-    assert model.weights_.tolist() == [1.0]
+    assert model.cluster_weights_.tolist() == [1.0]
     assert np.isfinite(model.cost_)
 
 
@@ -301,9 +301,9 @@ def test_entities_without_a_word():
     X = np.array([[3.0, 0], [4, 1], [0, 5], [1, 6], [0, 7], [0, 0]])
     with pytest.warns(UserWarning, match=r"entity 5 is all zeros .* and gets the cluster of the largest prior"):
         model = cs.CoEM(2, families="multinomial", random_state=0).fit(X)
-    assert model.labels_[5] == np.argmax(model.weights_)
+    assert model.labels_[5] == np.argmax(model.cluster_weights_)
     with pytest.warns(UserWarning, match="entity 5 is all zeros"):
-        assert model.predict_proba(X)[5] == pytest.approx(model.weights_)
+        assert model.predict_proba(X)[5] == pytest.approx(model.cluster_weights_)
     with pytest.warns(UserWarning, match="entity 5 is all zeros"):
         assert model.score(X) == pytest.approx(model.score(X[:5]))
     with pytest.warns(UserWarning, match="entity 0 is all zeros"):
@@ -324,7 +324,9 @@ def test_no_entities_no_labels():
 def test_a_row_too_far_to_be_measured_gets_the_prior(dtype, far):
     X = np.random.default_rng(0).normal(size=(50, 2)).astype(dtype)
     model = cs.CoEM(2, random_state=0, eta=0.5).fit({"a": X * dtype(1e-6)})
-    np.testing.assert_allclose(model.predict_proba({"a": np.full((1, 2), far, dtype)})[0], model.weights_, rtol=1e-5)
+    np.testing.assert_allclose(
+        model.predict_proba({"a": np.full((1, 2), far, dtype)})[0], model.cluster_weights_, rtol=1e-5
+    )
 
 
 def test_what_auto_would_choose_can_be_asked_and_given():

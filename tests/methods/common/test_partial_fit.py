@@ -90,7 +90,7 @@ def test_the_first_batch_is_fitted(make):
     views, _ = blobs(0.3)
     first, whole = make().partial_fit(views), make().fit(views)
     assert_same_model(first, whole, rtol=0, atol=0)
-    assert first.n_steps_ == whole.n_steps_ == 1
+    assert first.n_batches_ == whole.n_batches_ == 1
     assert np.array_equal(first.labels_, whole.labels_)
 
 
@@ -108,7 +108,7 @@ def test_what_is_stored_is_of_the_batch(make):
     views, _ = blobs(0.3)
     model = streamed(make(), views[:360], 4)
     assert model.partial_fit(views[360:]) is model
-    assert model.n_steps_ == 5
+    assert model.n_batches_ == 5
     assert model.history_["round"].tolist() == [1, 2, 3, 4, 5]
     assert {len(column) for column in model.history_.values()} == {5}
     assert np.array_equal(model.labels_, model.predict(views[360:]))
@@ -138,7 +138,7 @@ def test_goes_on_from_a_fit(make):
     for model in (one, other):
         model.partial_fit(views[100:200]).partial_fit(views[200:])
     assert_same_model(one, other, rtol=0, atol=0)
-    assert one.n_steps_ == 3
+    assert one.n_batches_ == 3
     assert one.history_["round"].tolist() == [1, 2, 3]
 
 
@@ -147,7 +147,7 @@ def test_fit_starts_anew(make):
     views, _ = blobs()
     again = streamed(make(), views).fit(views[:200])
     assert_same_model(again, make().fit(views[:200]), rtol=0, atol=0)
-    assert again.n_steps_ == 1
+    assert again.n_batches_ == 1
 
 
 @pytest.mark.parametrize("make", [kmeans, spherical])
@@ -201,7 +201,7 @@ def test_batches_of_all_sizes(make):
     for start, stop in [(150, 151), (151, 152), (152, 330), (330, 333), (333, 400)]:
         model.partial_fit(views[start:stop])
         assert len(model.labels_) == stop - start
-    assert model.n_steps_ == 6
+    assert model.n_batches_ == 6
     assert normalized_mutual_info_score(y, model.predict(views)) > 0.9
 
 
@@ -229,7 +229,7 @@ def test_a_view_that_a_batch_lacks_stays_as_it_is(make):
     nobody = cs.Views(dict(views[300:].items()), present=np.array([False, True, True])[None].repeat(100, axis=0))
     model.partial_fit(nobody)
     assert model.statistics_[absent]["n_entities"] == 200
-    assert model.n_steps_ == 3
+    assert model.n_batches_ == 3
     assert normalized_mutual_info_score(y, model.predict(views)) > 0.5
 
 
@@ -300,7 +300,7 @@ def test_a_batch_of_zeros_is_refused(make):
     model = make().partial_fit(views[:200].map(np.abs))
     with pytest.raises(ValueError, match="no row of this batch says anything, for all are zeros: leave the batch out"):
         model.partial_fit(views[200:].map(np.zeros_like))
-    assert model.n_steps_ == 1
+    assert model.n_batches_ == 1
 
 
 @every_estimator
@@ -310,7 +310,7 @@ def test_the_first_batch_must_have_enough_entities(make):
     with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities"):
         model.partial_fit(views[:3])
     assert not hasattr(model, "n_steps_")
-    assert model.partial_fit(views[:100]).n_steps_ == 1
+    assert model.partial_fit(views[:100]).n_batches_ == 1
 
 
 @every_estimator
@@ -331,7 +331,7 @@ def test_every_family_goes_on(family):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = streamed(co_em(families=family), views)
-    assert model.n_steps_ == 4
+    assert model.n_batches_ == 4
     assert np.isfinite(model.score(views))
     assert all(np.isfinite(own).all() for own in learned(model).values())
 
@@ -395,7 +395,7 @@ def test_a_saved_model_goes_on(make, tmp_path):
     save(model, tmp_path / "model.zip")
     back = load(tmp_path / "model.zip")
     assert_same_model(back.partial_fit(views[300:]), model.partial_fit(views[300:]), rtol=0, atol=0)
-    assert back.n_steps_ == model.n_steps_ == 4
+    assert back.n_batches_ == model.n_batches_ == 4
 
 
 @every_estimator

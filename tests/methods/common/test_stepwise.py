@@ -155,10 +155,10 @@ def test_co_em_on_a_stream_equals_the_averages_written_out(missing):
     model = fitted(cs.CoEM(K, families=Multinomial(smoothing=0.3), eta=0.4), views[cuts[0]])
     thetas = [own["probabilities"] for own in model.params_.values()]
     batches = [([np.nan_to_num(block[rows]) for _, block in views.items()], views.present[rows]) for rows in cuts]
-    expected, alpha, S = literal_stream(batches, thetas, model.weights_, 0.4, 0.3)
+    expected, alpha, S = literal_stream(batches, thetas, model.cluster_weights_, 0.4, 0.3)
     for rows in cuts[1:]:
         model.partial_fit(views[rows])
-    np.testing.assert_allclose(model.weights_, alpha, rtol=1e-9)
+    np.testing.assert_allclose(model.cluster_weights_, alpha, rtol=1e-9)
     for name, theta, sums in zip(views.names, expected, S, strict=True):
         np.testing.assert_allclose(model.params_[name]["probabilities"], theta, rtol=1e-9)
         np.testing.assert_allclose(model.statistics_[name]["statistics"]["sums"], sums, rtol=1e-9, atol=1e-12)

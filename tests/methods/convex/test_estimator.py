@@ -82,7 +82,7 @@ def tables_of(views, factor):
 def gap_of(views, model):
     """The certificate of one view or of uniform weights, from shares and sharpness alone."""
     tables = [np.exp(-model.betas_[name] * D) for name, D in squares(views).items()]
-    return np.mean([(f / (f @ model.priors_)[:, None]).mean(axis=0) for f in tables], axis=0).max() - 1
+    return np.mean([(f / (f @ model.exemplar_weights_)[:, None]).mean(axis=0) for f in tables], axis=0).max() - 1
 
 
 # against the paper
@@ -120,7 +120,7 @@ def test_rounds_are_those_of_algorithm_1(n_views, missing, factor, normalizer):
     assert model.n_iter_ == (3 if n_views > 1 else 1)
     np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
     np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
-    np.testing.assert_allclose(model.priors_, q, atol=1e-4)
+    np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
     chosen = literal.exemplars(q, 3)
     P = literal.posteriors(tables, views.present, q, pi, chosen, log_C)
     assert np.array_equal(model.exemplars_, chosen)
@@ -138,7 +138,7 @@ def test_weights_to_start_from_are_those_of_algorithm_1():
         model = rounds(views, 2, init=init)
         np.testing.assert_allclose(model.history_["log_likelihood"], history, atol=1e-6)
         np.testing.assert_allclose(weights_of(model), pi, atol=1e-5)
-        np.testing.assert_allclose(model.priors_, q, atol=1e-4)
+        np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
     assert not np.allclose(weights_of(rounds(views, 2)), pi, atol=1e-3)
 
 
@@ -152,7 +152,7 @@ def test_uniform_weights_are_equation_7(n_views, missing, factor):
     np.testing.assert_allclose(list(model.betas_.values()), betas, rtol=1e-12)
     best = literal.uniform_objective(tables, views.present, q)
     assert best - 1e-6 <= model.history_["log_likelihood"][-1] <= best + 1e-8
-    np.testing.assert_allclose(model.priors_, q, atol=2e-3)
+    np.testing.assert_allclose(model.exemplar_weights_, q, atol=2e-3)
     chosen = literal.exemplars(q, 3)
     P = literal.mean_posteriors(tables, views.present, q, chosen)
     assert np.array_equal(model.exemplars_, chosen)
@@ -168,7 +168,7 @@ def test_one_view_is_equation_3_whatever_the_weights():
     q = literal.single_view(np.exp(-literal.beta_0(literal.squared_distances(X)) * literal.squared_distances(X)))
     for weights in ("learned", "uniform"):
         model = fitted(X, weights=weights, tol=1e-10)
-        np.testing.assert_allclose(model.priors_, q, atol=1e-4)
+        np.testing.assert_allclose(model.exemplar_weights_, q, atol=1e-4)
         assert model.view_weights_ == {"view0": 1.0}
 
 
@@ -248,13 +248,13 @@ def test_the_likelihood_never_falls_and_the_gap_is_closed(problem):
     assert all(b >= a - 1e-9 for a, b in pairwise(model.history_["log_likelihood"]))
     assert model.history_["gap"].max() <= 1e-6
     assert model.gap_ == model.history_["gap"][-1]
-    assert model.priors_.min() >= 0
-    assert model.priors_.sum() == pytest.approx(1)
+    assert model.exemplar_weights_.min() >= 0
+    assert model.exemplar_weights_.sum() == pytest.approx(1)
     assert weights_of(model).sum() == pytest.approx(1)
     if least == 0:
         tables, _ = tables_of(views, beta)
         reached = literal.log_likelihood(
-            tables, views.present, model.priors_, weights_of(model), np.zeros(views.n_views)
+            tables, views.present, model.exemplar_weights_, weights_of(model), np.zeros(views.n_views)
         )
         assert model.history_["log_likelihood"][-1] == pytest.approx(reached, abs=1e-9)
     assert (weights_of(model) >= least * views.present.mean(axis=0) - 2e-5).all()
@@ -284,7 +284,7 @@ def test_history():
     model = fitted(views)
     assert list(model.history_) == ["round", "log_likelihood", "gap", "exemplars", "weight_view0", "weight_view1"]
     assert model.history_["round"].tolist() == list(range(1, model.n_iter_ + 1))
-    assert model.history_["exemplars"][-1] == np.count_nonzero(model.priors_)
+    assert model.history_["exemplars"][-1] == np.count_nonzero(model.exemplar_weights_)
     assert model.history_["weight_view1"][-1] == model.view_weights_["view1"]
     assert model.converged_
 
@@ -308,13 +308,13 @@ def test_finds_clear_clusters(mode):
         assert adjusted_rand_score(y, model.labels_) == 1.0
         assert model.agreement_.min() > 0.95
     assert np.array_equal(model.labels_[model.exemplars_], np.arange(model.n_clusters_))
-    assert np.array_equal(model.exemplars_, literal.exemplars(model.priors_, model.n_clusters_))
+    assert np.array_equal(model.exemplars_, literal.exemplars(model.exemplar_weights_, model.n_clusters_))
 
 
 def test_as_many_clusters_as_have_a_share():
     views, _ = some_views()
     model = cs.ConvexMixture().fit(views)
-    assert model.n_clusters_ == np.count_nonzero(model.priors_) == len(model.exemplars_)
+    assert model.n_clusters_ == np.count_nonzero(model.exemplar_weights_) == len(model.exemplars_)
     assert set(model.labels_) == set(range(model.n_clusters_))
     fewer = cs.ConvexMixture(beta=0.3).fit(views)
     assert fewer.n_clusters_ < model.n_clusters_
@@ -327,7 +327,7 @@ def test_views_decide_alone_in_view_labels():
     for v, (name, D) in enumerate(squares(views.map(np.nan_to_num)).items()):
         here = views.present[:, v]
         with np.errstate(divide="ignore"):
-            scores = np.log(model.priors_[order] * here[order]) - model.betas_[name] * D[:, order]
+            scores = np.log(model.exemplar_weights_[order] * here[order]) - model.betas_[name] * D[:, order]
         assert np.array_equal(model.view_labels_[name][here], scores.argmax(axis=1)[here])
         assert (model.view_labels_[name][~here] == -1).all()
 
@@ -347,7 +347,7 @@ def test_matrices_agree_with_features(mode, divergence):
     plain, model = in_mode(mode, views), in_mode(mode, blocks, divergence=divergence)
     assert model.betas_ == pytest.approx(plain.betas_)
     assert model.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
-    np.testing.assert_allclose(model.priors_, plain.priors_, atol=1e-5)
+    np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-5)
     assert np.array_equal(model.exemplars_, plain.exemplars_)
     assert np.array_equal(model.labels_, plain.labels_)
 
@@ -395,7 +395,7 @@ def test_asymmetric_distances_have_points_as_rows():
     with pytest.warns(UserWarning, match="view 'view0': the matrix of distances is not symmetric: its rows are"):
         model = fitted(D[:40, :40], divergence="precomputed")
     assert model.betas_ == pytest.approx(plain.betas_)
-    np.testing.assert_allclose(model.priors_, plain.priors_, atol=1e-6)
+    np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(model.labels_, plain.labels_)
     assert np.array_equal(model.predict(D[40:, :40]), plain.predict(P[40:]))
 
@@ -407,7 +407,7 @@ def test_precomputed_with_missing_entities():
         D[~views.present[:, v]] = D[:, ~views.present[:, v]] = np.nan
     given = cs.Views(blocks, present=views.present)
     plain, model = fitted(views), fitted(given, divergence="precomputed")
-    np.testing.assert_allclose(model.priors_, plain.priors_, atol=1e-6)
+    np.testing.assert_allclose(model.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(model.labels_, plain.labels_)
     assert np.array_equal(model.predict(given), model.labels_)
 
@@ -431,7 +431,7 @@ def test_rows_permuted(mode, missing):
     straight, turned = in_mode(mode, views), in_mode(mode, views[order])
     assert np.array_equal(order[turned.exemplars_], straight.exemplars_)
     assert np.array_equal(turned.labels_, straight.labels_[order])
-    np.testing.assert_allclose(turned.priors_, straight.priors_[order], atol=1e-5)
+    np.testing.assert_allclose(turned.exemplar_weights_, straight.exemplar_weights_[order], atol=1e-5)
 
 
 @every_mode
@@ -507,8 +507,8 @@ def test_sparse_equals_dense(divergence, mode):
         whole = {name: (X > 1).astype(float) for name, X in whole.items()}
     views = cs.Views({name: sp.csr_array(X) for name, X in whole.items()})
     sparse, dense = in_mode(mode, views, divergence=divergence), in_mode(mode, whole, divergence=divergence)
-    assert np.count_nonzero(dense.priors_) < 40
-    np.testing.assert_allclose(sparse.priors_, dense.priors_, atol=1e-6)
+    assert np.count_nonzero(dense.exemplar_weights_) < 40
+    np.testing.assert_allclose(sparse.exemplar_weights_, dense.exemplar_weights_, atol=1e-6)
     assert np.array_equal(sparse.labels_, dense.labels_)
     assert np.array_equal(sparse.predict(whole), dense.labels_)
     assert np.array_equal(dense.predict(views), dense.labels_)
@@ -528,7 +528,7 @@ def test_float32(mode):
 def assert_same_on_other_arrays(to_kind, views, **options):
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()}, present=views.present)
     plain, other = (cs.ConvexMixture(**({"n_clusters": 3} | options)).fit(own) for own in (views, kind))
-    np.testing.assert_allclose(other.priors_, plain.priors_, atol=1e-6)
+    np.testing.assert_allclose(other.exemplar_weights_, plain.exemplar_weights_, atol=1e-6)
     assert np.array_equal(plain.labels_, other.labels_)
     assert np.array_equal(other.predict(kind), other.labels_)
     assert other.view_weights_ == pytest.approx(plain.view_weights_, abs=1e-6)
@@ -643,7 +643,7 @@ def test_same_bits_whatever_the_threads(mode, monkeypatch):
     views, _ = some_views(90, 2, 0.2, separation=2)
     first, *others = (in_mode(mode, views, n_jobs=n) for n in (1, 2, 5))
     for other in others:
-        assert np.array_equal(first.priors_, other.priors_)
+        assert np.array_equal(first.exemplar_weights_, other.exemplar_weights_)
         assert np.array_equal(first.labels_, other.labels_)
         assert first.view_weights_ == other.view_weights_
         assert first.history_["log_likelihood"].tolist() == other.history_["log_likelihood"].tolist()
@@ -659,7 +659,7 @@ def test_blocks_equal_whole(mode, divergence, monkeypatch):
     monkeypatch.setattr("consilience.arrays.pairwise.TILE", 700)
     monkeypatch.setattr(KernelMatrix, "_table", property(lambda _: pytest.fail("a table is held")))
     blocks = in_mode(mode, given, divergence=divergence)
-    np.testing.assert_allclose(blocks.priors_, whole.priors_, atol=1e-9)
+    np.testing.assert_allclose(blocks.exemplar_weights_, whole.exemplar_weights_, atol=1e-9)
     assert blocks.view_weights_ == pytest.approx(whole.view_weights_)
     assert np.array_equal(blocks.labels_, whole.labels_)
     assert np.array_equal(blocks.predict(given), whole.labels_)
@@ -672,7 +672,7 @@ def test_of_identical_rows_the_first_is_the_exemplar(mode, kind):
     X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)[rng.permutation(75)].astype(kind)
     blocks = {"a": X, "b": X[:, ::-1] * 2 + 1}
     model = in_mode(mode, blocks)
-    for exemplar in np.flatnonzero(model.priors_):
+    for exemplar in np.flatnonzero(model.exemplar_weights_):
         assert np.flatnonzero((X[exemplar] == X).all(axis=1))[0] == exemplar
     for x in X:
         assert len(set(model.labels_[(x == X).all(axis=1)])) == 1
@@ -683,7 +683,7 @@ def test_copies_of_an_exemplar_belong_to_it():
     X = np.array([[0.0]] * 20 + [[0.5], [0.5], [4.0], [4.1], [3.9]])
     model = cs.ConvexMixture(beta=9.6, beta_unit="absolute").fit(X)
     order = model.exemplars_.tolist()
-    posterior = np.log(model.priors_[order]) - model.betas_["view0"] * (X[order, 0] - 0.5) ** 2
+    posterior = np.log(model.exemplar_weights_[order]) - model.betas_["view0"] * (X[order, 0] - 0.5) ** 2
     assert {0, 20} <= set(order)
     assert 21 not in order
     assert posterior[order.index(0)] > posterior[order.index(20)]
@@ -700,7 +700,7 @@ def test_a_copy_that_lacks_a_view_is_no_copy(lacking):
     copied = cs.Views(blocks, present=present)
     model = cs.ConvexMixture().fit(copied)
     tables, _ = tables_of(copied, 1.0)
-    reached = literal.log_likelihood(tables, present, model.priors_, weights_of(model), [0, 0])
+    reached = literal.log_likelihood(tables, present, model.exemplar_weights_, weights_of(model), [0, 0])
     assert model.history_["log_likelihood"][-1] == pytest.approx(reached, abs=1e-9)
     assert present[model.exemplars_].all()  # who has more views stands for more
 
@@ -761,7 +761,7 @@ def test_new_entities_with_some_of_the_views():
         joint = np.zeros((len(rows), 3))
         for name in names:
             D = cdist(views[name][rows], views[name][order], "sqeuclidean")
-            joint += model.view_weights_[name] * np.exp(-model.betas_[name] * D) * model.priors_[order]
+            joint += model.view_weights_[name] * np.exp(-model.betas_[name] * D) * model.exemplar_weights_[order]
         return joint / joint.sum(axis=1, keepdims=True)
 
     new = np.arange(60, 90)
@@ -863,10 +863,10 @@ def test_an_outlier_in_the_fit(mode):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = in_mode(mode, blocks, beta=100.0)
-    assert np.isfinite(model.priors_).all()
+    assert np.isfinite(model.exemplar_weights_).all()
     assert np.isfinite(weights_of(model)).all()
     assert model.gap_ <= 1e-6
-    assert model.priors_[7] > 0
+    assert model.exemplar_weights_[7] > 0
 
 
 def test_strangers_are_told_of():
@@ -948,10 +948,12 @@ def test_entities_are_placed_by_the_weights_that_hold_the_least():
     model = fitted(views, min_weight=0.3, tol=1e-9)
     assert model.view_weights_["noisy0"] == pytest.approx(0.3, abs=1e-6)
     tables, _ = tables_of(views, 1.0)
-    Q = literal.view_likelihoods(tables, views.present, model.priors_, [0.0, 0.0])
+    Q = literal.view_likelihoods(tables, views.present, model.exemplar_weights_, [0.0, 0.0])
     explained = brentq(lambda t: np.mean(np.exp(t) * Q[:, 1] / (Q[:, 0] + np.exp(t) * Q[:, 1])) - 0.3, -30, 30)
     assert np.exp(explained) > 1.2 * 0.3 / 0.7  # it takes more than the share itself
-    P = literal.posteriors(tables, views.present, model.priors_, np.array([1.0, np.exp(explained)]), model.exemplars_)
+    P = literal.posteriors(
+        tables, views.present, model.exemplar_weights_, np.array([1.0, np.exp(explained)]), model.exemplars_
+    )
     P /= P.sum(axis=1, keepdims=True)
     P[model.exemplars_] = np.eye(3)
     np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
@@ -997,7 +999,7 @@ def test_a_view_that_one_entity_has(options):
     present = np.ones((30, 2), dtype=bool)
     present[1:, 1] = False
     model = fitted(cs.Views(dict(views.items()), present=present), **options)
-    assert np.isfinite(model.priors_).all()
+    assert np.isfinite(model.exemplar_weights_).all()
     assert np.array_equal(
         model.exemplars_, fitted(views[["view0"]], beta=model.betas_["view0"], beta_unit="absolute").exemplars_
     )
@@ -1293,7 +1295,7 @@ def test_rows_of_zeros_have_no_direction():
     with pytest.warns(UserWarning, match=message + " the cluster of the largest prior"):
         model = fitted(blocks, divergence="cosine")
     assert model.labels_[[5, 20]].tolist() == [0, 0]
-    assert model.priors_[[5, 20]].tolist() == [0, 0]
+    assert model.exemplar_weights_[[5, 20]].tolist() == [0, 0]
     assert model.view_labels_["view0"][7] == -1
     keep = np.setdiff1d(np.arange(60), [5, 20])
     without = fitted(cs.Views(blocks)[keep], divergence="cosine")
@@ -1353,7 +1355,7 @@ def test_beta_so_large_that_nobody_is_like_another(beta, weights):
         UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
     ):
         model = cs.ConvexMixture(weights=weights, beta=beta).fit(views)
-    np.testing.assert_allclose(model.priors_, 1 / 60, atol=1e-6)
+    np.testing.assert_allclose(model.exemplar_weights_, 1 / 60, atol=1e-6)
     assert sorted(model.labels_) == list(range(60))
     assert np.isfinite(weights_of(model)).all()
     assert np.array_equal(model.predict(views), model.labels_)
@@ -1362,7 +1364,7 @@ def test_beta_so_large_that_nobody_is_like_another(beta, weights):
 def test_what_is_too_large_may_be_less_than_beta_0():
     """Texts of many words are about equally far from each other: less than beta_0 already tells all apart."""
     views, _ = make_text_views(60, n_clusters=3, random_state=0)
-    assert np.count_nonzero(fitted(views, divergence="cosine", beta=0.5).priors_) < 20
+    assert np.count_nonzero(fitted(views, divergence="cosine", beta=0.5).exemplar_weights_) < 20
     with pytest.warns(
         UserWarning, match=r"every one of the 60 entities is an exemplar: beta is so large .* Lower beta"
     ):
@@ -1445,7 +1447,7 @@ def test_few_entities(mode, n):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = in_mode(mode, views, **({} if mode == "all" else {"n_clusters": 1}))
-    assert model.priors_.sum() == pytest.approx(1)
+    assert model.exemplar_weights_.sum() == pytest.approx(1)
     assert np.isfinite(weights_of(model)).all()
     assert np.array_equal(model.predict(views), model.labels_)
 

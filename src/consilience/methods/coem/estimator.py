@@ -258,7 +258,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
         self._store(state.params, state.weights, best.cost, found)
-        self.statistics_, self.n_steps_ = memories, 1
+        self.statistics_, self.n_batches_ = memories, 1
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         self._warn()
@@ -301,7 +301,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             return self
         views = check_views(self, X, reset=False)
         views = views[[name for name in self.view_n_features_ if name in views]]
-        check_same_clusters(self.n_clusters, self.weights_.shape[0])
+        check_same_clusters(self.n_clusters, self.cluster_weights_.shape[0])
         eta = self._etas()[-1]
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             self._step(prepare_mixture(views, self.families_, self.n_clusters, fitting=False)[0], eta)
@@ -321,8 +321,8 @@ class CoEM(ClusterMixin, BaseEstimator):
         cost = -float(sum(shards.map(total_likelihood, state.model, prior)))
         self._store(params | state.params, state.weights, cost, found)
         self.statistics_ = memories
-        self.history_ = batch_history(self.history_, self.n_steps_, state.record)
-        self.n_steps_ += 1
+        self.history_ = batch_history(self.history_, self.n_batches_, state.record)
+        self.n_batches_ += 1
         self.n_iter_, self.converged_ = 1, False
 
     def _schedule(self) -> Any:
@@ -397,7 +397,7 @@ class CoEM(ClusterMixin, BaseEstimator):
     def _store(self, params: dict[str, Any], weights: dict[str, Array], cost: float, found: list[Any]) -> None:
         """The model, and what it says of the entities that it was given."""
         self.params_ = {name: {"weights": weights[name], **own} for name, own in params.items()}
-        self.weights_ = mean_prior(weights)
+        self.cluster_weights_ = mean_prior(weights)
         posteriors = {name: join_blocks([own["posteriors"][name] for own in found]) for name in found[0]["posteriors"]}
         some = next(iter(posteriors.values()))
         self.responsibilities_ = {n: posteriors[n] if n in posteriors else some * 0 for n in self.families_}
@@ -430,7 +430,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             The cluster of each entity; `out` where it is given.
         """
         views = check_new_views(self, X)
-        check_out(out, (len(views),), self.weights_.shape[0] - 1)
+        check_out(out, (len(views),), self.cluster_weights_.shape[0] - 1)
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             found = self._over(views, compute_probabilities, self.assignment)
             return gather_results((namespace(own).argmax(own, axis=1) for own in found), out)
@@ -451,7 +451,7 @@ class CoEM(ClusterMixin, BaseEstimator):
             The posterior given all views, or the views' mean posterior with ``assignment='average'``.
         """
         views = check_new_views(self, X)
-        check_out(out, (len(views), self.weights_.shape[0]), 0.5)
+        check_out(out, (len(views), self.cluster_weights_.shape[0]), 0.5)
         with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
             return gather_results(self._over(views, compute_probabilities, self.assignment), out)
 
@@ -547,7 +547,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         if not isinstance(n_samples, Integral) or n_samples < 1:
             raise ValueError(f"n_samples must be a whole number from 1 on, got {n_samples!r}")
         rng = make_generator(random_state)
-        weights = to_numpy(self.weights_)
+        weights = to_numpy(self.cluster_weights_)
         y = rng.choice(len(weights), n_samples, p=weights / weights.sum())
         blocks = {name: family.sample(self.params_[name], y, rng) for name, family in self.families_.items()}
         return Views(blocks), y
@@ -564,7 +564,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         known = brought({name: self.params_[name] for name in shards.views}, kind)
         weights = {name: own["weights"] for name, own in known.items()}
         model = Model.of({name: without_weights(own) for name, own in known.items()}, weights)
-        return shards.map(task, model, asarray_like(to_numpy(self.weights_), kind), *more)
+        return shards.map(task, model, asarray_like(to_numpy(self.cluster_weights_), kind), *more)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -399,7 +399,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         """Set the attributes; whoever has no view that says something goes to the largest cluster's exemplar."""
         state, model = fitted.run.state, fitted.model
         self.labels_ = place_values(placement.P.argmax(axis=1), kept, n, 0)
-        self.priors_ = place_values(fitted.q, kept, n, 0.0)
+        self.exemplar_weights_ = place_values(fitted.q, kept, n, 0.0)
         self.exemplars_ = kept[fitted.support[: model.n_clusters]]
         self.n_clusters_ = model.n_clusters
         self.view_weights_ = dict(zip(model.views, state.weights.tolist(), strict=True))

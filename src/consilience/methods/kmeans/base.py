@@ -159,7 +159,7 @@ class BaseMultiViewKMeans(
         self.cost_ = best.cost
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
-        self.view_centers_, self.statistics_, self.n_steps_ = view_centres.values, memories, 1
+        self.view_centers_, self.statistics_, self.n_batches_ = view_centres.values, memories, 1
         store_agreement(self, joined_labels(by_view, views.names, len(labels)))
         self._reset_probabilities()
         self._store_misfit(misfit, views.names, 1.0)
@@ -276,11 +276,11 @@ class BaseMultiViewKMeans(
         self.labels_ = np.concatenate([to_numpy(labels) for labels, _ in voted])
         self.cost_ = float(sum(cost for _, cost in voted))
         self.cluster_centers_, self.view_centers_, self.statistics_ = centres, state.centers.values, memories
-        self.history_ = batch_history(self.history_, self.n_steps_, state.record)
-        self.n_steps_ += 1
+        self.history_ = batch_history(self.history_, self.n_batches_, state.record)
+        self.n_batches_ += 1
         self.n_iter_, self.converged_ = 1, False
         store_agreement(self, joined_labels(by_view, self.view_n_features_, len(self.labels_)))
-        self._store_misfit(misfit, list(shards.views), self.n_steps_**-POWER)
+        self._store_misfit(misfit, list(shards.views), self.n_batches_**-POWER)
 
     def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
         """How many restarts, and the labels of each, from a child generator of its own."""
