@@ -309,7 +309,7 @@ def test_the_first_batch_must_have_enough_entities(make):
     model = make()
     with pytest.raises(ValueError, match="n_clusters=4 is more than the 3 entities"):
         model.partial_fit(views[:3])
-    assert not hasattr(model, "n_steps_")
+    assert not hasattr(model, "n_batches_")
     assert model.partial_fit(views[:100]).n_batches_ == 1
 
 

@@ -111,7 +111,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         The posterior of each view by itself (Eq 14); zeros where the entity lacks it.
     params_ : dict of str to dict of str to array
         Parameters of each view: its family's, and 'weights', the prior it used.
-    weights_ : array of shape (n_clusters,)
+    cluster_weights_ : array of shape (n_clusters,)
         The prior of each cluster; with ``priors='view'`` the mean over the views.
     families_ : dict of str to Family
         The family of each view.
@@ -124,7 +124,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         view's log-likelihood, agreement, eta. After `partial_fit` one row a batch.
     n_iter_, converged_ : int, bool
         Rounds taken, and whether they ran out of patience before `max_iter`.
-    n_steps_ : int
+    n_batches_ : int
         Batches seen, of which `fit` is one.
     statistics_ : dict of str to dict
         What `partial_fit` goes on from: of each view how many entities it had so far ('n_entities'), and per entity the
@@ -292,7 +292,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         >>> model = cs.CoEM(n_clusters=3, random_state=0)
         >>> for start in range(0, 600, 100):
         ...     model = model.partial_fit(views[start : start + 100])
-        >>> model.n_steps_, cs.metrics.normalized_mutual_info_score(y, model.predict(views)) > 0.9
+        >>> model.n_batches_, cs.metrics.normalized_mutual_info_score(y, model.predict(views)) > 0.9
         (6, True)
         """
         if not hasattr(self, "statistics_"):

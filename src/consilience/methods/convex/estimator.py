@@ -156,7 +156,7 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
         The cluster of each entity.
     exemplars_ : ndarray of shape (n_clusters,)
         Position of each cluster's exemplar, those of the largest shares first.
-    priors_ : ndarray of shape (n_entities,)
+    exemplar_weights_ : ndarray of shape (n_entities,)
         The share of each entity, which sum to one. Most are zero. Of identical entities the first has the share of all.
     n_clusters_ : int
         Number of clusters.

@@ -75,7 +75,7 @@ class MultiViewSphericalKMeans(BaseMultiViewKMeans):
         One row a round: cost in total and by view, agreement; after `partial_fit` one row a batch.
     n_iter_, converged_ : int, bool
         Rounds taken, and whether they settled or ran out of patience before `max_iter`.
-    n_steps_ : int
+    n_batches_ : int
         Batches seen, of which `fit` is one.
     statistics_ : dict of str to dict
         What `partial_fit` goes on from: of each view how many entities it had so far ('n_entities'), and per entity the
