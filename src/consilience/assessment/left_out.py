@@ -16,9 +16,9 @@ from ..affinities import Auto, Precomputed
 from ..arrays import single_openmp_thread, to_numpy
 from ..data import Views
 from ..methods.agreement import Ensemble, balance_votes, mutual_information, refine_labels
-from ..methods.agreement.estimator import measure_margins as measure_vote_margins
 from ..methods.agreement.inputs import PreparedView, build_ensemble, map_views, prepare_views
 from ..methods.common.input_checks import validate_blocks
+from ..methods.common.margins import measure_vote_margins
 from ..methods.common.run import run
 from ..methods.common.similarities import find_precomputed_columns, restrict_columns
 from ..methods.spectral.algorithm import normalize_embedding

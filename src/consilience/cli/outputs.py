@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..data import Table, Views
+from ..methods.common.margins import find_runner_up
 from .say import Terminal, count_noun
 
 DIGITS = 4  # of probabilities
@@ -45,10 +46,9 @@ def tabulate_probabilities(estimator: Any, views: Views, labels: np.ndarray) -> 
         return {}
     rows = np.flatnonzero(labels >= 0)
     probability, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
-    probability[rows] = shares[rows, labels[rows]]
-    shares[rows, labels[rows]] = -np.inf
-    rows = rows[np.round(shares[rows].max(axis=1), DIGITS) > 0]
-    second[rows] = shares[rows].argmax(axis=1)
+    probability[rows], runner_up, next_probability = find_runner_up(shares[rows], labels[rows])
+    is_shown = np.round(next_probability, DIGITS) > 0
+    second[rows[is_shown]] = runner_up[is_shown]
     return {"probability": show_numbers(probability, DIGITS), "second": show_clusters(second)}
 
 

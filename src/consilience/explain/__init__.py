@@ -1,4 +1,4 @@
-"""What a clustering says, in numbers: what marks a cluster, who is contested, how sure the model is."""
+"""Explanations of a clustering: features of clusters, contested entities, confidence, and maps of views."""
 
 from .confidence import confidence, contested
 from .embedding import embed

@@ -1,9 +1,9 @@
-"""How sure a model is of each entity, and whose views contradict each other."""
+"""How sure a model is of each entity's cluster, and which entities the views disagree on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import euclidean_distances
@@ -11,10 +11,11 @@ from sklearn.preprocessing import normalize
 
 from ..arrays import to_numpy
 from ..data import Views
+from ..methods.common.margins import find_runner_up, measure_distance_margins
 
 
 def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Which entities have two views that put them into different clusters.
+    """Return which entities have two views that put them into different clusters.
 
     Examples
     --------
@@ -22,19 +23,18 @@ def contested(view_labels: Mapping[str, np.ndarray]) -> np.ndarray:
     >>> contested({"text": np.array([0, 1, 1]), "links": np.array([0, 0, -1])}).tolist()
     [False, True, False]
     """
-    said = np.stack([np.asarray(own) for own in view_labels.values()])
-    most = said.max(axis=0)
-    return ((said >= 0) & (said != most)).any(axis=0)
+    labels = np.stack([np.asarray(labels) for labels in view_labels.values()])
+    return ((labels >= 0) & (labels != labels.max(axis=0))).any(axis=0)
 
 
 def confidence(model: Any, views: Views) -> np.ndarray:
-    """How sure the model is of each entity's cluster, from 0 to 1.
+    """Return how sure the model is of each entity's cluster, from 0 to 1.
 
-    Where the model has a confidence of its own (`confidence_`, as `consilience.Consilience` has), that. Where it has
-    probabilities (`predict_proba`, as mixtures, k-means and spectral estimators have), the probability of the entity's
-    cluster. Where it knows distances (`transform`, or `embeddings_`, in which the means of the clusters have some), how
-    much nearer the own cluster is than the next: 1 - own / next. Otherwise the share of the entity's views that say the
-    same as the model.
+    It is the model's `confidence_` if it has one, as `consilience.Consilience` has. Otherwise it is the probability of
+    the entity's cluster if the model has `predict_proba`, as mixtures, k-means and spectral estimators have. Otherwise
+    it is how much nearer the entity's cluster is than the next, 1 - own / next, if the model knows distances
+    (`transform`, or the means of the clusters among `embeddings_`). Otherwise it is the share of the entity's views
+    that give it the model's cluster.
 
     Parameters
     ----------
@@ -49,35 +49,71 @@ def confidence(model: Any, views: Views) -> np.ndarray:
         Comparable within a model, not between methods; 0 for an entity labelled -1.
     """
     labels = np.asarray(model.labels_)
-    if hasattr(model, "confidence_"):
-        sure = np.asarray(model.confidence_, dtype=np.float64)
-    elif hasattr(model, "predict_proba"):
-        sure = _of_label(np.asarray(model.predict_proba(views)), labels)
-    elif hasattr(model, "transform"):
-        sure = _nearer(np.asarray(model.transform(views), dtype=np.float64), labels)
-    elif hasattr(model, "embeddings_"):
-        sure = _nearer(_from_means(model.embeddings_, labels), labels)
-    else:
-        said = np.stack([np.asarray(own) for own in model.view_labels_.values()])
-        sure = ((said == labels) & (said >= 0)).sum(axis=0) / np.maximum((said >= 0).sum(axis=0), 1)
-    return np.where(labels < 0, 0.0, np.clip(np.nan_to_num(sure), 0.0, 1.0))
+    values = choose_measure(model).measure(model, views, labels)
+    return np.where(labels < 0, 0.0, np.clip(np.nan_to_num(values), 0.0, 1.0))
 
 
-def _nearer(distance: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """How much nearer the own cluster is than the next, as a share of the distance to that."""
-    others = distance.copy()
-    others[np.arange(len(labels)), labels] = np.inf
-    second = others.min(axis=1, initial=np.inf)
-    lead = np.where(second > 0, 1 - _of_label(distance, labels) / np.where(second > 0, second, 1), 0.0)
-    return np.where(np.isfinite(second), lead, 1.0)  # one cluster alone has no rival
+class ConfidenceMeasure(NamedTuple):
+    """A way to measure how sure a model is of each entity's cluster."""
+
+    applies: Callable[[Any], bool]  # to a model
+    measure: Callable[[Any, Views, np.ndarray], np.ndarray]  # of a model, its views and its labels
+    meaning: str  # completes "Confidence is ..."
+    median: str  # what the median is called
 
 
-def _from_means(embeddings: Mapping[str, np.ndarray], labels: np.ndarray) -> np.ndarray:
-    """Distances to the clusters' means where the embeddings, rows of unit length, lie side by side."""
-    joint = normalize(np.hstack([normalize(np.nan_to_num(to_numpy(own))) for own in embeddings.values()]))
-    member = labels == np.arange(labels.max() + 1)[:, None]
-    return euclidean_distances(joint, member @ joint / np.maximum(member.sum(axis=1, keepdims=True), 1))
+def choose_measure(model: Any) -> ConfidenceMeasure:
+    """Return the first of the measures that applies to a model."""
+    return next(measure for measure in MEASURES if measure.applies(model))
 
 
-def _of_label(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return values[np.arange(len(labels)), labels]
+def measure_probability(model: Any, views: Views, labels: np.ndarray) -> np.ndarray:
+    """Return the probability of each entity's cluster."""
+    return find_runner_up(np.asarray(model.predict_proba(views)), labels)[0]
+
+
+def measure_nearness(model: Any, views: Views, labels: np.ndarray) -> np.ndarray:
+    """Return the margin by distances from the clusters, or from their means where the embeddings lie side by side."""
+    if hasattr(model, "transform"):
+        return measure_distance_margins(np.asarray(model.transform(views), dtype=np.float64), labels)
+    blocks = [normalize(np.nan_to_num(to_numpy(embedding))) for embedding in model.embeddings_.values()]
+    rows = normalize(np.hstack(blocks))
+    members = labels == np.arange(labels.max() + 1)[:, None]
+    means = members @ rows / np.maximum(members.sum(axis=1, keepdims=True), 1)
+    return measure_distance_margins(euclidean_distances(rows, means), labels)
+
+
+def measure_view_share(model: Any, views: Views, labels: np.ndarray) -> np.ndarray:  # noqa: ARG001
+    """Return the share of each entity's views that give it the model's cluster."""
+    view_labels = np.stack([np.asarray(labels) for labels in model.view_labels_.values()])
+    has_view = view_labels >= 0
+    return ((view_labels == labels) & has_view).sum(axis=0) / np.maximum(has_view.sum(axis=0), 1)
+
+
+MEASURES = (
+    ConfidenceMeasure(
+        lambda model: hasattr(model, "confidence_"),
+        lambda model, views, labels: np.asarray(model.confidence_, dtype=np.float64),  # noqa: ARG005
+        "the lead of the entity's cluster over the second when the views vote on the entity without having learned "
+        "from it: 0 for a tie, 1 if no other cluster has a vote",
+        "median lead over the second cluster",
+    ),
+    ConfidenceMeasure(
+        lambda model: hasattr(model, "predict_proba"),
+        measure_probability,
+        "the probability that the model gives to the entity's cluster",
+        "median probability",
+    ),
+    ConfidenceMeasure(
+        lambda model: hasattr(model, "transform") or hasattr(model, "embeddings_"),
+        measure_nearness,
+        "how much nearer the entity's cluster is than the next: 0 halfway between the two, 1 at the center",
+        "median lead over the next cluster",
+    ),
+    ConfidenceMeasure(
+        lambda model: True,  # noqa: ARG005
+        measure_view_share,
+        "the share of the entity's views that agree with the model",
+        "median share of views",
+    ),
+)

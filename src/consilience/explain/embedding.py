@@ -1,4 +1,4 @@
-"""Where a view puts the entities, in the plane."""
+"""Two-dimensional embeddings of a view."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..data import Views
 
 
 def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
-    """Two columns that show most of a view: principal components, of sparse views those of the rows' directions.
+    """Embed a view in two dimensions: its principal components, for sparse views those of the rows' directions.
 
     Parameters
     ----------
     views : Views
         The data.
     name : str
-        Which view.
+        The view.
     random_state : int, default=0
         Seed of the randomised decomposition.
 
@@ -37,30 +37,31 @@ def embed(views: Views, name: str, random_state: int = 0) -> np.ndarray:
     >>> embed(views, "view0").shape
     (50, 2)
     """
-    views[name]  # an unknown name is told of
+    views[name]  # raises an error for an unknown name
     present = views.present[:, views.names.index(name)]
     rows = np.flatnonzero(present)
     block = views[rows][name]
-    place = np.full((len(views), 2), np.nan)
+    points = np.full((len(views), 2), np.nan)
     if not len(rows):
-        return place
+        return points
     X = block if sp.issparse(block) else to_numpy(block).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of the explained share of a variance that is 0
-        place[rows] = _plane(X, random_state)
-    return place
+    with np.errstate(divide="ignore", invalid="ignore"):  # scikit-learn divides by the variance, which may be 0
+        points[rows] = _compute_components(X, random_state)
+    return points
 
 
-def _plane(X: Any, random_state: int) -> np.ndarray:
-    n_components = min(2, *X.shape)
+def _compute_components(X: Any, random_state: int) -> np.ndarray:
+    """Return two components of rows; those that do not exist are zeros."""
     if sp.issparse(X) and X.shape[1] == 1:
         X = X.toarray()
     if sp.issparse(X):
-        # the mean direction says little: the first component is left out where there are more
-        n_components = min(3, X.shape[0], X.shape[1])
-        found = TruncatedSVD(n_components, random_state=random_state).fit_transform(normalize(X.astype(np.float64)))
-        found = found[:, 1:] if n_components == 3 else found
+        # The first component is near the mean direction, which tells rows apart little, and is left out if possible.
+        n_components = min(3, *X.shape)
+        directions = normalize(X.astype(np.float64))
+        components = TruncatedSVD(n_components, random_state=random_state).fit_transform(directions)
+        components = components[:, 1:] if n_components == 3 else components
     else:
-        found = PCA(n_components, svd_solver="auto", random_state=random_state).fit_transform(X)
-    wide = np.zeros((X.shape[0], 2))
-    wide[:, : found.shape[1]] = found
-    return wide
+        components = PCA(min(2, *X.shape), svd_solver="auto", random_state=random_state).fit_transform(X)
+    points = np.zeros((X.shape[0], 2))
+    points[:, : components.shape[1]] = components
+    return points

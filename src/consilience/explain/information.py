@@ -1,4 +1,4 @@
-"""Which views support the clusters, read from the information of their left-out predictions."""
+"""Views that do not support the clusters, by the information of their left-out predictions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def describe_support(information: Mapping[str, Any]) -> str | None:
     strong = [name for name in shares if name not in weak]
     if not weak:
         return None
-    verb = f"View {weak[0]!r} does" if len(weak) == 1 else f"Views {list_names(weak)} do"
+    listed = f"{', '.join(map(repr, weak[:-1]))} and {weak[-1]!r}"
+    verb = f"View {weak[0]!r} does" if len(weak) == 1 else f"Views {listed} do"
     if not strong:
         return f"{verb} not support the clusters: there may be no groups in this data."
     if len(strong) == 1:
@@ -42,8 +43,3 @@ def describe_support(information: Mapping[str, Any]) -> str | None:
         f"{verb} not support the clusters: {pronouns[0]} next to nothing about them. Consider leaving {pronouns[1]} "
         "out."
     )
-
-
-def list_names(names: list[str]) -> str:
-    """Write quoted names, with commas and an "and"."""
-    return f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"

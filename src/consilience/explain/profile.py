@@ -1,4 +1,4 @@
-"""What marks a cluster in a view."""
+"""Columns in which clusters differ from the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..data import Views, read_whole
 class Mark:
     """A column in which a cluster differs from the others."""
 
-    feature: str  #: name of the column, or its number
-    strength: float  #: how far inside and outside differ, in standard errors of that difference
+    feature: str  #: name of the column, or its position
+    strength: float  #: difference of the means inside and outside, in standard errors
     inside: float  #: mean over the entities of the cluster that have the view
     outside: float  #: mean over the others
 
 
 def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[Mark]]]:
-    """What marks each cluster in each view: the columns whose means differ most within and without.
+    """Return the columns of each view whose means differ most within and outside each cluster.
 
     Parameters
     ----------
@@ -32,25 +32,25 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
     labels : array-like of int, shape (n_entities,)
         Clusters, numbered from 0; -1 for none.
     n_top : int, default=10
-        How many columns a cluster, at most.
+        Maximum number of columns per cluster.
 
     Returns
     -------
     dict of str to list of list of Mark
-        For each view and cluster, the strongest first. In views of which no value is negative (words, links, counts)
-        only columns that are larger within; in others what is smaller counts as well. Columns that differ by less than
-        two standard errors mark nothing.
+        For each view and cluster, the strongest first. In views without negative values (words, links, counts) only
+        columns with a larger mean within the cluster are listed; in others also those with a smaller mean. The means
+        differ by more than two standard errors.
 
     Examples
     --------
     >>> import consilience as cs
     >>> views = cs.Views.from_columns([[9, 0, 1], [8, 1, 1], [0, 7, 1], [1, 9, 1]], {"words": [0, 1, 2]})
-    >>> [[mark.feature for mark in own] for own in cs.explain.profile(views, [0, 0, 1, 1])["words"]]
+    >>> [[mark.feature for mark in marks] for marks in cs.explain.profile(views, [0, 0, 1, 1])["words"]]
     [['0'], ['1']]
     """
     labels = np.asarray(labels)
     if labels.shape != (len(views),):
-        raise ValueError(f"labels must have one cluster an entity, shape ({len(views)},), got {labels.shape}")
+        raise ValueError(f"labels must have one cluster per entity, shape ({len(views)},), got {labels.shape}")
     n_clusters = int(labels.max(initial=-1)) + 1
     return {
         name: _marks(
@@ -63,7 +63,7 @@ def profile(views: Views, labels: Any, n_top: int = 10) -> dict[str, list[list[M
 def _marks(
     block: Any, present: np.ndarray, labels: np.ndarray, n_clusters: int, n_top: int, names: np.ndarray | None
 ) -> list[list[Mark]]:
-    """One view's marks, from sums that take one read of the data."""
+    """Return the marks of one view, from sums that read the data once."""
     X: Any = sp.csr_array(block, dtype=np.float64) if sp.issparse(block) else to_numpy(block).astype(np.float64)
     rows = np.flatnonzero(present & (labels >= 0))
     X = X[rows] if len(rows) < len(labels) else X
@@ -73,8 +73,8 @@ def _marks(
     middle = np.zeros(X.shape[1])
     if not sp.issparse(X) and len(rows):
         middle = X.mean(axis=0)
-        X = X - middle  # squares of numbers far from 0 leave no digits for their differences
-    sums, squares = _dense(member @ X), _dense(member @ (X.multiply(X) if sp.issparse(X) else X * X))
+        X = X - middle  # differences of squares of numbers far from 0 would lose their digits
+    sums, squares = _to_dense(member @ X), _to_dense(member @ (X.multiply(X) if sp.issparse(X) else X * X))
     total, total_squares, n = sums.sum(axis=0), squares.sum(axis=0), count.sum()
     inside, outside = sums / np.maximum(count, 1), (total - sums) / np.maximum(n - count, 1)
     error = np.sqrt(
@@ -105,17 +105,17 @@ def _variance(squares: np.ndarray, mean: np.ndarray, count: np.ndarray) -> np.nd
 
 
 def _largest(values: np.ndarray, n: int) -> np.ndarray:
-    """Positions of the largest, in order; of ties the first."""
+    """Return the positions of the n largest values in order; of equal values the first."""
     few = np.argpartition(-values, min(n, len(values) - 1))[:n] if len(values) > n else np.arange(len(values))
     return few[np.lexsort((few, -values[few]))]
 
 
-def _dense(values: Any) -> np.ndarray:
+def _to_dense(values: Any) -> np.ndarray:
     return values.toarray() if sp.issparse(values) else np.asarray(values)
 
 
 def typical(labels: Any, confidence: Any, n: int = 5) -> list[np.ndarray]:
-    """For each cluster the entities that the model is surest of, the surest first."""
-    labels, sure = np.asarray(labels), np.asarray(confidence)
-    order = np.lexsort((np.arange(len(labels)), -sure))
+    """Return for each cluster the positions of the n entities of highest confidence, the highest first."""
+    labels = np.asarray(labels)
+    order = np.lexsort((np.arange(len(labels)), -np.asarray(confidence)))
     return [order[labels[order] == c][:n] for c in range(int(labels.max(initial=-1)) + 1)]

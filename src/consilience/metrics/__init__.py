@@ -1,4 +1,4 @@
-"""Scores of a clustering: against true classes, and between views, which needs no classes."""
+"""Scores of a clustering: against true classes, and of the agreement between views, without classes."""
 
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 

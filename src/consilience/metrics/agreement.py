@@ -1,8 +1,9 @@
-"""How far views agree, and what that says about their error (Bickel & Scheffer 2004, Eqs 13 to 16)."""
+"""Agreement between views, and the bound on their error that follows (Bickel & Scheffer 2004, Eqs 13 to 16)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def agreement_rate(*view_labels: Any) -> float:
     Returns
     -------
     float
-        1.0 where no entity has two views, for there is nothing to disagree on.
+        1.0 if no entity has two views.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def agreement_rate(*view_labels: Any) -> float:
 
 
 def all_agree(labels: np.ndarray) -> np.ndarray:
-    """(n,) of which entities all the views that they have say the same; labels are (V, n)."""
+    """Return for which entities all their views give the same cluster; labels are (V, n)."""
     lowest = np.where(labels >= 0, labels, np.iinfo(labels.dtype).max).min(axis=0)
     return lowest == labels.max(axis=0)
 
@@ -59,10 +60,9 @@ def agreement_matrix(*view_labels: Any) -> np.ndarray:
     """
     labels = _stack_labels(view_labels)
     matrix = np.eye(len(labels))
-    for a, one in enumerate(labels):
-        for b, other in enumerate(labels[:a]):
-            both = (one >= 0) & (other >= 0)
-            matrix[a, b] = matrix[b, a] = (one == other)[both].mean() if both.any() else np.nan
+    for (a, first), (b, second) in combinations(enumerate(labels), 2):
+        both = (first >= 0) & (second >= 0)
+        matrix[a, b] = matrix[b, a] = (first == second)[both].mean() if both.any() else np.nan
     return matrix
 
 
@@ -86,7 +86,7 @@ def disagreement_bound(*view_labels: Any) -> float:
     Returns
     -------
     float
-        1.0, which says nothing, where some view shares no entity with any other.
+        1.0, which is no information, if a view shares no entity with any other.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _stack_labels(view_labels: tuple[Any, ...]) -> np.ndarray:
             view_labels = tuple(labels.values())
         elif isinstance(labels, list | tuple | np.ndarray) and len(labels) and not np.isscalar(labels[0]):
             view_labels = tuple(labels)
-        elif getattr(labels, "ndim", None) == 2 and not hasattr(labels, "columns"):  # rows of data frames are no views
+        elif getattr(labels, "ndim", None) == 2 and not hasattr(labels, "columns"):  # rows of data frames are not views
             view_labels = tuple(np.asarray(labels))
     if not view_labels:
         raise ValueError("no labels to compare: give the labels of each view")

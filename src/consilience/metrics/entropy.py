@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 
 def average_entropy(y: Any, labels: Any, base: float = 2) -> float:
-    """Entropy of the true classes within a cluster, averaged over entities: 0 where clusters are pure.
+    """Entropy of the true classes within a cluster, averaged over entities: 0 if clusters are pure.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def average_entropy(y: Any, labels: Any, base: float = 2) -> float:
     """
     if not base > 1:
         raise ValueError(f"base must be larger than 1 (2 for bits, e for nats), got {base}")
-    y, labels = (check_array(given, ensure_2d=False, ensure_min_samples=0, dtype=None) for given in (y, labels))
+    y, labels = (check_array(values, ensure_2d=False, ensure_min_samples=0, dtype=None) for values in (y, labels))
     if y.ndim != 1 or y.shape != labels.shape:
         raise ValueError(f"y and labels need one entry per entity, got shapes {y.shape} and {labels.shape}")
     counts = contingency_matrix(y, labels).T.astype(np.float64)  # clusters x classes
     if not counts.size:
-        raise ValueError("there are no entities, and so no entropy: give at least one label")
+        raise ValueError("there are no entities: give at least one label")
     sizes = counts.sum(axis=1)
     shares = counts / sizes[:, None]
     logs = np.log(shares, where=shares > 0, out=np.zeros_like(shares)) / np.log(base)

@@ -1,4 +1,4 @@
-"""All scores of one or several clusterings as one table."""
+"""All scores of one or more clusterings in a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def evaluate(y: Any, labels: Any) -> Table:
     Returns
     -------
     Table
-        One row a clustering: entropy (bits, lower is better), F, precision and recall over pairs, NMI, ARI, clusters.
+        One row per clustering: entropy (bits, lower is better), F, precision and recall over pairs, NMI, ARI, clusters.
 
     Examples
     --------
@@ -37,18 +37,18 @@ def evaluate(y: Any, labels: Any) -> Table:
     """
     named = labels if isinstance(labels, Mapping) else {"labels": labels}
     rows = []
-    for name, own in named.items():
-        pairs = pairwise_scores(y, own)
+    for name, clusters in named.items():
+        pairs = pairwise_scores(y, clusters)
         rows.append(
             {
                 "clustering": name,
-                "entropy": average_entropy(y, own),
+                "entropy": average_entropy(y, clusters),
                 "f": pairs.f,
                 "precision": pairs.precision,
                 "recall": pairs.recall,
-                "nmi": float(normalized_mutual_info_score(y, own)),
-                "ari": float(adjusted_rand_score(y, own)),
-                "clusters": len(np.unique(own)),
+                "nmi": float(normalized_mutual_info_score(y, clusters)),
+                "ari": float(adjusted_rand_score(y, clusters)),
+                "clusters": len(np.unique(clusters)),
             }
         )
     return Table.from_rows(rows)

@@ -1,4 +1,4 @@
-"""Precision, recall and F of the pairs that a clustering puts together."""
+"""Precision, recall and F of the pairs of entities that a clustering joins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PairwiseScores(NamedTuple):
 
 
 def pairwise_scores(y: Any, labels: Any) -> PairwiseScores:
-    """How many of the pairs put together belong together (precision), how many that belong are (recall), and their F.
+    """Return precision and recall of the pairs of entities in one cluster, where pairs in one class are right, and F.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def pairwise_scores(y: Any, labels: Any) -> PairwiseScores:
     PairwiseScores(precision=0.3333333333333333, recall=0.5, f=0.4)
     """
     (_, false), (missed, true) = pair_confusion_matrix(y, labels).tolist()
-    # no pair put together is no wrong pair, and likewise for pairs that belong together
+    # without any pair in one cluster no pair is wrong, and without any pair in one class none is missed
     precision = true / (true + false) if true + false else 1.0
     recall = true / (true + missed) if true + missed else 1.0
     f = 2 * true / (2 * true + false + missed) if true + false + missed else 1.0

@@ -13,6 +13,7 @@ from ..assessment import Assessment
 from ..data import Views
 from ..explain import confidence as confidence_of
 from ..explain import contested
+from ..explain.confidence import choose_measure
 from ..selection import Selection
 from .markup import Html, clean_text, join_html, mark_user_text, tag, truncate
 
@@ -169,7 +170,10 @@ def collect_facts(
         raise TypeError(f"selection must come from cs.select_n_clusters, got {type(selection).__name__}")
     if assessment is not None:
         _check_n_entries("assessment", assessment.stability, n, "give the assessment of this model and these views")
-    means, middle = _describe_confidence(model, confidence)
+    if confidence is not None:
+        meaning, median_label = "as given with the data, from 0 to 1", "median of those given"
+    else:
+        meaning, median_label = choose_measure(model)[-2:]
     said = {name: np.asarray(own) for name, own in getattr(model, "view_labels_", {}).items()}
     sure = confidence_of(model, views) if confidence is None else np.asarray(confidence, dtype=np.float64)
     return ReportFacts(
@@ -179,8 +183,8 @@ def collect_facts(
         labels=found,
         view_labels=said,
         confidence=np.where(found >= 0, np.clip(np.nan_to_num(sure), 0, 1), 0.0),
-        confidence_meaning=means,
-        confidence_label=middle,
+        confidence_meaning=meaning,
+        confidence_label=median_label,
         contested=contested(said) & (found >= 0) if said else np.zeros(n, bool),
         classes=None if labels is None else np.array([_none_if_unknown(own) for own in labels], dtype=object),
         class_names=class_names,
@@ -212,23 +216,3 @@ def _none_if_unknown(own: Any) -> Any:
     """A class or text, or None for the ways in which files say that there is none."""
     own = own.item() if isinstance(own, np.generic) else own
     return None if own is None or own != own or own == "" else own
-
-
-def _describe_confidence(model: Any, confidence: Any) -> tuple[str, str]:
-    """What confidence is, to follow “Confidence is …”, and what to call its median."""
-    if confidence is not None:
-        return "as given with the data, from 0 to 1", "median of those given"
-    if hasattr(model, "confidence_"):
-        return (
-            "the lead of the entity's cluster over the second when the views vote on the entity without having learned "
-            "from it: 0 for a tie, 1 if no other cluster has a vote",
-            "median lead over the second cluster",
-        )
-    if hasattr(model, "predict_proba"):
-        return "the probability that the model gives to the entity's cluster", "median probability"
-    if hasattr(model, "transform") or hasattr(model, "embeddings_"):
-        return (
-            "how much nearer the own cluster is than the next: 0 halfway between the two, 1 at the centre",
-            "median lead over the next cluster",
-        )
-    return "the share of the entity's views that say the same as the model", "median share of views"

@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import consilience as cs
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.methods.agreement import mutual_information
-from consilience.methods.agreement.estimator import measure_margins
 from consilience.methods.agreement.inputs import agree_on_labels, propose_constrained_start
+from consilience.methods.common.margins import measure_vote_margins
 
 ALL_PREDICTORS = ("components", "graph", "neighbors")
 every_predictor = pytest.mark.parametrize("predictors", [*[(name,) for name in ALL_PREDICTORS], ALL_PREDICTORS])
@@ -227,8 +227,8 @@ def test_confidence_orders_entities():
 
 def test_margins():
     votes = np.array([[1.0, 0.5, 0], [1, 1, 0], [0.5, -1, -3], [-1, -2, -3], [0.2, 1, 0]])
-    assert measure_margins(votes, np.array([0, 0, 0, 0, 0])).tolist() == [0.5, 0, 1, 0, 0]
-    assert measure_margins(votes[:, :1], np.zeros(5, int)).tolist() == [1] * 5
+    assert measure_vote_margins(votes, np.array([0, 0, 0, 0, 0])).tolist() == [0.5, 0, 1, 0, 0]
+    assert measure_vote_margins(votes[:, :1], np.zeros(5, int)).tolist() == [1] * 5
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

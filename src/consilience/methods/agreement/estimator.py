@@ -29,6 +29,7 @@ from ..common.input_checks import (
     warn_about_empty_clusters,
     warn_about_zero_rows,
 )
+from ..common.margins import measure_vote_margins
 from ..common.membership import (
     LEAST_DEVIATION,
     LEAST_RATIO,
@@ -410,7 +411,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self.view_information_ = fitted.information
         self._sizes, self._balance = fitted.ensemble.sizes(state.labels), float(self.balance)
         self._models = build_models(fitted, self.predictors)
-        self.confidence_ = measure_margins(to_numpy(state.vote.total) / self._sizes**self._balance, state.labels)
+        self.confidence_ = measure_vote_margins(to_numpy(state.vote.total) / self._sizes**self._balance, state.labels)
         view_labels = {}
         for view, votes in zip(fitted.ensemble.views, state.vote.by_view, strict=True):
             view_labels[view.name] = np.full(len(views), -1)
@@ -498,7 +499,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             total = sum_votes(votes)
             rows = slice(start, start + len(total))
             labels[rows] = choose_clusters(total, self._sizes, self._balance)
-            confidence[rows] = measure_margins(total / self._sizes**self._balance, labels[rows])
+            confidence[rows] = measure_vote_margins(total / self._sizes**self._balance, labels[rows])
             parts.append(self._combine_misfit(votes, labels[rows]))
             for name, view in votes.items():
                 chosen = choose_clusters(view.votes[view.has_view], self._sizes, self._balance)
@@ -830,18 +831,6 @@ def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewMo
             spaces.append(SpaceModel(space.geometry, rules))
         models[view.name] = ViewModel(spaces)
     return models
-
-
-def measure_margins(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the margin of each row's cluster over the best other cluster, relative to its votes, from 0 to 1."""
-    if votes.shape[1] == 1:
-        return np.ones(len(votes))
-    rows = np.arange(len(votes))
-    chosen = votes[rows, labels]
-    others = votes.copy()
-    others[rows, labels] = -np.inf
-    margin = chosen - np.maximum(others.max(axis=1), 0)
-    return np.clip(np.where(chosen > 0, margin / np.where(chosen > 0, chosen, 1), 0), 0, 1)
 
 
 def measure_usual(distances: np.ndarray) -> float:
