@@ -22,8 +22,8 @@ from sklearn.mixture import GaussianMixture
 from consilience.arrays import available_memory, explain_out_of_memory, use_threads
 from consilience.arrays.parallel import available_threads
 from consilience.cli import main
-from consilience.cli.command import EPILOG, add_common_options, positive_integer
-from consilience.cli.say import Terminal, count_noun
+from consilience.cli.arguments import EPILOG, add_common_options, parse_positive
+from consilience.cli.terminal import Terminal, count_noun
 from consilience.data import Table, Views
 from consilience.methods import CoEM, MultiViewKMeans
 
@@ -43,26 +43,26 @@ Fit = Callable[[int], Any]  # from a number of rounds to a fitted model
 Group = dict[str, Fit]
 
 
-def bench(options: argparse.Namespace, say: Terminal) -> None:
+def bench(options: argparse.Namespace, terminal: Terminal) -> None:
     """Everybody in turns, and one table."""
     check(options)
-    say.left = "no turn was whole yet"
-    warn_if_busy(say)
+    terminal.outcome = "no turn was whole yet"
+    warn_if_busy(terminal)
     with TemporaryDirectory(prefix="consilience-bench-") as folder:
-        with say.step("making the data", "made the data"):
+        with terminal.step("making the data", "made the data"):
             blocks, start = make(options.rows, options.columns, options.k)
-            groups = contestants(places(blocks, Path(folder), say), np.hstack(blocks), start)
-        same = warm_up(groups, say)
+            groups = contestants(places(blocks, Path(folder), terminal), np.hstack(blocks), start)
+        same = warm_up(groups, terminal)
         seconds: list[dict[str, float]] = []
         try:
-            for turn in turns(groups, options.repeats, say):
+            for turn in turns(groups, options.repeats, terminal):
                 seconds.append(turn)
         except KeyboardInterrupt:
             if seconds:
-                say.left = f"the table is of {count_noun(len(seconds), 'turn')}"
-                show(groups, seconds, same, options, say)
+                terminal.outcome = f"the table is of {count_noun(len(seconds), 'turn')}"
+                show(groups, seconds, same, options, terminal)
             raise
-    show(groups, seconds, same, options, say)
+    show(groups, seconds, same, options, terminal)
 
 
 def check(options: argparse.Namespace) -> None:
@@ -86,11 +86,11 @@ def check(options: argparse.Namespace) -> None:
             )
 
 
-def warn_if_busy(say: Terminal) -> None:
+def warn_if_busy(terminal: Terminal) -> None:
     """Say so where others work on the same cores."""
     load, cores = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0, available_threads()
     if load > cores / 2:
-        say.note(
+        terminal.note(
             f"Others are at work on this machine (load {load:.1f}, {count_noun(cores, 'thread')}): ratios say "
             "little. scikit-learn's mixtures suffer most: look at their line with 1 thread, too."
         )
@@ -108,17 +108,17 @@ def make(n: int, n_columns: int, k: int) -> tuple[list[np.ndarray], np.ndarray]:
     return blocks, np.where(rng.random(n) < 0.5, clusters, rng.integers(k, size=n))
 
 
-def places(blocks: list[np.ndarray], folder: Path, say: Terminal) -> dict[str, Views]:
+def places(blocks: list[np.ndarray], folder: Path, terminal: Terminal) -> dict[str, Views]:
     """The same data wherever it can lie here."""
     found = {"memory": Views(blocks), "file": Views([mapped(X, folder / f"{i}.npy") for i, X in enumerate(blocks)])}
-    if dask := optional("dask.array", say):
+    if dask := optional("dask.array", terminal):
         found["dask"] = Views([dask.from_array(X, chunks=("auto", -1), name=False) for X in blocks])
-    if torch := optional("torch", say):
+    if torch := optional("torch", terminal):
         if torch.cuda.is_available():
             with explain_out_of_memory("the data", "take fewer --rows"):
                 found["GPU"] = Views([torch.asarray(X, device="cuda") for X in blocks])
         else:
-            say.note("The GPU is left out: torch finds none.")
+            terminal.note("The GPU is left out: torch finds none.")
     return found
 
 
@@ -128,13 +128,13 @@ def mapped(X: np.ndarray, path: Path) -> np.ndarray:
     return np.load(path, mmap_mode="r")
 
 
-def optional(module: str, say: Terminal) -> Any:
+def optional(module: str, terminal: Terminal) -> Any:
     """A package, if it is installed."""
     name = module.partition(".")[0]
     try:
         return import_module(module)
     except ImportError:
-        say.note(f"{name} is left out, as it is not installed: pip install 'consilience[{name}]'")
+        terminal.note(f"{name} is left out, as it is not installed: pip install 'consilience[{name}]'")
         return None
 
 
@@ -174,13 +174,13 @@ def fit_alone(*arguments: Any) -> Any:
         return fit(*arguments)
 
 
-def warm_up(groups: list[Group], say: Terminal) -> dict[str, str]:
+def warm_up(groups: list[Group], terminal: Terminal) -> dict[str, str]:
     """Let everybody run once, which compiles and fills caches; how many labels of ours are those found in memory."""
     same = {}
     for group in groups:
         known = None
         for name, work in group.items():
-            with say.step(f"warming up: {name}", f"warmed up {name}"):
+            with terminal.step(f"warming up: {name}", f"warmed up {name}"):
                 _, model = timed(work, MANY)
             if name.startswith(THEIRS):
                 continue
@@ -191,13 +191,13 @@ def warm_up(groups: list[Group], say: Terminal) -> dict[str, str]:
     return same
 
 
-def turns(groups: list[Group], n_turns: int, say: Terminal) -> Iterator[dict[str, float]]:
+def turns(groups: list[Group], n_turns: int, terminal: Terminal) -> Iterator[dict[str, float]]:
     """Seconds of a round by name, one contestant after the other: a busy machine slows all of them."""
     everybody = {name: work for group in groups for name, work in group.items()}
     for i in range(n_turns):
         turn = {}
         for name, work in everybody.items():
-            with say.step(f"turn {i + 1} of {n_turns}: {name}", f"timed {name}"):
+            with terminal.step(f"turn {i + 1} of {n_turns}: {name}", f"timed {name}"):
                 timed(work, FEW)  # does not count: it finds the caches full of another's things
                 (few, short), (many, long) = timed(work, FEW), timed(work, MANY)
             if short.n_iter_ == long.n_iter_:
@@ -220,7 +220,7 @@ def show(
     seconds: list[dict[str, float]],
     same: dict[str, str],
     options: argparse.Namespace,
-    say: Terminal,
+    terminal: Terminal,
 ) -> None:
     """The table, and how to read it."""
     rows = []
@@ -231,12 +231,12 @@ def show(
             rows.append({"contestant": name, **measured(own, theirs), "labels": same.get(name, "")})
     head, *lines = repr(Table.from_rows(rows)).splitlines()
     lines.insert(len(groups[0]), "")
-    say.result(
+    terminal.print_result(
         f"{options.rows:,} rows, two views of {count_noun(options.columns, 'column')}, float32, {options.k} clusters, "
         f"{count_noun(available_threads(), 'thread')}, {count_noun(len(seconds), 'turn')}\n"
     )
-    say.result("\n".join([head, *lines]), always=True)
-    say.result(WORDS)
+    terminal.print_result("\n".join([head, *lines]), always=True)
+    terminal.print_result(WORDS)
 
 
 def measured(own: np.ndarray, theirs: np.ndarray) -> dict[str, str]:
@@ -269,11 +269,9 @@ def parser() -> argparse.ArgumentParser:
         "--repeats": (3, "timing repetitions"),
     }
     for name, (default, what) in options.items():
-        top.add_argument(
-            name, type=positive_integer, default=default, metavar="N", help=f"{what} (default: %(default)s)"
-        )
+        top.add_argument(name, type=parse_positive, default=default, metavar="N", help=f"{what} (default: %(default)s)")
     return top
 
 
 if __name__ == "__main__":
-    sys.exit(main(top=parser()))
+    sys.exit(main(parser=parser()))

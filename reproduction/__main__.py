@@ -7,4 +7,4 @@ from consilience.cli import main
 from .command import make_parser
 
 if __name__ == "__main__":
-    sys.exit(main(top=make_parser()))
+    sys.exit(main(parser=make_parser()))

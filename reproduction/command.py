@@ -12,8 +12,8 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
 
-from consilience.cli.command import EPILOG, add_common_options, path_argument, positive_integer
-from consilience.cli.say import Terminal, count_noun
+from consilience.cli.arguments import EPILOG, add_common_options, parse_path_argument, parse_positive
+from consilience.cli.terminal import Terminal, count_noun
 
 from . import PAPERS
 from .data import find_unavailable
@@ -27,50 +27,54 @@ from .engine.tables import format_duration, render_claims_table, render_text, su
 Missing = dict[tuple[str, str], dict[str, str]]  # reasons for missing panels, by paper and study
 
 
-def reproduce(options: argparse.Namespace, say: Terminal) -> None:
+def reproduce(options: argparse.Namespace, terminal: Terminal) -> None:
     """Run the requested studies without their stored cells, and show the results."""
     requested = choose_studies(PAPERS, options.paper, options.table)
     if options.list:
         for paper, study in requested:
-            say.result(f"{paper.name:22} {study.name:16} {study.title}", always=True)
+            terminal.print_result(f"{paper.name:22} {study.name:16} {study.title}", always=True)
         return
     started = time.perf_counter()
     out = Path(options.out or ("reproduced-quick" if options.quick else "reproduced"))
     cells = Cells(out)
     cells.open()
-    say.left = f"finished cells are stored in {out}, and the same command continues from there"
+    terminal.outcome = f"finished cells are stored in {out}, and the same command continues from there"
     plans = [Plan.of(paper, study, cells, options.quick) for paper, study in requested]
-    _report_plan(plans, say)
-    with say.step("looking for the data", "looked for the data"):
+    _report_plan(plans, terminal)
+    with terminal.step("looking for the data", "looked for the data"):
         reasons = find_unavailable(list_datasets(unit for plan in plans for unit in plan.left))
     for name, reason in reasons.items():
-        say.note(f"{name}: {reason}")
+        terminal.note(f"{name}: {reason}")
     if find_spec("matplotlib") is None:
-        say.note("no figures are drawn: pip install 'consilience[plot]'")
-    missing = _run_plans(plans, cells, reasons, options.jobs, say)
+        terminal.note("no figures are drawn: pip install 'consilience[plot]'")
+    missing = _run_plans(plans, cells, reasons, options.jobs, terminal)
     outcomes = [plan.outcome(cells, missing.get((plan.paper.name, plan.study.name), {})) for plan in plans]
-    with say.step("writing tables and figures", "wrote tables and figures"):
+    with terminal.step("writing tables and figures", "wrote tables and figures"):
         write_results(_add_stored_outcomes(outcomes, cells, options.quick), out)
     width = min(110, max(60, get_terminal_size((110, 40)).columns))
     for outcome in outcomes:
-        say.result(render_text(outcome, width) + "\n")
+        terminal.print_result(render_text(outcome, width) + "\n")
     if options.quick:
-        say.result("This quick run uses data that ships and few runs: its results say nothing about the papers.\n")
-    say.result(render_claims_table(outcomes))
-    say.result(
+        terminal.print_result(
+            "This quick run uses data that ships and few runs: its results say nothing about the papers.\n"
+        )
+    terminal.print_result(render_claims_table(outcomes))
+    terminal.print_result(
         f"{summarize_verdicts(outcomes)}. {format_duration(time.perf_counter() - started)}. See {out / 'index.html'}"
     )
 
 
-def _report_plan(plans: list[Plan], say: Terminal) -> None:
+def _report_plan(plans: list[Plan], terminal: Terminal) -> None:
     units, done = sum(len(plan.units) for plan in plans), sum(len(plan.done) for plan in plans)
-    say.result(
+    terminal.print_result(
         f"{count_noun(len(plans), 'table or figure', 'tables and figures')}, {count_noun(units, 'cell')}"
         + (f", of which {done:,} are already stored" if done else "")
     )
 
 
-def _run_plans(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, say: Terminal) -> Missing:
+def _run_plans(
+    plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs: int | None, terminal: Terminal
+) -> Missing:
     """Run the unfinished units; return the reasons for units that lack data or fail."""
     missing: Missing = {}
 
@@ -84,25 +88,25 @@ def _run_plans(plans: list[Plan], cells: Cells, reasons: dict[str, str], n_jobs:
                 record_missing(unit, reason)
             else:
                 possible.append((plan.paper, unit))
-    with _show_progress(possible, say) as tell:
+    with _show_progress(possible, terminal) as tell:
         for done in run_units(possible, cells, n_jobs):
             if done.error:
                 record_missing(done.unit, done.error)
-                say.note(f"{done.unit.paper} {done.unit.study} {done.unit.key}: {done.error}")
+                terminal.note(f"{done.unit.paper} {done.unit.study} {done.unit.key}: {done.error}")
             tell(done.unit)
     return missing
 
 
 @contextmanager
-def _show_progress(units: list[tuple[Any, Unit]], say: Terminal) -> Iterator[Any]:
+def _show_progress(units: list[tuple[Any, Unit]], terminal: Terminal) -> Iterator[Any]:
     """Show a progress bar on a terminal; otherwise print a line per finished study."""
     left = Counter((unit.paper, unit.study) for _, unit in units)
-    if not say.live:
+    if not terminal.is_interactive:
 
         def report_done(unit: Unit) -> None:
             left[unit.paper, unit.study] -= 1
             if not left[unit.paper, unit.study]:
-                say.progress(f"{unit.paper} {unit.study}: done")
+                terminal.print_progress(f"{unit.paper} {unit.study}: done")
 
         yield report_done
         return
@@ -162,11 +166,11 @@ def make_parser() -> argparse.ArgumentParser:
     top.add_argument("--list", action="store_true", help="list the papers and their tables, and run nothing")
     top.add_argument("--quick", action="store_true", help="a small version of everything, on data that ships: minutes")
     top.add_argument(
-        "--jobs", type=positive_integer, metavar="N", help="cells computed in parallel (default: one per core)"
+        "--jobs", type=parse_positive, metavar="N", help="cells computed in parallel (default: one per core)"
     )
     top.add_argument(
         "--out",
-        type=path_argument,
+        type=parse_path_argument,
         metavar="FOLDER",
         help="folder of the page, tables and figures, and of finished cells, which a later run does not repeat "
         "(default: reproduced, or reproduced-quick)",

@@ -17,9 +17,9 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 
 import consilience as cs
-from consilience.cli.methods import METHODS as COMMAND
-from consilience.cli.methods import Setting, choose_method
+from consilience.cli.choosing import choose_method
 from consilience.files import ViewContent
+from consilience.registry import find_estimator
 
 from .sets import Prepared
 
@@ -60,9 +60,9 @@ def automatic(data: Prepared, seed: int) -> np.ndarray:
     """What ``consilience cluster --method auto`` would do."""
     kinds, n = said_kinds(data), len(data.target)
     contents = [ViewContent(name, "", kinds[name], (X, None), n, None) for name, X in data.weighed.items()]
-    method = COMMAND[choose_method("auto", contents, constraints=False)[0]]
-    model = method.build(Setting(data.n_clusters, seed, kinds))
-    return model.fit(data.weighed if method.rare else data.counts).labels_
+    method = find_estimator(choose_method("auto", contents, has_constraints=False)[0])
+    model = method.build(data.n_clusters, kinds, seed=seed)
+    return model.fit(data.counts if method.takes_raw_counts else data.weighed).labels_
 
 
 def side_by_side(model: Callable[..., Any], **settings: Any) -> Callable[[Prepared, int], Any]:
@@ -78,7 +78,7 @@ def alone(first: bool) -> Callable[[Prepared, int], Any]:
 
 
 def by_command(name: str) -> Callable[[Prepared, int], Any]:
-    return lambda data, seed: COMMAND[name].build(Setting(data.n_clusters, seed, said_kinds(data)))
+    return lambda data, seed: find_estimator(name).build(data.n_clusters, said_kinds(data), seed=seed)
 
 
 def seeded(model: Callable[..., Any]) -> Callable[[Prepared, int], Any]:

@@ -1,8 +1,8 @@
 """Constraints from a file: what is kept, what is refused."""
 
 import pytest
-
 from consilience.cli.methods import METHODS
+
 from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
 
 USUAL = ["first", "second", "type"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from consilience.cli.say import Terminal
+
 from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 from waiting import HANG_LIMIT
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from consilience.cli.alone import summarize_labels
 
 import consilience as cs
-from consilience.cli.alone import summarize_labels
 from consilience.cli.constraints import count_satisfied
 from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment

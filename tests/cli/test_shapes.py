@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from consilience.cli.methods import METHODS
 from sklearn.feature_extraction.text import CountVectorizer
 
 import consilience as cs
-from consilience.cli.methods import METHODS
 from consilience.persist import load
 from stage import (
     CLASSES,

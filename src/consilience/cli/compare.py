@@ -1,4 +1,4 @@
-"""``consilience compare``: whether several views help here, and which method to take."""
+"""``consilience compare``: whether several views help, and which method is best."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from typing import Any
 import numpy as np
 
 from ..baselines import SingleView
-from ..baselines import compare as lay_side_by_side
+from ..baselines import compare as compare_estimators
 from ..data import Table, Views
-from ..files import check_output_file, fit_and_encode, stage_file
-from ..methods import CoTrainedSpectral, MultiViewSphericalKMeans
+from ..files import check_output_file, stage_file
+from ..registry import find_estimator, list_estimators
 from ..report.versions import list_versions
-from .alone import concatenate_views
-from .job import SMALL_GROUPS, LoadedData, check_inputs_stay, choose_k, describe_data, describe_selection, load_data
-from .methods import METHODS, Setting
+from .choosing import SMALL_GROUPS
+from .fitting import choose_k, describe_selection
+from .loading import LoadedData, check_inputs_stay, describe_data, load_data
 from .outputs import write_json
-from .say import Terminal, UsageError
+from .single_views import concatenate_views
+from .terminal import Terminal, UsageError
 
 CLOSE = 0.02  # a difference that another seed could make
-ALONE, JOINED = "alone", "side by side"
-SHOWN = (
+ALONE, CONCATENATED = "alone", "side by side"
+SINGLE_VIEW_METHODS = ("spectral", "spherical")
+SHOWN_COLUMNS = (
     "estimator",
     "entities",
     "nmi",
@@ -39,20 +41,20 @@ SHOWN = (
 )
 
 
-def run_compare(options: argparse.Namespace, say: Terminal) -> None:
-    """Every suitable method and baseline on the same entities, one table, and what it says in words."""
+def run_compare(options: argparse.Namespace, terminal: Terminal) -> None:
+    """Fit every suitable method and baseline, and print or write a table with a description."""
     out = None if options.out is None else Path(options.out)
     if out is not None:
         check_output_file(out, options.force)
         check_inputs_stay([out], options)
-    data = load_data(options, say)
-    say.result(describe_data(data))
-    k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, say)
+    data = load_data(options, terminal)
+    terminal.print_result(describe_data(data))
+    k = int(options.k) if options.k.isdecimal() else find_n_clusters(data, options, terminal)
     rows = []
-    for name, views, estimator, who in list_candidates(data, k, options.seed, say):
-        classes = None if data.classes is None else data.classes[who]
-        with say.step(f"trying {name}", f"tried {name}", about=name):
-            table = lay_side_by_side(
+    for name, views, estimator, entities in list_candidates(data, k, options.seed, terminal):
+        classes = None if data.classes is None else data.classes[entities]
+        with terminal.step(f"trying {name}", f"tried {name}", about=name):
+            table = compare_estimators(
                 views,
                 {name: estimator},
                 classes,
@@ -60,107 +62,107 @@ def run_compare(options: argparse.Namespace, say: Terminal) -> None:
                 n_refits=options.refits,
                 assess=options.assess,
             )
-        rows += [{**row, "entities": len(who)} for row in table.rows()]
+        rows += [{**row, "entities": len(entities)} for row in table.rows()]
     table = Table.from_rows(rows)
     words = describe_comparison(table, data.classes is not None)
-    shown = Table({name: table[name] for name in SHOWN if name in table})
-    say.result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}", always=out is None)
+    shown = Table({name: table[name] for name in SHOWN_COLUMNS if name in table})
+    terminal.print_result(f"\n{k} clusters, seed {options.seed}\n{shown}\n\n{words}", always=out is None)
     if out is None:
         return
-    facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": say.notes}
+    facts = {"clusters": k, "seed": options.seed, "table": table, "words": words, "notes": terminal.notes}
     with stage_file(out, options.force) as temporary:
         write_json(temporary, {**facts, "versions": list_versions(), "command": options.command_line})
-    say.left = f"the results are in {out}"
-    say.result(f"\nWritten to {out}")
+    terminal.outcome = f"the results are in {out}"
+    terminal.print_result(f"\nWritten to {out}")
 
 
-def find_n_clusters(data: LoadedData, options: argparse.Namespace, say: Terminal) -> int:
-    """Return the number of clusters with the most support; methods cannot be compared without groups."""
+def find_n_clusters(data: LoadedData, options: argparse.Namespace, terminal: Terminal) -> int:
+    """Return the number of clusters with the most support; without support methods cannot be compared."""
     if options.k == SMALL_GROUPS:
-        raise UsageError(f"-k {SMALL_GROUPS} is for `consilience cluster`: methods cannot be compared by it")
-    selection = choose_k(data, options.seed, say)
+        raise UsageError(f"-k {SMALL_GROUPS} is for `consilience cluster` only: give -k N to compare methods")
+    selection = choose_k(data, options.seed, terminal)
     if not selection.supported:
         raise ValueError(f"{selection.reason} Give -k N to compare methods anyway")
-    say.result(f"\n{describe_selection(selection)}")
+    terminal.print_result(f"\n{describe_selection(selection)}")
     return selection.n_clusters
 
 
-def list_candidates(data: LoadedData, k: int, seed: int, say: Terminal) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
-    """Name, data, estimator and which entities of all that suits: methods, columns side by side, each view alone."""
-    kinds, everybody = data.prepared.kinds, np.arange(len(data.views))
-    alike = "similarities" in kinds.values()
-    for name, method in METHODS.items():
-        if method.few_columns or (alike and not method.similarities):
+def list_candidates(
+    data: LoadedData, k: int, seed: int, terminal: Terminal
+) -> Iterator[tuple[str, Views, Any, np.ndarray]]:
+    """Yield name, data, estimator and entities of all that suits: methods, concatenated views, each view alone."""
+    kinds, all_entities = data.prepared.kinds, np.arange(len(data.views))
+    has_similarities = "similarities" in kinds.values()
+    for name, method in list_estimators().items():
+        if method.takes_few_columns or (has_similarities and not method.takes_similarities):
             continue
-        if method.most is not None and len(data.views) > method.most:
-            say.note(f"{name} is left out: more than {method.most:,} entities.")
+        if method.max_compared is not None and len(data.views) > method.max_compared:
+            terminal.note(f"{name} is left out: more than {method.max_compared:,} entities.")
             continue
-        yield name, _views_for(data, method.rare), method.build(Setting(k, seed, kinds)), everybody
-    views = _views_for(data, True)
-    if views.n_views < 2:
+        yield name, data.prepare_for(method), method.build(k, kinds, seed=seed), all_entities
+    classes = {name: find_estimator(name).estimator_class for name in SINGLE_VIEW_METHODS}
+    views = data.prepare_for(find_estimator(SINGLE_VIEW_METHODS[0]))
+    if views.n_views < 2 or has_similarities:
         return
-    if not alike:
-        joined, _ = concatenate_views(views, kinds, rare=True)
-        one_view = {"spectral": CoTrainedSpectral, "spherical": MultiViewSphericalKMeans}
-        for how, kind in one_view.items():
-            yield f"{how}, {JOINED}", joined, kind(k, random_state=seed), everybody
-        for v, name in enumerate(views.names):
-            there = np.flatnonzero(views.present[:, v])  # of the others a view says nothing, right or wrong
-            for how, kind in one_view.items():
-                yield f"{name} {ALONE}, {how}", views[there], SingleView(kind(k, random_state=seed), name), there
+    concatenated, _ = concatenate_views(views, kinds, raw_counts=False)
+    for name, estimator_class in classes.items():
+        yield f"{name}, {CONCATENATED}", concatenated, estimator_class(k, random_state=seed), all_entities
+    for v, view in enumerate(views.names):
+        entities = np.flatnonzero(views.present[:, v])
+        for name, estimator_class in classes.items():
+            estimator = SingleView(estimator_class(k, random_state=seed), view)
+            yield f"{view} {ALONE}, {name}", views[entities], estimator, entities
 
 
-def _views_for(data: LoadedData, rare: bool) -> Views:
-    if METHODS[data.method].rare == rare:
-        return data.views
-    return fit_and_encode(data.reading.contents, rare=rare).views
-
-
-def describe_comparison(table: Table, scored: bool) -> str:
-    """The table's answer to the two questions, and how far to believe it."""
-    column = "nmi" if scored else "stability"
+def describe_comparison(table: Table, has_classes: bool) -> str:
+    """Say whether several views help, which method is best, and how much to trust the difference."""
+    column = "nmi" if has_classes else "stability"
     values = dict(zip(table["estimator"].tolist(), table[column].tolist(), strict=True))
     values = {name: value for name, value in values.items() if not np.isnan(value)}
-    alone, joined = (
-        {name: value for name, value in values.items() if mark in name} for mark in (f" {ALONE},", f", {JOINED}")
+    alone, concatenated = (
+        {name: value for name, value in values.items() if mark in name} for mark in (f" {ALONE},", f", {CONCATENATED}")
     )
-    several = {name: value for name, value in values.items() if name not in alone and name not in joined}
+    several = {name: value for name, value in values.items() if name not in alone and name not in concatenated}
     if not several:
-        return f"No method could be judged: {'see the notes' if scored else 'give --labels, or --refits of 1 or more'}."
-    best = max(several, key=lambda name: several[name])
-    if not scored:
-        return _describe_stability(several, alone, joined)
+        advice = "see the notes" if has_classes else "give --labels, or --refits of 1 or more"
+        return f"No method could be judged: {advice}."
+    if not has_classes:
+        return _describe_stability(several, alone, concatenated)
+    best = _find_best(several)
     if not alone:
         return f"The best here is {best} (NMI {several[best]:.2f})."
-    one = max(alone, key=lambda name: alone[name])
-    gain = several[best] - alone[one]
+    single = _find_best(alone)
+    gain = several[best] - alone[single]
     verdict = "Yes, several views help here" if gain > CLOSE else "No, several views do not help here"
     verdict = "Several views make little difference here" if abs(gain) <= CLOSE else verdict
     sizes = dict(zip(table["estimator"].tolist(), table["entities"].tolist(), strict=True))
-    among = "" if sizes[one] == sizes[best] else f" among the {sizes[one]:,} entities that have it"
-    words = f"{verdict}: {best} has NMI {several[best]:.2f}, the best single view ({one}) {alone[one]:.2f}{among}"
-    if joined:
-        other = max(joined, key=lambda name: joined[name])
-        ahead = several[best] - joined[other]
-        rank = "which is level" if abs(ahead) <= CLOSE else "which is behind" if ahead > 0 else "which is ahead"
-        words += f", all columns {JOINED} {joined[other]:.2f} ({other}), {rank}"
+    among = "" if sizes[single] == sizes[best] else f" among the {sizes[single]:,} entities that have it"
+    words = f"{verdict}: {best} has NMI {several[best]:.2f}, the best single view ({single}) {alone[single]:.2f}{among}"
+    if concatenated:
+        other = _find_best(concatenated)
+        lead = several[best] - concatenated[other]
+        rank = "about equal" if abs(lead) <= CLOSE else "worse" if lead > 0 else "better"
+        words += f", all columns {CONCATENATED} {concatenated[other]:.2f} ({other}, {rank})"
     return (
-        f"{words}. NMI was looked up among the known labels, so the best of {len(values)} flatters itself a little; "
-        f"differences below {CLOSE} mean nothing."
+        f"{words}. The best of {len(values)} was selected by its NMI, so its NMI is slightly optimistic; differences "
+        f"below {CLOSE} mean nothing."
     )
 
 
-def _describe_stability(several: dict[str, float], alone: dict[str, float], joined: dict[str, float]) -> str:
+def _describe_stability(several: dict[str, float], alone: dict[str, float], concatenated: dict[str, float]) -> str:
     """Name the most stable methods, which is all that the table shows without known labels."""
-    best = max(several, key=lambda name: several[name])
+    best = _find_best(several)
     words = [
-        f"Without known labels no table can say which clusters are right. What it says: most stable is {best} "
-        f"({several[best]:.2f} on other samples)"
+        "Without known labels the table cannot show which clusters are right, only which are stable: the most stable "
+        f"method is {best} ({several[best]:.2f} on random samples)"
     ]
     if alone:
-        one = max(alone, key=lambda name: alone[name])
-        words.append(f"the stablest single view is {one} ({alone[one]:.2f})")
-    if joined:
-        other = max(joined, key=lambda name: joined[name])
-        words.append(f"all columns {JOINED} have {joined[other]:.2f}")
+        single = _find_best(alone)
+        words.append(f"the most stable single view is {single} ({alone[single]:.2f})")
+    if concatenated:
+        words.append(f"all columns {CONCATENATED} have {max(concatenated.values()):.2f}")
     return "; ".join(words) + "."
+
+
+def _find_best(values: dict[str, float]) -> str:
+    return max(values, key=lambda name: values[name])

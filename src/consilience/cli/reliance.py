@@ -1,11 +1,12 @@
-"""How far the clusters of a run can be relied on: the assessment, its sentences, and its place in the model file."""
+"""The assessment of how reliable the clusters are: its sentences, and how the model file stores it."""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import fields, replace
+from math import isfinite
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,26 +16,28 @@ from ..assessment.assessment import UNJUDGED
 from ..assessment.reference import WORDS
 from ..data import Table
 from ..methods.common.halves import match_clusters
-from .job import FittedRun, LoadedData
-from .methods import METHODS
-from .say import Terminal
+from .fitting import FittedRun
+from .loading import LoadedData
+from .terminal import Terminal
 
 COLUMNS = {
     "views": ("view", "support", "confirmed_by", "confirmed", "trust", "share"),
     "clusters": ("cluster", "size", "stability", "margin"),
 }
 NUMBERS = ("support", "trust", "share", "cluster", "size", "stability", "margin")  # columns of numbers
-OUTDATED = "The assessment of the run is of another version, and left out: run `consilience cluster` again."
+OUTDATED = "The assessment in the model file is of another version and is left out: run `consilience cluster` again."
 
 
-def assess_fit(data: LoadedData, fitted: FittedRun, options: argparse.Namespace, say: Terminal) -> Assessment | None:
+def assess_fit(
+    data: LoadedData, fitted: FittedRun, options: argparse.Namespace, terminal: Terminal
+) -> Assessment | None:
     """Assess the model and calibrate its probabilities, unless --no-assess is given or the method cannot predict."""
     if not options.assess:
         return None
-    if not METHODS[data.method].predicts:
-        say.note(f"Not assessed: --method {data.method} cannot predict the clusters of entities that it has not seen.")
+    if not data.declaration.can_predict:
+        terminal.note(f"Not assessed: --method {data.method} cannot predict the clusters of new entities.")
         return None
-    with say.step("assessing the clusters", "assessed the clusters", speaks=True):
+    with terminal.step("assessing the clusters", "assessed the clusters", shows_progress=True):
         try:
             assessment = assess(
                 fitted.estimator,
@@ -42,27 +45,27 @@ def assess_fit(data: LoadedData, fitted: FittedRun, options: argparse.Namespace,
                 constraints=data.constraints,
                 refit=True,
                 random_state=options.seed,
-                verbose=say.live,
+                verbose=terminal.is_interactive,
             )
         except (ValueError, MemoryError) as error:
-            say.note(f"Not assessed: {error}")
+            terminal.note(f"Not assessed: {error}")
             return None
-        calibrate(fitted, say)
+        calibrate(fitted, terminal)
     return assessment
 
 
-def calibrate(fitted: FittedRun, say: Terminal) -> None:
+def calibrate(fitted: FittedRun, terminal: Terminal) -> None:
     """Calibrate the probabilities of a model that can do it."""
     if not hasattr(fitted.estimator, "calibrate"):
         return
     try:
         fitted.estimator.calibrate(fitted.views)
     except ValueError as error:
-        say.note(f"The probabilities are not calibrated: {error}")
+        terminal.note(f"The probabilities are not calibrated: {error}")
 
 
 def describe_reliance(assessment: Assessment) -> list[str]:
-    """Return the verdict, what it was worth, the estimate, what to do about views, and what limits all this."""
+    """Return the verdict, its track record, the estimate, advice about views, and the limits of the assessment."""
     sentences = [assessment.headline, assessment.worth, assessment.estimate, *assessment.advice]
     if assessment.alternative is not None:
         sentences.append(f"The column {name_column(assessment.alternative)!r} of labels.csv has these clusters.")
@@ -70,7 +73,7 @@ def describe_reliance(assessment: Assessment) -> list[str]:
 
 
 def describe_certainty(assessment: Assessment) -> list[str]:
-    """Return a sentence that counts the entities by how sure their cluster is."""
+    """Return a sentence that counts the entities by the confidence in their cluster."""
     counts = Counter(assessment.certainty.tolist())
     parts = [f"{word} {counts[word]:,}" for word, _ in WORDS if counts[word]]
     return [f"Confidence in each entity's cluster: {', '.join(parts)}."] if parts else []
@@ -110,65 +113,61 @@ def pack_assessment(assessment: Assessment | None) -> dict[str, Any] | None:
     return packed
 
 
-def unpack_assessment(packed: Any, n_entities: int, say: Terminal) -> Assessment | None:
+def unpack_assessment(packed: Any, n_entities: int, terminal: Terminal) -> Assessment | None:
     """Return the assessment that a model file holds; a note says so if this version cannot read it."""
     if packed is None:
         return None
     try:
         return build_assessment(packed, n_entities)
     except (TypeError, KeyError, ValueError, AttributeError, RecursionError):
-        say.note(OUTDATED)
+        terminal.note(OUTDATED)
         return None
 
 
 def build_assessment(packed: Any, n_entities: int) -> Assessment:
-    """Return an assessment of packed fields; ValueError, TypeError, KeyError or AttributeError if they are unfit."""
+    """Return the assessment of packed fields.
+
+    Raises ValueError, TypeError, KeyError or AttributeError if a field has the wrong type, length or value.
+    """
     values = dict(packed)
-    other = values.pop("alternative", None)
+    alternative = values.pop("alternative", None)
     assessment = Assessment(**values)
     check_assessment(assessment, n_entities)
-    if other is None:
+    if alternative is None:
         return assessment
-    left_out, rows, similarity = other["left_out"], other["rows"], float(other["similarity"])
-    require(isinstance(left_out, tuple | list) and len(left_out) > 0 and set(left_out) <= set(name_views(assessment)))
-    require(isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu" and np.isfinite(similarity))
+    left_out, rows = tuple(alternative["left_out"]), alternative["rows"]
+    require(len(left_out) > 0 and set(left_out) <= set(assessment.views["view"].tolist()))
+    require(rows.ndim == 1 and rows.dtype.kind in "iu" and isfinite(alternative["similarity"]))
     require(bool(np.all((rows >= 0) & (rows < n_entities))))
-    inner = build_assessment(other["assessment"], len(rows))
-    return replace(assessment, alternative=Alternative(tuple(left_out), None, rows, inner, similarity))
+    inner = build_assessment(alternative["assessment"], len(rows))
+    return replace(assessment, alternative=Alternative(left_out, None, rows, inner, float(alternative["similarity"])))
 
 
 def check_assessment(assessment: Assessment, n_entities: int) -> None:
-    """Raise ValueError unless every field has the type and length that the sentences and the report need."""
-    for figure in (assessment.disagreement, assessment.ambiguity):
-        require(isinstance(figure, float | np.floating) and bool(np.isfinite(figure)))
+    """Raise an error unless every field has the type and length that the sentences and the report need."""
+    require(isfinite(assessment.disagreement) and isfinite(assessment.ambiguity))
     for number in (assessment.n_assessed, assessment.n_splits, assessment.n_missing_clusters):
-        require(isinstance(number, int | np.integer))
+        index(number)  # raises TypeError unless it is an integer
     for values in (assessment.stability, assessment.margin):
-        require(isinstance(values, np.ndarray) and values.shape == (n_entities,) and values.dtype.kind == "f")
+        require(values.shape == (n_entities,) and values.dtype.kind == "f")
     for name, columns in COLUMNS.items():
         check_table(getattr(assessment, name), columns)
-    names = name_views(assessment)
-    require(all(isinstance(name, str) for name in (*names, *assessment.views["confirmed_by"].tolist())))
+    names = assessment.views["view"].tolist()
+    confirming = assessment.views["confirmed_by"].tolist()
+    require(all(isinstance(name, str) for name in (*names, *confirming)) and set(confirming) <= {"", *names})
     require(assessment.views["confirmed"].dtype.kind == "b" and len(set(names)) == len(names))
-    require(set(assessment.views["confirmed_by"].tolist()) <= {"", *names})
     require(is_sequence(assessment.notes) and all(isinstance(note, str) for note in assessment.notes))
     for pairs in (assessment.copies, assessment.alike):
         require(is_sequence(pairs) and all(is_sequence(pair) and len(pair) == 2 for pair in pairs))
         require({name for pair in pairs for name in pair} <= set(names))
-    require(isinstance(assessment.unjudged, Mapping) and set(assessment.unjudged) <= set(names))
-    require(set(assessment.unjudged.values()) <= set(UNJUDGED))
+    require(set(assessment.unjudged) <= set(names) and set(assessment.unjudged.values()) <= set(UNJUDGED))
 
 
-def check_table(table: Any, columns: tuple[str, ...]) -> None:
-    """Raise ValueError unless a table has the columns, all of the same length and with numbers where they belong."""
-    require(isinstance(table, Table) and set(columns) <= set(table) and table.n_rows > 0)
-    require(all(isinstance(column, np.ndarray) and column.shape == (table.n_rows,) for column in table.values()))
+def check_table(table: Table, columns: tuple[str, ...]) -> None:
+    """Raise an error unless a table has the columns, all of the same length and with numbers where they belong."""
+    require(set(columns) <= set(table) and table.n_rows > 0)
+    require(all(column.shape == (table.n_rows,) for column in table.values()))
     require(all(table[name].dtype.kind in "iuf" for name in columns if name in NUMBERS))
-
-
-def name_views(assessment: Assessment) -> list[str]:
-    """Return the names of the assessed views."""
-    return assessment.views["view"].tolist()
 
 
 def is_sequence(value: Any) -> bool:
@@ -176,7 +175,7 @@ def is_sequence(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-def require(is_fit: bool) -> None:
-    """Raise ValueError if a value of a model file is unfit."""
-    if not is_fit:
-        raise ValueError("a value of the assessment is of another kind")
+def require(is_valid: bool) -> None:
+    """Raise ValueError if a value of a model file is not valid."""
+    if not is_valid:
+        raise ValueError("a value of the assessment has another type, length or range")

@@ -1,4 +1,4 @@
-"""``consilience report``: draw the report of a run again, from its folder and the files it was run on."""
+"""``consilience report``: write the report of a run again, from its folder and its input files."""
 
 from __future__ import annotations
 
@@ -15,71 +15,79 @@ from ..explain import confidence
 from ..files import check_complete, check_output_file
 from ..selection import Selection
 from .cluster import FILES, build_report
-from .job import FittedRun, check_inputs_stay, compute_digest, load_data, reduce_views
+from .fitting import FittedRun, reduce_views
+from .loading import check_inputs_stay, compute_digest, load_data
 from .predict import open_model
 from .reliance import unpack_assessment
-from .say import Terminal
 from .summary import INPUTS
+from .terminal import Terminal
 
 
-def run_report(options: argparse.Namespace, say: Terminal) -> None:
-    """The model is not fitted again: the files are read anew, and must hold the same entities."""
+def run_report(options: argparse.Namespace, terminal: Terminal) -> None:
+    """Read the files again, check that they are unchanged, and write the report without fitting the model again."""
     folder = Path(options.folder)
     out = folder / FILES[3] if options.out is None else Path(options.out)
     if options.out is not None or folder.is_dir():
         check_output_file(out, options.force)
     check_complete(folder)
     facts = read_summary(folder / FILES[1])
-    held = open_model(folder)
+    saved = open_model(folder)
     for name in INPUTS:
         if getattr(options, name, None) in (None, []):
             setattr(options, name, facts["inputs"].get(name))
     check_inputs_stay([out], options, folder / FILES[1], folder / FILES[2])
-    options.method = held["method"]
+    options.method = saved["method"]
     options.command_line = facts.get("command")
     try:
-        data = replace(load_data(options, say), why=facts.get("method_chosen", ""))
+        data = replace(load_data(options, terminal), reason=facts.get("method_chosen", ""))
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"{error}. Run it from where the files were named from, or give --view anew") from error
-    estimator = held["estimator"]
-    if compute_digest(data.reading.contents) != held["data"]:
-        raise ValueError("the files are not as they were when the model was fitted: run `consilience cluster` again")
-    selection = check_selection(held.get("selection"), say)
-    fitted = FittedRun(estimator, held["features"], reduce_views(data.views, held["features"]), selection)
+        raise FileNotFoundError(
+            f"{error}. Run the command from the folder of the first run, or give --view again"
+        ) from error
+    estimator, features = saved["estimator"], saved["features"]
+    if compute_digest(data.reading.contents) != saved["data"]:
+        raise ValueError("the files have changed since the model was fitted: run `consilience cluster` again")
+    selection = check_selection(saved.get("selection"), terminal)
+    fitted = FittedRun(estimator, features, reduce_views(data.views, features), selection)
     comparison = facts.get("comparison")
-    with say.step("drawing the report", "drew the report"):
-        sure = confidence(estimator, fitted.views)
-        table = _table(comparison) if comparison else None
-        assessment = unpack_assessment(held.get("assessment"), len(estimator.labels_), say)
-        build_report(data, fitted, sure, table, assessment, options, say).save(out, overwrite=options.force)
-    say.left = f"the results are in {out}"
-    say.result(f"Written to {out}")
+    with terminal.step("writing the report", "wrote the report"):
+        entity_confidence = confidence(estimator, fitted.views)
+        table = _restore_table(comparison) if comparison else None
+        assessment = unpack_assessment(saved.get("assessment"), len(estimator.labels_), terminal)
+        report = build_report(data, fitted, entity_confidence, table, assessment, options, terminal)
+        report.save(out, overwrite=options.force)
+    terminal.outcome = f"the results are in {out}"
+    terminal.print_result(f"Written to {out}")
 
 
-def check_selection(selection: Any, say: Terminal) -> Selection | None:
-    """Return how the number of clusters was chosen, if the model file holds it; else a note says so."""
+def check_selection(selection: Any, terminal: Terminal) -> Selection | None:
+    """Return how the number of clusters was chosen, or note that this version cannot read it."""
     if selection is None or isinstance(selection, Selection):
         return selection
-    say.note(
-        "The choice of the number of clusters is of another version, and left out: run `consilience cluster` again."
+    terminal.note(
+        "The choice of the number of clusters in the model file is of another version and is left out: run "
+        "`consilience cluster` again."
     )
     return None
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """The facts of a run."""
+    """Read the facts of a run."""
     if not path.is_file():
-        raise FileNotFoundError(f"there is no {path}: name a folder that `consilience cluster --out` has written")
+        raise FileNotFoundError(f"there is no {path}: give a folder that `consilience cluster --out` has written")
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from error
-    inputs = facts.get("inputs") if isinstance(facts, dict) else None
-    if not isinstance(inputs, dict) or not isinstance(inputs.get("view"), list):
-        raise ValueError(f"{path} is no summary of `consilience cluster`")
+    try:
+        is_valid = isinstance(facts["inputs"]["view"], list)
+    except (TypeError, KeyError):
+        is_valid = False
+    if not is_valid:
+        raise ValueError(f"{path} is not a summary of `consilience cluster`")
     return facts
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
-    """A table as it was before it became JSON."""
-    return Table.from_rows([{name: np.nan if own is None else own for name, own in row.items()} for row in rows])
+def _restore_table(rows: list[dict[str, Any]]) -> Table:
+    """Convert a table from JSON, in which NaN is null."""
+    return Table.from_rows([{name: np.nan if cell is None else cell for name, cell in row.items()} for row in rows])

@@ -1,8 +1,9 @@
-"""What a run has found: all of it for scripts, the gist of it in words."""
+"""Summarize a run: all facts for scripts, and the result in a few lines."""
 
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -12,31 +13,32 @@ from sklearn.metrics.cluster import contingency_matrix, normalized_mutual_info_s
 from ..assessment import Assessment
 from ..data import Table
 from ..explain import contested, describe_support
+from ..registry import find_estimator
 from ..report.caveats import AGREEMENT_CAVEAT
 from ..report.facts import list_confirmed
 from ..report.versions import list_versions
-from .alone import score_labels
 from .constraints import count_satisfied
-from .job import FittedRun, LoadedData
-from .methods import METHODS
-from .outputs import format_now
+from .fitting import FittedRun
+from .loading import LoadedData
 from .reliance import describe_reliance
-from .say import Terminal, count_noun
+from .single_views import SCORES, score_labels
+from .terminal import Terminal, count_noun
 
+# options that `consilience report` needs to read the files again
 INPUTS = ("view", "id", "kind", "delimiter", "labels", "constraints", "method", "k", "seed", "outliers", "title")
 
 
 def summarize_run(
     data: LoadedData,
     fitted: FittedRun,
-    sure: np.ndarray,
-    disputed: np.ndarray,
+    entity_confidence: np.ndarray,
+    is_contested: np.ndarray,
     comparison: Table | None,
     assessment: Assessment | None,
     options: argparse.Namespace,
-    say: Terminal,
+    terminal: Terminal,
 ) -> dict[str, Any]:
-    """All that a script may want to know."""
+    """Return the content of summary.json, except the notes."""
     model, views, prepared = fitted.estimator, data.views, data.prepared
     labels = np.asarray(model.labels_)
     placed = labels >= 0
@@ -52,7 +54,7 @@ def summarize_run(
             for v, name in enumerate(views.names)
         },
         "method": data.method,
-        "method_chosen": data.why,
+        "method_chosen": data.reason,
         "estimator": type(model).__name__,
         "seed": options.seed,
         "assessment": None if assessment is None else assessment.to_dict(),
@@ -60,9 +62,9 @@ def summarize_run(
         "sizes": np.bincount(labels[placed]).tolist(),
         "outliers": int((~placed).sum()),
         "agreement": dict(zip(views.names, model.agreement_, strict=True)),
-        "contested": int((disputed & placed).sum()),
+        "contested": int((is_contested & placed).sum()),
         "contested_among_confirmed": count_contested(model, assessment),
-        "mean_confidence": float(sure.mean()),
+        "mean_confidence": float(entity_confidence.mean()),
         "view_information": getattr(model, "view_information_", None),
         "runner_up": describe_runner_up(model, data.classes),
         "view_weights": getattr(model, "view_weights_", None),
@@ -79,29 +81,29 @@ def summarize_run(
         },
         "constraints": None if data.constraints is None else count_satisfied(data.constraints, views.ids, labels),
         "scores": None if data.classes is None else score_labels(data.classes[placed], labels[placed]),
-        "view_errors": None if data.classes is None else view_errors(data.classes, model.view_labels_),
+        "view_errors": None
+        if data.classes is None
+        else {
+            name: compute_matched_error(data.classes[view_labels >= 0], view_labels[view_labels >= 0])
+            for name, view_labels in model.view_labels_.items()
+        },
         "comparison": comparison,
-        "seconds": say.seconds,
+        "seconds": terminal.seconds,
         "versions": list_versions(),
-        "when": format_now(),
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": options.command_line,
-        "inputs": list_inputs(options),
+        "inputs": {name: getattr(options, name) for name in INPUTS},
     }
     return facts
 
 
 def count_contested(model: Any, assessment: Assessment | None) -> int | None:
-    """Return how many entities the confirmed views contest; None if no view is to be left out for it."""
+    """Return how many entities the confirmed views contest; None if all views are confirmed or too few are."""
     names = list_confirmed(assessment)
     if not names:
         return None
-    disputed = contested({name: model.view_labels_[name] for name in names})
-    return int((disputed & (np.asarray(model.labels_) >= 0)).sum())
-
-
-def list_inputs(options: argparse.Namespace) -> dict[str, Any]:
-    """What `consilience report` needs to read the same files again."""
-    return {name: getattr(options, name) for name in INPUTS}
+    is_contested = contested({name: model.view_labels_[name] for name in names})
+    return int((is_contested & (np.asarray(model.labels_) >= 0)).sum())
 
 
 def describe_runner_up(model: Any, classes: np.ndarray | None) -> dict[str, Any] | None:
@@ -118,54 +120,55 @@ def describe_runner_up(model: Any, classes: np.ndarray | None) -> dict[str, Any]
     }
 
 
-def view_errors(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> dict[str, float]:
-    """How often each view errs, clusters matched one to one with the known classes."""
-    return {name: compute_matched_error(classes[own >= 0], own[own >= 0]) for name, own in view_labels.items()}
-
-
 def compute_matched_error(classes: np.ndarray, labels: np.ndarray) -> float:
-    """Share of the entities of known class that are outside the class that their cluster was matched with."""
-    known = classes != ""
-    if not known.any():
+    """Return the share of entities outside the class that their cluster matches, with a one-to-one matching."""
+    has_class = classes != ""
+    if not has_class.any():
         return float("nan")
-    table = contingency_matrix(classes[known].astype(str), labels[known])
-    return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / known.sum())
+    table = contingency_matrix(classes[has_class].astype(str), labels[has_class])
+    return 1 - float(table[linear_sum_assignment(table, maximize=True)].sum() / has_class.sum())
 
 
 def describe_result(facts: dict[str, Any], comparison: Table | None, assessment: Assessment | None) -> str:
-    """The result in a few lines: first how far it can be relied on."""
+    """Describe the result in a few lines, beginning with its reliability."""
     lines = [] if assessment is None else [*describe_reliance(assessment), ""]
     small_groups = facts["selection"] is not None and facts["selection"]["small_groups"]
-    shows_views = facts["clusters"] > 1 and not small_groups  # groups of a few cannot be predicted from the others
+    shows_views = facts["clusters"] > 1 and not small_groups  # small groups cannot be predicted from other entities
     noun, sizes = "cluster", f"size{'' if facts['clusters'] == 1 else 's'} {list_sizes(facts['sizes'])}"
     if small_groups:
         noun, sizes = "group", count_by_size(facts["sizes"])
+    n_outliers = facts["outliers"]
+    outliers = f"; {count_noun(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
     lines.append(
-        f"{count_noun(facts['clusters'], noun)} by {METHODS[facts['method']].title} ({facts['method_chosen']}), "
-        f"{sizes}{describe_outliers(facts['outliers'])}"
+        f"{count_noun(facts['clusters'], noun)} by {find_estimator(facts['method']).title} ({facts['method_chosen']}), "
+        f"{sizes}{outliers}"
     )
     if len(facts["views"]) > 1 and shows_views:
         agreement = np.array(list(facts["agreement"].values()), dtype=np.float64)
         lines += describe_agreement(agreement[~np.eye(len(agreement), dtype=bool)], facts, assessment is not None)
     elif len(facts["views"]) == 1:
-        lines.append("There is only one view: its clusters cannot be compared with those of another.")
+        lines.append("There is only one view, so its clusters cannot be compared with those of another view.")
     if facts["runner_up"] is not None:
         lines.append(
             "Two groupings are equally supported by your views: the one above, and another of sizes "
             f"{list_sizes(facts['runner_up']['sizes'])} (column alternative in labels.csv). "
-            "The data cannot say which of them you want."
+            "The data alone cannot decide between them."
         )
     if facts["constraints"] is not None:
-        lines.append(f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are kept.")
+        lines.append(
+            f"{facts['constraints']['kept']:,} of {facts['constraints']['given']:,} constraints are satisfied."
+        )
     if facts["scores"] is not None:
         among = f" (of the {sum(facts['sizes']):,} entities in a cluster)" if facts["outliers"] else ""
         lines.append(
-            f"Against the known labels{among}: "
-            + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in ("nmi", "ari", "f", "entropy"))
+            f"Against the known labels{among}: " + ", ".join(f"{name} {facts['scores'][name]:.3f}" for name in SCORES)
         )
-        errors = [one for one in facts["view_errors"].values() if one == one]
+        errors = [error for error in facts["view_errors"].values() if error == error]
         if errors and facts["clusters"] > 1:
-            lines.append(f"Matched with these one to one, the views err on {min(errors):.0%} to {max(errors):.0%}.")
+            lines.append(
+                f"With clusters matched to classes one to one, the views are wrong for {min(errors):.0%} to "
+                f"{max(errors):.0%} of the entities."
+            )
     if facts["view_information"] is not None and shows_views:
         lines += describe_information(facts["view_information"], assessment is not None)
     if comparison is not None:
@@ -185,11 +188,6 @@ def count_by_size(sizes: list[int]) -> str:
     return ", ".join([f"{first} {'entity' if numbers[0] == 1 else 'entities'}", *others])
 
 
-def describe_outliers(n_outliers: int) -> str:
-    """Say how many entities fit no cluster, after the sizes."""
-    return f"; {count_noun(n_outliers, 'entity fits', 'entities fit')} no cluster" if n_outliers else ""
-
-
 def describe_information(information: Table, assessed: bool) -> list[str]:
     """Write the table of how well each view supports the clusters.
 
@@ -198,21 +196,20 @@ def describe_information(information: Table, assessed: bool) -> list[str]:
     support = None if assessed else describe_support(information)
     return [
         "",
-        "How well each view supports the clusters, judged on entities it has not learned from (share: 0 by chance, 1 "
-        "for a perfect prediction)",
+        "How well each view predicts the clusters of entities it was not trained on (share: 0 is chance, 1 is perfect)",
         repr(information),
         *([support] if support else []),
     ]
 
 
 def describe_agreement(pairs: np.ndarray, facts: dict[str, Any], assessed: bool) -> list[str]:
-    """Say how far the views agree and, without an assessment, that this does not show that they are right."""
+    """Say how much the views agree and, without an assessment, that this does not show that they are right."""
     if np.isnan(pairs).all():
-        return ["No two views describe the same entity: their clusters cannot be compared."]
+        return ["No entity has two views, so the clusters of the views cannot be compared."]
     n_contested, n_among_confirmed = facts["contested"], facts["contested_among_confirmed"]
     verb = "is" if n_contested == 1 else "are"
-    disputed = f"{n_contested:,} of {facts['entities']:,} {verb} contested"
+    contested_words = f"{n_contested:,} of {facts['entities']:,} {verb} contested"
     if n_among_confirmed is not None:
-        disputed += f"; {n_among_confirmed:,} among the views that are confirmed"
-    first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {disputed}."
+        contested_words += f"; {n_among_confirmed:,} among the views that are confirmed"
+    first = f"Two views agree on {np.nanmean(pairs):.0%} of the entities on average; {contested_words}."
     return [first] if assessed else [first, AGREEMENT_CAVEAT]

@@ -1,0 +1,90 @@
+"""Compare a clustering with the same method on each view alone, and on the columns of all views."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import normalize
+
+from ..baselines._side_by_side import concatenate_columns
+from ..data import Table, Views
+from ..metrics import adjusted_rand_score, evaluate
+from ..registry import COUNT_KINDS, EstimatorDeclaration
+from .loading import LoadedData
+from .terminal import Terminal
+
+ALL_VIEWS, CONCATENATED = "all views together", "views side by side"
+SCORES = ("nmi", "ari", "f", "entropy")
+
+
+def concatenate_views(views: Views, kinds: Mapping[str, str], raw_counts: bool) -> tuple[Views, dict[str, str]]:
+    """Return the columns of all views as one view with equal weight per view, and its kind; missing values are 0.
+
+    Raw counts beside measurements get rows of unit length, which weighted counts have already; counts alone stay as
+    they are. Measurements are divided by the square root of their number of columns.
+    """
+    only_counts = all(kind in COUNT_KINDS for kind in kinds.values())
+    blocks = {}
+    for (name, block), is_present in zip(views.items(), views.present.T, strict=True):
+        values = sp.csr_array(block) if sp.issparse(block) else np.where(is_present[:, None], np.nan_to_num(block), 0.0)
+        if kinds[name] not in COUNT_KINDS:
+            values = values / np.sqrt(values.shape[1])
+        elif raw_counts and not only_counts:
+            values = normalize(values)
+        blocks[name] = values
+    return Views({"all": concatenate_columns(blocks)}), {"all": "counts" if only_counts else "numbers"}
+
+
+def compare_with_single_views(model: Any, data: LoadedData, seed: int, terminal: Terminal) -> Table:
+    """Return a table with one row each for all views, the columns of all views, and each view alone."""
+    views, declaration, classes = data.views, data.declaration, data.classes
+    n_clusters = len(np.unique(model.labels_[model.labels_ >= 0]))
+    rows = [{"method": ALL_VIEWS, **summarize_labels(model.labels_, model.labels_, classes)}]
+    for name, single, kinds, entities in _list_alternatives(views, data.prepared.kinds, declaration):
+        labels = np.full(len(views), -1)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                labels[entities] = declaration.build(n_clusters, kinds, seed=seed).fit(single).labels_
+            for warning in caught:
+                terminal.note(f"{name}: {warning.message}")
+        except (ValueError, MemoryError) as error:
+            terminal.note(f"Not compared with {name}: {error}")
+            continue
+        rows.append({"method": name, **summarize_labels(labels, model.labels_, classes)})
+    return Table.from_rows(rows)
+
+
+def _list_alternatives(
+    views: Views, kinds: Mapping[str, str], declaration: EstimatorDeclaration
+) -> Iterator[tuple[str, Views, dict[str, str], np.ndarray]]:
+    """Yield name, data, kinds and entities of each alternative to all views together."""
+    if "similarities" not in kinds.values():
+        yield CONCATENATED, *concatenate_views(views, kinds, declaration.takes_raw_counts), np.arange(len(views))
+    for v, name in enumerate(views.names):
+        entities = np.flatnonzero(views.present[:, v])
+        single = views[entities][[name]]
+        if kinds[name] == "similarities":
+            single = Views({name: views[name][entities][:, entities]})
+        yield f"{name} alone", single, {name: kinds[name]}, entities
+
+
+def summarize_labels(labels: np.ndarray, reference: np.ndarray, classes: np.ndarray | None) -> dict[str, float]:
+    """Return the number of labeled entities, the similarity to all views together, and the scores."""
+    is_labeled = labels >= 0
+    both = is_labeled & (reference >= 0)
+    row = {"entities": int(is_labeled.sum()), "same_as_all": adjusted_rand_score(reference[both], labels[both])}
+    return row if classes is None else row | score_labels(classes[is_labeled], labels[is_labeled])
+
+
+def score_labels(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Score labels against the classes, over the entities whose class is known."""
+    has_class = classes != ""
+    if not has_class.any():
+        return dict.fromkeys(SCORES, np.nan)
+    scores = evaluate(classes[has_class].astype(str), labels[has_class])
+    return {name: float(scores[name][0]) for name in SCORES}

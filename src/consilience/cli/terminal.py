@@ -1,0 +1,141 @@
+"""Output of the command: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TextIO
+
+
+class UsageError(ValueError):
+    """Arguments that cannot be combined, which argparse cannot check."""
+
+
+def escape_control(text: str) -> str:
+    """Escape control characters: names come from users' files and must not control the terminal."""
+    return "".join(char if char == "\n" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def count_noun(n: int, singular: str, plural: str | None = None) -> str:
+    """Write a number and its noun: "1 view", "3 views"."""
+    return f"{n:,} {singular if n == 1 else plural or f'{singular}s'}"
+
+
+def redirect_to_null(stream: TextIO | None = None) -> None:
+    """Redirect a stream, by default standard output, to the null device, so that Python's last flush does not fail."""
+    with suppress(OSError, ValueError):  # a stream without a file descriptor
+        descriptor = (stream or sys.stdout).fileno()
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, descriptor)
+        os.close(null)
+
+
+def check_standard_output() -> None:
+    """Refuse a closed standard output before any work is done for it."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed, so results cannot be printed: redirect it to a file or /dev/null")
+
+
+@contextmanager
+def open_standard_output() -> Iterator[TextIO]:
+    """Give standard output for results, and raise a clear error if it cannot be written."""
+    check_standard_output()
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        redirect_to_null()
+        raise OSError(f"standard output cannot be written: {error.strerror or error}") from error
+
+
+def make_encodable(text: str, stream: TextIO) -> str:
+    """Replace control characters and characters that the stream's encoding lacks."""
+    encoding = stream.encoding or "utf-8"
+    return escape_control(text).encode(encoding, "replace").decode(encoding)
+
+
+def print_message(text: str) -> None:
+    """Print to standard error; a message that cannot be written does not end the work."""
+    if sys.stderr is None:
+        return
+    try:
+        print(make_encodable(text, sys.stderr), file=sys.stderr, flush=True)
+    except OSError:
+        redirect_to_null(sys.stderr)
+
+
+class Terminal:
+    """Prints results, notes and progress, and records notes and finished steps."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.is_interactive = sys.stderr is not None and sys.stderr.isatty() and not quiet
+        self.notes: list[str] = []
+        self.finished_steps: list[str] = []
+        self.seconds: dict[str, float] = {}  # of each step
+        self.outcome = "nothing was written"  # printed if the command is interrupted
+
+    def print_result(self, text: str = "", always: bool = False) -> None:
+        """Print a result; with `always` even if the command is quiet."""
+        if self.quiet and not always:
+            return
+        try:
+            with open_standard_output() as stream:
+                print(make_encodable(text, stream), file=stream)
+        except BrokenPipeError:  # the reader has closed the pipe: the work goes on
+            redirect_to_null()
+
+    def flush(self) -> None:
+        """Write buffered results to standard output."""
+        if sys.stdout is not None:
+            with open_standard_output():
+                pass
+
+    def note(self, text: str) -> None:
+        """Print a note once, and record it for the summary."""
+        if text not in self.notes:
+            self.notes.append(text)
+            self.print_progress(f"note: {text}")
+
+    def print_progress(self, text: str) -> None:
+        """Print a line of progress, unless the command is quiet."""
+        if not self.quiet:
+            print_message(text)
+
+    @contextmanager
+    def step(self, doing: str, done: str, shows_progress: bool = False, about: str = "") -> Iterator[None]:
+        """Time a step of the work, and turn its warnings into notes.
+
+        A terminal shows a spinner unless the step shows its own progress. `about` is put before warnings that do not
+        contain it.
+        """
+        started = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                with nullcontext() if shows_progress or not self.is_interactive else _show_spinner(doing):
+                    yield
+            finally:
+                for warning in caught:
+                    if issubclass(warning.category, UserWarning):
+                        text = str(warning.message)
+                        self.note(text if about in text else f"{about}: {text}")
+        self.seconds[doing] = round(time.perf_counter() - started, 3)
+        self.finished_steps.append(done)
+
+
+@contextmanager
+def _show_spinner(text: str) -> Iterator[None]:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(text, total=None)
+        yield

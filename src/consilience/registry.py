@@ -1,0 +1,194 @@
+"""Declarations of the estimators: name, title, what each takes, and how it is built for data of given kinds.
+
+Everything that needs a list of estimators reads it here: `--method` of the command line, ``consilience compare``, the
+check that a model can be saved before it is fitted, and the contract tests. A declaration names its class by import
+path, because the command line prints its help before numpy is loaded.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+COUNT_KINDS = ("counts", "text", "names", "links")  # kinds of views in which the direction of a row matters
+DEFAULT_METHOD = "consilience"
+
+
+@dataclass(frozen=True)
+class ContractCase:
+    """How the contract tests use an estimator."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)  #: constructor arguments
+    is_complete: bool = True  #: whether it passes all contracts of an estimator, not only those of a declaration
+    is_iterative: bool = False  #: whether rounds lower a cost, from a start that can be given
+
+
+@dataclass(frozen=True)
+class EstimatorDeclaration:
+    """An estimator as the command line, the comparison and the contract tests use it."""
+
+    name: str  #: value of --method
+    title: str  #: what the help and the report call it
+    location: str | type  #: the class, or where to import it: "package.module:Class"
+    choose_options: Callable[[Mapping[str, str]], dict[str, Any]] = lambda _: {}  #: constructor arguments by view kinds
+    takes_similarities: bool = False  #: whether a view may be a matrix of similarities
+    takes_raw_counts: bool = False  #: counts are otherwise weighted by tf-idf
+    takes_few_columns: bool = False  #: wide views are reduced first
+    chooses_n_clusters: bool = False  #: whether it finds the number of clusters itself
+    max_compared: int | None = None  #: number of entities above which `consilience compare` leaves it out
+    contract: ContractCase = field(default_factory=ContractCase)
+
+    @property
+    def estimator_class(self) -> type:
+        """The class, imported on first use."""
+        if not isinstance(self.location, str):
+            return self.location
+        module, _, name = self.location.partition(":")
+        return getattr(import_module(module), name)
+
+    @property
+    def parameters(self) -> set[str]:
+        """Names of the constructor arguments."""
+        return set(inspect.signature(self.estimator_class).parameters)
+
+    @property
+    def can_predict(self) -> bool:
+        """Whether it predicts the clusters of new entities."""
+        return hasattr(self.estimator_class, "predict")
+
+    @property
+    def finds_outliers(self) -> bool:
+        """Whether it can leave entities out of all clusters."""
+        return "outliers" in self.parameters
+
+    @property
+    def takes_constraints(self) -> bool:
+        """Whether `fit` takes must-link and cannot-link constraints."""
+        return "constraints" in inspect.signature(self.estimator_class.fit).parameters  # type: ignore[attr-defined]
+
+    def build(self, n_clusters: int | None, kinds: Mapping[str, str], *, seed: int = 0, verbose: bool = False) -> Any:
+        """Return an unfitted estimator for views of these kinds; options that its class lacks are left out."""
+        common = {"random_state": seed, "verbose": verbose}
+        options = {name: value for name, value in common.items() if name in self.parameters}
+        return self.estimator_class(n_clusters, **options, **self.choose_options(kinds))
+
+
+_DECLARATIONS: dict[str, EstimatorDeclaration] = {}
+
+
+def declare_estimator(declaration: EstimatorDeclaration) -> None:
+    """Add an estimator, or replace the one of this name."""
+    _DECLARATIONS[declaration.name] = declaration
+
+
+def list_estimators() -> dict[str, EstimatorDeclaration]:
+    """Return all declarations by name, in the order in which the help lists them."""
+    return dict(_DECLARATIONS)
+
+
+def find_estimator(name: str) -> EstimatorDeclaration:
+    """Return the declaration of a name."""
+    if name not in _DECLARATIONS:
+        raise ValueError(f"there is no method {name!r}: choose from {', '.join(_DECLARATIONS)}")
+    return _DECLARATIONS[name]
+
+
+def _choose_affinities(kinds: Mapping[str, str]) -> dict[str, Any]:
+    return {"affinity": {view: "precomputed" if kind == "similarities" else "auto" for view, kind in kinds.items()}}
+
+
+def _choose_families(kinds: Mapping[str, str]) -> dict[str, Any]:
+    families = {"numbers": "gaussian", **dict.fromkeys(COUNT_KINDS, "multinomial")}
+    return {"families": {view: families[kind] for view, kind in kinds.items() if kind in families}, "eta": 0.5}
+
+
+def _choose_divergences(kinds: Mapping[str, str]) -> dict[str, Any]:
+    divergences = {"similarities": "kernel", **dict.fromkeys(COUNT_KINDS, "cosine")}
+    return {"divergence": {view: divergences.get(kind, "squared-euclidean") for view, kind in kinds.items()}}
+
+
+def _choose_metrics(kinds: Mapping[str, str]) -> dict[str, Any]:
+    return {"metric": {view: "cosine" if kind in COUNT_KINDS else "euclidean" for view, kind in kinds.items()}}
+
+
+for _declaration in (
+    EstimatorDeclaration(
+        DEFAULT_METHOD,
+        "cross-fitted agreement of the views",
+        "consilience.methods:Consilience",
+        _choose_affinities,
+        takes_similarities=True,
+    ),
+    EstimatorDeclaration(
+        "spectral",
+        "co-trained spectral clustering",
+        "consilience.methods:CoTrainedSpectral",
+        _choose_affinities,
+        takes_similarities=True,
+    ),
+    EstimatorDeclaration(
+        "kernel-addition",
+        "spectral clustering of the summed similarities",
+        "consilience.baselines:KernelAddition",
+        _choose_affinities,
+        takes_similarities=True,
+        contract=ContractCase(is_complete=False),
+    ),
+    EstimatorDeclaration(
+        "co-regularized",
+        "co-regularized spectral clustering",
+        "consilience.baselines:CoRegularizedSpectral",
+        _choose_affinities,
+        takes_similarities=True,
+        max_compared=5000,
+        contract=ContractCase(is_complete=False),
+    ),
+    EstimatorDeclaration(
+        "co-em",
+        "co-EM",
+        "consilience.methods:CoEM",
+        _choose_families,
+        takes_raw_counts=True,
+        contract=ContractCase({"eta": 0.25}, is_iterative=True),  # with eta=1 overlapping clusters become uniform
+    ),
+    EstimatorDeclaration(
+        "spherical",
+        "multi-view spherical k-means",
+        "consilience.methods:MultiViewSphericalKMeans",
+        contract=ContractCase(is_iterative=True),
+    ),
+    EstimatorDeclaration(
+        "k-means",
+        "multi-view k-means",
+        "consilience.methods:MultiViewKMeans",
+        contract=ContractCase(is_iterative=True),
+    ),
+    EstimatorDeclaration(
+        "convex",
+        "convex mixture",
+        "consilience.methods:ConvexMixture",
+        _choose_divergences,
+        takes_similarities=True,
+        chooses_n_clusters=True,
+        max_compared=1000,
+    ),
+    EstimatorDeclaration(
+        "agglomerative",
+        "multi-view agglomerative clustering",
+        "consilience.methods:MultiViewAgglomerative",
+        _choose_metrics,
+        max_compared=5000,
+        contract=ContractCase(is_complete=False),
+    ),
+    EstimatorDeclaration(
+        "constrained",
+        "multi-view constrained k-means",
+        "consilience.methods:MultiViewConstrainedKMeans",
+        lambda _: {"init": "farthest"},
+        takes_few_columns=True,
+    ),
+):
+    declare_estimator(_declaration)
