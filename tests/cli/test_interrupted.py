@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from consilience.cli.say import Terminal
 
+from consilience.cli.terminal import Terminal
 from stage import assert_refused, clusters, everything, read_labels, run, write_csv
 from waiting import HANG_LIMIT
 
@@ -29,8 +29,8 @@ def cluster(ab, out):
 @pytest.mark.parametrize(
     ("where", "done"),
     [
-        ("consilience.cli.job.read_files", "stopped before anything was done: nothing was written"),
-        ("consilience.cli.job.fit_and_encode", "stopped after it had read the files: nothing was written"),
+        ("consilience.cli.loading.read_files", "stopped before anything was done: nothing was written"),
+        ("consilience.cli.loading.fit_and_encode", "stopped after it had read the files: nothing was written"),
         (
             "consilience.MultiViewKMeans.fit",
             "stopped after it had read the files and prepared the views: nothing was written",

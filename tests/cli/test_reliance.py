@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from consilience.cli.alone import summarize_labels
 
 import consilience as cs
 from consilience.cli.constraints import count_satisfied
 from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment
+from consilience.cli.single_views import summarize_labels
 from consilience.report.caveats import AGREEMENT_CAVEAT
 from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
 

@@ -102,9 +102,9 @@ def test_results_are_written_even_if_nobody_reads_what_is_said(ab, tmp_path, mon
     def gone(*_, **__):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("consilience.cli.say.printable", gone)
-    monkeypatch.setattr("consilience.cli.say.redirect_to_null", lambda *_: None)
-    monkeypatch.setattr("consilience.cli.say.Terminal.note", lambda *_: None)
+    monkeypatch.setattr("consilience.cli.terminal.escape_control", gone)
+    monkeypatch.setattr("consilience.cli.terminal.redirect_to_null", lambda *_: None)
+    monkeypatch.setattr("consilience.cli.terminal.Terminal.note", lambda *_: None)
     assert run("cluster", *ab, "-k", 3, "--out", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "labels.csv").is_file()
 

@@ -68,4 +68,4 @@ if __name__ == "__main__":
     from reproduction import command as reproduce
 
     reproduce.PAPERS = papers(sys.argv[1], runs=6)
-    sys.exit(main(sys.argv[2:], top=reproduce.make_parser()))
+    sys.exit(main(sys.argv[2:], parser=reproduce.make_parser()))

@@ -33,7 +33,7 @@ def run(*arguments, top=None):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = main([str(argument) for argument in arguments], top=top)
+            code = main([str(argument) for argument in arguments], parser=top)
         except SystemExit as end:
             code = end.code
     return Ran(code, out.getvalue(), err.getvalue())

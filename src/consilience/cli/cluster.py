@@ -143,7 +143,9 @@ def build_report(
     terminal: Terminal,
 ) -> Report:
     """Return the report of a run."""
-    texts = {name: data.prepared.texts.get(data.prepared.encodings[name].content) for name in data.views.names}
+    texts: dict[str, Any] = {
+        name: data.prepared.texts.get(data.prepared.encodings[name].content) for name in data.views.names
+    }
     return Report(
         fitted.estimator,
         data.views,

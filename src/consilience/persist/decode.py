@@ -96,7 +96,7 @@ class Decoder:
     def _decode_named_tuple(self, content: Any) -> Any:
         cls = self._find(SAVED_CLASSES, content["class"], content["version"]).declared
         items = content["items"]
-        if not issubclass(cls, tuple) or len(items) != len(cls._fields):  # type: ignore[attr-defined]
+        if not issubclass(cls, tuple) or len(items) != len(cls._fields):
             raise ValueError(f"{cls.__name__} does not have {len(items)} items")
         return tuple.__new__(cls, map(self.decode, items))
 
