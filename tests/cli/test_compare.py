@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from consilience.cli import methods as cli_methods
+from consilience import registry
 from consilience.cli.compare import CLOSE, describe_comparison, list_candidates
 from consilience.data import Table
 from stage import CLASSES, assert_refused, blobs, done, everything, run, write_csv
@@ -63,8 +63,8 @@ def test_what_is_printed_is_what_is_written(scored):
 
 
 def test_verdicts_are_columns_if_asked_for(whole, monkeypatch):
-    kept = {name: cli_methods.METHODS[name] for name in ("k-means", "agglomerative")}
-    monkeypatch.setattr("consilience.cli.compare.METHODS", kept | {"consilience": cli_methods.METHODS["consilience"]})
+    names = ("k-means", "agglomerative", "consilience", "spectral", "spherical")
+    monkeypatch.setattr(registry, "_DECLARATIONS", {name: registry.find_estimator(name) for name in names})
     monkeypatch.setattr("consilience.cli.compare.list_candidates", first_candidates(2))
     ran = done("compare", *views(whole), "--assess")
     table = [line.split() for line in ran.out.splitlines() if line.startswith(("estimator", *kept))]
@@ -154,9 +154,9 @@ def test_similarities_go_to_what_can_take_them(data, whole, tmp_path):
 
 
 def test_slow_methods_are_left_out_beyond_their_limit(whole, monkeypatch):
-    limit = replace(cli_methods.METHODS["co-regularized"], most=59)
-    assert cli_methods.METHODS["co-regularized"].most == 5000
-    monkeypatch.setitem(cli_methods.METHODS, "co-regularized", limit)
+    declaration = registry.find_estimator("co-regularized")
+    assert declaration.max_compared == 5000
+    monkeypatch.setitem(registry._DECLARATIONS, "co-regularized", replace(declaration, max_compared=59))
     ran = done("compare", *views(whole))
     assert "note: co-regularized is left out: more than 59 entities." in ran.err
     assert "\nco-regularized" not in ran.out

@@ -1,8 +1,8 @@
 """Constraints from a file: what is kept, what is refused."""
 
 import pytest
-from consilience.cli.methods import METHODS
 
+from consilience.registry import list_estimators
 from stage import assert_refused, clusters, done, everything, read_labels, run, summary, write_csv
 
 USUAL = ["first", "second", "type"]
@@ -134,7 +134,7 @@ def test_a_row_that_is_not_there_is_refused(data, tmp_path):
     assert_refused(ran, "names '60' in row 1, which no view has: without --id entities are rows, counted from 0")
 
 
-@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.constraints])
+@pytest.mark.parametrize("method", [name for name, method in list_estimators().items() if not method.takes_constraints])
 def test_other_methods_take_no_constraints(method, ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     ran = run("cluster", *ab, "-k", 3, "--method", method, "--constraints", file, "--out", tmp_path / "out")

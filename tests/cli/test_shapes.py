@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from consilience.cli.methods import METHODS
 from sklearn.feature_extraction.text import CountVectorizer
 
 import consilience as cs
+from consilience import registry
 from consilience.persist import load
 from stage import (
     CLASSES,
@@ -435,9 +435,9 @@ def test_one_cluster_is_not_judged_by_what_views_tell_about_it(ab, tmp_path):
 
 
 def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
-    build = METHODS["consilience"].build
-    small = replace(METHODS["consilience"], build=lambda given: build(given).set_params(sample_size=40))
-    monkeypatch.setitem(METHODS, "consilience", small)
+    declaration = registry.find_estimator("consilience")
+    small = replace(declaration, choose_options=lambda kinds: declaration.choose_options(kinds) | {"sample_size": 40})
+    monkeypatch.setitem(registry._DECLARATIONS, "consilience", small)
     ran = done("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
     note = "Clusters are found in 40 entities drawn at random, and the others are predicted from these."
     assert f"note: {note}\n" in ran.err

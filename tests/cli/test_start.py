@@ -140,9 +140,9 @@ def send_signal_after_the_work(handler, code):
         signal.raise_signal(signal.SIGINT)
     set_exit_code(handler, code)
 
-def send_signal_again(stop, say):
+def send_signal_again(stop, terminal):
     signal.raise_signal(signal.SIGINT)
-    return describe_stop(stop, say)
+    return describe_stop(stop, terminal)
 
 start.ExitHandler.set_exit_code = send_signal_after_the_work
 command._describe_stop = send_signal_again
