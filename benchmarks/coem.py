@@ -76,7 +76,7 @@ def mixture(X: np.ndarray, y: np.ndarray, covariance: str, n_rounds: int) -> Any
 
 def co_em(views: Views, y: np.ndarray, families: Any, n_rounds: int) -> Any:
     k = int(y.max()) + 1
-    return CoEM(k, families=families, init=y, tol=0, patience=10_000, max_iter=n_rounds).fit(views), views
+    return CoEM(k, families=families, init=y, tol=0, patience=10_000, max_iter=n_rounds, eta=1.0).fit(views), views
 
 
 def likelihood(found: tuple[Any, Any]) -> Mapping[str, str]:

@@ -99,7 +99,7 @@ def workers() -> Iterator[Client]:
 
 
 def rounds(views: Views, y: np.ndarray, n_rounds: int) -> Any:
-    return CoEM(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds).fit(views)
+    return CoEM(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds, eta=1.0).fit(views)
 
 
 def on_workers(client: Client, folder: Path, held: Views, y: np.ndarray) -> Fit:
@@ -370,7 +370,10 @@ def growth(sizes: tuple[int, ...]) -> Table:
         views = Views([own[y] + rng.standard_normal((n, 8), dtype=np.float32) for own in centres])
         start = rng.integers(N_CLUSTERS, size=n)  # far from the end: k-means would stop where it has settled
         line = {"n": n}
-        for name, model in (("CoEM", partial(CoEM, families="gaussian")), ("MultiViewKMeans", MultiViewKMeans)):
+        for name, model in (
+            ("CoEM", partial(CoEM, families="gaussian", eta=1.0)),
+            ("MultiViewKMeans", MultiViewKMeans),
+        ):
             fit = partial(n_rounds_of, model, views, start)
             fit(FEW)
             line[name] = min(per_round(fit) for _ in range(2))

@@ -29,7 +29,7 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     text = make_text_views(n, n_clusters=N_CLUSTERS, n_words=(1_000, 1_000), topic_share=0.3, random_state=0)
     kinds: dict[str, tuple[Make, tuple[Views, np.ndarray]]] = {
         "CoEM, Gaussians": (partial(CoEM, N_CLUSTERS, eta=0.25, random_state=0), measurements),
-        "CoEM, multinomials": (partial(CoEM, N_CLUSTERS, random_state=0), text),
+        "CoEM, multinomials": (partial(CoEM, N_CLUSTERS, random_state=0, eta=1.0), text),
         "MultiViewKMeans": (partial(MultiViewKMeans, N_CLUSTERS, random_state=0), measurements),
         "MultiViewSphericalKMeans": (partial(MultiViewSphericalKMeans, N_CLUSTERS, random_state=0), text),
     }

@@ -60,7 +60,7 @@ PLAIN_STAND_INS = (
 
 def make_co_em(n_clusters: int, run: int, **options: Any) -> CoEM:
     """Mixture of multinomials with one random start; on a single view this is plain EM."""
-    return CoEM(n_clusters, **{"families": "multinomial", **single_start_options(run), **options})
+    return CoEM(n_clusters, **{"eta": 1.0, "families": "multinomial", **single_start_options(run), **options})
 
 
 def load_linked(data: str | None, run: int) -> tuple[Views, np.ndarray]:

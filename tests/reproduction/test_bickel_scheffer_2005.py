@@ -169,7 +169,7 @@ def test_rounds_in_turn_are_those_of_the_library():
     *_, labels = paper.run_literal_rounds(views, start, 4, at_once=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # four rounds are not enough to converge
-        model = CoEM(3, families="multinomial", init=start, max_iter=4, tol=0, patience=99).fit(views)
+        model = CoEM(3, eta=1.0, families="multinomial", init=start, max_iter=4, tol=0, patience=99).fit(views)
     for name in views.names:
         assert labels[name].tolist() == model.view_labels_[name].tolist()
 

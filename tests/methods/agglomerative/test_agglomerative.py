@@ -83,7 +83,7 @@ def assert_equals_literal(model, views, distances):
     assert np.array_equal(model.merges_["size"], size)
 
 
-@parametrize_with_checks([cs.MultiViewAgglomerative()])
+@parametrize_with_checks([cs.MultiViewAgglomerative(2)])
 @pytest.mark.filterwarnings("ignore:entity .* is all zeros:UserWarning")
 def test_check_estimator(estimator, check):
     check(estimator)
@@ -163,12 +163,12 @@ def test_precomputed_distances_follow_the_entities_chosen():
 
 def test_a_metric_for_each_view():
     views = vague_views(40)
-    by_name = cs.MultiViewAgglomerative(metric={"view1": "cosine", "view0": "euclidean"}).fit(views)
-    by_place = cs.MultiViewAgglomerative(metric=["euclidean", "cosine"]).fit(views)
+    by_name = cs.MultiViewAgglomerative(2, metric={"view1": "cosine", "view0": "euclidean"}).fit(views)
+    by_place = cs.MultiViewAgglomerative(2, metric=["euclidean", "cosine"]).fit(views)
     D = [square_distances(views)[0], square_distances(views, "cosine")[1]]
     assert_equals_literal(by_name, views, D)
     assert np.array_equal(by_name.children_, by_place.children_)
-    mixed = cs.MultiViewAgglomerative(metric=["precomputed", "cosine"]).fit([D[0], views["view1"]])
+    mixed = cs.MultiViewAgglomerative(2, metric=["precomputed", "cosine"]).fit([D[0], views["view1"]])
     assert np.array_equal(mixed.children_, by_name.children_)
 
 
@@ -584,7 +584,7 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_refuses(case):
     options, X, message = REFUSED[case]
-    model = cs.MultiViewAgglomerative(**options)
+    model = cs.MultiViewAgglomerative(**{"n_clusters": 2, **options})
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X)
     assert not hasattr(model, "labels_")

@@ -54,7 +54,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=2
+    n_clusters : int, default=8
         Number of clusters in `labels_`; `cut` gives any other from the same fit.
     linkage : {'single', 'complete', 'average'}, default='average'
         The distance between two clusters: the least, the largest or the mean distance between members of the one and
@@ -125,7 +125,7 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int = 8,
         *,
         linkage: str = "average",
         metric: Any = "cosine",

@@ -55,7 +55,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=4
+    n_clusters : int, default=8
         Number of clusters.
     families : str, Family, or dict of view name to either, default='auto'
         The distribution of each view: 'multinomial', 'bernoulli', 'poisson', 'categorical', 'gaussian' (diagonal),
@@ -66,11 +66,10 @@ class CoEM(ClusterMixin, BaseEstimator):
         and so does `verbose`.
     views : dict of str to columns, optional
         If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    eta : float, default=1.0
-        Weight of the consensus, from 0 (every view for itself: plain EM in each) to 1 (a view learns from the others
-        alone), which is the paper's choice. 1 needs views that are each nearly sure of their clusters, such as text.
-        Weak views blur each other until they agree by knowing nothing: where clusters come out empty, or the views are
-        a few columns of measurements, take 0.25 to 0.5.
+    eta : float, default=0.5
+        Weight of the consensus, from 0 (plain EM in each view) to 1 (each view learns only from the others, the choice
+        of the paper). Use 1 if each view alone is nearly certain of the clusters, as with text. Weak views blur each
+        other until the posteriors have become uniform: if clusters come out empty, lower it to 0.25.
     anneal : {'linear', 'geometric'}, sequence of float or None, default=None
         Lower `eta` to 0 over 25 rounds, in equal steps or ratios, or follow the given values, one a round, the last of
         which stays. With the last at 0, the run ends in plain EM, which converges.
@@ -168,11 +167,11 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 4,
+        n_clusters: int = 8,
         *,
         families: Any = "auto",
         views: dict[str, Any] | None = None,
-        eta: float = 1.0,
+        eta: float = 0.5,
         anneal: Any = None,
         priors: str = "global",
         assignment: str = "joint",
@@ -202,7 +201,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @classmethod
-    def multinomial_2004(cls, n_clusters: int = 4, **options: Any) -> CoEM:
+    def multinomial_2004(cls, n_clusters: int = 8, **options: Any) -> CoEM:
         """The mixture of multinomials of Bickel & Scheffer 2004.
 
         Views learn from each other alone, one is added to every count, clusters are equally likely beforehand, and the
@@ -210,7 +209,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        n_clusters : int, default=4
+        n_clusters : int, default=8
             Number of clusters.
         **options : dict
             Further arguments of `CoEM`.
