@@ -11,7 +11,7 @@ import pytest
 
 from consilience.datasets import FETCHERS
 from consilience.datasets.fetch import linqs
-from consilience.datasets.fetch.home import ExpectedSizes
+from consilience.datasets.fetch.remote import ExpectedSizes
 from stage import assert_refused, done, everything, read_labels, run
 
 
@@ -85,7 +85,7 @@ def test_a_set_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
 def test_a_list_does_not_break_off(tmp_path, monkeypatch):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
     ran = run("datasets")
-    assert_refused(ran, "CONSILIENCE_DATA is set to", "which is no folder")
+    assert_refused(ran, "CONSILIENCE_DATA is set to", "which is not a folder")
     assert ran.out == ""
 
 

@@ -30,10 +30,10 @@ from consilience.datasets import (
     load_word_senses,
     where,
 )
-from consilience.datasets.fetch import REMOTE_DATASETS, linqs, place
+from consilience.datasets.fetch import REMOTE_DATASETS, linqs, load
 from consilience.datasets.fetch.archive import read_members
-from consilience.datasets.fetch.copies import make_unique
-from consilience.datasets.fetch.home import ExpectedSizes
+from consilience.datasets.fetch.parsing import make_unique
+from consilience.datasets.fetch.remote import ExpectedSizes
 
 pooch = pytest.importorskip("pooch")
 CONTENT = b"p1\t1\t0\tML\np2\t0\t1\tAI\np3\t1\t1\tML\n"
@@ -131,7 +131,7 @@ def test_a_converted_copy_is_read(folder):
 
 FLAWS = {
     "no labels": ({"labels": None}, "labels is not a file in the archive"),
-    "labels between": ({"labels": np.array([0, 1, 0.5, 0])}, "labels hold 0.5, which is no whole number"),
+    "labels between": ({"labels": np.array([0, 1, 0.5, 0])}, "labels hold 0.5, which is not a whole number"),
     "no such class": ({"labels": np.array([0, 1, 2, 0])}, "its labels are not numbers of its 2 classes"),
     "no entity": ({"labels": np.array([], dtype=int)}, "it has 0 entities in 2 views"),
     "no view": ({"view_names": np.array([], dtype=str)}, "it has 4 entities in 0 views"),
@@ -142,9 +142,9 @@ FLAWS = {
     "too few names": ({"words__features": lines(["x"])}, "view 'words' has 1 names of columns, not 3"),
     "too few rows": ({"sizes__dense": np.zeros((3, 2))}, r"view 'sizes' has shape \(3, 2\) for 4 entities"),
     "endless": ({"sizes__dense": np.full((4, 2), np.inf)}, "view 'sizes' holds numbers that are not finite"),
-    "complex": ({"sizes__dense": np.ones((4, 2), dtype=complex)}, "complex128 are no real numbers"),
+    "complex": ({"sizes__dense": np.ones((4, 2), dtype=complex)}, "complex128 are not real numbers"),
     "unknown counts": ({"words__data": np.array([1, np.nan, 1])}, "view 'words' holds numbers that are not finite"),
-    "negative counts": ({"words__data": np.array([1, -1, 1])}, "view 'words' counts less than 0 times"),
+    "negative counts": ({"words__data": np.array([1, -1, 1])}, "view 'words' holds negative counts"),
     "no such column": ({"words__indices": np.array([9, 0, 2], dtype=np.uint16)}, "indices must be < 3"),
     "half a column": ({"words__indices": np.array([1, 0.5, 2])}, "words__indices hold 0.5"),
     "a column that wraps": ({"words__indices": np.array([1, 2**32, 2])}, "words__indices hold 4294967296"),
@@ -156,7 +156,7 @@ FLAWS = {
 @pytest.mark.parametrize(("changed", "reason"), FLAWS.values(), ids=FLAWS)
 def test_a_copy_that_is_not_sound_is_refused(folder, changed, reason):
     copy(folder / "cora.npz", **changed)
-    expected = rf"cora\.npz is no converted copy that can be read \(.*{reason}.*\): see docs/data\.md"
+    expected = rf"cora\.npz is not a readable converted copy \(.*{reason}.*\): see docs/data\.md"
     with pytest.raises(ValueError, match=expected):
         fetch_cora()
 
@@ -170,20 +170,20 @@ def test_whatever_breaks_in_a_copy_names_it(folder, monkeypatch, error):
 
     copy(folder / "cora.npz")
     monkeypatch.setattr(np, "load", load)
-    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read \((x|MemoryError)\): see"):
+    with pytest.raises(ValueError, match=r"cora\.npz is not a readable converted copy \((x|MemoryError)\): see"):
         fetch_cora()
 
 
 def test_a_file_that_is_no_copy_at_all_is_refused(folder):
     (folder / "cora.npz").write_bytes(b"hello")
-    with pytest.raises(ValueError, match=r"cora\.npz is no converted copy that can be read \(File is not a zip file\)"):
+    with pytest.raises(ValueError, match=r"cora\.npz is not a readable converted copy \(File is not a zip file\)"):
         fetch_cora()
 
 
 def test_a_copy_that_says_it_is_huge_is_not_read(folder, monkeypatch):
     copy(folder / "cora.npz")
     monkeypatch.setattr("consilience.datasets.fetch.copies.MAX_MEMBER_BYTES", 100)
-    with pytest.raises(ValueError, match=r"it says it holds [\d,]+ bytes, more than a data set does"):
+    with pytest.raises(ValueError, match=r"it claims to hold [\d,]+ bytes, more than a data set does"):
         fetch_cora()
 
 
@@ -241,9 +241,9 @@ def test_the_members_may_lie_there_one_by_one(folder, small_cora):
 def test_copy_goes_before_original_and_folder_before_cache(folder, cache, small_cora):
     cora(cache / "cora.tgz")
     cora(folder / "cora.tgz")
-    assert place.find(linqs.CORA).paths[0].parent == folder
+    assert load.find_files(linqs.CORA).paths[0].parent == folder
     copy(folder / "cora.npz")
-    assert place.find(linqs.CORA).kind == "copy"
+    assert load.find_files(linqs.CORA).kind == "copy"
 
 
 def test_what_is_nowhere_is_downloaded_once(folder, cache, small_cora, monkeypatch):
@@ -268,7 +268,7 @@ def test_a_known_checksum_is_asked_for_and_another_file_refused(folder, monkeypa
         raise ValueError("SHA256 hash of downloaded file does not match")
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
-    with pytest.raises(ValueError, match=r"what https://.*cora\.tgz sends is not the file that cora is known to be"):
+    with pytest.raises(ValueError, match=r"the checksum of what https://.*cora\.tgz sends is not that of cora"):
         fetch_cora()
 
 
@@ -300,7 +300,7 @@ def test_a_cache_that_cannot_be_written_is_said(folder, monkeypatch):
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
     with pytest.raises(
-        OSError, match=r"cora cannot be kept: the cache .*consilience cannot be written \(PermissionError"
+        OSError, match=r"cora cannot be stored: the cache .*consilience cannot be written \(PermissionError"
     ):
         fetch_cora()
 
@@ -336,7 +336,7 @@ def test_what_has_to_be_got_by_hand_is_said(folder):
 
 def test_a_folder_that_is_none_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
-    with pytest.raises(NotADirectoryError, match=r"CONSILIENCE_DATA is set to '.*gone', which is no folder"):
+    with pytest.raises(NotADirectoryError, match=r"CONSILIENCE_DATA is set to '.*gone', which is not a folder"):
         where("cora")
 
 
@@ -360,7 +360,7 @@ def test_a_home_that_has_changed_is_noticed(folder, monkeypatch, facts, message)
     monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=facts, sha256=None))
     cora(folder / "cora.tgz")
     with pytest.raises(
-        ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* its home has"
+        ValueError, match=f"cora from https://.* is not what it was: .*cora\\.tgz {message}.* the published"
     ):
         fetch_cora()
 
@@ -376,16 +376,14 @@ def test_files_in_another_format_are_refused(folder, small_cora):
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x1f\x8b\x08\x00broken", b"PK\x03\x04broken"])
 def test_a_broken_archive_is_refused(folder, small_cora, content):
     (folder / "cora.tgz").write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"cora\.tgz is no archive that can be read \(.*\): delete it and get it again"
-    ):
+    with pytest.raises(ValueError, match=r"cora\.tgz is not a readable archive \(.*\): delete it and get it again"):
         fetch_cora()
 
 
 def test_an_archive_cut_short_is_refused(folder, small_cora):
     whole = cora(folder / "cora.tgz").read_bytes()
     (folder / "cora.tgz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"cora\.tgz is no archive that can be read"):
+    with pytest.raises(ValueError, match=r"cora\.tgz is not a readable archive"):
         fetch_cora()
 
 
@@ -396,9 +394,7 @@ def test_a_damaged_archive_is_known_by_its_checksum_wherever_it_is(place_of, req
     monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=SMALL, sha256=right))
     assert len(fetch_cora().views) == 3
     path.write_bytes(path.read_bytes() + b"\0")
-    with pytest.raises(
-        ValueError, match=r"cora\.tgz is not the file that cora is known to be, by its checksum: it is dam"
-    ):
+    with pytest.raises(ValueError, match=r"cora\.tgz is not that of cora: it is damaged"):
         fetch_cora()
 
 
@@ -410,7 +406,7 @@ def test_streams_are_read_to_their_checksum(tmp_path, mode, damage):
     path = tar(tmp_path / "a.tar", {"a": b"content"}, mode)
     assert read_members(path) == {"a": b"content"}
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"a\.tar is no archive that can be read"):
+    with pytest.raises(ValueError, match=r"a\.tar is not a readable archive"):
         read_members(path)
 
 
@@ -419,7 +415,9 @@ def test_sizes_that_a_header_declares_are_not_believed(tmp_path, kind):
     info = tarfile.TarInfo("a")
     info.type, info.size = kind, 2**33 - 1
     (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
-    with pytest.raises(ValueError, match=r"a\.tar is no archive .* \(it declares more than a data set holds\)"):
+    with pytest.raises(
+        ValueError, match=r"a\.tar is not a readable archive \(it declares more than a data set holds\)"
+    ):
         read_members(tmp_path / "a.tar")
 
 
@@ -452,7 +450,7 @@ def test_whatever_breaks_in_a_reader_names_the_file(folder, small_cora, monkeypa
 
 def test_an_archive_that_lacks_a_file_is_refused(folder, small_cora):
     tar(folder / "cora.tgz", {"cora/cora.content": CONTENT})
-    with pytest.raises(ValueError, match=r"cora\.tgz does not hold cora\.cites: it is another file, or its home has"):
+    with pytest.raises(ValueError, match=r"cora\.tgz does not hold cora\.cites: it is another file, or the published"):
         fetch_cora()
 
 
@@ -475,10 +473,10 @@ def test_archives_that_say_they_are_huge_are_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_MEMBER_BYTES", 100)
     path = tar(tmp_path / "a.tgz", {"small": b"x", "large": bytes(1000)})
     assert read_members(path, ("small",)) == {"small": b"x"}
-    with pytest.raises(ValueError, match=r"a\.tgz says it holds more than a data set does \(large\): it is not read"):
+    with pytest.raises(ValueError, match=r"a\.tgz claims to hold more than a data set does \(large\): it is not read"):
         read_members(path, ("large",))
     monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_ARCHIVE_BYTES", 500)
-    with pytest.raises(ValueError, match=r"a\.tgz says it holds more than a data set does \(large\)"):
+    with pytest.raises(ValueError, match=r"a\.tgz claims to hold more than a data set does \(large\)"):
         read_members(path, ("small",))
 
 
@@ -498,7 +496,7 @@ def test_archives_within_archives_and_files_of_the_mac(tmp_path):
         (lambda: fetch_bbc(3), "n_segments=3 must be one of 2, 4"),
         (lambda: fetch_internet_ads("half"), "version='half' must be one of 'full', '998'"),
         (lambda: fetch_reuters(100), "n_samples=100 must be a multiple of 6, for the six classes"),
-        (lambda: fetch_cluto("re1"), "there is no collection 're1' here: choose from 're0', 'fbis'"),
+        (lambda: fetch_cluto("re1"), "there is no collection 're1': choose from 're0', 'fbis'"),
         (lambda: where("iris"), "there is no data set 'iris' to fetch: choose from digits, letters"),
     ],
 )
@@ -527,7 +525,7 @@ def test_a_card_says_what_a_set_is(folder):
     assert "| words | 3 | 1 |" in card
     assert "| sizes | 2 | 2 |" in card
     assert "- Classes: a (2), b (2)" in card
-    for what in ("Citation: P. Sen", "Licence: ", "Source: https://linqs"):
+    for what in ("Citation: P. Sen", "License: ", "Source: https://linqs"):
         assert any(line.startswith(f"- {what}") for line in card)
 
 

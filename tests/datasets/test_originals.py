@@ -78,13 +78,13 @@ def test_ads_of_another_width_are_refused():
 @pytest.mark.parametrize("cell", ["?", "inf", "2", "0.5", "-1"])
 def test_terms_of_ads_are_0_or_1(cell):
     line = ad(["1", "1", "1", "1"], "ad.").replace(" 0", f" {cell}", 1)
-    with pytest.raises(ValueError, match=r"terms of url hold .*, which is no whole number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"terms of url hold .*, which is not a whole number from 0 to 1"):
         parse_ads({"ad.data": line.encode()})
 
 
 @pytest.mark.parametrize("cell", ["nan", "inf", "1.5", "-3"])
 def test_features_of_letters_are_whole(cell):
-    with pytest.raises(ValueError, match=r"features hold .*, which is no whole number"):
+    with pytest.raises(ValueError, match=r"features hold .*, which is not a whole number"):
         parse_letters({"letter-recognition.data": f"T,{','.join([cell] * 16)}\n".encode()})
 
 
@@ -129,7 +129,7 @@ def test_segments_are_joined_by_document():
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        ("2 2 1\n1 1 0.5", "counts of x_seg1of1.mtx hold 0.5, which is no whole number"),
+        ("2 2 1\n1 1 0.5", "counts of x_seg1of1.mtx hold 0.5, which is not a whole number"),
         ("2 3 1\n1 1 1", "x_seg1of1.mtx has 3 documents, x_seg1of1.docs 2"),
         ("2 999999999999 1\n1 1 1", "x_seg1of1.mtx declares more than it holds"),
         ("2 2 999999999999\n1 1 1", "x_seg1of1.mtx declares more than it holds"),
@@ -193,7 +193,7 @@ def test_parts_of_a_set_follow_each_other():
 
 
 def test_words_of_papers_are_0_or_1():
-    with pytest.raises(ValueError, match="words hold 2, which is no whole number from 0 to 1"):
+    with pytest.raises(ValueError, match="words hold 2, which is not a whole number from 0 to 1"):
         parse_linqs({"x.content": b"p1 2 k\n", "x.cites": b""}, ("x",))
 
 
@@ -285,7 +285,7 @@ def test_matrices_of_cluto_count_from_one_and_lose_empty_columns():
     with pytest.raises(ValueError, match="indices must be < 4"):
         parse_cluto(files | {"re0.mat": b"3 4 4\n1 2 9 1\n4 3\n1 1\n"}, "re0")
     for value in (b"nan", b"inf", b"-2", b"0.5"):
-        with pytest.raises(ValueError, match=r"counts hold .*, which is no whole number"):
+        with pytest.raises(ValueError, match=r"counts hold .*, which is not a whole number"):
             parse_cluto(files | {"re0.mat": b"3 4 4\n1 2 4 1\n4 3\n1 " + value + b"\n"}, "re0")
     wide = parse_cluto(files | {"re0.mat": b"3 999999999999 4\n1 2 4 1\n4 0\n1 1\n"}, "re0")
     assert dense(wide, "text") == [[2, 1], [0, 0], [1, 0]]  # as wide as it is used, whatever it declares

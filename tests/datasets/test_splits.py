@@ -93,7 +93,7 @@ def test_pairs_repeat_by_seed():
     ("changed", "message"),
     [
         ({"pairs": [("a", "x")]}, "pairs names the class 'x', which y does not have; it has 'a', 'b', 'c', 'd'"),
-        ({"n_samples": 11}, "class 'a' has 10 rows, n_samples=11 are wanted: draw fewer"),
+        ({"n_samples": 11}, "class 'a' has 10 rows, n_samples=11 are requested: draw fewer"),
         ({"n_samples": 0}, "n_samples=0 must be 1 or more"),
         ({"pairs": []}, "pairs must be pairs of classes, got "),
         ({"pairs": [("a", "b", "c")]}, "pairs must be pairs of classes, got "),
@@ -123,9 +123,9 @@ def test_a_class_beside_itself_pairs_no_row_with_itself():
 @pytest.mark.parametrize("value", [2.5, "2", None, True])
 def test_numbers_that_are_not_whole_are_refused(value):
     X, y = four_classes(10)
-    with pytest.raises(TypeError, match=f"n_views={value!r} must be a whole number"):
+    with pytest.raises(TypeError, match=f"n_views={value!r} must be an integer"):
         make_random_splits(X, value)
-    with pytest.raises(TypeError, match=f"n_samples={value!r} must be a whole number"):
+    with pytest.raises(TypeError, match=f"n_samples={value!r} must be an integer"):
         make_paired_views(X, y, [("a", "b")], n_samples=value)
     with pytest.raises(TypeError, match="'X' is None"):
         make_random_splits(None)

@@ -1,4 +1,4 @@
-"""Data to try things on: what ships, what is fetched, and what is made."""
+"""Data sets: some are part of the package, some are downloaded, and some are synthetic."""
 
 from .dataset import Dataset
 from .digits import load_digits_views

@@ -1,4 +1,4 @@
-"""What a loader hands over."""
+"""A data set with known classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..data import Views
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Views with their true classes, and where they come from. Unpacks into ``views, y``."""
+    """Views with their true classes and their origin. Unpacks into ``views, y``."""
 
     name: str
     views: Views
@@ -28,15 +28,15 @@ class Dataset:
 
     @property
     def card(self) -> str:
-        """What it is, as a few lines of Markdown."""
-        lacking = (~self.views.present).sum(axis=0)
+        """Description of the data set in Markdown."""
+        n_missing = (~self.views.present).sum(axis=0)
         rows = (
             f"| {name} | {block.shape[1]:,} | {missing:,} |"
-            for (name, block), missing in zip(self.views.items(), lacking.tolist(), strict=True)
+            for (name, block), missing in zip(self.views.items(), n_missing.tolist(), strict=True)
         )
         sizes = np.bincount(self.target, minlength=len(self.target_names)).tolist()
         classes = ", ".join(f"{name} ({n:,})" for name, n in zip(self.target_names, sizes, strict=True))
-        facts = {"Classes": classes, "Citation": self.citation, "Licence": self.license, "Source": self.source}
+        facts = {"Classes": classes, "Citation": self.citation, "License": self.license, "Source": self.source}
         return "\n".join(
             [
                 f"# {self.name}",
@@ -49,7 +49,7 @@ class Dataset:
                 "|---|---|---|",
                 *rows,
                 "",
-                *(f"- {what}: {said}" for what, said in facts.items() if said),
+                *(f"- {what}: {text}" for what, text in facts.items() if text),
                 "",
             ]
         )

@@ -7,9 +7,13 @@ from importlib.resources import files
 import numpy as np
 
 from ..data import Views
+from ._docs import share_docs
 from .dataset import Dataset
 
+VIEWS = ("fou", "fac", "kar", "pix", "zer", "mor")
 
+
+@share_docs
 def load_digits_views() -> Dataset:
     """Load 2,000 handwritten digits described in six ways.
 
@@ -17,11 +21,7 @@ def load_digits_views() -> Dataset:
     Karhunen-Loève coefficients), ``pix`` (240 pixel averages), ``zer`` (47 Zernike moments), ``mor`` (6 morphological
     features). 200 of each digit, to five significant digits.
 
-    Returns
-    -------
-    Dataset
-        With ``views``, ``target``, ``target_names``, ``description``, ``citation`` and ``licence``; it also unpacks:
-        ``views, y = load_digits_views()``.
+    %(returns_dataset)s
 
     Examples
     --------
@@ -30,7 +30,8 @@ def load_digits_views() -> Dataset:
     ((2000, 649), ('fou', 'fac', 'kar', 'pix', 'zer', 'mor'))
     """
     with np.load(str(files(__package__) / "digits.npz"), allow_pickle=False) as stored:
-        blocks = {name: _unpacked(stored[name], stored[f"{name}_decimals"]) for name in VIEWS}
+        # stored as whole numbers and the positions of their decimal points
+        blocks = {name: stored[name] / 10.0 ** stored[f"{name}_decimals"].astype(np.float64) for name in VIEWS}
     return Dataset(
         name="digits",
         views=Views(blocks),
@@ -44,11 +45,3 @@ def load_digits_views() -> Dataset:
         license="CC BY 4.0",
         source="https://archive.ics.uci.edu/dataset/72/multiple+features, rounded to five significant digits",
     )
-
-
-VIEWS = ("fou", "fac", "kar", "pix", "zer", "mor")
-
-
-def _unpacked(digits: np.ndarray, decimals: np.ndarray) -> np.ndarray:
-    """Numbers kept as whole numbers and the place of their decimal point."""
-    return digits / 10.0 ** decimals.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Views made of a data set that has none: its columns divided at random, or its classes paired."""
+"""Make views of data that has one: divide its columns at random, or pair its classes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import scipy.sparse as sp
 from ..arrays import make_generator
 from ..data import Views, coerce_view, index_columns
 from ..data.coerce import ViewInput
+from ._docs import share_docs
 
 
+@share_docs
 def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) -> Views:
-    """Put the columns of one block at random into views that share none.
+    """Divide the columns of a block at random into views that share none.
 
     Parameters
     ----------
@@ -23,14 +25,13 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
         The block.
     n_views : int, default=2
         Number of views, all with the same number of columns, or one more.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed.
+    %(random_state)s
 
     Returns
     -------
     Views
-        Views ``view0``, ``view1``, ... with the names that a frame gives to rows and columns. Of a sparse block, a row
-        without any value in a view is missing there; a row without any value at all is there in all of them.
+        Views ``view0``, ``view1``, ... with the names that a frame gives to rows and columns. In views of a sparse
+        block, a row without values is missing; a row without values in all views is present in all of them.
 
     Examples
     --------
@@ -38,57 +39,56 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
     >>> views.names, [block.shape for _, block in views.items()]
     (('view0', 'view1', 'view2'), [(2, 2), (2, 2), (2, 2)])
     """
-    whole = coerce_view("X", X)
-    block, d = whole.values, whole.values.shape[1]
-    _check_whole("n_views", n_views)
+    block = coerce_view("X", X)
+    d = block.values.shape[1]
+    _check_integer("n_views", n_views)
     if not 1 <= n_views <= d:
-        raise ValueError(f"n_views={n_views} must be from 1 to the {d} columns of X: each view needs one at least")
-    parts = np.array_split(make_generator(random_state).permutation(d), n_views)
-    views = Views._of({f"view{v}": _part(whole, np.sort(own)) for v, own in enumerate(parts)})
-    if not sp.issparse(block):
+        raise ValueError(f"n_views={n_views} must be from 1 to the {d} columns of X: each view needs at least one")
+    groups = np.array_split(make_generator(random_state).permutation(d), n_views)
+    views = Views._of({f"view{v}": _select_columns(block, np.sort(columns)) for v, columns in enumerate(groups)})
+    if not sp.issparse(block.values):
         return views
-    filled = np.stack([own.count_nonzero(axis=1) > 0 for _, own in views.items()], axis=1)
-    return Views(views, present=filled | ~filled.any(axis=1, keepdims=True))
+    has_data = np.stack([view.count_nonzero(axis=1) > 0 for _, view in views.items()], axis=1)
+    return Views(views, present=has_data | ~has_data.any(axis=1, keepdims=True))
 
 
-def _part(block: ViewInput, own: np.ndarray) -> ViewInput:
-    """Some of the columns, by position."""
-    names = None if block.columns is None else block.columns[own]
-    return ViewInput(index_columns(block.values, own.tolist()), block.ids, names, block.default_ids)
+def _select_columns(block: ViewInput, columns: np.ndarray) -> ViewInput:
+    names = None if block.columns is None else block.columns[columns]
+    return ViewInput(index_columns(block.values, columns.tolist()), block.ids, names, block.default_ids)
 
 
-def _check_whole(name: str, value: Any) -> None:
+def _check_integer(name: str, value: Any) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name}={value!r} must be a whole number")
+        raise TypeError(f"{name}={value!r} must be an integer")
 
 
+@share_docs
 def make_paired_views(
     X: Any, y: Any, pairs: Iterable[tuple[Any, Any]], *, n_samples: int = 200, random_state: Any = None
 ) -> tuple[Views, np.ndarray]:
-    """Put rows of one class beside rows of another, at random: the construction of Nigam & Ghani 2000.
+    """Pair rows of one class with rows of another at random: the construction of Nigam & Ghani 2000.
 
-    An entity of the first pair (a, b) is a row of class a and a row of class b that have nothing to do with each other.
-    So the two views are independent given the class, which is what co-training asks for.
+    An entity of the pair (a, b) consists of a row of class a and an unrelated row of class b. So the two views are
+    independent given the class, as co-training assumes.
 
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n_rows, n_columns)
         The rows to draw from.
     y : array-like of shape (n_rows,)
-        The class of each.
+        The class of each row.
     pairs : sequence of (class, class)
-        For each new class the one that its first view is drawn from, and the one of its second.
+        For each new class the class of its first view and the class of its second view.
     n_samples : int, default=200
-        Entities of each new class; no row is drawn twice for a pair, be its classes the same or not.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed.
+        Number of entities of each new class; no row is drawn twice for a pair, even if its classes are the same.
+    %(random_state)s
 
     Returns
     -------
     views : Views
         Views ``first`` and ``second``, both with the columns of `X` and their names.
     y : ndarray of shape (len(pairs) * n_samples,)
-        The pair that each entity is of, from 0.
+        The pair of each entity, from 0.
 
     Examples
     --------
@@ -97,19 +97,19 @@ def make_paired_views(
     >>> views.shape, pair.tolist()
     ((6, 4), [0, 0, 0, 1, 1, 1])
     """
-    whole, y = coerce_view("X", X), np.asarray(y)
-    block = whole.values
-    if y.shape != (block.shape[0],):
-        raise ValueError(f"y must give a class to each of the {block.shape[0]} rows of X, got shape {y.shape}")
+    block, y = coerce_view("X", X), np.asarray(y)
+    n_rows = block.values.shape[0]
+    if y.shape != (n_rows,):
+        raise ValueError(f"y must give a class to each of the {n_rows} rows of X, got shape {y.shape}")
     pairs = list(pairs) if isinstance(pairs, Iterable) else pairs
     if not pairs or not isinstance(pairs, list) or not all(map(_is_pair, pairs)):
         raise ValueError(f"pairs must be pairs of classes, got {pairs}: [('a', 'b'), ('c', 'd')]")
-    _check_whole("n_samples", n_samples)
+    _check_integer("n_samples", n_samples)
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples} must be 1 or more")
     rng = make_generator(random_state)
-    drawn = np.array([_drawn_pair(y, one, other, n_samples, rng) for one, other in pairs])  # (pair, side, sample)
-    first, second = (ViewInput(block[drawn[:, side].ravel()], columns=whole.columns) for side in range(2))
+    rows = np.array([_draw_pair(y, pair, n_samples, rng) for pair in pairs])  # (pair, side, sample)
+    first, second = (ViewInput(block.values[rows[:, side].ravel()], columns=block.columns) for side in range(2))
     return Views._of({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
 
 
@@ -117,19 +117,20 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, list | tuple | np.ndarray) and len(pair) == 2
 
 
-def _drawn_pair(y: np.ndarray, one: Any, other: Any, n: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Rows of both classes; where they are the same, no row is on both sides."""
-    if one == other:
-        return np.split(_drawn(y, one, 2 * n, rng, f"for both sides 2 * n_samples={2 * n}"), 2)
-    return [_drawn(y, own, n, rng, f"n_samples={n}") for own in (one, other)]
+def _draw_pair(y: np.ndarray, pair: tuple[Any, Any], n: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Draw rows of both classes; if the classes are the same, no row is on both sides."""
+    first, second = pair
+    if first == second:
+        return np.split(_draw_rows(y, first, 2 * n, rng, f"for both sides 2 * n_samples={2 * n}"), 2)
+    return [_draw_rows(y, label, n, rng, f"n_samples={n}") for label in (first, second)]
 
 
-def _drawn(y: np.ndarray, one: Any, n: int, rng: np.random.Generator, wanted: str) -> np.ndarray:
-    """Rows of a class in random order, none of them twice."""
-    own = np.flatnonzero(y == one)
-    if not own.size:
-        known = ", ".join(map(repr, np.unique(y).tolist()[:10]))
-        raise ValueError(f"pairs names the class {one!r}, which y does not have; it has {known}")
-    if len(own) < n:
-        raise ValueError(f"class {one!r} has {len(own)} rows, {wanted} are wanted: draw fewer")
-    return rng.permutation(own)[:n]
+def _draw_rows(y: np.ndarray, label: Any, n: int, rng: np.random.Generator, request: str) -> np.ndarray:
+    """Draw rows of a class without replacement."""
+    rows = np.flatnonzero(y == label)
+    if not rows.size:
+        classes = ", ".join(map(repr, np.unique(y).tolist()[:10]))
+        raise ValueError(f"pairs names the class {label!r}, which y does not have; it has {classes}")
+    if len(rows) < n:
+        raise ValueError(f"class {label!r} has {len(rows)} rows, {request} are requested: draw fewer")
+    return rng.permutation(rows)[:n]

@@ -2,8 +2,8 @@
 
 The synsets are those of eight lexicographer files of concrete things (animal, artifact, body, food, location, person,
 plant, substance) whose record points to at least seven other nouns, of whatever kind. This keeps the better connected
-ones, about three thousand, by a rule that is the same for all kinds; no method had a part in it.
-``tools/build_word_senses.py`` applies it to WordNet's own files.
+ones, about three thousand, by a rule that is the same for all kinds and independent of any clustering method.
+``tools/build_word_senses.py`` applies it to the files of WordNet.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from ..data import Views
 from ..data.coerce import ViewInput
+from ._docs import share_docs
 from .dataset import Dataset
 
 
 @dataclass(frozen=True, eq=False)
 class WordSenses:
-    """The columns as they stand in the file, one entry a synset, and the links.
+    """The columns of the file, one entry per synset, and the links.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class WordSenses:
 
 
 def read_word_senses() -> WordSenses:
-    """Read the synsets as texts, links and kinds, for those who make views of their own.
+    """Read the synsets as texts, links and kinds, from which other views can be built.
 
     Returns
     -------
@@ -67,23 +68,20 @@ def read_word_senses() -> WordSenses:
     packed = (files(__package__) / "word_senses.tsv.gz").read_bytes()
     _, *lines = gzip.decompress(packed).decode().splitlines()
     ids, kinds, lemmas, glosses, targets = zip(*(line.split("\t") for line in lines), strict=True)
-    links = tuple((source, target) for source, own in zip(ids, targets, strict=True) for target in own.split())
+    links = tuple((source, target) for source, ends in zip(ids, targets, strict=True) for target in ends.split())
     return WordSenses(ids, lemmas, glosses, kinds, links)
 
 
+@share_docs
 def load_word_senses() -> Dataset:
     """Load some 3,000 senses of nouns described by their definition, their spelling and their links.
 
     Views, all sparse: ``gloss`` (counts of the definition's words, without English stop words), ``lemma`` (counts of
     three letters in a row within the synset's words, their ends included) and ``links`` (1 for each synset that it is
     linked with, in either direction: kinds, parts and domains). Words and letters that only one synset has are left
-    out. A synset of which a view then says nothing lacks that view. The classes are WordNet's lexicographer files.
+    out. A synset with an empty row lacks that view. The classes are WordNet's lexicographer files.
 
-    Returns
-    -------
-    Dataset
-        With ``views``, ``target``, ``target_names``, ``description``, ``citation`` and ``licence``; it also unpacks:
-        ``views, y = load_word_senses()``.
+    %(returns_dataset)s
 
     Examples
     --------
@@ -101,7 +99,7 @@ def load_word_senses() -> Dataset:
     names = sorted(set(senses.kinds))
     return Dataset(
         name="word senses",
-        views=_views(senses),
+        views=_build_views(senses),
         target=np.searchsorted(names, senses.kinds),
         target_names=tuple(names),
         description=(
@@ -112,32 +110,32 @@ def load_word_senses() -> Dataset:
             "C. Fellbaum (ed.): WordNet: An Electronic Lexical Database. MIT Press, 1998. Princeton University: "
             "About WordNet, https://wordnet.princeton.edu, 2010."
         ),
-        license="WordNet 3.0 licence: WORDNET-LICENSE.txt beside the data",
-        source="https://wordnet.princeton.edu, made by tools/build_word_senses.py",
+        license="WordNet 3.0 license: WORDNET-LICENSE.txt beside the data",
+        source="https://wordnet.princeton.edu, built by tools/build_word_senses.py",
     )
 
 
-def _views(senses: WordSenses) -> Views:
-    """The three views; an empty row says nothing, and is a view that the entity lacks."""
+def _build_views(senses: WordSenses) -> Views:
+    """Build the three views; an empty row is a missing view."""
     ids = np.array(senses.ids)
-    spelled = [lemmas.replace(",", "") for lemmas in senses.lemmas]
+    spellings = [lemmas.replace(",", "") for lemmas in senses.lemmas]
     blocks = {
-        "gloss": _counts(CountVectorizer(stop_words="english", min_df=2), senses.glosses, ids),
-        "lemma": _counts(CountVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=2), spelled, ids),
-        "links": ViewInput(_both_ways(senses), ids, ids),
+        "gloss": _vectorize(CountVectorizer(stop_words="english", min_df=2), senses.glosses, ids),
+        "lemma": _vectorize(CountVectorizer(analyzer="char_wb", ngram_range=(3, 3), min_df=2), spellings, ids),
+        "links": ViewInput(_link_synsets(senses), ids, ids),
     }
     present = np.stack([np.diff(block.values.indptr) > 0 for block in blocks.values()], axis=1)
     return Views(Views._of(blocks), present=present)
 
 
-def _counts(vectorizer: CountVectorizer, texts: Sequence[str], ids: np.ndarray) -> ViewInput:
+def _vectorize(vectorizer: CountVectorizer, texts: Sequence[str], ids: np.ndarray) -> ViewInput:
     counts = sp.csr_array(vectorizer.fit_transform(texts))
     return ViewInput(counts, ids, vectorizer.get_feature_names_out().astype(str))
 
 
-def _both_ways(senses: WordSenses) -> sp.csr_array:
-    """Who is linked with whom, whichever of the two names the other."""
+def _link_synsets(senses: WordSenses) -> sp.csr_array:
+    """Build the symmetric matrix of links, whichever of the two synsets names the other."""
     n, row = len(senses.ids), {name: i for i, name in enumerate(senses.ids)}
     i, j = np.array([(row[source], row[target]) for source, target in senses.links]).T
-    one_way = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(n, n))
-    return one_way.maximum(one_way.T).tocsr()
+    directed = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(n, n))
+    return directed.maximum(directed.T).tocsr()

@@ -1,15 +1,15 @@
-"""Data sets that are fetched from their public homes, and kept."""
+"""Data sets that are downloaded from public addresses and cached."""
 
 from collections.abc import Callable
 from functools import partial
 
 from ..dataset import Dataset
-from . import place
 from .bbc import BBC_2, BBC_4, BBCSPORT, fetch_bbc, fetch_bbcsport
 from .cluto import CLUTO, fetch_cluto
-from .home import RemoteDataset
 from .linqs import CITESEER, CORA, WEBKB_LINQS, fetch_citeseer, fetch_cora, fetch_webkb_linqs
+from .load import find_files
 from .newsgroups import NEWSGROUPS, fetch_newsgroups
+from .remote import RemoteDataset
 from .reuters import REUTERS_600, REUTERS_1200, fetch_reuters
 from .uci import ADS_998, ADS_FULL, DIGITS, LETTERS, fetch_digits_views, fetch_internet_ads, fetch_letters
 from .webkb import WEBKB, fetch_webkb
@@ -32,8 +32,8 @@ FETCHERS: dict[str, Callable[[], Dataset]] = {
     **{f"cluto-{name}": partial(fetch_cluto, name) for name in CLUTO},
 }
 REMOTE_DATASETS: dict[str, RemoteDataset] = {
-    home.name: home
-    for home in (
+    remote.name: remote
+    for remote in (
         *(DIGITS, LETTERS, ADS_FULL, ADS_998, BBC_4, BBC_2, BBCSPORT, REUTERS_1200, REUTERS_600),
         *(WEBKB, WEBKB_LINQS, CORA, CITESEER, NEWSGROUPS, *CLUTO.values()),
     )
@@ -41,7 +41,7 @@ REMOTE_DATASETS: dict[str, RemoteDataset] = {
 
 
 def where(name: str) -> str:
-    """Say where a data set is, without reading it.
+    """Describe where a data set is, without reading it.
 
     Parameters
     ----------
@@ -55,7 +55,11 @@ def where(name: str) -> str:
     """
     if name not in REMOTE_DATASETS:
         raise ValueError(f"there is no data set {name!r} to fetch: choose from {', '.join(REMOTE_DATASETS)}")
-    return place.where(REMOTE_DATASETS[name])
+    remote = REMOTE_DATASETS[name]
+    files = find_files(remote)
+    if files is not None:
+        return files.description
+    return f"to be downloaded ({remote.url})" if remote.file else f"to be downloaded by hand ({remote.url})"
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""News of the BBC, cut into segments that make the views (Machine Learning Group of University College Dublin)."""
+"""News articles of the BBC, divided into segments that are the views (University College Dublin)."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from scipy.io import mminfo, mmread
 
 from ...data.coerce import ViewInput
 from ..dataset import Dataset
-from .fetched import load_remote
-from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
+from .load import load_remote
+from .parsing import decode_lines, to_whole_numbers
+from .remote import ExpectedSizes, ParsedData, RemoteDataset
 
 PAGE = "http://mlg.ucd.ie/datasets/segment.html"
 CITATION = (
     "D. Greene, P. Cunningham: A matrix factorization approach for integrating multiple data views. ECML PKDD 2009."
 )
-LICENCE = "for non-commercial and research purposes only; the texts are the BBC's"
+LICENSE = "for non-commercial and research purposes only; the texts are the BBC's"
 
 
 def fetch_bbc(n_segments: int = 4) -> Dataset:
-    """Fetch news articles of the BBC as counts of words, each cut into segments that make the views.
+    """Fetch news articles of the BBC as counts of words, divided into segments that are the views.
 
     Parameters
     ----------
     n_segments : {2, 4}, default=4
-        Segments of an article: 685 articles are long enough for four, 2,012 for two.
+        Segments per article: 685 articles are long enough for four, 2,012 for two.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def fetch_bbc(n_segments: int = 4) -> Dataset:
 
 
 def fetch_bbcsport() -> Dataset:
-    """Fetch 544 sports articles of the BBC as counts of words, each cut into two segments.
+    """Fetch 544 sports articles of the BBC as counts of words, divided into two segments that are the views.
 
     Returns
     -------
@@ -53,73 +54,69 @@ def fetch_bbcsport() -> Dataset:
 
 
 def parse_segments(files: Mapping[str, bytes], collection: str, n_segments: int) -> ParsedData:
-    """Of each segment a matrix of terms by documents with their names, and one list of the documents of each class.
+    """Parse one matrix of terms by documents per segment with their names, and the list of documents per class.
 
     Entities are the documents that have all segments.
     """
-    stems = [f"{collection}_seg{i + 1}of{n_segments}" for i in range(n_segments)]
-    documents = [_lines(files[f"{stem}.docs"]) for stem in stems]
-    shared = [name for name in documents[0] if all(name in own for own in map(set, documents[1:]))]
-    classes = dict(_class_of_documents(_lines(files[f"{collection}.clist"])))
-    names = list(dict.fromkeys(classes.values()))
+    stems = _list_stems(collection, n_segments)
+    documents = [decode_lines(files[f"{stem}.docs"]) for stem in stems]
+    shared = [name for name in documents[0] if all(name in names for names in map(set, documents[1:]))]
+    classes = _parse_classes(decode_lines(files[f"{collection}.clist"]))
+    class_names = list(dict.fromkeys(classes.values()))
     blocks = {}
-    for i, (stem, own) in enumerate(zip(stems, documents, strict=True)):
-        row = {name: at for at, name in enumerate(own)}
-        counts = _matrix(f"{stem}.mtx", files[f"{stem}.mtx"])
-        if counts.shape[0] != len(own):
-            raise ValueError(f"{stem}.mtx has {counts.shape[0]} documents, {stem}.docs {len(own)}")
-        terms = np.array(_lines(files[f"{stem}.terms"]))
+    for i, (stem, names) in enumerate(zip(stems, documents, strict=True)):
+        row = {name: position for position, name in enumerate(names)}
+        counts = _parse_matrix(f"{stem}.mtx", files[f"{stem}.mtx"])
+        if counts.shape[0] != len(names):
+            raise ValueError(f"{stem}.mtx has {counts.shape[0]} documents, {stem}.docs {len(names)}")
+        terms = np.array(decode_lines(files[f"{stem}.terms"]))
         block = counts[[row[name] for name in shared]]
         blocks[f"seg{i + 1}"] = ViewInput(block, np.array(shared), terms if len(terms) == block.shape[1] else None)
-    return ParsedData(blocks, np.array([names.index(classes[name]) for name in shared]), tuple(names))
+    target = np.array([class_names.index(classes[name]) for name in shared])
+    return ParsedData(blocks, target, tuple(class_names))
 
 
-def _matrix(name: str, content: bytes) -> sp.csr_array:
-    """Documents by terms; what the header declares is believed only if the file is long enough to hold it."""
+def _list_stems(collection: str, n_segments: int) -> list[str]:
+    return [f"{collection}_seg{i + 1}of{n_segments}" for i in range(n_segments)]
+
+
+def _parse_matrix(name: str, content: bytes) -> sp.csr_array:
+    """Parse documents by terms; the file must be long enough for the sizes that its header declares."""
     if max(mminfo(io.BytesIO(content))[:3]) > len(content):
         raise ValueError(f"{name} declares more than it holds")
     counts = sp.coo_array(mmread(io.BytesIO(content)))
-    made = sp.csr_array(
-        (to_whole_numbers(f"counts of {name}", counts.data), counts.coords[::-1]), shape=counts.shape[::-1]
-    )
-    made.eliminate_zeros()
-    return made
+    values = to_whole_numbers(f"counts of {name}", counts.data)
+    matrix = sp.csr_array((values, counts.coords[::-1]), shape=counts.shape[::-1])
+    matrix.eliminate_zeros()
+    return matrix
 
 
-def _lines(content: bytes) -> list[str]:
-    return [line.strip() for line in content.decode("latin-1").splitlines() if line.strip()]
-
-
-def _class_of_documents(lines: list[str]) -> list[tuple[str, str]]:
-    """Each document with its class, from lines such as ``sport: sport.001,sport.002``."""
+def _parse_classes(lines: list[str]) -> dict[str, str]:
+    """Parse the class of each document from lines such as ``sport: sport.001,sport.002``."""
     split = [line.partition(":") for line in lines]
-    return [(name.strip(), own.strip()) for own, _, names in split for name in names.split(",") if name.strip()]
+    return {name.strip(): label.strip() for label, _, names in split for name in names.split(",") if name.strip()}
 
 
-def _segments(collection: str, n_segments: int) -> tuple[str, ...]:
-    stems = [f"{collection}_seg{i + 1}of{n_segments}" for i in range(n_segments)]
-    return (*(f"{stem}.{end}" for stem in stems for end in ("mtx", "terms", "docs")), f"{collection}.clist")
-
-
-def _home(
-    name: str, collection: str, n_segments: int, facts: ExpectedSizes, copy: str, what: str, of_copy: str = ""
+def _declare(
+    name: str, collection: str, n_segments: int, facts: ExpectedSizes, copy: str, content: str, of_copy: str = ""
 ) -> RemoteDataset:
+    stems = _list_stems(collection, n_segments)
     return RemoteDataset(
         name=name,
-        file="",  # the page's archive is unpacked by hand
+        file="",  # the archive is unpacked by hand
         url=PAGE,
-        members=_segments(collection, n_segments),
+        members=(*(f"{stem}.{end}" for stem in stems for end in ("mtx", "terms", "docs")), f"{collection}.clist"),
         parse=partial(parse_segments, collection=collection, n_segments=n_segments),
         facts=facts,
-        description=f"{what}, cut into {n_segments} segments each; counts of stemmed words.",
+        description=f"{content}, divided into {n_segments} segments each; counts of stemmed words.",
         citation=CITATION,
-        license=LICENCE,
+        license=LICENSE,
         copy=copy,
         of_copy=of_copy,
     )
 
 
-BBC_4 = _home(
+BBC_4 = _declare(
     "bbc",
     "bbc",
     4,
@@ -127,19 +124,19 @@ BBC_4 = _home(
     "bbc_4view",
     "News articles of the BBC of 2004 and 2005",
 )
-BBC_2 = _home(
+BBC_2 = _declare(
     "bbc-2",
     "bbc",
     2,
     ExpectedSizes(2012, (), {"seg1": 6838, "seg2": 6790}),
     "bbc_reseg_2view",
     "News articles of the BBC of 2004 and 2005",
-    "This converted copy is a RECONSTRUCTION: the articles were cut anew by the published rule, which gives the same "
-    "2,012 articles, but which segment went into which view cannot be recovered (6,919 and 6,965 columns instead of "
-    "6,838 and 6,790). Do not expect published figures to come out exactly.",
+    "This converted copy is a RECONSTRUCTION: the articles were divided again by the published rule, which gives the "
+    "same 2,012 articles, but which segment went into which view cannot be recovered (6,919 and 6,965 columns instead "
+    "of 6,838 and 6,790). Do not expect published figures to come out exactly.",
 )
 BBC = {2: BBC_2, 4: BBC_4}
-BBCSPORT = _home(
+BBCSPORT = _declare(
     "bbcsport",
     "bbcsport",
     2,

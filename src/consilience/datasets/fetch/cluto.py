@@ -1,4 +1,4 @@
-"""Collections of documents that came with the CLUTO toolkit: one view each, to be split."""
+"""Collections of documents that came with the CLUTO toolkit, with one view each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import scipy.sparse as sp
 
 from ...data.coerce import ViewInput
 from ..dataset import Dataset
-from .fetched import load_remote
-from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
+from .load import load_remote
+from .parsing import build_csr, decode_lines, to_whole_numbers
+from .remote import ExpectedSizes, ParsedData, RemoteDataset
 
 COLLECTIONS = {
     "re0": ("news of Reuters", 2886, (16, 608, 319, 42, 60, 219, 80, 20, 37, 39, 11, 38, 15)),
@@ -40,7 +41,7 @@ def fetch_cluto(name: str) -> Dataset:
     Parameters
     ----------
     name : {"re0", "fbis", "la1", "hitech", "tr11", "wap"}
-        Which.
+        Name of the collection.
 
     Returns
     -------
@@ -48,25 +49,23 @@ def fetch_cluto(name: str) -> Dataset:
         One view, ``text``, without the columns that no document has.
     """
     if name not in CLUTO:
-        raise ValueError(f"there is no collection {name!r} here: choose from {', '.join(map(repr, CLUTO))}")
+        raise ValueError(f"there is no collection {name!r}: choose from {', '.join(map(repr, CLUTO))}")
     return load_remote(CLUTO[name])
 
 
 def parse_cluto(files: Mapping[str, bytes], name: str) -> ParsedData:
-    """A matrix (its numbers of rows, columns and entries; then a line a row: column, value, ...), classes, words."""
+    """Parse a matrix (numbers of rows, columns and entries; then per row: column, value, ...), classes and words."""
     first, *lines = files[f"{name}.mat"].decode("ascii").splitlines()
-    n, d, entries = (int(word) for word in first.split())
+    n, d, n_entries = (int(word) for word in first.split())
     cells = [line.split() for line in lines[:n]]
     indptr = np.cumsum([0, *(len(row) // 2 for row in cells)])
     columns = np.array([int(cell) - 1 for row in cells for cell in row[::2]], dtype=np.int64)
     values = np.array([float(cell) for row in cells for cell in row[1::2]])
-    if len(cells) != n or len(values) != entries:
-        raise ValueError(f"{len(cells)} rows with {len(values)} entries, not {n} with {entries}")
-    counts = sp.csr_array((to_whole_numbers("counts", values), columns, indptr), shape=(n, d))
-    counts.check_format(full_check=True)
-    counts.eliminate_zeros()
+    if len(cells) != n or len(values) != n_entries:
+        raise ValueError(f"{len(cells)} rows with {len(values)} entries, not {n} with {n_entries}")
+    counts = build_csr(to_whole_numbers("counts", values), columns, indptr, (n, d))
     used, columns = np.unique(counts.indices, return_inverse=True)
-    labels = [line.strip() for line in files[f"{name}.mat.rclass"].decode("latin-1").splitlines() if line.strip()]
+    labels = decode_lines(files[f"{name}.mat.rclass"])
     words = np.array([line.strip() for line in files[f"{name}.mat.clabel"].decode("latin-1").splitlines()])
     if len(labels) != n:
         raise ValueError(f"{len(labels)} classes for {n} rows")
@@ -78,7 +77,7 @@ def parse_cluto(files: Mapping[str, bytes], name: str) -> ParsedData:
     return ParsedData({"text": block}, target, tuple(names.tolist()))
 
 
-def _home(name: str, what: str, width: int, sizes: tuple[int, ...]) -> RemoteDataset:
+def _declare(name: str, content: str, width: int, sizes: tuple[int, ...]) -> RemoteDataset:
     return RemoteDataset(
         name=f"cluto-{name}",
         file="datasets.tar.gz",
@@ -86,15 +85,15 @@ def _home(name: str, what: str, width: int, sizes: tuple[int, ...]) -> RemoteDat
         members=(f"{name}.mat", f"{name}.mat.rclass", f"{name}.mat.clabel"),
         parse=partial(parse_cluto, name=name),
         facts=ExpectedSizes(sum(sizes), sizes, {"text": width}),
-        description=f"CLUTO's collection {name} ({what}): counts of words, one view.",
+        description=f"CLUTO's collection {name} ({content}): counts of words, one view.",
         citation=(
             "Y. Zhao, G. Karypis: Empirical and theoretical comparisons of selected criterion functions for document "
             "clustering. Machine Learning 55, 2004."
         ),
-        license="no licence is stated",
+        license="no license is stated",
         copy=f"cluto_{name}",
         of_copy="The classes have no names in this converted copy.",
     )
 
 
-CLUTO = {name: _home(name, *facts) for name, facts in COLLECTIONS.items()}
+CLUTO = {name: _declare(name, *facts) for name, facts in COLLECTIONS.items()}

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from ...data.coerce import ViewInput
 from ..dataset import Dataset
-from .copies import make_unique
-from .fetched import load_remote
-from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
+from .load import load_remote
+from .parsing import decode_lines, link_entities, make_unique, to_whole_numbers
+from .remote import ExpectedSizes, ParsedData, RemoteDataset
 
 PUBLIC = "https://linqs-data.soe.ucsc.edu/public/lbc"
 SEN = (
@@ -57,17 +57,16 @@ def fetch_webkb_linqs() -> Dataset:
 
 
 def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> ParsedData:
-    """Of each part the contents (id, words as 0 and 1, class) and the links (id of the target, id of the source)."""
-    rows = [line.split() for part in parts for line in _lines(files[f"{part}.content"])]
+    """Parse the contents (id, words as 0 and 1, class) and the links (id of target, id of source) of each part."""
+    rows = [line.split() for part in parts for line in decode_lines(files[f"{part}.content"])]
     names, target = np.unique([row[-1] for row in rows], return_inverse=True)
-    place = {row[0]: i for i, row in enumerate(rows)}
-    links = [line.split() for part in parts for line in _lines(files[f"{part}.cites"])]
-    known = [(place[to], place[source]) for to, source in links if to in place and source in place]
-    i, j = np.array(known, dtype=np.int64).reshape(-1, 2).T
-    inbound = sp.csr_array((np.ones(len(i), dtype=np.int64), (i, j)), shape=(len(rows), len(rows)))
-    inbound.data[:] = 1  # a link that is named twice is one
+    position = {row[0]: i for i, row in enumerate(rows)}
+    links = [line.split() for part in parts for line in decode_lines(files[f"{part}.cites"])]
+    inbound = link_entities(
+        [(position[a], position[b]) for a, b in links if a in position and b in position], len(rows)
+    )
     ids = make_unique([row[0] for row in rows])
-    words = sp.csr_array(to_whole_numbers("words", np.array([row[1:-1] for row in rows], dtype=np.int64), most=1))
+    words = sp.csr_array(to_whole_numbers("words", np.array([row[1:-1] for row in rows], dtype=np.int64), maximum=1))
     blocks = {
         "text": ViewInput(words, ids),
         "inbound": ViewInput(inbound, ids, ids),
@@ -76,11 +75,7 @@ def parse_linqs(files: Mapping[str, bytes], parts: tuple[str, ...]) -> ParsedDat
     return ParsedData(blocks, target, tuple(name.removeprefix("class_") for name in names.tolist()))
 
 
-def _lines(content: bytes) -> list[str]:
-    return [line for line in content.decode("latin-1").splitlines() if line.strip()]
-
-
-def _files(*parts: str) -> tuple[str, ...]:
+def _list_members(*parts: str) -> tuple[str, ...]:
     return tuple(f"{part}.{end}" for part in parts for end in ("content", "cites"))
 
 
@@ -88,7 +83,7 @@ CORA = RemoteDataset(
     name="cora",
     file="cora.tgz",
     url=f"{PUBLIC}/cora.tgz",
-    members=_files("cora"),
+    members=_list_members("cora"),
     parse=partial(parse_linqs, parts=("cora",)),
     facts=ExpectedSizes(2708, (298, 418, 818, 426, 217, 180, 351), {"text": 1433, "inbound": 2708, "outbound": 2708}),
     description="Cora: papers on machine learning with the words of their texts and the citations among them.",
@@ -96,7 +91,7 @@ CORA = RemoteDataset(
         f"{SEN} A. McCallum, K. Nigam, J. Rennie, K. Seymore: Automating the construction of Internet portals with "
         "machine learning. Information Retrieval 3, 2000."
     ),
-    license="free for research; no licence is stated",
+    license="free for research; no license is stated",
     copy="cora",
     sha256="0d4ed463d1627bb7f3e8420effe8f5545fd492ae8f88dab44ce86cee7b26d7e8",
 )
@@ -104,12 +99,12 @@ CITESEER = RemoteDataset(
     name="citeseer",
     file="citeseer.tgz",
     url=f"{PUBLIC}/citeseer.tgz",
-    members=_files("citeseer"),
+    members=_list_members("citeseer"),
     parse=partial(parse_linqs, parts=("citeseer",)),
     facts=ExpectedSizes(3312, (249, 596, 701, 508, 668, 590), {"text": 3703, "inbound": 3312, "outbound": 3312}),
     description="Citeseer: papers on computer science with the words of their texts and the citations among them.",
     citation=f"{SEN} C.L. Giles, K. Bollacker, S. Lawrence: CiteSeer: an automatic citation indexing system. 1998.",
-    license="no licence is stated",
+    license="no license is stated",
     copy="citeseer",
     sha256="b02ee7b5d83130f8fd45b59017a76fdae3e998629a1904c2c5e07343a9664685",
 )
@@ -117,11 +112,11 @@ WEBKB_LINQS = RemoteDataset(
     name="webkb-linqs",
     file="WebKB.tgz",
     url=f"{PUBLIC}/WebKB.tgz",
-    members=_files(*UNIVERSITIES),
+    members=_list_members(*UNIVERSITIES),
     parse=partial(parse_linqs, parts=UNIVERSITIES),
     facts=ExpectedSizes(877, (218, 125, 80, 39, 415), {"text": 1703, "inbound": 877, "outbound": 877}),
     description="WebKB of LINQS: pages of computer science departments of four universities, their words and links.",
     citation=f"{SEN} Q. Lu, L. Getoor: Link-based classification. ICML 2003.",
-    license="no licence is stated",
+    license="no license is stated",
     copy="webkb_linqs",
 )

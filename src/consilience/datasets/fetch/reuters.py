@@ -1,4 +1,4 @@
-"""News of Reuters in English, with translations into four languages (Amini, Usunier & Goutte 2009)."""
+"""English news of Reuters with translations into four languages (Amini, Usunier & Goutte 2009)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from ...arrays import make_generator
 from ...data.coerce import ViewInput
 from ..dataset import Dataset
-from .fetched import load_remote
-from .home import ExpectedSizes, ParsedData, RemoteDataset
+from .load import load_remote
+from .parsing import build_csr
+from .remote import ExpectedSizes, ParsedData, RemoteDataset
 
 LANGUAGES = {"EN": 21531, "FR": 24893, "GR": 34279, "IT": 15506, "SP": 11547}  # with the size of their vocabulary
 DOCUMENTS = 18758  # of English origin
@@ -23,8 +24,9 @@ DOCUMENTS = 18758  # of English origin
 def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
     """Fetch a sample of English news with their machine translations into four languages.
 
-    The converted copies are samples of others: 1,200 documents by Grimal & Bisson with 2,000 words a language, 600 by
-    Brbić & Kopriva. From the original archive a new sample is drawn, of the same size for each of the six classes.
+    The converted copies are samples from the literature: 1,200 documents by Grimal & Bisson with 2,000 words per
+    language, 600 by Brbić & Kopriva. From the original archive a new sample is drawn, with the same number of documents
+    per class.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ def fetch_reuters(n_samples: int = 1200, random_state: Any = 0) -> Dataset:
     -------
     Dataset
         Views ``EN``, ``FR``, ``GR``, ``IT`` and ``SP`` of weighted words; in the copy of 1,200 the last two are called
-        ``view4`` and ``view5``, for their order is not certain there.
+        ``view4`` and ``view5``, because their order is not certain.
     """
     if n_samples < 6 or n_samples % 6:
         raise ValueError(f"n_samples={n_samples} must be a multiple of 6, for the six classes")
@@ -54,32 +56,31 @@ def parse_reuters(
     n_documents: int = DOCUMENTS,
     widths: Mapping[str, int] = LANGUAGES,
 ) -> ParsedData:
-    """A document a line: its class, and ``column:weight`` for each of its words, columns from 1.
+    """Parse one document per line: its class, and ``column:weight`` per word, with columns from 1.
 
     Line i is the same document in all languages.
     """
     lines = {name: files[f"Index_EN-{name}"].decode("ascii").splitlines() for name in widths}
-    if {len(own) for own in lines.values()} != {n_documents}:
-        raise ValueError(f"{sorted({len(own) for own in lines.values()})} documents, not {n_documents}")
+    lengths = {len(documents) for documents in lines.values()}
+    if lengths != {n_documents}:
+        raise ValueError(f"{sorted(lengths)} documents, not {n_documents}")
     classes = np.array([line.split(maxsplit=1)[0] for line in lines["EN"]])
     names, target = np.unique(classes, return_inverse=True)
     rng = make_generator(random_state)
-    drawn = [rng.permutation(np.flatnonzero(target == j))[: n_samples // len(names)] for j in range(len(names))]
-    rows = np.sort(np.concatenate(drawn))
-    blocks = {name: ViewInput(_weights([own[i] for i in rows], widths[name])) for name, own in lines.items()}
+    samples = [rng.permutation(np.flatnonzero(target == j))[: n_samples // len(names)] for j in range(len(names))]
+    rows = np.sort(np.concatenate(samples))
+    blocks = {name: ViewInput(_parse_weights([texts[i] for i in rows], widths[name])) for name, texts in lines.items()}
     return ParsedData(blocks, target[rows], tuple(names.tolist()))
 
 
-def _weights(lines: list[str], width: int) -> sp.csr_array:
+def _parse_weights(lines: list[str], width: int) -> sp.csr_array:
     cells = [[cell.split(":") for cell in line.split()[1:]] for line in lines]
     indptr = np.cumsum([0, *map(len, cells)])
     columns = np.array([int(column) for row in cells for column, _ in row], dtype=np.int64) - 1
     weights = np.array([float(weight) for row in cells for _, weight in row])
-    made = sp.csr_array((weights, columns, indptr), shape=(len(lines), width))
-    made.check_format(full_check=True)
-    made.sum_duplicates()
-    made.eliminate_zeros()
-    return made
+    matrix = build_csr(weights, columns, indptr, (len(lines), width))
+    matrix.sum_duplicates()
+    return matrix
 
 
 REUTERS_1200 = RemoteDataset(
@@ -102,7 +103,7 @@ REUTERS_1200 = RemoteDataset(
     copy="reuters_1200",
     copy_views={"view1": "EN", "view2": "FR", "view3": "GR", "view4": "view4", "view5": "view5"},
     of_copy=(
-        "This converted copy is the sample of C. Grimal and G. Bisson, with 2,000 words a language; which of view4 "
+        "This converted copy is the sample of C. Grimal and G. Bisson, with 2,000 words per language; which of view4 "
         "and view5 is Italian and which Spanish is not certain, nor is the order of the names of the classes."
     ),
 )

@@ -1,4 +1,4 @@
-"""Sets of the UCI Machine Learning Repository that are tables: digits, letters, advertisements."""
+"""Tables of the UCI Machine Learning Repository: digits, letters and advertisements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import scipy.sparse as sp
 
 from ...data.coerce import ViewInput
 from ..dataset import Dataset
-from .fetched import load_remote
-from .home import ExpectedSizes, ParsedData, RemoteDataset, to_whole_numbers
+from .load import load_remote
+from .parsing import to_whole_numbers
+from .remote import ExpectedSizes, ParsedData, RemoteDataset
 
 STATIC = "https://archive.ics.uci.edu/static/public"
 DIGITS_VIEWS = {"fou": 76, "fac": 216, "kar": 64, "pix": 240, "zer": 47, "mor": 6}
@@ -40,7 +41,7 @@ def fetch_digits_views() -> Dataset:
 
 
 def parse_digits(files: Mapping[str, bytes]) -> ParsedData:
-    """Six tables of numbers with blanks between, the digits in order."""
+    """Parse six tables of numbers separated by blanks, with the digits in order."""
     blocks = {name: ViewInput(np.loadtxt(io.BytesIO(files[f"mfeat-{name}"]), ndmin=2)) for name in DIGITS_VIEWS}
     for name, block in blocks.items():
         if np.isnan(block.values).any():
@@ -61,7 +62,7 @@ def fetch_letters() -> Dataset:
 
 
 def parse_letters(files: Mapping[str, bytes]) -> ParsedData:
-    """A letter and sixteen numbers a line, with commas between."""
+    """Parse one letter and sixteen numbers per line, separated by commas."""
     rows = [line.split(",") for line in files["letter-recognition.data"].decode("ascii").split()]
     values = to_whole_numbers("features", np.array([row[1:] for row in rows], dtype=np.float64)).astype(np.float64)
     target = np.array([ascii_uppercase.index(row[0]) for row in rows])
@@ -71,20 +72,20 @@ def parse_letters(files: Mapping[str, bytes]) -> ParsedData:
 def fetch_internet_ads(version: str = "full") -> Dataset:
     """Fetch images on web pages, advertisements or not, described in six ways.
 
-    Views: ``geometry`` (height, width, their ratio, and whether the image is of the same server) and, as 0 and 1, terms
-    of the image's address (``url``), of the page's (``origurl``), of the address that it leads to (``ancurl``), of its
-    alternative text (``alt``) and of the words near it (``caption``). Where a part of the geometry is unknown, which it
-    is for many, the view is missing; so is a view of terms without any.
+    Views: ``geometry`` (height, width, their ratio, and whether the image is on the same server) and, as 0 and 1, terms
+    of the image's address (``url``), of the page's address (``origurl``), of the address that it links to (``ancurl``),
+    of its alternative text (``alt``) and of the words near it (``caption``). The geometry is missing if a part of it is
+    unknown, as for many images; a view of terms is missing if it has none.
 
     Parameters
     ----------
     version : {"full", "998"}, default="full"
-        All 3,279 images, or a part of them: all 459 advertisements and 539 others, with all views.
+        All 3,279 images, or a subset: all 459 advertisements and 539 others, with all views.
 
     Returns
     -------
     Dataset
-        The description says how many views the copy has that was found.
+        The description says which views the copy on this machine has.
     """
     if version not in ADS:
         raise ValueError(f"version={version!r} must be one of {', '.join(map(repr, ADS))}")
@@ -92,7 +93,7 @@ def fetch_internet_ads(version: str = "full") -> Dataset:
 
 
 def parse_ads(files: Mapping[str, bytes]) -> ParsedData:
-    """All columns in a line with commas between, a question mark where unknown, ``ad.`` or ``nonad.`` at its end."""
+    """Parse columns separated by commas, with ``?`` for unknown values and ``ad.`` or ``nonad.`` at the end."""
     (content,) = files.values()
     rows = [[cell.strip() for cell in line.split(",")] for line in content.decode("latin-1").splitlines() if line]
     target = np.array([("nonad.", "ad.").index(row[-1]) for row in rows])
@@ -102,7 +103,7 @@ def parse_ads(files: Mapping[str, bytes]) -> ParsedData:
     geometry, *terms = np.split(table, np.cumsum(list(ADS_VIEWS.values()))[:-1], axis=1)
     blocks = {"geometry": ViewInput(geometry, columns=np.array(["height", "width", "aratio", "local"]))}
     for name, block in zip(list(ADS_VIEWS)[1:], terms, strict=True):
-        blocks[name] = ViewInput(sp.csr_array(to_whole_numbers(f"terms of {name}", block, most=1)))
+        blocks[name] = ViewInput(sp.csr_array(to_whole_numbers(f"terms of {name}", block, maximum=1)))
     return ParsedData(blocks, target, ("nonad", "ad"))
 
 
@@ -154,12 +155,12 @@ ADS_998 = replace(
     ADS_FULL,
     name="internet-ads-998",
     file="",
-    url="https://github.com/smenon8/AdNonAdDataClassifier, whose data/ad.data is to be called ad_998.data",
+    url="https://github.com/smenon8/AdNonAdDataClassifier, whose data/ad.data must be renamed to ad_998.data",
     members=("ad_998.data",),
     facts=ExpectedSizes(998, (539, 459), ADS_VIEWS),
     description=(
         "UCI internet advertisements, 998 of the 3,279 images: all 459 advertisements and 539 others, all six views. "
-        "How the others were chosen is not known."
+        "How the others were chosen is unknown."
     ),
     copy="ads_998",
     copy_views={},

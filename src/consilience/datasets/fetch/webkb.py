@@ -1,4 +1,4 @@
-"""Web pages of computer science departments, from the HTML that the World Wide Knowledge Base project collected."""
+"""Web pages of computer science departments, as HTML from the World Wide Knowledge Base project."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ import scipy.sparse as sp
 
 from ...data.coerce import ViewInput
 from ..dataset import Dataset
-from .copies import make_unique
-from .fetched import load_remote
-from .home import ExpectedSizes, ParsedData, RemoteDataset
-from .words import count_words
+from .load import load_remote
+from .parsing import count_words, link_entities, make_unique
+from .remote import ExpectedSizes, ParsedData, RemoteDataset
 
-CLASSES = ("course", "department", "faculty", "project", "staff", "student")  # "other" only links
+CLASSES = (
+    "course",
+    "department",
+    "faculty",
+    "project",
+    "staff",
+    "student",
+)  # of "other" only the links are used
 HEADER = re.compile(r"\A(?:HTTP/[^\n]*\n)?(?:[\w-]+:[^\n]*\n)+\r?\n")
-LARGEST = 2**21  # bytes of a page that are read: its parser is slow on some broken ones
+MAX_PAGE_BYTES = 2**21  # that are read, because the parser is slow on some malformed pages
 
 
 def fetch_webkb() -> Dataset:
@@ -30,15 +36,15 @@ def fetch_webkb() -> Dataset:
     Returns
     -------
     Dataset
-        Views ``text`` (words that three pages have at least), ``anchor`` (words of the links that point to the page, on
-        any of the 8,282 pages that were collected), ``inbound`` (pages that link to it) and ``outbound`` (pages that it
-        links to). Many pages have no link to them: keep those with the views you need by ``views.present``.
+        Views ``text`` (words of at least three pages), ``anchor`` (words of the links to the page, on any of the 8,282
+        collected pages), ``inbound`` (pages that link to it) and ``outbound`` (pages that it links to). No links lead
+        to many pages: select those with the views you need by ``views.present``.
     """
     return load_remote(WEBKB)
 
 
 class Page(NamedTuple):
-    """A page: its class, its address, what it says, and where its links lead with what words."""
+    """A page: its class, address and text, and the addresses and words of its links."""
 
     kind: str
     url: str
@@ -47,7 +53,7 @@ class Page(NamedTuple):
 
 
 class PageParser(HTMLParser):
-    """Collects the text of a page, and its links with theirs."""
+    """Collect the text of a page, and its links with their texts."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -81,61 +87,59 @@ class PageParser(HTMLParser):
 
 
 def parse_webkb(files: Mapping[str, bytes], min_df: int = 3) -> ParsedData:
-    """A page a file, ``CLASS/UNIVERSITY/ADDRESS`` with ``^`` for the address's slashes."""
-    places = sorted((*path.split("/")[-3:-1], path.split("/")[-1].replace("^", "/"), path) for path in files)
-    pages = [read_page(kind, url, files[path]) for kind, _, url, path in places if url]
+    """Parse one page per file, ``CLASS/UNIVERSITY/ADDRESS`` with ``^`` for the slashes of the address."""
+    paths = sorted((*path.split("/")[-3:-1], path.split("/")[-1].replace("^", "/"), path) for path in files)
+    pages = [read_page(kind, url, files[path]) for kind, _, url, path in paths if url]
     kept = [i for i, page in enumerate(pages) if page.kind in CLASSES]
     ids = make_unique([pages[i].url for i in kept])
-    words, sources, targets = _links(pages)
-    linked = sp.csr_array((np.ones(len(sources), dtype=np.int64), (sources, targets)), shape=(len(pages),) * 2)
-    linked.data[:] = 1  # however often
+    words, links = _resolve_links(pages)
+    linked = link_entities(links, len(pages))
     urls = np.array([page.url for page in pages])
     blocks = {
         "text": count_words([pages[i].text for i in kept], min_df),
         "anchor": count_words([" ".join(words[i]) for i in kept]),
-        "inbound": _used(linked.T.tocsr()[kept], urls),
-        "outbound": _used(linked[kept], urls),
+        "inbound": _drop_unlinked(linked.T.tocsr()[kept], urls),
+        "outbound": _drop_unlinked(linked[kept], urls),
     }
     target = np.array([CLASSES.index(pages[i].kind) for i in kept])
     return ParsedData({name: ViewInput(b.values, ids, b.columns) for name, b in blocks.items()}, target, CLASSES)
 
 
 def read_page(kind: str, url: str, content: bytes) -> Page:
-    """The page without the header that the server sent before it; links lead to whole addresses."""
-    reader = PageParser()
-    with suppress(AssertionError):  # the parser gives up on some broken declarations: what came before counts
-        reader.feed(HEADER.sub("", content[:LARGEST].decode("latin-1")))
-        reader.close()
+    """Parse a page without the header of the server's response; links get absolute addresses."""
+    parser = PageParser()
+    with suppress(AssertionError):  # the parser stops at some malformed declarations: the text before counts
+        parser.feed(HEADER.sub("", content[:MAX_PAGE_BYTES].decode("latin-1")))
+        parser.close()
     links = []
-    for href, words in reader.links:
-        with suppress(ValueError):  # no address at all
-            links.append((_plain(urljoin(urljoin(url, reader.base), href.strip())), " ".join(words)))
-    return Page(kind, url, " ".join(reader.text), links)
+    for href, words in parser.links:
+        with suppress(ValueError):  # not an address
+            links.append((_normalize_url(urljoin(urljoin(url, parser.base), href.strip())), " ".join(words)))
+    return Page(kind, url, " ".join(parser.text), links)
 
 
-def _plain(url: str) -> str:
+def _normalize_url(url: str) -> str:
     return urldefrag(url).url.rstrip("/")
 
 
-def _links(pages: Sequence[Page]) -> tuple[list[list[str]], list[int], list[int]]:
-    """Words of the links to each page from others, and the two ends of each."""
-    at: dict[str, list[int]] = {}
+def _resolve_links(pages: Sequence[Page]) -> tuple[list[list[str]], list[tuple[int, int]]]:
+    """Return the words of the links to each page from other pages, and the links as (source, target)."""
+    positions: dict[str, list[int]] = {}
     for i, page in enumerate(pages):
-        at.setdefault(_plain(page.url), []).append(i)
+        positions.setdefault(_normalize_url(page.url), []).append(i)
     words: list[list[str]] = [[] for _ in pages]
-    ends = []
+    links = []
     for i, page in enumerate(pages):
-        others = [link for link in page.links if link[0] != _plain(page.url)]
-        for url, said in others:
-            for j in at.get(url, []):
-                words[j].append(said)
-                ends.append((i, j))
-    sources, targets = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    return words, sources.tolist(), targets.tolist()
+        for url, text in page.links:
+            if url != _normalize_url(page.url):
+                for j in positions.get(url, []):
+                    words[j].append(text)
+                    links.append((i, j))
+    return words, links
 
 
-def _used(links: sp.csr_array, urls: np.ndarray) -> ViewInput:
-    """Without the pages that no entity is linked with."""
+def _drop_unlinked(links: sp.csr_array, urls: np.ndarray) -> ViewInput:
+    """Drop the columns of pages without a link with an entity."""
     used = np.unique(links.indices)
     return ViewInput(links[:, used], columns=urls[used])
 
@@ -155,6 +159,6 @@ WEBKB = RemoteDataset(
         "M. Craven, D. DiPasquo, D. Freitag, A. McCallum, T. Mitchell, K. Nigam, S. Slattery: Learning to extract "
         "symbolic knowledge from the World Wide Web. AAAI 1998."
     ),
-    license="no licence is stated",
+    license="no license is stated",
     copy="webkb",
 )
