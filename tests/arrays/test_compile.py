@@ -19,8 +19,7 @@ def refuse(locator):
 caching._CacheLocator.ensure_cache_path = refuse
 """
 IMPORTS = """
-import consilience.arrays.kernels as kernels
-import consilience.arrays.pair_kernels
+import consilience.arrays.csr_kernels as kernels
 import consilience.methods.constrained.kernels, consilience.methods.agglomerative.kernels
 print(kernels.label_sums._cache.cache_path)
 """

@@ -13,7 +13,7 @@ from transfers import on_device, transfers
 def matrix_of(X, held=True, shift=0.0):
     measure = SquaredEuclidean().learn(X)
     points = measure.points(X)
-    return KernelMatrix(Likelihood(measure, 0.5), points, points.at(slice(0, 40)), held, shift)
+    return KernelMatrix(Likelihood(measure, 0.5), points, points.slice_rows(slice(0, 40)), held, shift)
 
 
 def rows():

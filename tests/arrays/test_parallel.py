@@ -94,9 +94,9 @@ def test_blas_gets_its_threads_back():
 def test_number_of_threads_follows_jobs_and_environment(monkeypatch):
     def used(n_jobs):
         with use_threads(n_jobs):
-            from consilience.arrays.parallel import _crew
+            from consilience.arrays.parallel import _threads
 
-            return _crew.get().n_threads
+            return _threads.get().n_threads
 
     monkeypatch.setattr("joblib.cpu_count", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)

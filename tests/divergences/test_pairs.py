@@ -126,7 +126,7 @@ def test_equals_two_loops(divergence, rows, reference):
     np.testing.assert_allclose(np.diag(found), 0, atol=1e-13 * size)
     points, exemplars = measure.points(X), measure.exemplars(X)
     assert measure.total(points, exemplars) == pytest.approx(expected.sum(), rel=1e-10)
-    part = measure.tile(points.at(slice(3, 9)), exemplars.some(np.array([20, 1, 4])))
+    part = measure.tile(points.slice_rows(slice(3, 9)), exemplars.take(np.array([20, 1, 4])))
     np.testing.assert_allclose(-part, expected[3:9][:, [20, 1, 4]], rtol=1e-10, atol=1e-12 * size)
 
 
@@ -607,7 +607,7 @@ def test_caveat_of_a_matrix_that_is_no_kernel(n, dtype):
     K = np.eye(n, dtype=dtype) - dtype(1.5) / n  # one eigenvalue -0.5, the others 1
     measure = Kernel().learn(K)
     assert "is not positive semidefinite" in measure.caveat
-    found = -measure.tile(measure.points(K), measure.exemplars(K).at(slice(0, 2)))
+    found = -measure.tile(measure.points(K), measure.exemplars(K).slice_rows(slice(0, 2)))
     np.testing.assert_allclose(found, 2 - 2 * np.eye(n)[:, :2], atol=1e-6)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.arrays.parallel import _crew
+from consilience.arrays.parallel import _threads
 from consilience.datasets import make_gaussian_views
 from consilience.families import Gaussian
 from consilience.methods.coem.algorithm import Part, rows_at_a_time
@@ -73,4 +73,4 @@ def test_a_refused_prediction_leaves_no_threads_behind():
     with pytest.raises(ValueError, match="out") as kept:
         model.predict_proba(views, out=np.zeros((500, 2)))
     assert kept.value is not None
-    assert _crew.get() is None
+    assert _threads.get() is None

@@ -16,7 +16,7 @@ import pytest
 from sklearn import config_context
 
 import consilience as cs
-from consilience.arrays.scratch import is_scratch_array
+from consilience.arrays.memory import is_scratch_array
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.coem.algorithm import co_em, e_step

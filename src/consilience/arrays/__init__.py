@@ -1,14 +1,19 @@
-"""Arrays, and nothing of clustering: the namespace of an array, the verbs the standard lacks, chunks on threads."""
+"""Arrays and nothing of clustering: the namespace of an array, the verbs the standard lacks, chunks on threads."""
 
-from . import csr_verbs, device_csr_verbs, numpy_verbs  # noqa: F401  they register themselves with the verbs
+from . import csr_verbs, device_csr_verbs  # noqa: F401  they register themselves with the verbs
+from .convert import as_csr, as_rows, as_rows_like, is_sparse, to_host
 from .csr import CSR
 from .csr_verbs import sum_shared_columns
-from .cuts import split_slice
 from .device_csr import DeviceCSR, is_device_sparse
-from .host import is_on_host, true_unless_known_false
-from .memory import available_device_memory, available_memory, explain_out_of_memory
-from .middle import compute_origin, find_origin, sample_rows, shift_rows_and_norms
+from .memory import (
+    available_device_memory,
+    available_memory,
+    create_scratch_array,
+    explain_out_of_memory,
+    is_scratch_array,
+)
 from .namespace import Array, asarray_like, float64_zeros, is_array, keep_where, namespace, to_numpy
+from .origin import compute_origin, find_origin, sample_rows, shift_rows_and_norms
 from .pairwise import KernelMatrix, KernelRows, RowKernel, fits_in_memory, itemsize, machine_epsilon
 from .parallel import (
     choose_block_size,
@@ -18,12 +23,11 @@ from .parallel import (
     cut_into_shards,
     map_chunks,
     single_openmp_thread,
+    split_slice,
     use_threads,
 )
 from .random import make_generator
-from .rows import as_csr, as_rows, as_rows_like, is_sparse, to_host
-from .scratch import create_scratch_array, is_scratch_array
-from .sphere import log_bessel, log_sphere_integral
+from .special import log_bessel, log_sphere_integral
 from .verbs import (
     Scorer,
     add_label_sums,
@@ -35,6 +39,7 @@ from .verbs import (
     exp_nonpositive,
     inner_products,
     is_in_memory,
+    is_on_host,
     map_values,
     mask_rows,
     max_abs,
@@ -48,6 +53,7 @@ from .verbs import (
     stored_values,
     take_dense_rows,
     take_rows,
+    true_unless_known_false,
     weighted_sums,
 )
 

@@ -1,4 +1,4 @@
-"""Sparse rows: the three arrays of a CSR matrix, of which a slice of rows is a view, not a copy."""
+"""Sparse rows: the three arrays of a CSR matrix, sliced without a copy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from types import EllipsisType
 import numpy as np
 import scipy.sparse as sp
 
-from .._saving import save_as
 
-
-@save_as("sparse-rows")
 @dataclass(frozen=True, eq=False)
 class CSR:
-    """Rows ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`); offsets are absolute, so rows slice for free."""
+    """Row i is ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`); the offsets of a slice stay those of the whole."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -23,7 +20,7 @@ class CSR:
 
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array) -> CSR:
-        """Take over a scipy matrix without copying what is sound; the kernels trust the result blindly."""
+        """Check a scipy matrix and wrap it, without a copy if it is canonical; kernels do not check again."""
         matrix.check_format(full_check=True)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -43,17 +40,28 @@ class CSR:
         """Number of stored values: what one pass over the rows reads."""
         return int(self.indptr[-1] - self.indptr[0])
 
+    @property
+    def stored(self) -> slice:
+        """Where the values of these rows are stored."""
+        return slice(self.indptr[0], self.indptr[-1])
+
     def __getitem__(self, key: slice | tuple[slice, EllipsisType]) -> CSR:
         """``X[rows]``, or ``X[rows, ...]`` as the array standard spells it."""
-        rows = key[0] if isinstance(key, tuple) else key
-        start, stop, _ = rows.indices(self.shape[0])
+        start, stop = row_range(key, self.shape[0])
         return replace(self, indptr=self.indptr[start : stop + 1])
 
     def with_data(self, data: np.ndarray) -> CSR:
-        """The same pattern with other values; only for whole matrices."""
+        """Replace the values and keep the pattern; only for matrices that are not slices."""
         return replace(self, data=data)
 
     def to_scipy(self) -> sp.csr_array:
-        """The same rows as a scipy matrix; values are not copied."""
-        cells = slice(self.indptr[0], self.indptr[-1])
-        return sp.csr_array((self.data[cells], self.indices[cells], self.indptr - self.indptr[0]), shape=self.shape)
+        """Convert to a scipy matrix; values are not copied."""
+        cells = self.data[self.stored], self.indices[self.stored], self.indptr - self.indptr[0]
+        return sp.csr_array(cells, shape=self.shape)
+
+
+def row_range(key: slice | tuple[slice, EllipsisType], n_rows: int) -> tuple[int, int]:
+    """First row and end of ``X[rows]`` or ``X[rows, ...]``."""
+    rows = key[0] if isinstance(key, tuple) else key
+    start, stop, _ = rows.indices(n_rows)
+    return start, stop

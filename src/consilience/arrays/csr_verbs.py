@@ -1,4 +1,4 @@
-"""The verbs on sparse rows: the heavy ones compiled, the others a line of numpy on the stored values."""
+"""The verbs on sparse rows: the heavy ones compiled, the others in numpy on the stored values."""
 
 from __future__ import annotations
 
@@ -29,63 +29,63 @@ from .verbs import (
 
 @build_scorer.register
 def _(X: CSR, weights, bias=None, origin=None):
-    assert origin is None, "sparse rows are measured from zero"
-    from . import kernels
+    assert origin is None, "scores of sparse rows have no origin"
+    from . import csr_kernels
 
-    # (blocks, columns, width): the clusters of a column side by side, padded with some that never win
-    n_blocks, width = kernels.block_width(len(weights), X.dtype.itemsize)
+    # (blocks, columns, width): the clusters of a column side by side, padded with clusters that never win
+    n_blocks, width = csr_kernels.block_width(len(weights), X.dtype.itemsize)
     table = np.zeros((n_blocks, X.n_columns, width), X.dtype)
     for block in range(n_blocks):
-        part = weights[block * width : (block + 1) * width]
-        table[block, :, : len(part)] = part.T
-    padded = np.full((n_blocks, width), np.inf, X.dtype)
-    padded.reshape(-1)[: len(weights)] = 0 if bias is None else bias
-    return Scorer(table, padded, None, len(weights))
+        block_weights = weights[block * width : (block + 1) * width]
+        table[block, :, : len(block_weights)] = block_weights.T
+    padded_bias = np.full((n_blocks, width), np.inf, X.dtype)
+    padded_bias.reshape(-1)[: len(weights)] = 0 if bias is None else bias
+    return Scorer(table, padded_bias, None, len(weights))
 
 
 @argmax_scores.register
-def _(X: CSR, score):
-    from . import kernels
+def _(X: CSR, scorer):
+    from . import csr_kernels
 
     labels, best = np.empty(X.shape[0], np.int64), np.empty(X.shape[0], X.dtype)
-    kernel = kernels.nearest_kernel(score.weights.shape[-1])
-    kernel(X.indptr, X.indices, X.data, score.weights, score.bias, labels, best)
+    kernel = csr_kernels.argmax_kernel(scorer.weights.shape[-1])
+    kernel(X.indptr, X.indices, X.data, scorer.weights, scorer.bias, labels, best)
     return labels, best
 
 
 @compute_scores.register
-def _(X: CSR, score):
-    from . import kernels
+def _(X: CSR, scorer):
+    from . import csr_kernels
 
-    out = np.empty((X.shape[0], score.n_clusters), X.dtype)
-    kernel = kernels.scores_kernel(score.weights.shape[-1])
-    kernel(X.indptr, X.indices, X.data, score.weights, score.bias, out)
+    out = np.empty((X.shape[0], scorer.n_clusters), X.dtype)
+    kernel = csr_kernels.scores_kernel(scorer.weights.shape[-1])
+    kernel(X.indptr, X.indices, X.data, scorer.weights, scorer.bias, out)
     return out
 
 
 @add_label_sums.register
 def _(X: CSR, labels, sums):
-    from . import kernels
+    from . import csr_kernels
 
-    kernels.label_sums(X.indptr, X.indices, X.data, labels, sums)
+    csr_kernels.label_sums(X.indptr, X.indices, X.data, labels, sums)
     return sums
 
 
 @weighted_sums.register
 def _(X: CSR, weights):
-    from . import kernels
+    from . import csr_kernels
 
     k = weights.shape[1]
-    n_blocks, width = kernels.block_width(k, np.dtype(np.float64).itemsize)
+    n_blocks, width = csr_kernels.block_width(k, np.dtype(np.float64).itemsize)
     table = np.zeros((n_blocks, X.n_columns, width))
     for block in range(n_blocks):
-        part = weights[:, block * width : (block + 1) * width]
-        kernels.weighted_sums_kernel(width)(X.indptr, X.indices, X.data, part, table[block])
-    return table.transpose(0, 2, 1).reshape(n_blocks * width, X.n_columns)[:k]  # of one block a view, not a copy
+        block_weights = weights[:, block * width : (block + 1) * width]
+        csr_kernels.weighted_sums_kernel(width)(X.indptr, X.indices, X.data, block_weights, table[block])
+    return table.transpose(0, 2, 1).reshape(n_blocks * width, X.n_columns)[:k]  # no copy if there is one block
 
 
-def _row_totals(X: CSR, values: np.ndarray) -> np.ndarray:
-    """Sum of `values` (one a stored value) over each row; reduceat alone mishandles empty rows."""
+def _sum_by_row(X: CSR, values: np.ndarray) -> np.ndarray:
+    """Sum of `values`, which belong to the stored values, over each row; reduceat alone mishandles empty rows."""
     totals = np.zeros(X.shape[0])
     filled = np.flatnonzero(np.diff(X.indptr))
     if len(filled):
@@ -94,19 +94,46 @@ def _row_totals(X: CSR, values: np.ndarray) -> np.ndarray:
     return totals
 
 
-def _stored_slice(X: CSR) -> slice:
-    return slice(X.indptr[0], X.indptr[-1])
+@stored_values.register
+def _(X: CSR):
+    return X.data[X.stored]
 
 
 @squared_norms.register
 def _(X: CSR):
-    data = X.data[_stored_slice(X)].astype(np.float64)
-    return _row_totals(X, data * data)
+    data = stored_values(X).astype(np.float64)
+    return _sum_by_row(X, data * data)
+
+
+@row_sums.register
+def _(X: CSR):
+    return _sum_by_row(X, stored_values(X))
+
+
+@row_is_finite.register
+def _(X: CSR):
+    return _sum_by_row(X, ~np.isfinite(stored_values(X))) == 0
+
+
+@max_abs.register
+def _(X: CSR):
+    return float(np.abs(stored_values(X)).max(initial=0))
+
+
+@map_values.register
+def _(X: CSR, function):
+    return CSR(X.indptr - X.indptr[0], X.indices[X.stored], function(stored_values(X)), X.n_columns)
 
 
 @scale_rows.register
 def _(X: CSR, factors):
     return X.with_data(X.data * np.repeat(factors.astype(X.dtype), np.diff(X.indptr)))
+
+
+@mask_rows.register
+def _(X: CSR, kept):
+    value_is_kept = np.repeat(kept, np.diff(X.indptr))
+    return X if value_is_kept.all() else X.with_data(np.where(value_is_kept, X.data, X.dtype.type(0)))
 
 
 @take_dense_rows.register
@@ -125,60 +152,27 @@ def _(X: CSR, rows):
 
 @inner_products.register
 def _(X: CSR, Y):
-    found = X.to_scipy() @ (Y.to_scipy() if isinstance(Y, CSR) else Y).T
-    return found.toarray() if isinstance(Y, CSR) else found
-
-
-@mask_rows.register
-def _(X: CSR, kept):
-    stored_kept = np.repeat(kept, np.diff(X.indptr))
-    return X if stored_kept.all() else X.with_data(np.where(stored_kept, X.data, X.dtype.type(0)))
-
-
-@max_abs.register
-def _(X: CSR):
-    return float(np.abs(X.data[_stored_slice(X)]).max(initial=0))
-
-
-@row_is_finite.register
-def _(X: CSR):
-    return _row_totals(X, ~np.isfinite(X.data[_stored_slice(X)])) == 0
-
-
-@row_sums.register
-def _(X: CSR):
-    return _row_totals(X, X.data[_stored_slice(X)])
-
-
-@map_values.register
-def _(X: CSR, function):
-    here = _stored_slice(X)
-    return CSR(X.indptr - X.indptr[0], X.indices[here], function(X.data[here]), X.n_columns)
-
-
-@stored_values.register
-def _(X: CSR):
-    return X.data[_stored_slice(X)]
+    return (X.to_scipy() @ Y.to_scipy().T).toarray() if isinstance(Y, CSR) else X.to_scipy() @ Y.T
 
 
 @all_rows_equal.register
 def _(X: CSR):
-    counts, here = np.diff(X.indptr), _stored_slice(X)
+    counts = np.diff(X.indptr)
     if np.ptp(counts):
         return False
     shape = len(counts), counts[0]
-    cells = X.indices[here].reshape(shape), X.data[here].reshape(shape)
-    return all(bool(np.all(own == own[:1])) for own in cells)
+    cells = (part[X.stored].reshape(shape) for part in (X.indices, X.data))
+    return all(bool(np.all(part == part[:1])) for part in cells)
 
 
 def sum_shared_columns(X: CSR, Y: CSR, *, harmonic: bool) -> np.ndarray:
     """Sum over the columns that two rows share of ``x y / (x + y)``, or of ``min(x, y)``: (rows of X, rows of Y)."""
-    from . import pair_kernels
+    from . import csr_kernels
 
-    if X.n_columns != Y.n_columns:  # compiled code looks up one row's columns in a scratch row of the other's width
+    if X.n_columns != Y.n_columns:  # the kernel looks up columns in a scratch row
         raise ValueError(f"rows of {X.n_columns} columns cannot be compared with rows of {Y.n_columns}")
     out = np.empty((X.shape[0], Y.shape[0]), X.dtype)
-    pair_kernels.add_shared_columns(
+    csr_kernels.add_shared_columns(
         X.indptr, X.indices, X.data, Y.indptr, Y.indices, Y.data, harmonic, np.zeros(X.n_columns, X.dtype), out
     )
     return out

@@ -1,4 +1,4 @@
-"""Sparse rows on a device: what a CSR matrix of torch or cupy holds, sliced and multiplied without leaving it."""
+"""Sparse rows on a device: a CSR matrix of torch or cupy, sliced and multiplied without leaving the device."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import array_namespace, device, is_torch_array, to_device
 
+from .csr import row_range
+
 
 def is_device_sparse(X: Any) -> bool:
     """Whether this is a sparse matrix of torch or cupy, of any layout."""
@@ -19,7 +21,7 @@ def is_device_sparse(X: Any) -> bool:
 
 
 class Columns(NamedTuple):
-    """The pattern of some rows column by column; `order` sorts their stored values so."""
+    """The pattern of rows by column; `order` sorts their stored values by column."""
 
     indptr: Any
     rows: Any
@@ -28,10 +30,10 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DeviceCSR:
-    """Rows ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`), all on a device; offsets are absolute, as in `CSR`.
+    """Row i is ``indptr[i]:indptr[i + 1]`` of (`indices`, `data`), all on a device, as in `CSR`.
 
-    Where rows start is known to the host too: a slice of rows need not wait for the device. The columns of each slice
-    that is summed up are sorted once, and the order is kept: it takes about as much memory as the rows themselves.
+    The host knows the offsets too, so that a slice of rows does not wait for the device. The columns of each slice that
+    is summed are sorted once, and the order is kept: it takes about as much memory as the rows.
     """
 
     sparse: ClassVar[bool] = True
@@ -41,12 +43,12 @@ class DeviceCSR:
     data: Any
     n_columns: int
     starts: np.ndarray  # `indptr`, on the host
-    first: int = 0  # where these rows are in the matrix that `sorted_columns` is of
+    first: int = 0  # first of these rows in the matrix that `sorted_columns` belongs to
     sorted_columns: dict[tuple[int, int], Columns] = field(default_factory=dict)
 
     @classmethod
     def from_library(cls, matrix: Any) -> DeviceCSR:
-        """Take over a sparse matrix of torch or cupy, without copying what is sound; products trust the result."""
+        """Check a sparse matrix of torch or cupy and wrap it, without a copy if it is canonical."""
         if is_torch_array(matrix):
             matrix = matrix.detach().to_sparse_csr()
             parts = matrix.crow_indices(), matrix.col_indices(), matrix.values()
@@ -82,49 +84,48 @@ class DeviceCSR:
 
     @property
     def stored(self) -> slice:
-        """Where the values of these rows are."""
+        """Where the values of these rows are stored."""
         return slice(int(self.starts[0]), int(self.starts[-1]))
 
     def __getitem__(self, key: slice | tuple[slice, EllipsisType]) -> DeviceCSR:
         """``X[rows]``, or ``X[rows, ...]`` as the array standard spells it."""
-        rows = key[0] if isinstance(key, tuple) else key
-        start, stop, _ = rows.indices(self.shape[0])
-        here = slice(start, stop + 1)
-        return replace(self, indptr=self.indptr[here], starts=self.starts[here], first=self.first + start)
+        start, stop = row_range(key, self.shape[0])
+        offsets = slice(start, stop + 1)
+        return replace(self, indptr=self.indptr[offsets], starts=self.starts[offsets], first=self.first + start)
 
     def with_data(self, data: Any) -> DeviceCSR:
-        """These rows with other values, one for each that is stored."""
+        """Replace the stored values and keep the pattern."""
         offset = int(self.starts[0])
         pattern = {"indptr": self.indptr - offset, "indices": self.indices[self.stored], "starts": self.starts - offset}
         return replace(self, data=data, **pattern)
 
     def to_library(self) -> Any:
-        """The same rows as a matrix of torch or cupy; values are not copied."""
+        """Convert to a matrix of torch or cupy; values are not copied."""
         cells = self.data[self.stored], self.indices[self.stored]
         return _library_csr(*cells, self.indptr - int(self.starts[0]), self.shape)
 
     def to_scipy(self) -> sp.csr_array:
-        """The same rows on the host."""
-        data, indices = (_fetch(part[self.stored]) for part in (self.data, self.indices))
+        """Fetch as a scipy matrix."""
+        data, indices = (_fetch(values[self.stored]) for values in (self.data, self.indices))
         return sp.csr_array((data, indices, self.starts - self.starts[0]), shape=self.shape)
 
     def to_dense(self) -> Any:
-        """All of it as a dense array."""
+        """Convert to a dense array on the device."""
         matrix = self.to_library()
         return matrix.to_dense() if is_torch_array(matrix) else matrix.toarray()
 
     def __matmul__(self, dense: Any) -> Any:
         return self.to_library() @ dense
 
-    def column_sums(self, weights: Any) -> Any:
-        """``X.T @ weights``, as the product of columns that are sorted: no two threads add to the same number."""
+    def transposed_product(self, weights: Any) -> Any:
+        """``X.T @ weights`` with sorted columns, so that no two threads add to the same number."""
         columns = self._columns()
         xp = array_namespace(self.data)
         data = xp.take(self.data[self.stored], columns.order, axis=0)
         return _library_csr(data, columns.rows, columns.indptr, self.shape[::-1]) @ weights
 
-    def row_of_each(self) -> Any:
-        """The row of each stored value."""
+    def row_indices(self) -> Any:
+        """Row of each stored value."""
         xp = array_namespace(self.indptr)
         places = xp.arange(self.stored.start, self.stored.stop, dtype=self.indptr.dtype, device=self.device)
         return xp.searchsorted(self.indptr, places, side="right") - 1
@@ -133,13 +134,13 @@ class DeviceCSR:
         key = self.first, self.shape[0]
         if key not in self.sorted_columns:
             xp = array_namespace(self.indices)
-            kind = self.indices.dtype
+            dtype = self.indices.dtype
             order = xp.argsort(self.indices[self.stored], stable=True)
             sorted_columns = xp.take(self.indices[self.stored], order, axis=0)
-            edges = xp.arange(self.n_columns + 1, dtype=kind, device=self.device)
-            indptr = xp.astype(xp.searchsorted(sorted_columns, edges), kind)
+            edges = xp.arange(self.n_columns + 1, dtype=dtype, device=self.device)
+            indptr = xp.astype(xp.searchsorted(sorted_columns, edges), dtype)
             self.sorted_columns[key] = Columns(
-                indptr, xp.astype(xp.take(self.row_of_each(), order, axis=0), kind), order
+                indptr, xp.astype(xp.take(self.row_indices(), order, axis=0), dtype), order
             )
         return self.sorted_columns[key]
 
@@ -149,11 +150,11 @@ def _fetch(array: Any) -> np.ndarray:
 
 
 def _library_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> Any:
-    """A CSR matrix of the library."""
+    """Build a CSR matrix of torch or cupy."""
     if is_torch_array(data):
         return array_namespace(data).sparse_csr_tensor(indptr, indices, data, shape, check_invariants=False)
     from cupyx.scipy.sparse import csr_matrix
 
     matrix = csr_matrix((data, indices, indptr), shape=shape)
-    matrix.has_canonical_format = True  # it would look, and wait for the answer
+    matrix.has_canonical_format = True  # or cupy would check, which forces a synchronization
     return matrix

@@ -1,6 +1,6 @@
-"""The verbs on sparse rows that lie on a device: products of its library, or a line on the stored values.
+"""The verbs on sparse rows on a device: products of its library, or operations on the stored values.
 
-`scorer`, `nearest` and `scores_of` are those of any array: they need no more than ``X @ weights``.
+`build_scorer`, `argmax_scores` and `compute_scores` need no registration: they use only ``X @ weights``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _(X: DeviceCSR, function: Callable[[Array], Array]) -> DeviceCSR:
 @weighted_sums.register
 def _(X: DeviceCSR, weights: Array) -> Array:
     xp = namespace(X)
-    return xp.astype(X.column_sums(xp.astype(weights, X.dtype, copy=False)).T, xp.float64, copy=False)
+    return xp.astype(X.transposed_product(xp.astype(weights, X.dtype, copy=False)).T, xp.float64, copy=False)
 
 
 @add_label_sums.register
@@ -50,12 +50,12 @@ def _(X: DeviceCSR, labels: Array, sums: Array) -> Array:
     xp = namespace(X)
     clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=X.device)
     members = labels[:, None] == clusters[None, :]
-    sums += _as_float64(X).column_sums(xp.astype(members, sums.dtype)).T
+    sums += _as_float64(X).transposed_product(xp.astype(members, sums.dtype)).T
     return sums
 
 
 def _as_float64(X: DeviceCSR) -> DeviceCSR:
-    """The same rows in float64."""
+    """Convert the values to float64."""
     return map_values(X, lambda values: namespace(values).astype(values, namespace(values).float64, copy=False))
 
 
@@ -79,13 +79,13 @@ def _(X: DeviceCSR) -> Array:
 @scale_rows.register
 def _(X: DeviceCSR, factors: Array) -> DeviceCSR:
     xp = namespace(X)
-    return X.with_data(stored_values(X) * xp.take(xp.astype(factors, X.dtype), X.row_of_each(), axis=0))
+    return X.with_data(stored_values(X) * xp.take(xp.astype(factors, X.dtype), X.row_indices(), axis=0))
 
 
 @mask_rows.register
 def _(X: DeviceCSR, kept: Array) -> DeviceCSR:
     xp = namespace(X)
-    return X.with_data(keep_where(xp.take(kept, X.row_of_each(), axis=0), stored_values(X), 0.0))
+    return X.with_data(keep_where(xp.take(kept, X.row_indices(), axis=0), stored_values(X), 0.0))
 
 
 @take_rows.register
@@ -94,7 +94,7 @@ def _(X: DeviceCSR, rows: Array) -> DeviceCSR:
     begin, end = (xp.take(part, rows, axis=0) for part in (X.indptr[:-1], X.indptr[1:]))
     ends = xp.astype(xp.cumulative_sum(end - begin, include_initial=True), X.indptr.dtype)
     taken = replace(X, indptr=ends, starts=to_numpy(ends), first=0, sorted_columns={})
-    row = taken.row_of_each()
+    row = taken.row_indices()
     cells = xp.arange(taken.size, dtype=ends.dtype, device=X.device) + xp.take(begin - ends[:-1], row, axis=0)
     return replace(taken, indices=xp.take(X.indices, cells, axis=0), data=xp.take(X.data, cells, axis=0))
 
@@ -114,5 +114,6 @@ def _(X: DeviceCSR) -> bool:
     counts = np.diff(X.starts)
     if np.ptp(counts):
         return False
-    cells = (namespace(X).reshape(part[X.stored], (len(counts), int(counts[0]))) for part in (X.indices, X.data))
-    return all(bool(namespace(own).all(own == own[:1, :])) for own in cells)
+    xp, shape = namespace(X), (len(counts), int(counts[0]))
+    cells = (xp.reshape(part[X.stored], shape) for part in (X.indices, X.data))
+    return all(bool(xp.all(part == part[:1, :])) for part in cells)

@@ -1,4 +1,4 @@
-"""Linear algebra that array libraries differ in: small symmetric matrices, many at a time, and sums of squares."""
+"""Linear algebra in which array libraries differ: stacks of small symmetric matrices, and sums of squares."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .namespace import Array, namespace
 
 @singledispatch
 def inverse_cholesky(matrices: Array) -> Array:
-    """The inverse of the lower triangular L with ``L @ L.T`` the matrix: (..., d, d).
+    """Inverses of the Cholesky factors of positive definite matrices: (..., d, d), lower triangular.
 
-    A matrix that is not positive definite gives NaN on torch and cupy, which do not look, and an error elsewhere.
+    A matrix that is not positive definite gives NaN on torch and cupy, which do not check, and an error elsewhere.
     """
     xp = namespace(matrices)
-    if is_torch_array(matrices):  # its plain cholesky and inverse wait for the device
+    if is_torch_array(matrices):  # its cholesky and inverse would force a synchronization
         root, failed = xp.linalg.cholesky_ex(matrices)
         root = xp.where((failed == 0)[..., None, None], root, xp.full_like(root, xp.nan))
         unit = xp.eye(root.shape[-1], dtype=root.dtype, device=device(root))
@@ -30,14 +30,15 @@ def inverse_cholesky(matrices: Array) -> Array:
 def _(matrices: np.ndarray) -> np.ndarray:
     d = matrices.shape[-1]
     roots = np.linalg.cholesky(matrices).reshape(-1, d, d)
-    return np.stack([solve_triangular(own, np.eye(d), lower=True) for own in roots]).reshape(matrices.shape)
+    return np.stack([solve_triangular(root, np.eye(d), lower=True) for root in roots]).reshape(matrices.shape)
 
 
 @singledispatch
 def is_positive_definite(matrices: Array) -> bool:
-    """Whether all are positive definite, where to ask is cheap; False where it is not known.
+    """Whether all matrices are positive definite, if that is cheap to find out; False if it is not known.
 
-    On torch and cupy this one number is waited for: so is `eigh`, and of many columns it takes fifty times as long.
+    On torch and cupy this synchronizes with the device. So does `eigh`, which takes fifty times as long if there are
+    many columns.
     """
     xp = namespace(matrices)
     if is_torch_array(matrices):
@@ -62,22 +63,22 @@ def weighted_cross_products(X: Array, weights: Array) -> Array:
     xp = namespace(X)
     n, d = X.shape
     k = weights.shape[1]
-    # one product for all clusters: it takes room for as many copies of the rows
+    # one product for all clusters, which takes memory for k copies of the rows
     wide = xp.reshape(xp.astype(weights, X.dtype, copy=False)[:, :, None] * X[:, None, :], (n, k * d))
-    found = xp.astype(xp.reshape(wide.T @ X, (k, d, d)), xp.float64)
-    return (found + xp.matrix_transpose(found)) / 2  # symmetric to the last digit
+    products = xp.astype(xp.reshape(wide.T @ X, (k, d, d)), xp.float64)
+    return (products + xp.matrix_transpose(products)) / 2  # symmetric to the last digit
 
 
 @weighted_cross_products.register
 def _(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     roots = np.sqrt(weights.astype(X.dtype, copy=False))
     scaled = (X * roots[:, j][:, None] for j in range(roots.shape[1]))
-    return np.stack([(own.T @ own).astype(np.float64, copy=False) for own in scaled])
+    return np.stack([(rows.T @ rows).astype(np.float64, copy=False) for rows in scaled])
 
 
 @singledispatch
 def sum_of_squares(values: Array) -> Array:
-    """Along the last axis, in the type of the values; `vecdot` is a matrix product a row elsewhere, and slow."""
+    """Sum of squares along the last axis, in the type of the values; `vecdot` is slow outside numpy."""
     return namespace(values).sum(values * values, axis=-1)
 
 

@@ -1,23 +1,28 @@
-"""How much memory there is to take, here and on a device."""
+"""Free memory of the host and of devices, and arrays in temporary files."""
 
 from __future__ import annotations
 
+import mmap
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from array_api_compat import is_cupy_array, is_torch_array
 
 from .device_csr import DeviceCSR
 
-OUT_OF_MEMORY_ERROR = "OutOfMemoryError"  # what torch and cupy both call it
+OUT_OF_MEMORY_ERROR = "OutOfMemoryError"  # class name in torch and cupy
 
 
 def available_memory() -> int | None:
-    """Bytes that are free for us; None where the system does not say."""
+    """Bytes that this process may still take; None if the system does not say."""
     try:
         free = int(_number_after("MemAvailable:", Path("/proc/meminfo"))) * 1024
     except OSError:
@@ -31,14 +36,14 @@ def available_memory() -> int | None:
 
 
 def _number_after(word: str, path: Path) -> str:
-    found = re.search(rf"^{word}\s+(\d+)", path.read_text(), re.MULTILINE)
-    if found is None:
+    match = re.search(rf"^{word}\s+(\d+)", path.read_text(), re.MULTILINE)
+    if match is None:
         raise OSError(f"{path} does not say {word}")
-    return found.group(1)
+    return match.group(1)
 
 
 def available_device_memory(array: Any) -> int | None:
-    """Bytes that are free on the device of an array; None where none is known, as of arrays that lie here."""
+    """Bytes that are free on the device of an array; None if unknown, as for arrays in host memory."""
     array = array.data if isinstance(array, DeviceCSR) else array
     if is_torch_array(array) and array.device.type == "cuda":
         return _free_in_torch(array.device)
@@ -49,13 +54,13 @@ def available_device_memory(array: Any) -> int | None:
 
 
 def _free_in_torch(device: Any = None) -> int:
-    """What torch has taken and does not use counts as free."""
+    """Free bytes, including what torch has reserved and does not use."""
     cuda = sys.modules["torch"].cuda
     return cuda.mem_get_info(device)[0] + cuda.memory_reserved(device) - cuda.memory_allocated(device)
 
 
 def _free_in_cupy() -> int:
-    """What cupy has taken and does not use counts as free."""
+    """Free bytes, including what cupy has reserved and does not use."""
     cupy = sys.modules["cupy"]
     return cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
 
@@ -67,7 +72,7 @@ FREE = {"torch": _free_in_torch, "cupy": _free_in_cupy}
 def explain_out_of_memory(
     what: str, advice: str = "give fewer entities (views[rows]), or numbers in float32"
 ) -> Iterator[None]:
-    """Say what does not fit, and what to do, where a device runs out of memory."""
+    """Turn a device's out-of-memory error into one that says what does not fit and what to do."""
     try:
         yield
     except Exception as error:
@@ -76,3 +81,24 @@ def explain_out_of_memory(
         free = FREE.get(type(error).__module__.partition(".")[0])
         left = "" if free is None else f" ({free() / 2**30:.1f} GiB free)"
         raise MemoryError(f"{what} does not fit the device{left}: {advice}") from error
+
+
+def create_scratch_array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Create an array in an unnamed temporary file that disappears with the array.
+
+    It is not a ``np.memmap``, because joblib sends those to its processes by file name, and there is none.
+    """
+    with tempfile.TemporaryFile(prefix="consilience-") as file:
+        n_bytes = max(1, prod(shape)) * np.dtype(dtype).itemsize
+        file.truncate(n_bytes)
+        if hasattr(os, "posix_fallocate"):  # a full disk raises here instead of killing the process later
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        pages = memoryview(mmap.mmap(file.fileno(), n_bytes))
+        return np.frombuffer(pages, dtype, prod(shape)).reshape(shape)
+
+
+def is_scratch_array(array: Any) -> bool:
+    """Whether an array is, or is a view of, one of `create_scratch_array`."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return isinstance(array, memoryview) and isinstance(array.obj, mmap.mmap)

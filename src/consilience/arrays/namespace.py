@@ -1,4 +1,4 @@
-"""Which array library an array belongs to, and the way back to numpy."""
+"""Which array library an array belongs to, and conversion between libraries."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ Array = Any  # an array of numpy, torch, cupy, array_api_strict, ... or our spar
 
 
 def namespace(array: Array) -> Any:
-    """The array-API namespace of `array`; of sparse rows that of what they store."""
-    if isinstance(array, CSR | DeviceCSR):
-        return array_api_compat.array_namespace(array.data)
-    return array_api_compat.array_namespace(array)
+    """The array-API namespace of `array`; for sparse rows that of their stored values."""
+    return array_api_compat.array_namespace(array.data if isinstance(array, CSR | DeviceCSR) else array)
 
 
 def is_array(candidate: Any) -> bool:
@@ -26,7 +24,7 @@ def is_array(candidate: Any) -> bool:
 
 
 def to_numpy(array: Any) -> np.ndarray:
-    """The same values as a numpy array, fetched from the device if they live on one."""
+    """Convert to a numpy array, fetched from a device if need be."""
     if isinstance(array, np.ndarray | np.generic) or not is_array(array):
         return np.asarray(array)
     if array_api_compat.is_torch_array(array):
@@ -37,23 +35,22 @@ def to_numpy(array: Any) -> np.ndarray:
 
 
 def asarray_like(values: Any, array: Array) -> Array:
-    """`values` as an array of the library, and on the device, of `array`; copied only if they are elsewhere."""
-    xp = namespace(array)
+    """Convert `values` to the library and device of `array`, without a copy if they are there already."""
     if isinstance(array, CSR | np.ndarray):
         return to_numpy(values)
-    device = array_api_compat.device(array)
+    xp, device = namespace(array), array_api_compat.device(array)
     if is_array(values) and namespace(values) is xp:
         return array_api_compat.to_device(values, device)
     return xp.asarray(np.require(to_numpy(values), requirements=["C", "W"]), device=device)
 
 
 def keep_where(mask: Array, values: Array, otherwise: float) -> Array:
-    """`values` where the mask holds, one number elsewhere."""
+    """Keep `values` where the mask holds, and put one number elsewhere."""
     xp = namespace(values)
     return xp.where(mask, values, xp.full_like(values, otherwise))
 
 
 def float64_zeros(shape: tuple[int, ...], array: Array) -> Array:
-    """float64 zeros of the library, and on the device, of `array`."""
+    """Zeros of the library and on the device of `array`."""
     xp = namespace(array)
     return xp.zeros(shape, dtype=xp.float64, device=array_api_compat.device(array))

@@ -1,7 +1,7 @@
 """Chunks of rows on several threads.
 
-How the rows are cut depends on the data's shape alone, never on the number of threads, and partial sums are added in
-the chunks' order: the same data gives the same bits on a laptop and on a server.
+How rows are cut depends only on the shape of the data, never on the number of threads, and partial sums are added in
+the order of the chunks: the same data gives the same bits on every machine.
 """
 
 from __future__ import annotations
@@ -12,46 +12,37 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property
-from itertools import islice
-from typing import TypeVar
+from functools import cache
+from itertools import islice, pairwise
+from typing import NamedTuple, TypeVar
 
 import joblib
 import threadpoolctl
 
-from .cuts import split_slice
-from .host import is_on_host
 from .namespace import Array
+from .verbs import is_on_host
 
 T = TypeVar("T")
 P = TypeVar("P")
 
 MOST_CHUNKS = 16
 LEAST_CHUNK = 1 << 20  # stored values: below this, starting a thread costs more than it saves
-BLOCK = 1 << 20  # stored values of a block: two passes over it find it in the cache the second time
-DEVICE_BLOCK = 1 << 27  # the same on a device, where it is the launch of a block that costs
+BLOCK = 1 << 20  # stored values per block: a second pass over the block finds it in the cache
+DEVICE_BLOCK = 1 << 27  # stored values per block on a device, where launching a block is what costs
 
 
-class LazyThreadPool:
-    """Threads that are started when first needed and kept until the work is done: starting them costs a sweep."""
+class Threads(NamedTuple):
+    """Threads that start when first needed and stay until the work is done, because starting them is slow."""
 
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = n_threads
-
-    @cached_property
-    def pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.n_threads)
-
-    def dismiss(self) -> None:
-        if "pool" in self.__dict__:
-            self.pool.shutdown(cancel_futures=True)
+    n_threads: int
+    pool: ThreadPoolExecutor
 
 
-_crew: ContextVar[LazyThreadPool | None] = ContextVar("consilience_crew", default=None)
+_threads: ContextVar[Threads | None] = ContextVar("consilience_threads", default=None)
 
 
 def available_threads() -> int:
-    """Cores this process may use, and OMP_NUM_THREADS where someone set it (joblib does in its workers)."""
+    """Number of cores this process may use, or OMP_NUM_THREADS if fewer (joblib sets it in its workers)."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     cores = joblib.cpu_count()
     return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
@@ -59,43 +50,55 @@ def available_threads() -> int:
 
 @contextmanager
 def use_threads(n_jobs: int | None) -> Iterator[None]:
-    """Use so many threads within; None and -1 mean all, -2 all but one, as in joblib."""
+    """Run `map_chunks` on this many threads; None and -1 mean all, -2 all but one, as in joblib."""
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a number of threads, or None for all cores")
     n = available_threads()
     if n_jobs is not None:
         n = n_jobs if n_jobs > 0 else max(1, n + 1 + n_jobs)
-    crew = LazyThreadPool(n)
-    token = _crew.set(crew)
+    pool = ThreadPoolExecutor(n)
+    token = _threads.set(Threads(n, pool))
     try:
-        # Chunks keep the cores busy. BLAS threads of its own would fight them, and go on spinning between two products.
-        with _controller().limit(limits=1, user_api="blas"):
+        # Chunks keep the cores busy. Threads of BLAS would compete with them, and spin between two products.
+        with _thread_controller().limit(limits=1, user_api="blas"):
             yield
     finally:
-        _crew.reset(token)
-        crew.dismiss()
+        _threads.reset(token)
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def single_openmp_thread() -> Iterator[None]:
-    """Keep OpenMP code that this thread calls to one thread, so that its result does not depend on their number.
+    """Limit OpenMP code that this thread calls to one thread, so that its result does not depend on their number.
 
     scikit-learn's k-means adds in the order in which threads end, and its search breaks ties by how rows are shared.
     """
-    with _controller().limit(limits=1, user_api="openmp"):
+    with _thread_controller().limit(limits=1, user_api="openmp"):
         yield
 
 
+@cache
+def _thread_controller() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()
+
+
+def split_slice(rows: slice, n_parts: int) -> list[slice]:
+    """Cut a slice into `n_parts` adjacent slices of nearly equal length."""
+    n = rows.stop - rows.start
+    edges = [rows.start + n * i // n_parts for i in range(n_parts + 1)]
+    return [slice(a, b) for a, b in pairwise(edges)]
+
+
 def count_stored(X: Array) -> int:
-    """How many values a pass over these rows reads."""
+    """Number of values that one pass over the rows reads."""
     return X.shape[0] * X.shape[1] if callable(X.size) else X.size  # a method in torch
 
 
 def cut_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list[slice]:
-    """Cut the rows of X for threads; `work` is what a stored value costs, in units of what k-means does to it.
+    """Cut the rows of X for threads; `work` is the cost per stored value, relative to k-means.
 
-    Where each chunk sums up rows of its own, so few that clearing these sums and adding them up is worth it: a column
-    has about 96 stored values or more a chunk.
+    If each chunk has sums of its own (`with_sums`), there are so few chunks that clearing and adding these sums is
+    worthwhile: about 96 stored values per column and chunk, or more.
     """
     n, size = X.shape[0], count_stored(X)
     n_chunks = size * work // LEAST_CHUNK if is_on_host(X) else 1
@@ -105,44 +108,40 @@ def cut_into_chunks(X: Array, *, with_sums: bool = False, work: int = 1) -> list
 
 
 def cut_into_shards(views: Sequence[tuple[Array, int]]) -> list[slice]:
-    """Cut the rows of several views, each with what a stored value costs: the same as `chunks` with sums for one."""
+    """Cut the rows of several views, each with its `work`; for one view this is `cut_into_chunks` with sums."""
     n, size = views[0][0].shape[0], sum(count_stored(X) for X, _ in views)
     n_shards = sum(count_stored(X) * work for X, work in views) // LEAST_CHUNK
     n_shards = min(n_shards, round(size / (96 * max(1, sum(X.shape[1] for X, _ in views)))))
-    most = MOST_CHUNKS if all(is_on_host(X) for X, _ in views) else 1
-    return split_slice(slice(0, n), max(1, min(n_shards, most, n)))
+    most_shards = MOST_CHUNKS if all(is_on_host(X) for X, _ in views) else 1
+    return split_slice(slice(0, n), max(1, min(n_shards, most_shards, n)))
 
 
-def choose_block_size(X: Array, numbers: int) -> int:
-    """How many numbers to work on at a time: so many where a cache has to hold them, more on a device."""
-    return numbers if is_on_host(X) else DEVICE_BLOCK
+def choose_block_size(X: Array, n_values: int) -> int:
+    """Number of values to work on at a time: `n_values`, which fit a cache, or more on a device."""
+    return n_values if is_on_host(X) else DEVICE_BLOCK
 
 
 def cut_into_blocks(X: Array, chunk: slice) -> list[slice]:
     """Cut a chunk of X into blocks that fit the cache."""
     n = chunk.stop - chunk.start
-    return split_slice(chunk, max(1, min(n, count_stored(X) * n // (choose_block_size(X, BLOCK) * max(1, X.shape[0])))))
-
-
-@cache
-def _controller() -> threadpoolctl.ThreadpoolController:
-    return threadpoolctl.ThreadpoolController()
+    n_blocks = count_stored(X) * n // (choose_block_size(X, BLOCK) * max(1, X.shape[0]))
+    return split_slice(chunk, max(1, min(n, n_blocks)))
 
 
 def map_chunks(function: Callable[[P], T], parts: Sequence[P]) -> Iterator[T]:
-    """``map(function, parts)`` on the threads allowed; the results come in order, as soon as they are there."""
-    crew = _crew.get()
-    if crew is None or min(crew.n_threads, len(parts)) == 1:
+    """``map(function, parts)`` on the threads allowed; results come in order, as soon as they are ready."""
+    threads = _threads.get()
+    if threads is None or min(threads.n_threads, len(parts)) == 1:
         yield from map(function, parts)
         return
-    rest = iter(parts)
-    # no more than one result waits to be fetched: each may hold sums of its own
-    running = deque(crew.pool.submit(function, part) for part in islice(rest, crew.n_threads + 1))
+    remaining = iter(parts)
+    # at most one result waits to be fetched, because each may hold sums of its own
+    running = deque(threads.pool.submit(function, part) for part in islice(remaining, threads.n_threads + 1))
     try:
         while running:
             yield running.popleft().result()
-            running.extend(crew.pool.submit(function, part) for part in islice(rest, 1))
+            running.extend(threads.pool.submit(function, part) for part in islice(remaining, 1))
     finally:
         for future in running:
             future.cancel()
-        wait(running)  # nobody writes into arrays that the caller holds once this has returned
+        wait(running)  # no thread writes into arrays of the caller after this

@@ -1,25 +1,44 @@
-"""The few things clustering does to rows that the array standard has no word for, one registration an array kind.
+"""Operations on rows that the array standard lacks, with one registration per kind of array.
 
-Each verb works on the rows it is given, alone: `parallel` cuts the rows into chunks and adds the results up.
-The definitions here serve every array-API library; `numpy_verbs` and `csr_verbs` register what those kinds do better.
+Each verb works on all rows it is given: `parallel` cuts rows into chunks and adds the results up. The definitions here
+serve every array-API library, and numpy where it has something better; `csr_verbs`, `device_csr_verbs` and
+`consilience.rows` register those for other kinds of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatch
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import scipy.sparse as sp
 from array_api_compat import device
 
+from .csr import CSR
 from .linalg import sum_of_squares
 from .namespace import Array, namespace
+
+WORTH_COMPILED = 1 << 17  # values from which on compiled code is faster, which also lets other threads work meanwhile
 
 
 @singledispatch
 def is_in_memory(X: Array) -> bool:  # noqa: ARG001
-    """Whether rows are in memory or on a device, not in a storage that is read a block at a time."""
+    """Whether rows are in memory or on a device, not in a storage that is read one block at a time."""
     return True
+
+
+def is_on_host(array: Array) -> bool:
+    """Whether an array belongs to numpy, or is read as one; arrays of other libraries count as being on a device."""
+    return isinstance(array, np.ndarray | np.generic | CSR) or not is_in_memory(array)
+
+
+def true_unless_known_false(condition: Any) -> bool:
+    """Return the condition if it is on the host, and True on a device, where reading it would force a synchronization.
+
+    What follows must be correct, if perhaps needless, where the condition does not hold.
+    """
+    return bool(condition) if isinstance(condition, bool) or is_on_host(condition) else True
 
 
 @singledispatch
@@ -35,7 +54,7 @@ def read_blocks(X: Array, blocks: Sequence[slice]) -> Iterator[Array]:
 
 
 class Scorer(NamedTuple):
-    """k functions ``(x - origin) . weights[j] - bias[j]``, laid out once for the kind of rows they will be put to."""
+    """The k functions ``(x - origin) . weights[j] - bias[j]``, in the layout for one kind of rows."""
 
     weights: Array
     bias: Array | None  # None: zeros
@@ -45,35 +64,43 @@ class Scorer(NamedTuple):
 
 @singledispatch
 def build_scorer(X: Array, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
-    """Lay out (clusters, columns) weights and their biases for rows like those of X."""
+    """Lay out (clusters, columns) weights and their biases for rows of the kind of X."""
     xp = namespace(X)
     origin = None if origin is None else xp.astype(origin, X.dtype)
     bias = None if bias is None else xp.astype(bias, X.dtype)
     return Scorer(xp.astype(weights, X.dtype).T, bias, origin, weights.shape[0])
 
 
+@build_scorer.register
+def _(X: np.ndarray, weights: Array, bias: Array | None = None, origin: Array | None = None) -> Scorer:
+    # a contiguous transpose: OpenBLAS then has a short cut for products of up to a million multiplications
+    table = np.ascontiguousarray(weights.T, dtype=X.dtype)
+    bias, origin = (None if values is None else values.astype(X.dtype) for values in (bias, origin))
+    return Scorer(table, bias, origin, len(weights))
+
+
 @singledispatch
-def argmax_scores(X: Array, score: Scorer) -> tuple[Array, Array]:
-    """For each row the function with the largest value (the first on ties), and that value."""
+def argmax_scores(X: Array, scorer: Scorer) -> tuple[Array, Array]:
+    """Index of the largest score of each row (the first on ties), and that score."""
     xp = namespace(X)
-    scores = compute_scores(X, score)
+    scores = compute_scores(X, scorer)
     labels = xp.argmax(scores, axis=1)
     return labels, xp.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
 
 
 @singledispatch
-def compute_scores(X: Array, score: Scorer) -> Array:
-    """All values: (rows, clusters)."""
-    X = X if score.origin is None else X - score.origin[None, :]
-    scores = X @ score.weights
-    if score.bias is not None:
-        scores -= score.bias[None, :]
+def compute_scores(X: Array, scorer: Scorer) -> Array:
+    """All scores: (rows, clusters)."""
+    X = X if scorer.origin is None else X - scorer.origin[None, :]
+    scores = X @ scorer.weights
+    if scorer.bias is not None:
+        scores -= scorer.bias[None, :]
     return scores
 
 
 @singledispatch
 def add_label_sums(X: Array, labels: Array, sums: Array) -> Array:
-    """Add each row to ``sums[label]``, in place; a negative label belongs nowhere."""
+    """Add each row to ``sums[label]``, in place; rows with a negative label are left out."""
     xp = namespace(X)
     clusters = xp.arange(sums.shape[0], dtype=labels.dtype, device=device(labels))
     members = labels[None, :] == clusters[:, None]
@@ -81,12 +108,34 @@ def add_label_sums(X: Array, labels: Array, sums: Array) -> Array:
     return sums
 
 
+@add_label_sums.register
+def _(X: np.ndarray, labels: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    if X.size >= WORTH_COMPILED:
+        from . import csr_kernels
+
+        block_sums = np.zeros_like(sums)
+        csr_kernels.dense_label_sums(X, labels, block_sums)
+        sums += block_sums
+        return sums
+    # the product with a sparse indicator reads X once; a dense indicator would cost n x k x d multiplications
+    labeled = labels >= 0
+    indptr = np.concatenate([[0], np.cumsum(labeled)])
+    indicator = sp.csr_array((np.ones(indptr[-1]), labels[labeled], indptr), shape=(len(labels), len(sums)))
+    sums += indicator.T @ X
+    return sums
+
+
 @singledispatch
 def count_labels(labels: Array, n_clusters: int) -> Array:
-    """How many rows carry each label, as float64; negative labels are not counted."""
+    """Number of rows with each label, as float64; negative labels are not counted."""
     xp = namespace(labels)
     clusters = xp.arange(n_clusters, dtype=labels.dtype, device=device(labels))
     return xp.sum(xp.astype(labels[:, None] == clusters[None, :], xp.float64), axis=0)
+
+
+@count_labels.register
+def _(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    return np.bincount(labels[labels >= 0], minlength=n_clusters).astype(np.float64)
 
 
 @singledispatch
@@ -105,13 +154,13 @@ def row_sums(X: Array) -> Array:
 
 @singledispatch
 def map_values(X: Array, function: Callable[[Array], Array]) -> Array:
-    """The same rows with a function applied to their values; it must leave 0 at 0."""
+    """Apply a function to the values; it must map 0 to 0."""
     return function(X)
 
 
 @singledispatch
 def stored_values(X: Array) -> Array:
-    """The values that are stored, in any shape: of sparse rows those that are not left out as zero."""
+    """The stored values, in any shape: sparse rows store those that are not zero."""
     return X
 
 
@@ -131,20 +180,20 @@ def scale_rows(X: Array, factors: Array) -> Array:
 
 @singledispatch
 def shift_rows(X: Array, origin: Array) -> Array:
-    """Each row measured from a point."""
+    """Each row minus the origin."""
     return X - origin[None, :]
 
 
 @singledispatch
 def take_dense_rows(X: Array, rows: Array) -> Array:
-    """A few rows as a dense float64 array."""
+    """A few rows by position, as a dense float64 array."""
     xp = namespace(X)
     return xp.astype(xp.take(X, rows, axis=0), xp.float64)
 
 
 @singledispatch
 def take_rows(X: Array, rows: Array) -> Array:
-    """Rows by position, of the same kind."""
+    """Rows by position, of the kind of X."""
     return namespace(X).take(X, rows, axis=0)
 
 
@@ -156,14 +205,20 @@ def inner_products(X: Array, Y: Array) -> Array:
 
 @singledispatch
 def exp_nonpositive(exponents: Array) -> Array:
-    """``exp`` of exponents of which rounding made some positive: these count as zero. May write over what is given."""
+    """``exp`` of exponents, of which those that rounding made positive count as zero. May overwrite its argument."""
     xp = namespace(exponents)
     return xp.exp(xp.where(exponents < 0, exponents, xp.zeros_like(exponents)))
 
 
+@exp_nonpositive.register
+def _(exponents: np.ndarray) -> np.ndarray:
+    np.clip(exponents, -np.inf, 0, out=exponents)  # np.minimum with a number is not vectorized
+    return np.exp(exponents, out=exponents)
+
+
 @singledispatch
 def mask_rows(X: Array, kept: Array) -> Array:
-    """The rows that are kept as they are, zeros in place of the others."""
+    """Replace the rows that are not kept by zeros."""
     xp = namespace(X)
     return xp.where(kept[:, None], X, xp.zeros_like(X))
 
@@ -177,12 +232,12 @@ def max_abs(X: Array) -> float:
 
 @singledispatch
 def row_is_finite(X: Array) -> Array:
-    """Which rows hold neither NaN nor infinity."""
+    """Mask of the rows without NaN and infinity."""
     xp = namespace(X)
     return xp.all(xp.isfinite(X), axis=1)
 
 
 @singledispatch
 def all_rows_equal(X: Array) -> bool:
-    """Whether all rows hold the same."""
+    """Whether all rows are equal."""
     return bool(namespace(X).all(X[:1, ...] == X))

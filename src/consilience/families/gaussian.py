@@ -20,15 +20,15 @@ from ..arrays import (
     compute_scores,
     count_stored,
     is_on_host,
+    is_sparse,
     map_values,
     namespace,
     sample_rows,
     squared_norms,
     to_numpy,
+    true_unless_known_false,
     weighted_sums,
 )
-from ..arrays.host import true_unless_known_false
-from ..arrays.rows import is_sparse
 from .base import Density, DensityFamily, Params, Statistics, convert_params, count_and_sum, pool_empty_clusters
 
 

@@ -25,7 +25,7 @@ from ..arrays import (
     map_chunks,
     namespace,
 )
-from ..arrays.scratch import is_scratch_array
+from ..arrays.memory import is_scratch_array
 from .source import Source
 
 T = TypeVar("T")

@@ -609,7 +609,7 @@ def test_a_device_keeps_what_is_long_where_shares_are_not_sparse(states):
 def test_a_device_keeps_what_is_long_while_clusters_are_refined(missing):
     _, found = problem_on_device(n=300, missing=missing, beta=1.0)
     spaces = [
-        DistanceSpace(own.entities, PairwiseDistances.between(own.measure, own.points, own.exemplars, held=True), 0.5)
+        DistanceSpace(own.entities, PairwiseDistances.between(own.measure, own.points, own.exemplars, cached=True), 0.5)
         for own in found.values()
     ]
     start = on_device(np.arange(300) % 4)

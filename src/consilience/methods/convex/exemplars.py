@@ -52,7 +52,7 @@ class ViewExemplars:
         """A part of the exemplars, by position."""
         at = np.cumsum(self.there) - 1
         there = self.there[chosen]
-        return replace(self, there=there, side=self.side.some(at[chosen][there]))
+        return replace(self, there=there, side=self.side.take(at[chosen][there]))
 
     def compare(self, points: KernelRows, log_q: np.ndarray, n_clusters: int) -> Comparison:
         """Points against the exemplars, of whom the first `n_clusters` stand for clusters."""
@@ -62,7 +62,7 @@ class ViewExemplars:
         def one_block(rows: slice, tile: Array) -> tuple[Array, ...]:
             minus_d = as_float64(tile)
             own = self.beta * minus_d + asarray_like(log_q[self.there], minus_d)
-            same = self.is_same(points.at(rows), minus_d)
+            same = self.is_same(points.slice_rows(rows), minus_d)
             first = (
                 expand_to_all(table[:, :n_heads], at, never, axis=1) for table, never in ((own, -np.inf), (same, False))
             )
@@ -75,7 +75,8 @@ class ViewExemplars:
 
     def same(self, points: KernelRows) -> Array:
         """Which points are the same as which of the exemplars that have the view."""
-        return concat_blocks(self.matrix(points).map_tiles(lambda rows, tile: self.is_same(points.at(rows), tile)))
+        tiles = self.matrix(points).map_tiles(lambda rows, tile: self.is_same(points.slice_rows(rows), tile))
+        return concat_blocks(tiles)
 
     def matrix(self, points: KernelRows) -> KernelMatrix:
         """Minus the divergences of points from the exemplars that have the view."""

@@ -51,7 +51,7 @@ class ComparableView:
     def exemplars_at(self, beta: float, support: np.ndarray) -> ViewExemplars:
         """Some entities as exemplars."""
         there = np.isin(support, self.entities)
-        side = self.exemplars.some(np.searchsorted(self.entities, support[there]))
+        side = self.exemplars.take(np.searchsorted(self.entities, support[there]))
         return ViewExemplars(self.measure, beta, there, side)
 
     @property

@@ -1,10 +1,10 @@
-"""Compiled loops over sparse rows. Importing this file imports numba: `csr_verbs` does when it first needs a kernel.
+"""Compiled loops over rows. Importing this file imports numba: the verbs do when they first need a kernel.
 
-What makes them fast is one idea. A non-zero of column c touches row c of a (columns, clusters) table, so with the
-clusters of a row side by side in memory and their number a *constant* of the compiled code, the running sums of all
-clusters stay in vector registers while a data row streams by. numba cannot be talked into that from Python code (an
-accumulator array goes through memory), so the two inner loops are written in LLVM's terms, once, below.
-Kernels are compiled per width and value type on first use and cached on disk. All release the interpreter lock.
+A non-zero of column c touches row c of a (columns, clusters) table. The kernels are fast because the clusters of a row
+are side by side in memory and their number is a *constant* of the compiled code, so that the running sums of all
+clusters stay in vector registers while a data row streams by. numba cannot do that with Python code (an accumulator
+array goes through memory), so the two inner loops are written in LLVM's terms below. Kernels are compiled per width and
+value type on first use and cached on disk. All release the interpreter lock.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from numba.extending import intrinsic
 from .compile import compile_kernel
 
 VECTOR_BYTES = 32  # one AVX register; LLVM splits or joins it where the machine has others
-MOST_CLUSTERS = 32  # clusters a pass: more would spill the running sums out of the registers
+MOST_CLUSTERS = 32  # clusters per pass: more running sums would not fit the registers
 
 
 def block_width(n_clusters: int, itemsize: int) -> tuple[int, int]:
-    """How many passes, and how many clusters (padded to whole vectors) each takes."""
+    """Number of passes, and number of clusters per pass (padded to whole vectors)."""
     lanes = VECTOR_BYTES // itemsize
     n_blocks = -(-n_clusters // MOST_CLUSTERS)
     return n_blocks, lanes * -(-n_clusters // (n_blocks * lanes))
 
 
 class _RowLoop:
-    """Shared scaffolding of the two inner loops: pointers, vectors of clusters, the loop over one row's non-zeros."""
+    """What the two inner loops share: pointers, vectors of clusters, the loop over the non-zeros of a row."""
 
     def __init__(self, context, builder, signature, args, table_at, width):
         self.context, self.builder, self.width = context, builder, width
@@ -49,7 +49,7 @@ class _RowLoop:
         return self.context.make_array(self.types[i])(self.context, self.builder, self.args[i]).data
 
     def vectors(self, base, offset=None):
-        """Pointers to the vectors that hold `width` clusters, from `base[offset]` on."""
+        """Pointers to the vectors that hold `width` clusters, starting at `base[offset]`."""
         for start in range(0, self.width, self.lanes):
             at = ir.Constant(self.intp, start)
             at = at if offset is None else self.builder.add(offset, at)
@@ -84,7 +84,7 @@ class _RowLoop:
 
 
 def require_constant(width):
-    """Make numba hand the width over as a constant of the code."""
+    """Make numba pass the width as a constant of the code."""
     if not isinstance(width, types.IntegerLiteral):
         raise RequireLiteralValue("the number of clusters must be a constant of the compiled code")
 
@@ -125,24 +125,24 @@ def spread_row(_, data, indices, lo, hi, weights, table, width):
 
 
 @cache
-def nearest_kernel(width: int):
+def argmax_kernel(width: int):
     """Compile the loop that labels rows by the best of `width` linear scores."""
 
     @compile_kernel
-    def nearest(indptr, indices, data, table, bias, labels, best):
+    def argmax_scores(indptr, indices, data, table, bias, labels, best):
         """labels[i], best[i] = argmax, max over j of ``x_i . table[:, j] - bias[j]`` (the first on ties)."""
         scores = np.empty(width, table.dtype)
         for i in range(len(labels)):
-            winner, most = 0, -np.inf
+            winner, best_score = 0, -np.inf
             for block in range(table.shape[0]):
                 gather_row(data, indices, indptr[i], indptr[i + 1], table[block], scores, width)
                 for j in range(width):
                     score = scores[j] - bias[block, j]
-                    if score > most:
-                        winner, most = block * width + j, score
-            labels[i], best[i] = winner, most
+                    if score > best_score:
+                        winner, best_score = block * width + j, score
+            labels[i], best[i] = winner, best_score
 
-    return nearest
+    return argmax_scores
 
 
 @cache
@@ -150,8 +150,8 @@ def scores_kernel(width: int):
     """Compile the loop that computes `width` linear scores per row."""
 
     @compile_kernel
-    def scores_of(indptr, indices, data, table, bias, out):
-        """Out = X @ table - bias, a block of clusters after the other."""
+    def compute_scores(indptr, indices, data, table, bias, out):
+        """Out = X @ table - bias, one block of clusters at a time."""
         scores = np.empty(width, table.dtype)
         for i in range(out.shape[0]):
             for block in range(table.shape[0]):
@@ -160,7 +160,7 @@ def scores_kernel(width: int):
                 for j in range(min(width, out.shape[1] - first)):
                     out[i, first + j] = scores[j] - bias[block, j]
 
-    return scores_of
+    return compute_scores
 
 
 @cache
@@ -171,8 +171,8 @@ def weighted_sums_kernel(width: int):
     def weighted_sums(indptr, indices, data, weights, table):
         """Table += X.T @ weights, for at most `width` columns of weights.
 
-        A row that belongs to one or two clusters is scattered to those alone; any other goes to all clusters at
-        once, in vectors. Either way of working loses on the other kind of row.
+        A row that belongs to one or two clusters is added to those only; any other row is added to all clusters at
+        once, in vectors. Each way is slower for the other kind of row.
         """
         padded = np.zeros(width, table.dtype)
         for i in range(weights.shape[0]):
@@ -193,20 +193,40 @@ def weighted_sums_kernel(width: int):
 
 @compile_kernel
 def label_sums(indptr, indices, data, labels, sums):
-    """sums[j] += the rows labelled j; a negative label belongs nowhere."""
+    """sums[j] += the rows labeled j; rows with a negative label are left out."""
     for i in range(len(labels)):
         if labels[i] >= 0:
             row = sums[labels[i]]
-            # unsigned, or numba asks each index whether it counts from the end
+            # unsigned, because numba checks whether signed indices count from the end
             for p in range(np.uintp(indptr[i]), np.uintp(indptr[i + 1])):
                 row[np.uintp(indices[p])] += data[p]
 
 
 @compile_kernel
 def dense_label_sums(X, labels, sums):
-    """sums[j] += the rows labelled j, in their order; a negative label belongs nowhere."""
+    """sums[j] += the rows labeled j, in their order; rows with a negative label are left out."""
     for i in range(len(labels)):
         if labels[i] >= 0:
             row = sums[labels[i]]
             for c in range(X.shape[1]):
                 row[c] += X[i, c]
+
+
+@compile_kernel
+def add_shared_columns(indptr, indices, data, other_indptr, other_indices, other_data, harmonic, row, out):
+    """out[i, j] = sum over shared columns of x y / (x + y) if `harmonic`, else of min(x, y); `row` is a row of zeros.
+
+    A row is laid out dense, so that each stored value of the other rows is read once.
+    """
+    for i in range(out.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            row[np.uintp(indices[p])] = data[p]
+        for j in range(out.shape[1]):
+            total = 0.0
+            for p in range(other_indptr[j], other_indptr[j + 1]):
+                x, y = row[np.uintp(other_indices[p])], other_data[p]
+                if x > 0 and y > 0:
+                    total += x * y / (x + y) if harmonic else min(x, y)
+            out[i, j] = total
+        for p in range(indptr[i], indptr[i + 1]):
+            row[np.uintp(indices[p])] = 0

@@ -1,4 +1,4 @@
-"""Where the data lies: a point to measure from."""
+"""An origin near the rows, so that products of numbers far from zero do not cancel."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from array_api_compat import device
 
+from .convert import is_sparse
 from .namespace import Array, asarray_like, namespace
-from .rows import is_sparse
 from .verbs import shift_rows, squared_norms, take_dense_rows
 
 
 def sample_rows(X: Array, present: Array) -> Array:
-    """Up to a thousand of the rows that are there, evenly spread."""
+    """Up to two thousand of the present rows, evenly spread, as a dense float64 array."""
     xp = namespace(X)
     rows = xp.nonzero(asarray_like(present, X))[0]
     n = rows.shape[0]
@@ -20,21 +20,21 @@ def sample_rows(X: Array, present: Array) -> Array:
 
 
 def compute_origin(X: Array, dtype: Any) -> Array | None:
-    """A point amid the rows, rounded to `dtype`; None where zero serves as well.
+    """Median of the rows, rounded to `dtype`; None if zero serves as well.
 
-    Products of numbers far from zero cancel, in float32 above all; measured from the middle they do not. The median is
-    not moved by a few rows that lie far out.
+    Products of numbers far from zero cancel, above all in float32; relative to the center of the rows they do not. A
+    few outliers do not move the median.
     """
     xp = namespace(X)
-    centre = xp.sort(X, axis=0)[X.shape[0] // 2, :]
-    distances = xp.sort(squared_norms(X - centre[None, :]))
-    if float(xp.vecdot(centre, centre)) <= float(distances[X.shape[0] // 2]) * xp.finfo(dtype).eps ** -0.3:
+    center = xp.sort(X, axis=0)[X.shape[0] // 2, :]
+    distances = xp.sort(squared_norms(X - center[None, :]))
+    if float(xp.vecdot(center, center)) <= float(distances[X.shape[0] // 2]) * xp.finfo(dtype).eps ** -0.3:
         return None
-    return xp.astype(xp.astype(centre, dtype), xp.float64)
+    return xp.astype(xp.astype(center, dtype), xp.float64)
 
 
 def find_origin(X: Array) -> Array | None:
-    """A point amid the rows to measure from, where zero is so far off that digits would cancel; dense rows only."""
+    """Median of a sample of dense rows, if zero is so far away that digits would cancel; None otherwise."""
     xp = namespace(X)
     if is_sparse(X):
         return None
@@ -42,7 +42,7 @@ def find_origin(X: Array) -> Array | None:
 
 
 def shift_rows_and_norms(X: Array, origin: Array | None) -> tuple[Array, Array]:
-    """Rows measured from there, and their squared lengths in the same type."""
+    """Rows relative to the origin, and their squared lengths in the type of X."""
     xp = namespace(X)
     X = X if origin is None else shift_rows(X, xp.astype(origin, X.dtype))
     return X, xp.astype(squared_norms(X), X.dtype)

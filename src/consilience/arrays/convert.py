@@ -1,4 +1,4 @@
-"""Rows in a form that the verbs know."""
+"""Conversion of rows to the kinds that the verbs know, and back."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .verbs import is_in_memory, map_values
 
 
 def as_rows(X: Any) -> Array:
-    """Sparse matrices as CSR, on the host or the device, lists as numpy; float32 stays, other numbers become float64.
+    """Convert sparse matrices to CSR or DeviceCSR, lists to numpy, and numbers other than float32 to float64.
 
-    Copied only where needed.
+    Rows are copied only if necessary.
     """
     if sp.issparse(X):
         X = CSR.from_scipy(X.tocsr())
@@ -31,28 +31,28 @@ def as_rows(X: Any) -> Array:
 
 
 def is_sparse(X: Array) -> bool:
-    """Whether rows are sparse, wherever they lie."""
+    """Whether rows are sparse, on the host, on a device or in a storage."""
     return isinstance(X, CSR) or getattr(X, "sparse", False) is True
 
 
 def to_host(X: Array) -> Any:
-    """Rows of any kind as other libraries take them: of scipy if sparse, of numpy otherwise."""
+    """Convert rows to what other libraries take: scipy if they are sparse, numpy otherwise."""
     return X.to_scipy() if isinstance(X, CSR | DeviceCSR) else to_numpy(X)
 
 
 def as_csr(X: Array) -> CSR:
-    """Rows of any kind as sparse ones."""
+    """Convert rows to CSR."""
     return X if isinstance(X, CSR) else CSR.from_scipy(sp.csr_array(to_host(X)))
 
 
-def as_rows_like(X: Array, known: Array) -> Array:
-    """Rows of any kind as rows of the kind of `known`: sparse or not, of its library, device and type."""
-    if not is_in_memory(X) and (is_sparse(X), X.dtype) == (is_sparse(known), known.dtype):
+def as_rows_like(X: Array, reference: Array) -> Array:
+    """Convert rows to the kind of `reference`: sparse or not, its library, device and dtype."""
+    if not is_in_memory(X) and (is_sparse(X), X.dtype) == (is_sparse(reference), reference.dtype):
         return X
-    if isinstance(known, CSR):
+    if isinstance(reference, CSR):
         X = as_csr(X)
-        return X if X.dtype == known.dtype else X.with_data(X.data.astype(known.dtype))
+        return X if X.dtype == reference.dtype else X.with_data(X.data.astype(reference.dtype))
     values = X.to_scipy().toarray() if isinstance(X, CSR) else X
-    if namespace(values) is not namespace(known):
-        values = asarray_like(to_numpy(values), known)
-    return namespace(known).astype(values, known.dtype, copy=False)
+    if namespace(values) is not namespace(reference):
+        values = asarray_like(to_numpy(values), reference)
+    return namespace(reference).astype(values, reference.dtype, copy=False)
