@@ -64,7 +64,7 @@ class SquaredDistances:
         points = self.points(X)
 
         def compute(rows: slice) -> T:
-            tile = self.tile(points.at(rows), points.at(slice(rows.start, None)))
+            tile = self.tile(points.slice_rows(rows), points.slice_rows(slice(rows.start, None)))
             square = slice(0, tile.shape[0])
             pairs = asarray_like(np.triu(np.ones((tile.shape[0],) * 2, bool), 1), tile)
             tile[:, square] = keep_where(pairs, tile[:, square], np.inf)
