@@ -20,7 +20,7 @@ from ..affinities import Precomputed
 from ..arrays import make_generator, use_threads
 from ..data import Constraints, Views, resolve_per_view
 from ..methods import Consilience
-from ..methods.agreement.inputs import Restarts
+from ..methods.agreement.starts import Restarts
 from ..methods.common.constraint_checks import get_entity_ids, resolve_constraints, split_by_view
 from ..methods.common.halves import (
     LEAST_PER_CLUSTER,

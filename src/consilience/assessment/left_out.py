@@ -12,16 +12,21 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
-from ..affinities import Auto, Precomputed
 from ..arrays import single_openmp_thread, to_numpy
 from ..data import Views
-from ..methods.agreement import Ensemble, balance_votes, mutual_information, refine_labels
-from ..methods.agreement.inputs import PreparedView, build_ensemble, map_views, prepare_views
+from ..methods.agreement.ensemble import Ensemble, balance_votes, mutual_information
+from ..methods.agreement.inputs import (
+    PreparedView,
+    build_ensemble,
+    find_similarity_columns,
+    map_views,
+    prepare_views,
+)
+from ..methods.agreement.refine import refine_labels
 from ..methods.common.input_checks import validate_blocks
 from ..methods.common.margins import measure_vote_margins
 from ..methods.common.run import run
-from ..methods.common.similarities import find_precomputed_columns, restrict_columns
-from ..methods.spectral.algorithm import normalize_embedding
+from ..methods.common.similarities import restrict_columns
 from .reference import LEAST_SHARED
 
 PREDICTORS = ("components", "graph")
@@ -64,7 +69,7 @@ class ViewJudge:
         if n_entities <= self.n_clusters:
             return [np.arange(n_entities)]
         rows = [to_numpy(space.points) for space in self.view.spaces]
-        rows.append(normalize_embedding(self.view.clearest.features.vectors[:, : self.n_clusters]))
+        rows.append(self.view.embed(self.n_clusters))
         with single_openmp_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # refinement goes on from fewer clusters, too
             return [
@@ -162,8 +167,7 @@ def measure_left_out_margins(
 
 def prepare_apart(views: Views, precomputed: Mapping[str, bool], n_clusters: int) -> list[PreparedView | None]:
     """Prepare each view by itself; None for a view that holds no information about its entities."""
-    affinities = {name: Precomputed() if is_precomputed else Auto() for name, is_precomputed in precomputed.items()}
-    columns = find_precomputed_columns(views, affinities, selected=True)
+    columns = find_similarity_columns(views, precomputed)
 
     def prepare(name: str) -> PreparedView | None:
         chosen = {name: columns[name]} if name in columns else {}

@@ -12,25 +12,21 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 
-from ..affinities import Auto, Precomputed
-from ..arrays import is_sparse, single_openmp_thread, squared_norms, to_numpy
+from ..arrays import single_openmp_thread, to_numpy
 from ..data import Views
-from ..methods.agreement import (
-    Ensemble,
-    GraphFeatures,
-    LeaveOneOutRidge,
-    Round,
-    ViewPredictors,
-    Vote,
-    choose_clusters,
-    count_graph_features,
-    encode_labels,
-    refine_labels,
+from ..methods.agreement.ensemble import Ensemble, ViewPredictors, Vote, choose_clusters, encode_labels
+from ..methods.agreement.inputs import (
+    PreparedSpace,
+    PreparedView,
+    find_similarity_columns,
+    find_usable_rows,
+    prepare_views,
 )
-from ..methods.agreement.inputs import PreparedSpace, PreparedView, add_graphs, prepare_views
-from ..methods.agreement.predictors import append_constant
+from ..methods.agreement.predictors import GraphFeatures, LeaveOneOutRidge, append_constant, count_graph_features
+from ..methods.agreement.refine import Round, refine_labels
+from ..methods.agreement.starts import add_graphs, concatenate_embeddings
 from ..methods.common.input_checks import validate_blocks
-from ..methods.common.similarities import find_precomputed_columns, restrict_columns, select_rows
+from ..methods.common.similarities import restrict_columns, select_rows
 from ..methods.spectral.algorithm import normalize_embedding
 
 PENALTY, BALANCE = 0.05, 0.5  # as in Consilience
@@ -58,8 +54,7 @@ class SharedPredictors:
     @classmethod
     def build(cls, views: Views, precomputed: Mapping[str, bool], most_clusters: int) -> SharedPredictors:
         """Prepare the views; `precomputed` tells which of them are matrices of similarities."""
-        affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-        columns = find_precomputed_columns(views, affinities, selected=True)
+        columns = find_similarity_columns(views, precomputed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit with the chosen number will warn of the data
             prepared = prepare_views(
@@ -120,19 +115,11 @@ class SharedPredictors:
         rows = normalize_embedding(self.embedding[:, :n_clusters])
         starts = [run_kmeans(rows, n_clusters, rng)]
         if len(self.prepared) > 1:
-            starts.append(run_kmeans(self._place_side_by_side(n_clusters), n_clusters, rng))
+            side_by_side = concatenate_embeddings(self.prepared, self.n_entities, n_clusters)
+            starts.append(run_kmeans(side_by_side, n_clusters, rng))
         if earlier is not None:
             starts.append(split_clusters(earlier, rows, n_clusters, rng))
         return max((refine_start(ensemble, start) for start in starts), key=lambda state: state.score)
-
-    def _place_side_by_side(self, n_clusters: int) -> np.ndarray:
-        blocks = []
-        for view in self.prepared:
-            rows = normalize_embedding(view.clearest.features.vectors[:, :n_clusters])
-            block = np.zeros((self.n_entities, rows.shape[1]))
-            block[view.entities] = rows
-            blocks.append(block)
-        return np.concatenate(blocks, axis=1)
 
     def place(self, views: Views) -> list[PlacedView]:
         """Return other entities as points and in the graphs of these views, for `predict`."""
@@ -140,14 +127,12 @@ class SharedPredictors:
         blocks = validate_blocks(restrict_columns(views, self.columns))
         for view in self.prepared:
             X, has_view = blocks[view.name]
-            has_row = to_numpy(has_view)
-            if is_sparse(X):
-                has_row = has_row & to_numpy(squared_norms(X) > 0)
+            has_row = find_usable_rows(X, has_view)
             spaces = []
             if has_row.any():
                 for space in view.spaces:
                     points = to_numpy(space.geometry.transform(select_rows(X, has_row)))
-                    spaces.append((points, space.graph.join(points) @ space.features.extension))
+                    spaces.append((points, space.graph.join(points)[0] @ space.features.extension))
             placed.append(PlacedView(np.flatnonzero(has_row), spaces))
         return placed
 

@@ -8,12 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..affinities import Auto, Precomputed
 from ..arrays import to_numpy
 from ..data import Table, Views
-from ..methods.agreement import search_neighbors
-from ..methods.agreement.inputs import prepare_views
-from ..methods.common.similarities import find_precomputed_columns, restrict_columns
+from ..methods.agreement.inputs import find_similarity_columns, prepare_views
+from ..methods.agreement.predictors import search_neighbors
+from ..methods.common.similarities import restrict_columns
 from .selection import Selection
 
 NEIGHBORS = 15  # nearest entities among which the members of a group are looked for
@@ -34,8 +33,7 @@ def find_small_groups(views: Views, precomputed: Mapping[str, bool]) -> Selectio
             "small groups need at least two views: a pair of entities counts if two views show it. Give another view, "
             "or a number of clusters"
         )
-    affinities = {name: Precomputed() if is_given else Auto() for name, is_given in precomputed.items()}
-    columns = find_precomputed_columns(views, affinities, selected=True)
+    columns = find_similarity_columns(views, precomputed)
     n = len(views)
     shown = sp.csr_array((n, n))
     has_view = np.zeros((n, views.n_views), bool)
@@ -65,7 +63,7 @@ def find_mutual_neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs of points that are near to each other, the smaller position first."""
     n = len(points)
     number = min(NEIGHBORS + 1, n)
-    nearest = search_neighbors(points.astype(np.float32), points, number)
+    nearest, _ = search_neighbors(points.astype(np.float32), points, number)
     distances = np.linalg.norm(points[:, None, :] - points[nearest], axis=2)  # the search rounds small distances
     distances[nearest == np.arange(n)[:, None]] = np.inf  # a point is no neighbor of itself
     order = np.argsort(distances, axis=1, kind="stable")

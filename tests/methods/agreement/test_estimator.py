@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import consilience as cs
 from consilience.datasets import make_gaussian_views, make_text_views
-from consilience.methods.agreement import mutual_information
-from consilience.methods.agreement.inputs import agree_on_labels, propose_constrained_start
+from consilience.methods.agreement.ensemble import mutual_information
+from consilience.methods.agreement.starts import agree_on_labels, propose_constrained_start
 from consilience.methods.common.margins import measure_vote_margins
 
 ALL_PREDICTORS = ("components", "graph", "neighbors")

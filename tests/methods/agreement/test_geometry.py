@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from consilience.arrays import CSR, as_rows
-from consilience.methods.agreement import SimilarityGeometry, choose_geometries
 from consilience.methods.agreement.geometry import (
     LARGEST_EXACT,
+    SimilarityGeometry,
+    choose_geometries,
     compute_leading_components,
     count_components,
     scale_to_unit,

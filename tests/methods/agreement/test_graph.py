@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from consilience.methods.agreement import GraphFeatures, NeighborGraph, count_graph_features
-from consilience.methods.agreement.predictors import DENSE_UP_TO
+from consilience.methods.agreement.predictors import DENSE_UP_TO, GraphFeatures, NeighborGraph, count_graph_features
 from consilience.methods.spectral.algorithm import normalize_embedding
 
 
@@ -24,7 +23,7 @@ def normalize(matrix):
 @pytest.mark.parametrize("n", [1, 2, 4, 60])
 def test_graph_joins_nearest_points(n):
     points = make_points(n)
-    graph = NeighborGraph.over(points)
+    graph = NeighborGraph.build(points)
     distances = np.square(points[:, None] - points).sum(axis=2)
     nearest = np.argsort(distances, axis=1)[:, : graph.number + 1]
     expected = np.zeros((n, n))
@@ -32,17 +31,17 @@ def test_graph_joins_nearest_points(n):
         for j in nearest[i]:
             expected[i, j] += 0.5
             expected[j, i] += 0.5
-    np.testing.assert_allclose(graph.connect().toarray(), expected)
+    np.testing.assert_allclose(graph.connect()[0].toarray(), expected)
 
 
 def test_duplicates_are_joined_to_themselves():
     points = np.repeat(make_points(3), 20, axis=0)
-    assert (NeighborGraph.over(points).connect().diagonal() == 1).all()
+    assert (NeighborGraph.build(points).connect()[0].diagonal() == 1).all()
 
 
 @pytest.mark.parametrize("n", [60, DENSE_UP_TO + 80])
 def test_eigenvectors_equal_those_of_the_dense_matrix(n):
-    matrix = NeighborGraph.over(make_points(n)).connect()
+    matrix = NeighborGraph.build(make_points(n)).connect()[0]
     number = count_graph_features(n, 3)
     features = GraphFeatures.fit(matrix, number, np.random.default_rng(1))
     values, vectors = np.linalg.eigh(normalize(matrix.toarray()))
@@ -57,8 +56,8 @@ def test_eigenvectors_equal_those_of_the_dense_matrix(n):
 
 def test_new_rows_are_placed_by_the_nystroem_formula():
     points, rows = make_points(60), make_points(9, seed=7)
-    graph = NeighborGraph.over(points)
-    matrix = graph.connect()
+    graph = NeighborGraph.build(points)
+    matrix = graph.connect()[0]
     features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
     degree = matrix.toarray().sum(axis=1)
     expected = np.zeros((9, 20))
@@ -69,13 +68,13 @@ def test_new_rows_are_placed_by_the_nystroem_formula():
                 at_row = sum(features.vectors[j, c] / np.sqrt(len(nearest) * degree[j]) for j in nearest) / value
                 expected[i, c] = at_row * np.sqrt(value)
         expected[i] /= np.linalg.norm(expected[i])
-    placed = normalize_embedding(graph.join(rows) @ features.extension)
+    placed = normalize_embedding(graph.join(rows)[0] @ features.extension)
     np.testing.assert_allclose(placed, expected, atol=1e-5)
 
 
 def test_symmetric_neighbours_of_the_fit_are_placed_where_they_are():
     """The eigenvector equation: an entity's own row of the graph gives its place."""
-    matrix = NeighborGraph.over(make_points(60)).connect()
+    matrix = NeighborGraph.build(make_points(60)).connect()[0]
     features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))
     assert features.eigenvalues.min() > 1e-8
     np.testing.assert_allclose(normalize_embedding(matrix @ features.extension), features.values, atol=1e-5)

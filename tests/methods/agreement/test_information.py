@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from consilience.methods.agreement import mutual_information
-from consilience.methods.agreement.information import compute_chance_bits
+from consilience.methods.agreement.ensemble import compute_chance_bits, mutual_information
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from consilience.affinities.distances import find_nearest_rows
-from consilience.methods.agreement import LeaveOneOutRidge, NeighborVote, encode_labels
+from consilience.methods.agreement.ensemble import encode_labels
 from consilience.methods.agreement.inputs import drop_self
-from consilience.methods.agreement.predictors import append_constant
+from consilience.methods.agreement.predictors import LeaveOneOutRidge, NeighborVote, append_constant
 
 
 def random_problem(n=40, p=6, k=3, open_labels=0, seed=0):

@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.methods.agreement import (
-    Ensemble,
+from consilience.methods.agreement.ensemble import Ensemble, ViewPredictors, choose_clusters
+from consilience.methods.agreement.predictors import LeaveOneOutRidge, NeighborVote
+from consilience.methods.agreement.refine import (
     KeptConstraints,
-    LeaveOneOutRidge,
-    NeighborVote,
-    ViewPredictors,
-    choose_clusters,
+    keep_clusters,
+    keep_constraints,
     refine_labels,
+    unite_linked,
 )
-from consilience.methods.agreement.constraints import unite_linked
-from consilience.methods.agreement.refine import keep_clusters, keep_constraints
 
 
 def make_problem(n=45, k=3, missing=0.3, seed=0):
@@ -181,7 +179,7 @@ def test_random_moves_lose_no_cluster_and_break_no_constraint(seed):
     assert set(kept) >= set(labels)
     assert set(np.flatnonzero((kept != chosen) & (kept != labels))) == set()
     pairs = np.array([(i, j) for i in range(20) for j in range(i) if rng.random() < 0.1])
-    kept = KeptConstraints.of(cs.Constraints(pairs[::2], pairs[1::2]), labels)
+    kept = KeptConstraints.from_labels(cs.Constraints(pairs[::2], pairs[1::2]), labels)
     moved = keep_constraints(kept.pool(np.eye(8)[chosen]).argmax(axis=1), labels, kept, 8)
     assert set(moved) >= set(labels)
     for i, j in pairs[::2]:
@@ -207,7 +205,7 @@ def test_constraints_of_open_labels_do_not_hang():
 
 
 def test_pooled_votes_are_sums_over_groups(to_kind):
-    kept = KeptConstraints.of(cs.Constraints([(0, 1), (1, 4)]), np.zeros(6, int))
+    kept = KeptConstraints.from_labels(cs.Constraints([(0, 1), (1, 4)]), np.zeros(6, int))
     votes = np.arange(12.0).reshape(6, 2)
     expected = votes.copy()
     expected[[0, 1, 4]] = votes[[0, 1, 4]].sum(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,6 @@ import numpy as np
 from array_api_compat import device
 
 from ...arrays import Array, asarray_like, namespace, take_rows, to_numpy
-from .information import compute_chance_bits, mutual_information
 from .predictors import Predictor
 
 TRUST = 0.25  # power of a predictor's information that its vote is weighted by
@@ -149,3 +149,22 @@ def encode_labels(labels: np.ndarray, n_clusters: int, array: Array) -> Array:
     labelled = np.flatnonzero(labels >= 0)
     members[labelled, labels[labelled]] = 1
     return namespace(array).astype(asarray_like(members, array), array.dtype, copy=False)
+
+
+def mutual_information(first: np.ndarray, second: np.ndarray, n_clusters: int) -> float:
+    """Return the mutual information of two labellings with labels below `n_clusters`, in bits."""
+    if not len(first):
+        return 0.0
+    counts = np.bincount(first * n_clusters + second, minlength=n_clusters**2)
+    joint = counts.reshape(n_clusters, n_clusters) / len(first)
+    product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    positive = joint > 0
+    return float(max(0.0, np.sum(joint[positive] * np.log2(joint[positive] / product[positive]))))
+
+
+def compute_chance_bits(n_entities: int, n_clusters: int) -> float:
+    """Return the information that unrelated labellings of this many entities seem to share, to first order.
+
+    Twice the sample size times their mutual information in nats is about chi-squared with (k - 1)^2 degrees of freedom.
+    """
+    return (n_clusters - 1) ** 2 / (2 * n_entities * math.log(2))

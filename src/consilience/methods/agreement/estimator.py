@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ..._saving import save_as
 from ...affinities import Auto, Precomputed
-from ...arrays import Array, explain_out_of_memory, is_sparse, make_generator, squared_norms, to_numpy, use_threads
+from ...arrays import Array, explain_out_of_memory, make_generator, to_numpy, use_threads
 from ...data import Constraints, Table, Views
 from ..common.constraint_checks import check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
+from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -41,31 +42,22 @@ from ..common.membership import (
 )
 from ..common.progress import progress
 from ..common.run import Attempt, Run, choose_best_attempt, run
-from ..common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns, select_rows
-from ..common.validation import OUTLIERS, RANDOM_STATE, Interval, StrOptions, check_parameters
-from . import (
-    Ensemble,
-    Round,
-    SpaceModel,
-    ViewModel,
-    balance_votes,
-    choose_clusters,
-    encode_labels,
-    mutual_information,
-    refine_labels,
-)
+from ..common.similarities import resolve_affinities, restrict_columns, select_rows
+from ..common.validation import Interval, StrOptions, check_parameters, share_constraints
+from .ensemble import Ensemble, balance_votes, choose_clusters, encode_labels, mutual_information
 from .inputs import (
     PREDICTORS,
     PreparedView,
-    Restarts,
-    agree_on_labels,
     build_ensemble,
-    compute_starts,
+    build_rule,
+    find_similarity_columns,
+    find_usable_rows,
     map_views,
     prepare_views,
-    propose_constrained_start,
-    propose_starts,
 )
+from .model import SpaceModel, ViewModel
+from .refine import Round, count_broken, drop_outweighed, refine_labels
+from .starts import Restarts, agree_on_labels, compute_starts, propose_constrained_start, propose_starts
 
 ENTITIES_PER_CLUSTER = 4  # with fewer, predictions from the other entities mean little
 N_PERMUTATIONS = 5  # of the labels, for the information that a view seems to have by chance
@@ -80,15 +72,16 @@ REMEDY = "use a smaller sample_size, or numbers in float32"
 
 
 @save_as("consilience")
+@share_docs
 class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimator):
     """Clusters that every view predicts from entities it has not learned from: the default method.
 
-    Views teach each other, as in co-EM, but a view may only speak about entities it has not learned from. Each view
+    Views learn from each other, as in co-EM, but a view only votes on entities it has not learned from. Each view
     predicts the cluster of each entity from the *other* entities, by ridge regressions on its leading components and on
-    the eigenvectors of its graph of nearest neighbours, both with exact leave-one-out predictions. The views'
-    predictions are added up, the clusters follow, and so on until few entities change. This is done from several starts
-    (k-means of all views, spectral clustering of each view and of all, and at last the consensus of the five best), and
-    the partition is kept about which the views' left-out predictions carry most information.
+    the eigenvectors of its graph of nearest neighbors, both with exact leave-one-out predictions. The predictions are
+    added up, every entity moves to the cluster with most votes, and so on until few entities change. This is done from
+    several starts (k-means of all views, spectral clustering of each view and of all, and finally the consensus of the
+    five best). The partition is kept about which the views' left-out predictions carry most information.
 
     Rows of sparse views are compared by their directions. Columns of dense views are standardised, and rows are
     compared both by their directions and as they are. So units do not matter, and views need no preparation but the
@@ -96,21 +89,18 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    %(n_clusters)s
     affinity : {'auto', 'precomputed'} or one per view in a dict or list, default='auto'
         'precomputed': the view is a square matrix of similarities, dense or sparse.
     predictors : sequence of {'components', 'graph', 'neighbors'}, default=('components', 'graph')
         What predicts clusters in each view: a ridge regression on leading components, a ridge regression on
-        eigenvectors of the graph of nearest neighbours, the vote of the nearest neighbours.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
+        eigenvectors of the graph of nearest neighbors, the vote of the nearest neighbors.
+    %(views)s
     init : 'auto' or array-like of shape (n_entities,), default='auto'
         Labels to start from instead of the starts described above; a negative label is left open.
     n_init : int, default=2
         Number of random starts of each kind.
-    max_iter : int, default=15
-        Maximum number of rounds per start.
+    %(max_iter)s
     tol : float, default=1e-3
         Stop when at most this share of the entities changes its cluster.
     penalty : float, default=0.05
@@ -121,33 +111,23 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         If there are more entities, a random sample of about this size is clustered and the others are predicted from
         it; `view_information_`, `scores_`, `history_` and `cost_` are then those of the sample. Similarities that are
         given are never sampled.
-    outliers : float or 'auto', optional
-        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
-        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
+    %(outliers)s
         Constraints on an outlier are not satisfied.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the starts, of the permutations behind `view_information_`, and of the sample of large data.
-    n_jobs : int, default=None
-        Threads; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity; -1 for outliers.
+    %(labels_outliers_)s
     confidence_ : ndarray of shape (n_entities,)
         Margin of each entity's cluster over the second in the left-out vote, relative to its own votes: 0 for a tie, 1
         if no other cluster has a vote. It orders entities by how doubtful they are; it is not a probability.
-    temperature_ : float
-        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
-    outlier_scores_ : ndarray of shape (n_entities,)
-        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
-        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the larger of two: how far the
-        left-out votes of the views are from certainty of the cluster, which is large where views contradict each other,
-        and how far the entity is from its nearest entities.
-    outlier_limit_ : float
-        Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
+    %(temperature_)s
+    %(outlier_scores_)s
+        It is the larger of two: how far the left-out votes of the views are from certainty of the cluster, which is
+        large where views contradict each other, and how far the entity is from its nearest entities.
+    %(outlier_limit_)s
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster that each view alone predicts, the entity left out; -1 where the entity lacks the view.
     view_information_ : Table
@@ -165,12 +145,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         Minus the score of `labels_`, in bits.
     history_ : Table
         One row per round of the chosen start: score in bits, and share of the entities that changed their cluster.
-    n_iter_, converged_ : int, bool
-        Rounds of the chosen start, and whether they ended before `max_iter`.
-    agreement_ : ndarray of shape (n_views, n_views)
-        Share of entities that two views put into the same cluster, the entities left out.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+    %(n_iter_)s
+    %(agreement_)s
+    %(n_features_in_)s
 
     Notes
     -----
@@ -186,7 +163,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     **Weights of entities** are not offered: a weight of two would mean a duplicate, and a duplicate would tell the
     regressions the cluster of the entity that was left out.
 
-    **Devices.** Arrays of torch or cupy stay where they are for components and regressions. Nearest neighbours and
+    **Devices.** Arrays of torch or cupy stay where they are for components and regressions. Nearest neighbors and
     eigenvectors of their graph are computed by the processor.
 
     Examples
@@ -205,28 +182,22 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     _reference_temperature = 0.065
     _restarts: ClassVar[Restarts] = Restarts()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **share_constraints("n_clusters", "views", "n_init", "max_iter"),
+        **share_constraints("outliers", "random_state", "n_jobs", "verbose"),
         "affinity": [StrOptions({"auto", "precomputed"}), dict, list, tuple],
         "predictors": [list, tuple],
-        "views": [dict, None],
         "init": [StrOptions({"auto"}), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="left")],
         "penalty": [Interval(Real, 0, None, closed="neither")],
         "balance": [Interval(Real, 0, 1, closed="both")],
         "sample_size": [Interval(Integral, 10, None, closed="left")],
-        "outliers": OUTLIERS,
-        "random_state": RANDOM_STATE,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        affinity: Any = "auto",
+        affinity: Literal["auto", "precomputed"] | Mapping[str, str] | Sequence[str] = "auto",
         predictors: Sequence[str] = ("components", "graph"),
         views: dict[str, Any] | None = None,
         init: Any = "auto",
@@ -236,7 +207,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         penalty: float = 0.05,
         balance: float = 0.5,
         sample_size: int = 20_000,
-        outliers: Any = None,
+        outliers: float | Literal["auto"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -258,36 +229,24 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self.verbose = verbose
 
     @check_parameters
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Consilience:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
         """Cluster the entities.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
-        y : ignored
-            Here for scikit-learn.
-        constraints : Constraints, optional
-            Pairs of entities that must, or cannot, be in one cluster. `MultiViewConstrainedKMeans` makes a further
-            start, must-links are always satisfied unless cannot-links contradict them, refinement breaks no cannot-link
-            that its start satisfies, and of the refined starts that break fewest constraints the best is kept.
+        %(fit_parameters)s
+        %(constraints)s
+            `MultiViewConstrainedKMeans` makes a further start. Must-links are always satisfied unless cannot-links
+            contradict them, refinement breaks no cannot-link that its start satisfies, and the best is kept of the
+            refined starts that break fewest constraints.
 
-        Returns
-        -------
-        self
-            The fitted estimator. After Ctrl-C it holds the best result so far, or nothing if entities outside a sample
-            were being predicted.
+        %(returns_self)s
+            After Ctrl-C it holds the best result so far, or nothing if entities outside a sample were being predicted.
         """
         views = check_views(self, X, reset=True)
         init = None if isinstance(self.init, str) else check_start_labels(self.init, len(views), self.n_clusters)
         check_n_clusters(self.n_clusters, len(views))
         check_predictors(self.predictors)
-        precomputed = self._precomputed(views.names)
-        columns = find_precomputed_columns(
-            views,
-            {name: Precomputed() if given else Auto() for name, given in precomputed.items()},
-            selected=isinstance(X, Views),
-        )
+        precomputed = self._find_precomputed(views.names)
+        columns = find_similarity_columns(views, precomputed, selected=isinstance(X, Views))
         ids = get_entity_ids(X, views)
         links = resolve_constraints(check_constraints(constraints), views, ids, None)
         if len(links.conflicts):
@@ -311,8 +270,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             try:
                 with use_threads(self.n_jobs):
                     misfit = self._extend(views, sample, misfit)
-            except BaseException:
-                forget_fit(self)  # a row outside the sample was refused, or Ctrl-C was pressed
+            except BaseException:  # a row outside the sample was refused, or Ctrl-C was pressed
+                for name in [name for name in vars(self) if name.endswith("_")]:
+                    delattr(self, name)
                 raise
         labels = self.labels_
         self._reset_probabilities()
@@ -322,13 +282,13 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         self._warn(len(chosen), labels)
         return self
 
-    def _precomputed(self, names: Sequence[str]) -> dict[str, bool]:
+    def _find_precomputed(self, names: Sequence[str]) -> dict[str, bool]:
         """Return for each view whether it is a matrix of similarities."""
-        given = resolve_affinities("affinity", self.affinity, None, names)
-        for name, affinity in given.items():
+        affinities = resolve_affinities("affinity", self.affinity, None, names)
+        for name, affinity in affinities.items():
             if not isinstance(affinity, Auto | Precomputed):
                 raise ValueError(f"view {name!r}: affinity={affinity!r} must be 'auto' or 'precomputed'")
-        return {name: isinstance(affinity, Precomputed) for name, affinity in given.items()}
+        return {name: isinstance(affinity, Precomputed) for name, affinity in affinities.items()}
 
     def _sample(
         self, views: Views, precomputed: bool, init: np.ndarray | None, rng: np.random.Generator
@@ -369,20 +329,25 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             constrained = propose_constrained_start(prepared, n, k, links, rng) if links.size else ()
             starts = compute_starts(chain(proposed, constrained))
         attempts: list[Attempt] = []
-        best, interrupted = choose_best_attempt(remember_attempts(self._attempts(ensemble, starts, links), attempts))
+        best, interrupted = choose_best_attempt(self._refine_starts(ensemble, starts, links, attempts))
         if len(attempts) > CONSENSUS and not interrupted:
             leading = sorted(attempts, key=lambda attempt: attempt.cost)[:CONSENSUS]
             labels = agree_on_labels([attempt.result for attempt in leading], k)
             starts = [*starts, ("consensus of the best", labels)]
-            attempts += self._attempts(ensemble, starts[-1:], links)
-            best, interrupted = choose_best_attempt(iter([best, attempts[-1]]))
+            last = self._refine_starts(ensemble, starts[-1:], links, attempts)
+            best, interrupted = choose_best_attempt(chain([best], last))
         information = measure_information(ensemble, best.run.state, rng)
         return AgreementFit(prepared, ensemble, [name for name, _ in starts], attempts, best, information, interrupted)
 
-    def _attempts(
-        self, ensemble: Ensemble, starts: Sequence[tuple[str, np.ndarray]], links: Constraints
+    def _refine_starts(
+        self,
+        ensemble: Ensemble,
+        starts: Sequence[tuple[str, np.ndarray]],
+        links: Constraints,
+        attempts: list[Attempt],
     ) -> Iterator[Attempt]:
-        """Refine each start, several at a time."""
+        """Refine each start, several at a time, and append the attempts to a list."""
+        most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
         with progress(type(self).__name__, len(starts), bool(self.verbose)) as show:
 
             def refine_start(i: int) -> Run:
@@ -394,11 +359,11 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
                     report=partial(show, i),
                 )
 
-            for done in map_views(refine_start, list(range(len(starts))), ensemble.like):
-                labels = done.state.labels
-                broken = count_broken(links, labels)
-                most_bits = np.log2(max(2, ensemble.n_clusters))  # no score is higher
-                yield Attempt(done, labels, broken * most_bits - done.state.score)
+            for finished in map_views(refine_start, list(range(len(starts))), ensemble.like):
+                labels = finished.state.labels
+                cost = count_broken(links, labels) * most_bits - finished.state.score
+                attempts.append(Attempt(finished, labels, cost))
+                yield attempts[-1]
 
     def _store(self, fitted: AgreementFit, views: Views) -> tuple[Misfit, dict[str, list[np.ndarray]]]:
         """Store the result, and return how poorly their clusters predict the entities, by all views and by each."""
@@ -425,7 +390,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         return self._combine_misfit(votes, state.labels), by_view
 
     def _read_votes(self, fitted: AgreementFit, n_entities: int) -> dict[str, ViewVotes]:
-        """Return the left-out votes of each view, and store the usual distances between neighbours."""
+        """Return the left-out votes of each view, and store the usual distances between neighbors."""
         left_out, self._usual_distances = {}, {}
         for view, votes in zip(fitted.prepared, fitted.best.run.state.vote.by_view, strict=True):
             has_view, all_votes = np.zeros(n_entities, bool), np.zeros((n_entities, len(self._sizes)))
@@ -436,7 +401,7 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
         return left_out
 
     def _combine_misfit(self, votes: Mapping[str, ViewVotes], labels: np.ndarray) -> Misfit:
-        """Return how far the votes of each view are from the cluster, and how far entities are from their neighbours.
+        """Return how far the votes of each view are from the cluster, and how far entities are from their neighbors.
 
         The first is the squared difference of the votes of each view, in units of its weight, from 1 for the cluster
         and 0 for others. It is large where views contradict each other. The second is the logarithm of the mean
@@ -530,15 +495,9 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
     def predict(self, X: Any) -> np.ndarray:
         """Predict the clusters of entities, seen before or not.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
-        Returns
-        -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
+        %(returns_labels)s
         """
         views = check_new_views(self, X)
         with use_threads(self.n_jobs):
@@ -551,12 +510,10 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             block = restrict_columns(views[start : min(start + ROWS_AT_A_TIME, len(views))], self._columns)
             votes: dict[str, ViewVotes] = {}
             for name, (X, has_view) in validate_blocks(block).items():
-                has_row = to_numpy(has_view)
-                if is_sparse(X):
-                    has_row = has_row & to_numpy(squared_norms(X) > 0)
-                scores, distances = np.zeros((len(block), len(self._sizes))), [np.empty(0)] * self._count_graphs(name)
+                has_row, model = find_usable_rows(X, has_view), self._models[name]
+                scores, distances = np.zeros((len(block), len(self._sizes))), [np.empty(0)] * model.n_graphs
                 if has_row.any():
-                    view_votes, distances = self._models[name].predict_and_measure(select_rows(X, has_row))
+                    view_votes, distances = model.predict(select_rows(X, has_row))
                     scores[has_row] = to_numpy(view_votes)
                 votes[name] = ViewVotes(has_row, scores, distances)
             warn_about_zero_rows(
@@ -564,20 +521,12 @@ class Consilience(MembershipMixin, OutlierLabelsMixin, ClusterMixin, BaseEstimat
             )
             yield votes
 
-    def _count_graphs(self, name: str) -> int:
-        return len(getattr(self, "_usual_distances", {}).get(name, ()))
-
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Information that the views' predictions share with the predicted clusters, in bits; more is better.
 
         It grows with the number of clusters: do not choose `n_clusters` by it.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
-        y : ignored
-            Here for scikit-learn.
+        %(score_parameters)s
 
         Returns
         -------
@@ -611,7 +560,7 @@ def refine(
     random_state: Any = 0,
     **options: Any,
 ) -> Consilience:
-    """Refine labels from anywhere: another tool, a colleague, last month's run.
+    """Refine the labels of any clustering, such as the result of another tool.
 
     Parameters
     ----------
@@ -620,9 +569,9 @@ def refine(
     labels : array-like of shape (n_entities,)
         The cluster of each entity, as numbers or names; None, NaN, an empty string or a negative number leave the
         entity open. There must be at least two clusters.
-    constraints : Constraints, optional
-        Pairs of entities that must, or cannot, be in one cluster: must-links are satisfied, and cannot-links that the
-        labels satisfy are not broken.
+    constraints : Constraints, default=None
+        Pairs of entities that must, or cannot, be in the same cluster. Must-links are satisfied, and cannot-links that
+        the labels satisfy are not broken.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the permutations behind `view_information_`, and of the sample of large data.
     **options
@@ -655,18 +604,18 @@ def refine(
 
 def number_labels(labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the names of the clusters, sorted, and each entity's number among them, -1 where it has none."""
-    given = np.asarray(labels, dtype=object)
-    if given.ndim != 1:
-        raise ValueError(f"labels must have one dimension, one label per entity, got shape {given.shape}")
-    is_open = np.array([is_open_label(value) for value in given], dtype=bool)
-    values = given[~is_open].tolist()
+    array = np.asarray(labels, dtype=object)
+    if array.ndim != 1:
+        raise ValueError(f"labels must have one dimension, one label per entity, got shape {array.shape}")
+    is_open = np.array([is_open_label(value) for value in array], dtype=bool)
+    values = array[~is_open].tolist()
     if not (all(isinstance(value, Real) for value in values) or all(isinstance(value, str) for value in values)):
         raise TypeError("labels must be all numbers or all names (text), not both: convert them to one type")
     names, inverse = np.unique(np.asarray(values), return_inverse=True)
     if len(names) < 2:
         number = "only 1 cluster" if len(names) else "no cluster"
         raise ValueError(f"labels name {number}, but refinement needs at least 2: give other labels")
-    numbers = np.full(len(given), -1)
+    numbers = np.full(len(array), -1)
     numbers[~is_open] = inverse
     return names, numbers
 
@@ -682,11 +631,11 @@ def is_open_label(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ViewVotes:
-    """What a view says of entities."""
+    """The votes of a view on entities."""
 
     has_view: np.ndarray  # (n,)
     votes: np.ndarray  # (n, k), zeros where an entity lacks the view
-    distances: Sequence[np.ndarray]  # mean distance from the neighbours in each graph, of the entities with the view
+    distances: Sequence[np.ndarray]  # mean distance from the neighbors in each graph, of the entities with the view
 
 
 @dataclass(frozen=True, eq=False)
@@ -706,12 +655,6 @@ def join_misfit(parts: Sequence[Misfit]) -> Misfit:
     """Return how poorly clusters predict the entities of several blocks."""
     quantities = [np.concatenate(values) for values in zip(*(part.quantities for part in parts), strict=True)]
     return Misfit(quantities, np.concatenate([part.present for part in parts]), parts[0].names)
-
-
-def forget_fit(model: Consilience) -> None:
-    """Delete all fitted attributes."""
-    for name in [name for name in vars(model) if name.endswith("_")]:
-        delattr(model, name)
 
 
 def check_predictors(predictors: Sequence[str]) -> None:
@@ -739,35 +682,6 @@ def check_start_labels(init: Any, n_entities: int, n_clusters: int) -> np.ndarra
     if (labels < 0).all():
         raise ValueError("init has no label from 0 on: give at least one")
     return labels.astype(np.int64)
-
-
-def count_broken(links: Constraints, labels: np.ndarray) -> float:
-    """Return the number of constraints, by position, that labels break, weighted with mean weight 1."""
-    must, cannot = links.must_link, links.cannot_link
-    parted = links.must_weights[labels[must[:, 0]] != labels[must[:, 1]]].sum()
-    joined = links.cannot_weights[labels[cannot[:, 0]] == labels[cannot[:, 1]]].sum()
-    total = links.must_weights.sum() + links.cannot_weights.sum()
-    return float(links.size * (parted + joined) / total) if total > 0 else 0.0
-
-
-def drop_outweighed(links: Constraints) -> Constraints:
-    """Return the constraints, by position, without the lighter of a must-link and a cannot-link on the same pair."""
-    weights: dict[tuple[int, int], list[float]] = {}
-    for kind, (pairs, pair_weights) in enumerate(
-        ((links.must_link, links.must_weights), (links.cannot_link, links.cannot_weights))
-    ):
-        for first, second, weight in zip(*pairs.T.tolist(), pair_weights.tolist(), strict=True):
-            weights.setdefault((min(first, second), max(first, second)), [0.0, 0.0])[kind] = weight
-    must = [(*pair, heavy) for pair, (heavy, other) in weights.items() if heavy >= other and heavy > 0]
-    cannot = [(*pair, heavy) for pair, (other, heavy) in weights.items() if heavy > other]
-    return Constraints(must, cannot, by="position")
-
-
-def remember_attempts(attempts: Iterator[Attempt], done: list[Attempt]) -> Iterator[Attempt]:
-    """Pass attempts on and append them to a list."""
-    for attempt in attempts:
-        done.append(attempt)
-        yield attempt
 
 
 def measure_information(ensemble: Ensemble, state: Round, rng: np.random.Generator) -> Table:
@@ -827,14 +741,14 @@ def build_models(fitted: AgreementFit, kinds: Sequence[str]) -> dict[str, ViewMo
             rules: list[Any] = []
             for kind in kinds:
                 predictor, weight = next(remaining)
-                rules.append(PREDICTORS[kind].learn(predictor, space, members, weight))
+                rules.append(build_rule(kind, predictor, space, members, weight))
             spaces.append(SpaceModel(space.geometry, rules))
         models[view.name] = ViewModel(spaces)
     return models
 
 
 def measure_usual(distances: np.ndarray) -> float:
-    """Return the usual distance between neighbours, 1 if all are duplicates."""
+    """Return the usual distance between neighbors, 1 if all are duplicates."""
     usual = float(np.median(distances)) or float(np.mean(distances))
     return usual if usual > 0 else 1.0
 

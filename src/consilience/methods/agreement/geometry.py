@@ -158,14 +158,14 @@ class SimilarityGeometry:
 
     def transform(self, X: Array) -> Array:
         """Return the points of rows of similarities."""
-        return asarray_like(normalize_embedding(plain_product(X, self.into)) / self.size, X)
+        return asarray_like(normalize_embedding(np.asarray(to_host(X) @ self.into)) / self.size, X)
 
     @classmethod
     def fit(cls, X: Array, rng: np.random.Generator) -> SimilarityGeometry:
         """Take the leading eigenvectors of a square matrix of similarities, scaled by the roots of their values."""
         number = min(count_components(X.shape[0]), X.shape[0])
         plain = to_host(X)
-        plain = (plain + plain.T) / 2  # errors of rounding are let pass
+        plain = (plain + plain.T) / 2  # rounding errors may have made it asymmetric
         if sp.issparse(plain) and number < X.shape[0] - 1:
             values, vectors = sp.linalg.eigsh(plain, number, which="LA", v0=rng.standard_normal(X.shape[0]))
         else:
@@ -176,8 +176,3 @@ class SimilarityGeometry:
         geometry = cls(into)
         points = to_numpy(geometry.transform(X))
         return replace(geometry, size=float(np.mean(np.sum(points**2, axis=1))) ** 0.5 or 1.0)
-
-
-def plain_product(X: Array, matrix: np.ndarray) -> np.ndarray:
-    """Return rows times a matrix, as numpy."""
-    return np.asarray(to_host(X) @ matrix)

@@ -1,10 +1,9 @@
-"""What is kept of a fit to predict new entities."""
+"""The rules of a fitted model that predict new entities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,39 +15,24 @@ from .geometry import Geometry, SimilarityGeometry
 from .predictors import NeighborGraph, append_constant, search_neighbors
 
 
-@save_as("agreement-component-rule")
+@save_as("agreement-ridge-rule")
 @dataclass(frozen=True, eq=False)
-class ComponentRule:
-    """A linear function of a row's point for each cluster."""
+class RidgeRule:
+    """A linear function per cluster of a row's point, or of its features in a graph."""
 
     coefficients: Array
     weight: float
+    graph: NeighborGraph | None = None
+    extension: np.ndarray | None = None
 
-    def predict(self, points: Array) -> Array:
-        """Return the weighted scores of points for each cluster."""
-        return append_constant(points) @ asarray_like(self.coefficients, points) * self.weight
-
-
-@save_as("agreement-graph-rule")
-@dataclass(frozen=True, eq=False)
-class GraphRule:
-    """A linear function of a row's place in a graph for each cluster."""
-
-    coefficients: Array
-    weight: float
-    graph: NeighborGraph
-    extension: np.ndarray
-
-    def predict(self, points: Array) -> Array:
-        """Return the weighted scores of points for each cluster."""
-        return self.predict_and_measure(points)[0]
-
-    def predict_and_measure(self, points: Array) -> tuple[Array, np.ndarray]:
-        """Return the weighted scores of points for each cluster, and their mean distance from their neighbours."""
-        joined, distances = self.graph.join_and_measure(to_numpy(points))
-        placed = asarray_like(normalize_embedding(joined @ self.extension), points)
-        placed = namespace(points).astype(placed, points.dtype, copy=False)
-        return append_constant(placed) @ asarray_like(self.coefficients, points) * self.weight, distances
+    def predict(self, points: Array) -> tuple[Array, np.ndarray | None]:
+        """Return the weighted scores of points per cluster, and their mean distance from their neighbours."""
+        features, distances = points, None
+        if self.graph is not None:
+            joined, distances = self.graph.join(to_numpy(points))
+            features = asarray_like(normalize_embedding(joined @ self.extension), points)
+            features = namespace(points).astype(features, points.dtype, copy=False)
+        return append_constant(features) @ asarray_like(self.coefficients, points) * self.weight, distances
 
 
 @save_as("agreement-neighbor-rule")
@@ -62,11 +46,11 @@ class NeighborRule:
     n_clusters: int
     weight: float
 
-    def predict(self, points: Array) -> Array:
-        """Return the weighted scores of points for each cluster."""
-        nearest = search_neighbors(self.points, to_numpy(points), self.number)
+    def predict(self, points: Array) -> tuple[Array, None]:
+        """Return the weighted scores of points per cluster; distances are not measured."""
+        nearest, _ = search_neighbors(self.points, to_numpy(points), self.number)
         members = encode_labels(self.labels, self.n_clusters, np.empty(0))
-        return asarray_like(members[nearest].mean(axis=1) * self.weight, points)
+        return asarray_like(members[nearest].mean(axis=1) * self.weight, points), None
 
 
 @save_as("agreement-space-model")
@@ -75,19 +59,7 @@ class SpaceModel:
     """The rules of a view in one geometry."""
 
     geometry: Geometry | SimilarityGeometry
-    rules: Sequence[Any]
-
-    def predict_and_measure(self, X: Array) -> tuple[Array, np.ndarray | None]:
-        """Return the votes of rows for each cluster, and their mean distance from their neighbours in a graph."""
-        points = self.geometry.transform(X)
-        votes, distances = [], None
-        for rule in self.rules:
-            if isinstance(rule, GraphRule):
-                rule_votes, distances = rule.predict_and_measure(points)
-            else:
-                rule_votes = rule.predict(points)
-            votes.append(rule_votes)
-        return sum(votes[1:], votes[0]), distances
+    rules: Sequence[RidgeRule | NeighborRule]
 
 
 @save_as("agreement-view-model")
@@ -102,7 +74,17 @@ class ViewModel:
         """The weight of all rules together."""
         return float(sum(rule.weight for space in self.spaces for rule in space.rules))
 
-    def predict_and_measure(self, X: Array) -> tuple[Array, list[np.ndarray]]:
-        """Return the votes of rows for each cluster, and their mean distance from their neighbours in each graph."""
-        votes, distances = zip(*(space.predict_and_measure(X) for space in self.spaces), strict=True)
-        return sum(votes[1:], votes[0]), [values for values in distances if values is not None]
+    @property
+    def n_graphs(self) -> int:
+        """The number of rules that measure distances from neighbours."""
+        return sum(getattr(rule, "graph", None) is not None for space in self.spaces for rule in space.rules)
+
+    def predict(self, X: Array) -> tuple[Array, list[np.ndarray]]:
+        """Return the votes of rows per cluster, and their mean distance from their neighbours in each graph."""
+        votes, distances = [], []
+        for space in self.spaces:
+            points = space.geometry.transform(X)
+            space_votes, rule_distances = zip(*(rule.predict(points) for rule in space.rules), strict=True)
+            votes.append(sum(space_votes[1:], space_votes[0]))
+            distances += [values for values in rule_distances if values is not None]
+        return sum(votes[1:], votes[0]), distances

@@ -98,41 +98,31 @@ class NeighborGraph:
     number: int  # nearest points that each is joined to
 
     @classmethod
-    def over(cls, points: Array) -> NeighborGraph:
+    def build(cls, points: Array) -> NeighborGraph:
         """Join each point to as many others as the square root of their number, between 5 and 30."""
         n = points.shape[0]
         number = int(np.clip(round(n**0.5), LEAST_NEIGHBORS, MOST_NEIGHBORS))
         return cls(to_numpy(points).astype(np.float32), min(number, n))
 
-    def connect(self) -> sp.csr_array:
-        """Return the symmetric matrix of the graph: 1 where two points are nearest to each other, 1/2 one-sided."""
-        return self.connect_and_measure()[0]
+    def connect(self) -> tuple[sp.csr_array, np.ndarray]:
+        """Return the matrix of the graph, and the mean distance of each point from its nearest others, (n,).
 
-    def connect_and_measure(self) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the matrix of the graph, and the mean distance of each point from its nearest others, (n,)."""
+        An entry of the symmetric matrix is 1 if two points are nearest to each other, and 1/2 if only one of them is.
+        """
         n = len(self.points)
-        nearest, distances = measure_neighbors(self.points, self.points, min(self.number + 1, n))
+        nearest, distances = search_neighbors(self.points, self.points, min(self.number + 1, n))
         joined = build_neighbor_matrix(nearest, n)
         matrix = sp.csr_array((joined + joined.T) * 0.5)
         matrix.setdiag(1.0)  # also of a point with so many duplicates that it is not among its own nearest
         return matrix, distances.sum(axis=1) / max(1, distances.shape[1] - 1)  # each is at distance 0 from itself
 
-    def join(self, points: np.ndarray) -> sp.csr_array:
-        """Return the nearest points of new ones as a matrix of ones, (new, n)."""
-        return self.join_and_measure(points)[0]
-
-    def join_and_measure(self, points: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
-        """Return the nearest points of new ones as a matrix of ones, and their mean distance, (new,)."""
-        nearest, distances = measure_neighbors(self.points, points, self.number)
+    def join(self, points: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+        """Return the nearest points of new points as a matrix of ones, (new, n), and their mean distance, (new,)."""
+        nearest, distances = search_neighbors(self.points, points, self.number)
         return build_neighbor_matrix(nearest, len(self.points)), distances.mean(axis=1)
 
 
-def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> np.ndarray:
-    """Return the positions of the nearest points of each of the others, (others, number)."""
-    return measure_neighbors(points, others, number)[0]
-
-
-def measure_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+def search_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of the nearest points of each of the others and their distances, (others, number) each."""
     search = sklearn.neighbors.NearestNeighbors(n_neighbors=number).fit(points)
     others = np.asarray(others, dtype=points.dtype)
@@ -142,14 +132,13 @@ def measure_neighbors(points: np.ndarray, others: np.ndarray, number: int) -> tu
         with single_openmp_thread():
             return search.kneighbors(others[rows])
 
-    distances, positions = zip(
-        (np.empty((0, number)), np.empty((0, number), np.intp)), *map_chunks(search_chunk, chunks), strict=True
-    )
+    empty = np.empty((0, number)), np.empty((0, number), np.intp)
+    distances, positions = zip(empty, *map_chunks(search_chunk, chunks), strict=True)
     return np.concatenate(positions), np.concatenate(distances)
 
 
 def build_neighbor_matrix(positions: np.ndarray, n: int) -> sp.csr_array:
-    """Return a sparse matrix with ones in the given columns of each row."""
+    """Return a sparse matrix with ones in the columns that `positions` has for each row."""
     starts = np.arange(0, positions.size + 1, positions.shape[1])
     return sp.csr_array((np.ones(positions.size), positions.ravel(), starts), shape=(len(positions), n))
 

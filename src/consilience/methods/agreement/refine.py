@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...data import Constraints
-from .constraints import KeptConstraints, unite_linked
+from ...arrays import Array, asarray_like, namespace, to_numpy
+from ...data import Constraints, label_components
 from .ensemble import Ensemble, Vote
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """The clusters after a round, and what the predictors say given these clusters."""
+    """The clusters after a round, and the vote of the predictors given these clusters."""
 
     labels: np.ndarray
     vote: Vote
@@ -51,7 +51,7 @@ def refine_labels(
     kept = None
     if constraints is not None:
         labels = unite_linked(labels, constraints, ensemble.n_clusters)
-        kept = KeptConstraints.of(constraints, labels)
+        kept = KeptConstraints.from_labels(constraints, labels)
     vote = ensemble.vote(labels)
     while True:
         votes = vote.total if kept is None else kept.pool(vote.total)
@@ -81,3 +81,73 @@ def keep_constraints(chosen: np.ndarray, labels: np.ndarray, kept: KeptConstrain
         chosen = keep_clusters(restored, labels, n_clusters)
         if np.array_equal(chosen, restored):
             return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class KeptConstraints:
+    """Pairs of entities that refinement keeps together, or apart."""
+
+    group: np.ndarray  # (n,), a number for each set of entities that must-links connect
+    apart: np.ndarray  # (pairs, 2), entities that must be in different clusters
+
+    @classmethod
+    def from_labels(cls, constraints: Constraints, labels: np.ndarray) -> KeptConstraints:
+        """Keep those of the constraints, by position, that the labels satisfy."""
+        must, cannot = constraints.must_link, constraints.cannot_link
+        together = labels[must[:, 0]] == labels[must[:, 1]]
+        separate = labels[cannot[:, 0]] != labels[cannot[:, 1]]
+        return cls(label_components(must[together], len(labels)), cannot[separate])
+
+    def pool(self, votes: Array) -> Array:
+        """Return votes summed over entities that stay together, so that they choose the same cluster."""
+        n_groups = int(self.group.max()) + 1
+        if n_groups == len(self.group):
+            return votes
+        sums = np.zeros((n_groups, votes.shape[1]))
+        np.add.at(sums, self.group, to_numpy(votes))
+        return namespace(votes).astype(asarray_like(sums[self.group], votes), votes.dtype)
+
+    def restore(self, chosen: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the chosen clusters, with groups put back if two entities that stay apart would share a cluster.
+
+        The loop ends because the previous labels satisfy all pairs.
+        """
+        chosen = chosen.copy()
+        while True:
+            met = self.apart[chosen[self.apart[:, 0]] == chosen[self.apart[:, 1]]]
+            if not len(met):
+                return chosen
+            back = np.isin(self.group, self.group[met.ravel()])
+            chosen[back] = labels[back]
+
+
+def unite_linked(labels: np.ndarray, constraints: Constraints, n_clusters: int) -> np.ndarray:
+    """Return labels in which entities that must-links connect share the cluster that most of them have."""
+    group = label_components(constraints.must_link, len(labels))
+    if group.max() + 1 == len(labels):
+        return labels
+    counts = np.zeros((group.max() + 1, n_clusters))
+    np.add.at(counts, (group, labels), 1)
+    return np.argmax(counts, axis=1)[group]
+
+
+def drop_outweighed(links: Constraints) -> Constraints:
+    """Return the constraints, by position, without the lighter of a must-link and a cannot-link on the same pair."""
+    weights: dict[tuple[int, int], list[float]] = {}
+    for kind, (pairs, pair_weights) in enumerate(
+        ((links.must_link, links.must_weights), (links.cannot_link, links.cannot_weights))
+    ):
+        for first, second, weight in zip(*pairs.T.tolist(), pair_weights.tolist(), strict=True):
+            weights.setdefault((min(first, second), max(first, second)), [0.0, 0.0])[kind] = weight
+    must = [(*pair, heavy) for pair, (heavy, other) in weights.items() if heavy >= other and heavy > 0]
+    cannot = [(*pair, heavy) for pair, (other, heavy) in weights.items() if heavy > other]
+    return Constraints(must, cannot, by="position")
+
+
+def count_broken(links: Constraints, labels: np.ndarray) -> float:
+    """Return the number of constraints, by position, that labels break, weighted with mean weight 1."""
+    must, cannot = links.must_link, links.cannot_link
+    parted = links.must_weights[labels[must[:, 0]] != labels[must[:, 1]]].sum()
+    joined = links.cannot_weights[labels[cannot[:, 0]] == labels[cannot[:, 1]]].sum()
+    total = links.must_weights.sum() + links.cannot_weights.sum()
+    return float(links.size * (parted + joined) / total) if total > 0 else 0.0
