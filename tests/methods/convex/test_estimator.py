@@ -27,8 +27,7 @@ from consilience.methods.convex import algorithm as convex_mixture
 from consilience.methods.convex import kernel_kmeans
 from consilience.methods.convex.algorithm import MixtureProblem, solve_with_learned_weights, solve_with_uniform_weights
 from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
-from consilience.methods.convex.kernel_kmeans import DistanceSpace
-from consilience.methods.convex.refined import PairwiseDistances
+from consilience.methods.convex.kernel_kmeans import DistanceSpace, PairwiseDistances
 from transfers import on_device, transfers
 
 MODES = {
@@ -75,7 +74,7 @@ def tables_of(views, factor):
     """The literal likelihoods of complete or incomplete views, and the sharpness of each."""
     distances = [literal.squared_distances(X) for _, X in views.items()]
     here = [np.flatnonzero(own) for own in views.present.T]
-    betas = [factor * literal.reference(D, own) for D, own in zip(distances, here, strict=True)]
+    betas = [factor * literal.beta_0(D, own) for D, own in zip(distances, here, strict=True)]
     return literal.likelihoods(distances, betas, views.present), betas
 
 
@@ -176,7 +175,7 @@ def test_one_view_is_equation_3_whatever_the_weights():
 def test_beta_by_factor_by_view_and_as_it_is(missing):
     views, _ = some_views(50, 2, missing)
     a, b = (
-        literal.reference(literal.squared_distances(X), np.flatnonzero(views.present[:, v]))
+        literal.beta_0(literal.squared_distances(X), np.flatnonzero(views.present[:, v]))
         for v, (_, X) in enumerate(views.items())
     )
     assert fitted(views).betas_ == pytest.approx({"view0": a, "view1": b}, rel=1e-12)
@@ -581,7 +580,7 @@ def problem_on_device(n, missing, beta):
     views, _ = some_views(n, 2, missing, separation=2)
     kind = cs.Views({name: on_device(np.array(X)) for name, X in views.items()}, present=views.present)
     found, kept = prepare_comparisons(kind, resolve_divergences("squared-euclidean", kind.names))
-    A = build_likelihoods(found, {name: beta * own.reference for name, own in found.items()}, len(kept))
+    A = build_likelihoods(found, {name: beta * own.beta_0 for name, own in found.items()}, len(kept))
     return MixtureProblem(A, on_device(np.zeros(A.shape[0])), np.full(2, 0.5), 1e-6, 1e-4, 0.3), found
 
 
@@ -951,9 +950,8 @@ def test_entities_are_placed_by_the_weights_that_hold_the_least():
     Q = literal.view_likelihoods(tables, views.present, model.exemplar_weights_, [0.0, 0.0])
     explained = brentq(lambda t: np.mean(np.exp(t) * Q[:, 1] / (Q[:, 0] + np.exp(t) * Q[:, 1])) - 0.3, -30, 30)
     assert np.exp(explained) > 1.2 * 0.3 / 0.7  # it takes more than the share itself
-    P = literal.posteriors(
-        tables, views.present, model.exemplar_weights_, np.array([1.0, np.exp(explained)]), model.exemplars_
-    )
+    weights = np.array([1.0, np.exp(explained)])
+    P = literal.posteriors(tables, views.present, model.exemplar_weights_, weights, model.exemplars_)
     P /= P.sum(axis=1, keepdims=True)
     P[model.exemplars_] = np.eye(3)
     np.testing.assert_allclose(model.predict_proba(views), P, atol=1e-4)
@@ -1272,7 +1270,7 @@ def test_refuses_views_that_say_nothing():
             fitted({"a": X, "b": constant})
     with pytest.raises(ValueError, match="view 'b' is all zeros, which have no direction: leave the view out"):
         fitted({"a": X, "b": np.zeros((60, 2))}, divergence="cosine")
-    with pytest.raises(ValueError, match="view 'b' puts no two entities apart: leave the view out"):
+    with pytest.raises(ValueError, match="view 'b' does not distinguish any two entities: leave the view out"):
         fitted({"a": X, "b": np.arange(1.0, 61)[:, None]}, divergence="cosine")
     for kernel in (np.ones((60, 60)), np.zeros((60, 60))):
         with pytest.raises(ValueError, match="view 'b' is the same for every entity: leave the view out"):
@@ -1282,7 +1280,7 @@ def test_refuses_views_that_say_nothing():
 @pytest.mark.parametrize("seed", range(3))
 def test_refuses_rows_that_differ_in_length_alone(seed):
     rng = np.random.default_rng(seed)
-    with pytest.raises(ValueError, match="view 'view0' puts no two entities apart: leave the view out"):
+    with pytest.raises(ValueError, match="view 'view0' does not distinguish any two entities: leave the view out"):
         fitted(rng.uniform(1, 2, (50, 1)) * rng.random((1, 4)), divergence="cosine")
 
 
@@ -1292,7 +1290,7 @@ def test_rows_of_zeros_have_no_direction():
         X[[5, 20]] = 0
     blocks["view0"][7] = 0
     message = r"entity 5 is all zeros in every view it has \(2 such\): it takes no part in the clustering and gets"
-    with pytest.warns(UserWarning, match=message + " the cluster of the largest prior"):
+    with pytest.warns(UserWarning, match=message + " the cluster of the largest exemplar weight"):
         model = fitted(blocks, divergence="cosine")
     assert model.labels_[[5, 20]].tolist() == [0, 0]
     assert model.exemplar_weights_[[5, 20]].tolist() == [0, 0]
@@ -1375,7 +1373,7 @@ def test_what_is_too_large_may_be_less_than_beta_0():
 def test_beta_so_small_that_everybody_is_alike(beta):
     """Whether one share is found or equal ones lie within the gap already: the way out is the same."""
     views, _ = some_views()
-    with pytest.warns(UserWarning, match="Raise beta"):
+    with pytest.warns(UserWarning, match="[Rr]aise beta"):
         model = fitted(views, beta=beta)
     assert np.isfinite(weights_of(model)).all()
 
@@ -1383,7 +1381,7 @@ def test_beta_so_small_that_everybody_is_alike(beta):
 def test_fewer_shares_than_clusters_are_told_of():
     views, _ = some_views()
     with pytest.warns(
-        UserWarning, match="only 1 entities have a share in the mixture, fewer than n_clusters=3: there a"
+        UserWarning, match="only 1 exemplars have positive weight, so only 1 of the n_clusters=3 requested"
     ):
         model = fitted(views, beta=0.01, weights="uniform")
     assert model.n_clusters_ == 1
@@ -1484,3 +1482,20 @@ def test_view_without_any_finite_score_needs_no_share():
     P, lift = convex_mixture.compute_view_posteriors(scores, 0.01)
     np.testing.assert_allclose(P.mean(axis=0), [0.99, 0.01, 0.0], atol=1e-9)
     assert np.isfinite(lift).all()
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("mode", sorted(set(MODES) - {"bounded"}))  # with a bound on the weights, the cost is another
+def test_score_on_training_data_is_minus_cost(mode, missing):
+    views, _ = some_views(missing=missing)
+    model = in_mode(mode, views)
+    assert model.score(views) == pytest.approx(-model.cost_, rel=1e-9)
+    assert model.score(views[:30]) != model.score(views[30:])
+
+
+def test_score_ignores_entities_without_usable_view():
+    views, _ = make_text_views(60, n_clusters=2, random_state=0)
+    model = fitted(views, 2, divergence="cosine", beta=0.5)
+    empty = {name: sp.vstack([views[name][:10], sp.csr_array((1, views[name].shape[1]))]) for name in views.names}
+    with pytest.warns(UserWarning, match="is all zeros in every view it has"):
+        assert model.score(empty) == pytest.approx(model.score(views[:10]))

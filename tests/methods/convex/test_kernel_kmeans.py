@@ -87,7 +87,7 @@ def test_the_cost_never_rises_over_views_that_not_everybody_has(n, k, seed, whol
     assert states[-1].settled
     for space, own in zip(spaces, states[-1].means, strict=True):
         again, away = compute_kernel_means(space, states[-1].labels, k)
-        np.testing.assert_allclose(own.spread, again.spread)
+        np.testing.assert_allclose(own.variance, again.variance)
         assert away.min() >= -1e-9 * scale
     assert np.isfinite([state.cost for state in states]).all()
 
@@ -113,11 +113,11 @@ def test_means_are_where_they_should_be():
     centres = np.array([X[labels == c].mean(axis=0) for c in range(3)])
     np.testing.assert_allclose(away, cdist(X, centres, "sqeuclidean"), atol=1e-9)
     np.testing.assert_allclose(
-        found.spread, [((X[labels == c] - centres[c]) ** 2).sum(axis=1).mean() for c in range(3)]
+        found.variance, [((X[labels == c] - centres[c]) ** 2).sum(axis=1).mean() for c in range(3)]
     )
     others = rows(7, seed=1)
     np.testing.assert_allclose(
-        found.away(cdist(others, X, "sqeuclidean")), cdist(others, centres, "sqeuclidean"), atol=1e-9
+        found.measure(cdist(others, X, "sqeuclidean")), cdist(others, centres, "sqeuclidean"), atol=1e-9
     )
 
 

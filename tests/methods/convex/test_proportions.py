@@ -415,7 +415,7 @@ def test_a_set_that_grows_too_large_is_left_for_conjugate_steps(monkeypatch):
 
 def test_the_largest_set_is_bounded_by_time_and_by_memory():
     assert module.limit_set_size((100, 2000)) == 1000
-    assert module.limit_set_size((10**9, 2000)) == module.NEW
+    assert module.limit_set_size((10**9, 2000)) == module.MIN_NEW
     assert module.limit_set_size((1 << 20, 10**6)) == 64
 
 
@@ -473,7 +473,7 @@ def test_few_columns_are_asked_for():
     found = mixture_proportions(operator)
     assert found.converged
     assert np.count_nonzero(found.q) < 50
-    assert max(map(len, operator.asked)) <= module.NEW
+    assert max(map(len, operator.asked)) <= module.MIN_NEW
     assert sum(map(len, operator.asked)) < 1000
     assert operator.products <= found.n_iter + 5  # one a round, and a few at the start
     assert all(len(set(asked.tolist())) == len(asked) for asked in operator.asked)
@@ -550,7 +550,7 @@ def test_what_rounding_forbids_ends_and_says_so(largest, monkeypatch):
 # refusals
 
 NO_TABLE = "likelihoods must be a table of points and components, got shape "
-NO_LIKELIHOODS = "likelihoods must be finite, none negative: give likelihoods, not their logarithms"
+NO_LIKELIHOODS = "likelihoods must be finite and nonnegative: give likelihoods, not their logarithms"
 
 
 @pytest.mark.parametrize(
@@ -584,7 +584,7 @@ def test_refuses_likelihoods(A, message):
     ],
 )
 def test_refuses_weights_and_starts(given, shape):
-    needed = f"must be 3 numbers, none negative and not all zero, got shape {shape}"
+    needed = f"must be 3 nonnegative numbers, not all zero, got shape {shape}"
     with pytest.raises(ValueError, match="weights " + needed):
         mixture_proportions(np.ones((3, 2)), given)
     with pytest.raises(ValueError, match="start " + needed):

@@ -1,6 +1,6 @@
-"""Likelihoods of points under components, and what every step of a mixture's solver asks about them.
+"""Likelihoods of points under components, and the arithmetic that every step of the solvers needs.
 
-Numbers of all points or components are arrays of any library, on any device, and stay there.
+Arrays with one value per point or component may be of any library and on any device, and stay there.
 """
 
 from __future__ import annotations
@@ -13,47 +13,47 @@ from scipy.special import logsumexp
 
 from ...arrays import Array, asarray_like, keep_where, namespace
 
-AHEAD = 0.05  # a set's own maximum is sought until it is nearer than this share of the whole gap
-SLOPE = 1e-4  # share of the slope that a step must gain
-LOSS = 0.05  # the part of its likelihood that a step must leave a point
-ROUNDING = 1e-15  # of objectives, as a share of their size
+SUBPROBLEM_GAP = 0.05  # share of the overall gap to which the maximum over a set of components is solved
+SUFFICIENT_GAIN = 1e-4  # share of the gain predicted by the slope that a step must achieve
+LEAST_LIKELIHOOD = 0.05  # share of its likelihood that every point must keep in a step
+ROUNDING = 1e-15  # of objectives, relative to their size
 
 
 class LikelihoodMatrix(Protocol):
-    """How likely each point is under each component: (points, components), none negative, in float64."""
+    """How likely each point is under each component: (points, components), nonnegative, in float64."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """(points, components)."""
 
     def __matmul__(self, q: Array) -> Array:
-        """The mixture's likelihood of each point."""
+        """Likelihood of each point under the mixture."""
 
     @property
     def T(self) -> Any:
-        """What multiplies a number a point: (components,)."""
+        """The transpose, which multiplies an array with one value per point: (components,)."""
 
     def squared_sums(self, r: Array) -> Array:
-        """What the squares of the likelihoods, transposed, make of a number a point: (components,)."""
+        """Product of the transposed squared likelihoods with an array of one value per point: (components,)."""
 
     def columns(self, components: np.ndarray) -> Array:
-        """The likelihoods of all points under a few components."""
+        """Likelihoods of all points under a few components."""
 
 
 def compute_objective(w: Array, Q: Array) -> float:
-    """Weighted mean log-likelihood; a point that counts for nothing may be impossible."""
-    counts = w > 0
+    """Weighted mean log-likelihood; points of zero weight may have zero likelihood."""
+    has_weight = w > 0
     with np.errstate(divide="ignore"):
-        return float(w[counts] @ namespace(Q).log(Q[counts]))
+        return float(w[has_weight] @ namespace(Q).log(Q[has_weight]))
 
 
 def divide_weights(w: Array, Q: Array) -> Array:
-    """W / Q, zero where w is."""
+    """Compute w / Q, and zero where w is zero."""
     return w / keep_where(w != 0, Q, 1.0)
 
 
 def replace_nonpositive(values: Array) -> Array:
-    """To divide by: one in place of zero."""
+    """Replace values that are not positive by one, so that they can divide."""
     return keep_where(values > 0, values, 1.0)
 
 
@@ -68,37 +68,37 @@ def as_real_array(name: str, values: Any) -> np.ndarray:
     raise ValueError(f"{name} must hold real numbers, got {array.dtype}")
 
 
-def take_few_columns(table: Array, chosen: np.ndarray) -> Array:
-    """A few columns, by position; numpy's way to index puts each of them in one piece."""
+def take_few_columns(table: Array, columns: np.ndarray) -> Array:
+    """Take columns by position; numpy's indexing makes each of them contiguous."""
     if isinstance(table, np.ndarray):
-        return table[:, chosen]
-    return namespace(table).take(table, asarray_like(chosen, table), axis=1)
+        return table[:, columns]
+    return namespace(table).take(table, asarray_like(columns, table), axis=1)
 
 
-def number_present(there: np.ndarray) -> np.ndarray:
-    """Where each of all is among those that are there; behind them if it is not."""
-    return np.where(there, np.cumsum(there) - 1, np.count_nonzero(there))
+def number_present(present: np.ndarray) -> np.ndarray:
+    """Return for each element its position among those present; for the others, the number of those present."""
+    return np.where(present, np.cumsum(present) - 1, np.count_nonzero(present))
 
 
-def expand_to_all(values: Array, at: Array, otherwise: float, axis: int = 0) -> Array:
-    """Values of those that are there, for all, by their places (see `places`)."""
+def expand_to_all(values: Array, numbers: Array, fill: float, axis: int = 0) -> Array:
+    """Expand values of those present to all elements, given their numbers from `number_present`."""
     xp = namespace(values)
     shape = tuple(1 if i == axis else length for i, length in enumerate(values.shape))
-    nothing = xp.full(shape, otherwise, dtype=values.dtype, device=device(values))
-    return xp.take(xp.concat([values, nothing], axis=axis), asarray_like(at, values), axis=axis)
+    filler = xp.full(shape, fill, dtype=values.dtype, device=device(values))
+    return xp.take(xp.concat([values, filler], axis=axis), asarray_like(numbers, values), axis=axis)
 
 
 def as_float64(values: Array) -> Array:
-    """In float64."""
+    """Convert to float64."""
     xp = namespace(values)
     return xp.astype(values, xp.float64, copy=False)
 
 
 def log_sum_exp(table: Array) -> Array:
-    """Log of the sum of each row's exponentials; a row may be minus infinity throughout."""
+    """Log of the sum of each row's exponentials; all of a row may be minus infinity."""
     if isinstance(table, np.ndarray):
         return logsumexp(table, axis=1)
     xp = namespace(table)
     largest = xp.max(table, axis=1)
-    unit = keep_where(xp.isfinite(largest), largest, 0.0)
-    return xp.log(xp.sum(xp.exp(table - unit[:, None]), axis=1)) + unit
+    offset = keep_where(xp.isfinite(largest), largest, 0.0)
+    return xp.log(xp.sum(xp.exp(table - offset[:, None]), axis=1)) + offset

@@ -1,15 +1,15 @@
-"""Mixture proportions of highest likelihood: which shares of given components explain given points best.
+"""Mixture proportions of maximum likelihood for given components.
 
-Maximise ``sum_i w_i log sum_j q_j A_ij`` over shares q that sum to one: convex, usually with few shares above zero. The
-gradient ``g_j = sum_i w_i A_ij / Q_i`` certifies how near the maximum is: it lies at most ``max_j g_j - 1`` above.
+Maximize ``sum_i w_i log sum_j q_j A_ij`` over proportions q that sum to one: convex, usually with few q above zero. The
+gradient ``g_j = sum_i w_i A_ij / Q_i`` certifies how close the maximum is: it is higher by at most ``max_j g_j - 1``.
 
 Newton's method on a set of components that grows by those of steepest gradient (the constrained Newton method of Wang
-2007; mixsqp of Kim et al. 2020 is a relative) gets there in some ten rounds, each of one product with the matrix and a
-few of its columns. Where the solution is not sparse the set would become too large; then Newton steps over all
-components take over, by conjugate gradients, which ask for products alone.
+2007; mixsqp of Kim et al. 2020 is similar) takes about ten rounds, each with one product with the matrix and a few of
+its columns. If the solution is not sparse, the set would become too large; then Newton steps over all components take
+over, by conjugate gradients, which need only products.
 
-Arrays of numbers a point or a component stay where they are, on a device too. The host has what is small: the set, its
-shares and, for every Newton step, the products of its columns, which are fetched.
+Arrays with one value per point or component stay on their device. The host has the small arrays: the set, its
+proportions and, for every Newton step, the products of its columns.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ import scipy.sparse as sp
 from ...arrays import Array, asarray_like, is_array, map_chunks, namespace, split_slice, to_numpy
 from ...arrays.pairwise import fetch_numbers
 from .components import (
-    AHEAD,
-    LOSS,
+    LEAST_LIKELIHOOD,
     ROUNDING,
-    SLOPE,
+    SUBPROBLEM_GAP,
+    SUFFICIENT_GAIN,
     LikelihoodMatrix,
     as_real_array,
     compute_objective,
@@ -41,27 +41,27 @@ from .components import (
 from .conjugate import take_conjugate_step
 from .quadratic import minimize_nonnegative
 
-NEW = 50  # components that join in a round, or as many as there are if these are more
-ALIKE = 0.9  # cosine above which one of two components has to wait for the next round
+MIN_NEW = 50  # components that may join per round; or as many as the set has, if these are more
+SIMILAR = 0.9  # cosine above which one of two components has to wait for the next round
 NEWTON_STEPS = 20
-SHORTEST = 1e-8  # of steps
-MANY = 150  # components of a set that should have most of the share, or the solution is not sparse
-MOST = 0.75  # most of it
-SPARSE = 0.75  # share of the components that a set to start with may have
-LARGEST_SET = 500.0  # the square of a set's size over the number of components: more is slower than gradients
-LARGEST_TABLE = 1 << 26  # numbers in the columns of a set
-STALLED = 10  # rounds without a smaller gap or a higher objective, after which rounding leaves nothing to gain
-CHUNK = 1 << 20  # numbers in a thread's part of a table
+SHORTEST_STEP = 1e-8
+MANY = 150  # size of a set that should hold SPARSE_SHARE of the proportions, or the solution is not sparse
+SPARSE_SHARE = 0.75
+SPARSE_START = 0.75  # share of the components that a sparse start may have
+LARGEST_SET = 500.0  # squared size of a set over the number of components above which gradients are faster
+LARGEST_TABLE = 1 << 26  # values in the columns of a set
+STALLED = 10  # rounds without progress after which rounding leaves nothing to gain
+CHUNK = 1 << 20  # values of a table that a thread handles at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Proportions:
-    """Shares, and how good they are."""
+    """Mixture proportions, and how close they are to the maximum."""
 
-    q: Array  #: (components,) the shares: none negative, they sum to one
-    gap: float  #: the certificate: no shares reach an objective higher than this one by more
+    q: Array  #: (components,) the proportions: nonnegative, they sum to one
+    gap: float  #: the certificate: no proportions reach an objective higher by more than this
     objective: float  #: sum_i w_i log sum_j q_j A_ij
-    n_iter: int  #: rounds
+    n_iter: int  #: number of rounds
     converged: bool = False  #: whether the gap is within the tolerance
 
 
@@ -73,43 +73,43 @@ def mixture_proportions(
     tol: float = 1e-6,
     max_iter: int = 1000,
 ) -> Proportions:
-    """Find the shares of given components under which given points are likeliest.
+    """Find the proportions of given components that maximize the likelihood of given points.
 
     Parameters
     ----------
     likelihoods : array-like of shape (n_points, n_components), or an object that multiplies
-        How likely each point is under each component, none negative. An object needs ``shape``, ``A @ q``,
-        ``A.T @ r``, ``squared_sums(r)`` (of the squared entries) and ``columns(components)``; nobody asks for all its
+        How likely each point is under each component, nonnegative. An object needs ``shape``, ``A @ q``, ``A.T @ r``,
+        ``squared_sums(r)`` (of the squared entries) and ``columns(components)``; it never has to return all its
         entries. It must be in float64. One that multiplies arrays of another library needs `weights` and `start` as
         such arrays; they stay on their device.
     weights : array-like of shape (n_points,), optional
-        How much each point counts; they are divided by their sum. By default all the same.
+        Weight of each point; they are divided by their sum. By default all are equal.
     start : array-like of shape (n_components,), optional
-        Shares to start from; by default all the same.
+        Proportions to start from; by default all are equal.
     tol : float, default=1e-6
         The gap to reach.
     max_iter : int, default=1000
-        Rounds at most.
+        Maximum number of rounds.
 
     Returns
     -------
     Proportions
-        ``q``, ``gap`` (the objective lies at most so far below its maximum), ``objective``, ``n_iter``, ``converged``.
+        ``q``, ``gap`` (the objective is at most this much below its maximum), ``objective``, ``n_iter``, ``converged``.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy.stats import norm
     >>> x = np.array([-1.0, -1.0, -1.0, 3.0])
-    >>> found = mixture_proportions(norm.pdf(x[:, None], loc=[-1, 0, 1, 2, 3]))
-    >>> found.q.round(3).tolist(), found.gap < 1e-6
+    >>> result = mixture_proportions(norm.pdf(x[:, None], loc=[-1, 0, 1, 2, 3]))
+    >>> result.q.round(3).tolist(), result.gap < 1e-6
     ([0.75, 0.0, 0.0, 0.0, 0.25], True)
     """
     A: LikelihoodMatrix = likelihoods
     log_scale: Array = 0.0
     if not hasattr(likelihoods, "squared_sums"):
         A, log_scale = scale_likelihoods(likelihoods)
-        weights, start = (None if given is None else to_numpy(given) for given in (weights, start))
+        weights, start = (None if values is None else to_numpy(values) for values in (weights, start))
     n_points, n_components = A.shape
     w = check_distribution("weights", weights, n_points)
     q = check_distribution("start", start, n_components)
@@ -123,174 +123,175 @@ def mixture_proportions(
         raise ValueError(f"max_iter={max_iter!r} must be a whole number from 1 on")
     if not isinstance(tol, Real) or tol != tol:
         raise ValueError(f"tol={tol!r} must be a number")
-    found = None
-    for found in iterate_proportions(A, w, q):
-        if found.gap <= tol or found.n_iter >= max_iter:
+    result = None
+    for result in iterate_proportions(A, w, q):
+        if result.gap <= tol or result.n_iter >= max_iter:
             break
-    assert found is not None, "there is at least one round"
-    reached = found.objective + float(namespace(w).sum(w * log_scale))
-    return Proportions(found.q, found.gap, reached, found.n_iter, found.gap <= tol)
+    assert result is not None, "there is at least one round"
+    objective = result.objective + float(namespace(w).sum(w * log_scale))
+    return Proportions(result.q, result.gap, objective, result.n_iter, result.gap <= tol)
 
 
 def iterate_proportions(A: LikelihoodMatrix, w: Array, q: Array) -> Iterator[Proportions]:
-    """One state a round from these shares on; the objective never falls. Weights sum to one.
+    """Yield one state per round, starting from q; the objective never falls. The weights w sum to one.
 
-    Ends where rounding leaves nothing to gain.
+    Ends when rounding leaves nothing to gain.
     """
     xp, largest = namespace(q), limit_set_size(A.shape)
-    mixture = ActiveSet.starting(A, q, largest)
-    dense, best, waited = False, (np.inf, -np.inf), 0
-    for n_iter in count(int(len(mixture.chosen) > 0)):  # many shares may be as good as few: a start is no answer
-        Q = mixture.likelihood
+    active = ActiveSet.start(A, q, largest)
+    is_dense, best_gap, best_objective, n_stalled = False, np.inf, -np.inf, 0
+    # a dense start is not yielded even if it is a solution, because a sparse one may be as good
+    for n_iter in count(int(len(active.chosen) > 0)):
+        Q = active.likelihood
         g = A.T @ divide_weights(w, Q)
-        found = Proportions(mixture.shares(), float(xp.max(g)) - 1, compute_objective(w, Q), n_iter)
+        state = Proportions(active.compute_proportions(), float(xp.max(g)) - 1, compute_objective(w, Q), n_iter)
         if n_iter:
-            yield found
-        gains = found.gap < best[0] or found.objective > best[1] + ROUNDING * abs(best[1])
-        best, waited = (min(best[0], found.gap), max(best[1], found.objective)), 0 if gains else waited + 1
-        if waited == STALLED:
+            yield state
+        improves = state.gap < best_gap or state.objective > best_objective + ROUNDING * abs(best_objective)
+        best_gap, best_objective = min(best_gap, state.gap), max(best_objective, state.objective)
+        n_stalled = 0 if improves else n_stalled + 1
+        if n_stalled == STALLED:
             return
-        dense = dense or len(mixture.chosen) > largest or (len(mixture.chosen) > MANY and mixture.x[0] > MOST)
-        if dense:
-            mixture = ActiveSet.of_one(*take_conjugate_step(A, w, found.q, Q, g))
+        n_chosen = len(active.chosen)
+        is_dense = is_dense or n_chosen > largest or (n_chosen > MANY and active.x[0] > SPARSE_SHARE)
+        if is_dense:
+            active = ActiveSet.from_mixture(*take_conjugate_step(A, w, state.q, Q, g))
         else:
-            mixture = mixture.joined_by(A, w, g).improved(w, AHEAD * found.gap)
+            active = active.add_components(A, w, g).improve(w, SUBPROBLEM_GAP * state.gap)
 
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """Shares of a set of components, and of a mixture of all components as if it were one more."""
+    """Proportions of a set of components, and of a fixed mixture of all components as one more component."""
 
-    base: Array  # (components,) the shares within that mixture
+    base: Array  # (components,) proportions within the fixed mixture
     chosen: np.ndarray  # the set
-    x: np.ndarray  # (1 + chosen,) shares of the mixture and of the set
+    x: np.ndarray  # (1 + chosen,) proportions of the fixed mixture and of the set
     B: Array  # (points, 1 + chosen) their columns
 
     @classmethod
-    def of_one(cls, q: Array, Q: Array) -> ActiveSet:
-        """Nothing but the mixture of all."""
+    def from_mixture(cls, q: Array, Q: Array) -> ActiveSet:
+        """Start with the fixed mixture only."""
         return cls(q, np.zeros(0, np.int64), np.ones(1), Q[:, None])
 
     @classmethod
-    def starting(cls, A: LikelihoodMatrix, q: Array, largest: int) -> ActiveSet:
-        """Shares so sparse that they are a set come as one; others stay a mixture."""
+    def start(cls, A: LikelihoodMatrix, q: Array, largest: int) -> ActiveSet:
+        """Start with the set of nonzero proportions if they are sparse, otherwise with a fixed mixture."""
         xp = namespace(q)
-        if int(xp.count_nonzero(q)) > min(largest, SPARSE * q.shape[0]):
-            return cls.of_one(q, A @ q)
+        if int(xp.count_nonzero(q)) > min(largest, SPARSE_START * q.shape[0]):
+            return cls.from_mixture(q, A @ q)
         chosen = xp.nonzero(q)[0]
-        columns, shares = A.columns(to_numpy(chosen)), xp.take(q, chosen)
-        B = xp.concat([(columns @ shares)[:, None], columns], axis=1)
-        return cls(q, to_numpy(chosen), np.append(0.0, to_numpy(shares)), B)
+        columns, proportions = A.columns(to_numpy(chosen)), xp.take(q, chosen)
+        B = xp.concat([(columns @ proportions)[:, None], columns], axis=1)
+        return cls(q, to_numpy(chosen), np.append(0.0, to_numpy(proportions)), B)
 
     @property
     def likelihood(self) -> Array:
         return self.B @ asarray_like(self.x, self.B)
 
-    def of_set(self, values: np.ndarray) -> Array:
-        """A number for each of the set at its place among all components, zeros elsewhere."""
-        placed = np.zeros(self.base.shape[0], dtype=values.dtype)
-        placed[self.chosen] = values
-        return asarray_like(placed, self.base)
+    def expand(self, values: np.ndarray) -> Array:
+        """Put a value per member of the set at its place among all components, zeros elsewhere."""
+        expanded = np.zeros(self.base.shape[0], dtype=values.dtype)
+        expanded[self.chosen] = values
+        return asarray_like(expanded, self.base)
 
-    def shares(self) -> Array:
-        """Of each component."""
-        q = float(self.x[0]) * self.base + self.of_set(self.x[1:])
+    def compute_proportions(self) -> Array:
+        """Compute the proportion of each component."""
+        q = float(self.x[0]) * self.base + self.expand(self.x[1:])
         return q / namespace(q).sum(q)
 
-    def joined_by(self, A: LikelihoodMatrix, w: Array, g: Array) -> ActiveSet:
-        """Components that would raise the objective join, the steepest first, none of them much like another."""
+    def add_components(self, A: LikelihoodMatrix, w: Array, g: Array) -> ActiveSet:
+        """Add components that would raise the objective, the steepest first, none very similar to another."""
         xp = namespace(g)
-        new = xp.nonzero((g > 1) & ~self.of_set(np.ones(len(self.chosen), dtype=bool)))[0]
-        most = min(max(NEW, len(self.chosen)), new.shape[0])
-        joining = to_numpy(xp.take(new, xp.argsort(-xp.take(g, new), stable=True)[:most]))
-        columns = A.columns(joining)
-        different = select_dissimilar(columns * divide_weights(xp.sqrt(w), self.likelihood)[:, None])
+        candidates = xp.nonzero((g > 1) & ~self.expand(np.ones(len(self.chosen), dtype=bool)))[0]
+        n_new = min(max(MIN_NEW, len(self.chosen)), candidates.shape[0])
+        new = to_numpy(xp.take(candidates, xp.argsort(-xp.take(g, candidates), stable=True)[:n_new]))
+        columns = A.columns(new)
+        dissimilar = select_dissimilar(columns * divide_weights(xp.sqrt(w), self.likelihood)[:, None])
         return ActiveSet(
             self.base,
-            np.append(self.chosen, joining[different]),
-            np.append(self.x, np.zeros(len(different))),
-            xp.concat([self.B, take_few_columns(columns, different)], axis=1),
+            np.append(self.chosen, new[dissimilar]),
+            np.append(self.x, np.zeros(len(dissimilar))),
+            xp.concat([self.B, take_few_columns(columns, dissimilar)], axis=1),
         )
 
-    def improved(self, w: Array, accuracy: float) -> ActiveSet:
-        """The best shares of the set, to within an accuracy; components that have none leave."""
+    def improve(self, w: Array, accuracy: float) -> ActiveSet:
+        """Maximize over the proportions of the set, up to an accuracy; components at zero leave the set."""
         x = self.x
         for _ in range(NEWTON_STEPS):
             g, H = compute_derivatives(self.B, w, self.B @ asarray_like(x, self.B))
             if g.max() - 1 <= accuracy:
                 break
-            towards = minimize_nonnegative(H, 2 * g - 1, (x > 0) | (g > 1))
-            better = search_line(self.B, w, x, towards - x, g)
+            minimum = minimize_nonnegative(H, 2 * g - 1, (x > 0) | (g > 1))
+            better = search_line(self.B, w, x, minimum - x, g)
             if better is None:
                 break
             x = better
-        kept = x > 0
-        kept[0] = True
-        return ActiveSet(
-            self.base, self.chosen[kept[1:]], x[kept] / x.sum(), take_few_columns(self.B, np.flatnonzero(kept))
-        )
+        keep = x > 0
+        keep[0] = True
+        columns = take_few_columns(self.B, np.flatnonzero(keep))
+        return ActiveSet(self.base, self.chosen[keep[1:]], x[keep] / x.sum(), columns)
 
 
 def select_dissimilar(columns: Array) -> np.ndarray:
-    """The first column, and each further one that is not much like any taken before."""
+    """Select the first column, and each further one that is not very similar to any selected before."""
     xp = namespace(columns)
     units = columns / replace_nonpositive(xp.max(xp.abs(columns), axis=0))  # squares of large numbers would overflow
     units /= replace_nonpositive(xp.sqrt(xp.sum(units**2, axis=0)))
-    alike = compute_gram(units) > ALIKE
-    waiting, taken = np.zeros(len(alike), dtype=bool), []
-    for j in range(len(alike)):
-        if not waiting[j]:
-            taken.append(j)
-            waiting |= alike[j]
-    return np.array(taken, dtype=np.int64)
+    similar = compute_gram(units) > SIMILAR
+    excluded, selected = np.zeros(len(similar), dtype=bool), []
+    for j in range(len(similar)):
+        if not excluded[j]:
+            selected.append(j)
+            excluded |= similar[j]
+    return np.array(selected, dtype=np.int64)
 
 
 def compute_derivatives(B: Array, w: Array, Q: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient, and minus the Hessian, of the objective, fetched: sums of B / Q and of its squares."""
+    """Compute the gradient and minus the Hessian of the objective, on the host."""
     roots = namespace(w).sqrt(w)
     scaled = B * divide_weights(roots, Q)[:, None]
     return to_numpy(scaled.T @ roots), compute_gram(scaled)
 
 
 def compute_gram(columns: Array) -> np.ndarray:
-    """Products of all columns, fetched; in parts of the rows on the threads allowed."""
+    """Compute the products of all columns, on the host; blocks of rows are shared by the threads."""
     if not isinstance(columns, np.ndarray):
         return to_numpy(columns.T @ columns)
-    parts = split_slice(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
-    return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], parts))
+    blocks = split_slice(slice(0, len(columns)), max(1, min(16, columns.size // CHUNK)))
+    return reduce(np.add, map_chunks(lambda rows: columns[rows].T @ columns[rows], blocks))
 
 
 def search_line(B: Array, w: Array, x: np.ndarray, step: np.ndarray, g: np.ndarray) -> np.ndarray | None:
-    """The longest of steps, halved again and again, that gains enough; None if none gains.
+    """Halve a step until it gains enough; None if no length does.
 
-    A step after which a point is far less likely than before is no step of Newton's: he knows nothing of there.
+    A step after which a point is far less likely than before is rejected: the quadratic model does not hold there.
     """
     xp = namespace(B)
     Q = B @ asarray_like(x, B)
-    lowest = xp.minimum(LOSS * Q, w * xp.max(B, axis=1))  # no point is less likely than the latter at the maximum
+    lowest = xp.minimum(LEAST_LIKELIHOOD * Q, w * xp.max(B, axis=1))  # at the maximum no point is below the latter
     before, slope, length = compute_objective(w, Q) - x.sum(), float(step @ (g - 1)), 1.0
-    while length > SHORTEST:
+    while length > SHORTEST_STEP:
         moved = np.maximum(x + length * step, 0.0)
         likelihood = B @ asarray_like(moved, B)
-        gained = compute_objective(w, likelihood) - moved.sum() >= before + SLOPE * length * slope - ROUNDING * abs(
-            before
-        )
-        if gained and bool(xp.all(likelihood >= lowest)):
+        required = before + SUFFICIENT_GAIN * length * slope - ROUNDING * abs(before)
+        gains = compute_objective(w, likelihood) - moved.sum() >= required
+        if gains and bool(xp.all(likelihood >= lowest)):
             return moved
         length /= 2
     return None
 
 
 def limit_set_size(shape: tuple[int, int]) -> int:
-    """How many components a set may have before gradients are faster, or its columns take too much memory."""
+    """Size of a set above which gradients are faster, or its columns take too much memory."""
     n_points, n_components = shape
     fastest = max(MANY, min((LARGEST_SET * n_components) ** 0.5, n_components / 2))
-    return int(min(fastest, max(NEW, LARGEST_TABLE / n_points)))
+    return int(min(fastest, max(MIN_NEW, LARGEST_TABLE / n_points)))
 
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodTable:
-    """Likelihoods that are all there."""
+    """Likelihoods that are all in memory."""
 
     matrix: np.ndarray
 
@@ -306,34 +307,32 @@ class LikelihoodTable:
         return self.matrix.T
 
     def squared_sums(self, r: np.ndarray) -> np.ndarray:
-        parts = split_slice(slice(0, len(r)), max(1, min(len(r), self.matrix.size // CHUNK)))
-        return reduce(np.add, map_chunks(lambda rows: r[rows] @ self.matrix[rows] ** 2, parts))
+        blocks = split_slice(slice(0, len(r)), max(1, min(len(r), self.matrix.size // CHUNK)))
+        return reduce(np.add, map_chunks(lambda rows: r[rows] @ self.matrix[rows] ** 2, blocks))
 
     def columns(self, components: np.ndarray) -> np.ndarray:
         return self.matrix[:, components]
 
 
 def scale_likelihoods(likelihoods: Any) -> tuple[LikelihoodTable, np.ndarray]:
-    """Likelihoods of each point as parts of its largest, and the logarithm of that; or an error."""
+    """Divide the likelihoods of each point by the largest; return them and the logarithms of the largest."""
     table = as_real_array("likelihoods", likelihoods.toarray() if sp.issparse(likelihoods) else likelihoods)
     if table.ndim != 2 or not table.size:
         raise ValueError(f"likelihoods must be a table of points and components, got shape {table.shape}")
     if not np.isfinite(table).all() or table.min() < 0:
-        raise ValueError("likelihoods must be finite, none negative: give likelihoods, not their logarithms")
+        raise ValueError("likelihoods must be finite and nonnegative: give likelihoods, not their logarithms")
     largest = replace_nonpositive(table.max(axis=1))
     return LikelihoodTable(table / largest[:, None]), np.log(largest)
 
 
-def check_distribution(name: str, given: Any, n: int) -> Array:
-    """Weights or shares that sum to one, or an error."""
-    if given is None:
+def check_distribution(name: str, values: Any, n: int) -> Array:
+    """Return weights or proportions divided by their sum; refuse invalid ones."""
+    if values is None:
         return np.full(n, 1 / n)
-    values = given if is_array(given) and not isinstance(given, np.ndarray) else as_real_array(name, given)
-    xp = namespace(values)
-    values = xp.astype(values, xp.float64, copy=False)
-    if values.shape != (n,) or not all(
-        fetch_numbers([xp.all(xp.isfinite(values) & (values >= 0)), xp.any(values > 0)])
-    ):
-        raise ValueError(f"{name} must be {n} numbers, none negative and not all zero, got shape {values.shape}")
-    values = values / xp.max(values)
-    return values / xp.sum(values)
+    array = values if is_array(values) and not isinstance(values, np.ndarray) else as_real_array(name, values)
+    xp = namespace(array)
+    array = xp.astype(array, xp.float64, copy=False)
+    if array.shape != (n,) or not all(fetch_numbers([xp.all(xp.isfinite(array) & (array >= 0)), xp.any(array > 0)])):
+        raise ValueError(f"{name} must be {n} nonnegative numbers, not all zero, got shape {array.shape}")
+    array = array / xp.max(array)
+    return array / xp.sum(array)
