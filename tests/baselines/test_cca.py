@@ -15,7 +15,7 @@ import consilience as cs
 import dense
 from consilience.affinities import Gaussian
 from consilience.baselines import CCASpectral
-from consilience.baselines._canonical import fit_canonical, fit_kernel_components, fit_principal_components
+from consilience.baselines.canonical import fit_canonical, fit_kernel_components, fit_principal_components
 from consilience.datasets import make_gaussian_views
 
 
@@ -97,15 +97,18 @@ def test_features_are_averaged_over_the_views_that_an_entity_has():
     both, first, second = (np.tile(own, (80, 1)) for own in ([True, True], [True, False], [False, True]))
     found = fit_canonical(scores, both, 3, 0.1)
     nothing = [np.zeros_like(own) for own in scores]
-    alone = found.features([scores[0], nothing[1]], first), found.features([nothing[0], scores[1]], second)
-    np.testing.assert_allclose(found.features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
+    alone = (
+        found.compute_features([scores[0], nothing[1]], first),
+        found.compute_features([nothing[0], scores[1]], second),
+    )
+    np.testing.assert_allclose(found.compute_features(scores, both), (alone[0] + alone[1]) / 2, atol=1e-12)
 
 
 def test_many_columns_are_looked_at_through_their_principal_components(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 30)) * 3 + 0.1 * rng.standard_normal((50, 30))
     whole, scores = fit_principal_components(X, 5, rng)
-    monkeypatch.setattr("consilience.baselines._canonical.ALL_COLUMNS", 10)
+    monkeypatch.setattr("consilience.baselines.canonical.ALL_COLUMNS", 10)
     for form in (X, sp.csr_array(X)):
         some, leading = fit_principal_components(form, 5, rng)
         same_up_to_sign(leading, scores, atol=1e-8)
@@ -175,7 +178,7 @@ def test_kernels_that_are_given_go_by_the_entities_that_have_the_view():
 
 def test_no_table_of_all_pairs_is_kept():
     model = CCASpectral(3, kind="kernel", random_state=0).fit(some_blocks())
-    assert not any("_table" in known.__dict__ for known in model._analysis.known.values())
+    assert not any("_table" in known.__dict__ for known in model._analysis.operators.values())
 
 
 def test_rows_of_zeros_have_no_cosine():
@@ -184,7 +187,7 @@ def test_rows_of_zeros_have_no_cosine():
     model = CCASpectral(3, kind="kernel", kernel="cosine", random_state=0).fit([X, Y])
     assert model.view_labels_["view0"][4] == -1
     Y[4] = 0
-    with pytest.warns(UserWarning, match="entity 4 is all zeros in every view it has .* lies amid all others"):
+    with pytest.warns(UserWarning, match="entity 4 is all zeros in every view it has .* is placed at the center"):
         labels = model.predict([X, Y])
     assert labels[4] in (0, 1, 2)
 

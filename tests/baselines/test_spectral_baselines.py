@@ -18,9 +18,8 @@ import literal
 from consilience.affinities import Gaussian, NearestNeighbors, compute_degrees
 from consilience.affinities.graph import StoredSimilarities
 from consilience.baselines import CoRegularizedSpectral, KernelAddition, KernelProduct, MinimumDisagreement
-from consilience.baselines._co_regularization import run_centroid, run_pairwise
-from consilience.baselines.kernel_addition import SimilaritySum
-from consilience.baselines.kernel_product import SimilarityCrossProduct, SimilarityProduct
+from consilience.baselines.co_regularized import run_centroid, run_pairwise
+from consilience.baselines.combined_kernels import SimilarityCrossProduct, SimilarityProduct, SimilaritySum
 from consilience.baselines.minimum_disagreement import minimum_disagreement
 from consilience.datasets import make_gaussian_views
 from consilience.methods.spectral.algorithm import embed_view
@@ -291,10 +290,10 @@ def test_rounds_that_run_out_are_told_and_tol_matters():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weight": [0.1, 0.2]}, r"kind='pairwise' pulls all pairs of views alike, got weight=\[0.1, 0.2\]"),
+        ({"weight": [0.1, 0.2]}, r"kind='pairwise' has one weight for all pairs of views, got weight=\[0.1, 0.2\]"),
         ({"weight": -1.0}, "'weight' parameter"),
         ({"kind": "centroid", "weight": {"view0": 0.1}}, "weight has nothing for view 'view1'"),
-        ({"kind": "centroid", "weight": [0.1, -0.2]}, "view 'view1': weight -0.2 must be a number from 0 on"),
+        ({"kind": "centroid", "weight": [0.1, -0.2]}, "view 'view1': weight -0.2 must be a number, 0 or more"),
         ({"kind": "centroid", "weight": 0.0}, "no view has a weight above 0, which leaves no consensus"),
         ({"embedding": "centroid"}, "embedding='centroid' needs kind='centroid'"),
         ({"kind": "triple"}, "'kind' parameter"),

@@ -1,106 +1,102 @@
-"""Spectral clustering of what the views have in common: canonical correlation analysis."""
+"""Spectral clustering of what the views have in common, by canonical correlation analysis."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._saving import save_as
 from ..affinities import AFFINITIES, Affinity, ViewOperator
 from ..arrays import make_generator, use_threads
 from ..data import Views
-from ..methods.common.input_checks import check_n_clusters, check_views, store_agreement, store_input_features
+from ..methods.common.input_checks import (
+    check_n_clusters,
+    check_new_views,
+    check_views,
+    store_agreement,
+    store_input_features,
+)
 from ..methods.common.similarities import find_precomputed_columns, resolve_affinities, restrict_columns
-from ..methods.common.starts import STRATEGIES
-from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, StrOptions, check_all_parameters
+from ..methods.common.validation import NON_NEGATIVE, POSITIVE_INTEGER, HasMethods, StrOptions, check_all_parameters
+from ..methods.spectral.base import AFFINITY, BANDWIDTH, BaseSpectral, share_spectral_docs
 from ..methods.spectral.similarities import compute_cross_similarities, compute_similarities
-from ._canonical import (
+from .canonical import (
     KernelPrincipalComponents,
     PrincipalComponents,
     fit_canonical,
     fit_kernel_components,
     fit_principal_components,
 )
-from ._side_by_side import load_blocks
-from .kernel_addition import KernelAddition
+from .combined_kernels import KernelAddition
+from .wrapping import load_blocks
 
-Scores = Mapping[str, tuple[np.ndarray, np.ndarray]]  # of the entities that have the view, and which have it
+FEATURES = "canonical features"  # name of the view that is clustered
+CLUSTERING = ("affinity", "bandwidth", "assign_labels", "n_init", "init", "random_state", "n_jobs", "verbose")
+
+Scores = Mapping[str, tuple[np.ndarray, np.ndarray]]  # of the entities that have the view, and a mask of these
 
 
 @save_as("cca-spectral")
+@share_spectral_docs
 class CCASpectral(ClusterMixin, BaseEstimator):
     """Spectral clustering of canonical correlation features (Blaschko & Lampert 2008).
 
-    What two views that are independent given the cluster have in common is the cluster. Canonical correlation
-    analysis finds the directions of the views that are most correlated; the entities are clustered by where they lie
-    along these, on average over their views.
+    Two views that are independent given the cluster only have the cluster in common. Canonical correlation analysis
+    finds the directions of the views that are most correlated; the entities are clustered by their positions along
+    these, averaged over their views.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    %(n_clusters)s
     kind : {'linear', 'kernel'}, default='linear'
         Directions of the views' columns, or of their kernels.
     n_components : int, optional
-        Number of directions; if not given, as many as clusters.
+        Number of directions; if not given, `n_clusters`.
     regularization : float, default=0.1
         What is added to the variance of every dimension of a view, as a share of their mean: units do not matter.
-        With 0 it is classical canonical correlation analysis, which finds perfect correlations wherever there are as
-        many columns as entities.
-    kernel : str, affinity, or one a view in a dict or list, default='gaussian'
+        With 0 it is classical canonical correlation analysis, which finds perfect correlations if there are as many
+        columns as entities.
+    kernel : str or affinity, or one per view in a dict or list, default='gaussian'
         With ``kind='kernel'``: the kernel, any affinity of `consilience.affinities` by name or as an object, such as
         ``Gaussian(2.0)`` or ``Polynomial()``.
     rank : int, optional
-        Dimensions of each view that are looked at: its leading principal components, or those of its kernel. If not
-        given, all of a view with up to 1,000 columns; 100 of one with more, and of kernels.
+        Number of principal components of each view, or of its kernel, that are used. If not given, all of a view with
+        up to 1,000 columns; 100 of one with more, and of kernels.
     affinity : str or affinity, default='gaussian'
-        How alike two entities are by their features.
-    bandwidth : float, 'median' or 'local', default='median'
-        Bandwidth of Gaussian similarities of the features.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
-        How the spectral embedding falls into clusters.
-    n_init : int, default=10
-        Number of starts of k-means.
-    init : {'k-means++', 'random'}, labels or centres, default='k-means++'
-        Where k-means starts.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed.
-    n_jobs : int, default=None
-        Threads; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+        How similar two entities are by their features.
+    bandwidth : float, 'median' or 'local', optional
+        Width of the Gaussian kernel of the features, by default 'median'; an error with other affinities.
+    %(views)s
+    %(assign_labels)s
+    %(n_init_kmeans)s
+    %(init)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+    %(labels_)s
     correlations_ : ndarray of shape (n_components,)
-        Of two views the (regularised) canonical correlations; of more, those of a view with the others on average.
+        For two views the (regularized) canonical correlations; for more, those of a view with the others on average.
         NaN with one view.
     features_ : ndarray of shape (n_entities, n_components)
-        What is clustered: the entities' places along each direction, averaged over the views that they have.
-    view_labels_ : dict of str to ndarray of shape (n_entities,)
-        The cluster that the entity would get by this view alone; -1 where it lacks the view.
-    agreement_ : ndarray of shape (n_views, n_views)
-        Share of entities that two views put into the same cluster.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+        What is clustered: the entities' positions along each direction, averaged over the views that they have.
+    %(view_labels_)s
+    %(agreement_)s
+    %(cost_)s
+    %(n_features_in_)s
 
     Notes
     -----
-    With more than two views the directions maximise the sum of the correlations of all pairs of views: the leading
+    With more than two views the directions maximize the sum of the correlations of all pairs of views: the leading
     eigenvectors of the views' covariances with each other, relative to their own. Covariances of two views are those
-    of the entities that have both. With one view, which has nothing to be correlated with, the features are its
-    principal components.
+    of the entities that have both. With one view, the features are its principal components.
 
     References
     ----------
@@ -116,21 +112,14 @@ class CCASpectral(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **BaseSpectral._parameter_constraints,
         "kind": [StrOptions({"linear", "kernel"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "regularization": [Interval(Real, 0, None, closed="left")],
-        "kernel": [StrOptions(set(AFFINITIES)), HasMethods(["build_operator"]), dict, list, tuple],
-        "rank": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [POSITIVE_INTEGER, None],
+        "regularization": [NON_NEGATIVE],
+        "kernel": [*AFFINITY, dict, list, tuple],
+        "rank": [POSITIVE_INTEGER, None],
         "affinity": [StrOptions(set(AFFINITIES) - {"precomputed"}), HasMethods(["build_operator"])],
-        "bandwidth": [Interval(Real, 0, None, closed="neither"), str, None],
-        "views": [dict, None],
-        "assign_labels": [StrOptions({"kmeans", "cluster-qr"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions(set(STRATEGIES)), "array-like"],
-        "random_state": RANDOM_STATE,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        "bandwidth": BANDWIDTH,
     }
 
     def __init__(
@@ -169,20 +158,15 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     @check_all_parameters
-    def fit(self, X: Any, y: Any = None) -> CCASpectral:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Cluster the entities.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
-        y : ignored
-            Here for scikit-learn.
+        %(fit_parameters)s
 
         Returns
         -------
         self
-            The fitted estimator. Ctrl-C leaves it as it was.
+            The fitted estimator. After Ctrl-C it is as it was before.
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
@@ -190,48 +174,58 @@ class CCASpectral(ClusterMixin, BaseEstimator):
             raise ValueError("one entity (n_samples=1) has nothing to be compared with: give at least two")
         rng = make_generator(self.random_state)
         with use_threads(self.n_jobs):
-            analysis, found = KINDS[self.kind](self, views, rng, isinstance(X, Views))
-            scores, present = scatter_scores(found, len(views))
+            if self.kind == "linear":
+                analysis, view_scores = LinearAnalysis.fit(views, self.rank, rng)
+            else:
+                analysis, view_scores = KernelAnalysis.fit(views, self.kernel, self.rank, rng, isinstance(X, Views))
+            scores, present = scatter_scores(view_scores, len(views))
             check_common_entities(views.names, present)
-            common = fit_canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
-            features = common.features(scores, present)
-            spectral = self._spectral().fit({FEATURES: features})
+            canonical = fit_canonical(scores, present, self.n_components or self.n_clusters, self.regularization)
+            features = canonical.compute_features(scores, present)
+            options = {name: getattr(self, name) for name in CLUSTERING}
+            clustering = KernelAddition(self.n_clusters, **options).fit({FEATURES: features})
         store_input_features(self, X, views)
-        self.labels_, self.correlations_, self.features_ = spectral.labels_, common.correlations, features
-        self._analysis, self._common, self._clusters = analysis, common, spectral
-        own = {}
-        for v, (name, here) in enumerate(zip(views.names, present.T, strict=True)):
+        self.labels_, self.cost_ = clustering.labels_, clustering.cost_
+        self.correlations_, self.features_ = canonical.correlations, features
+        self._analysis, self._canonical, self._clustering = analysis, canonical, clustering
+        view_labels = {}
+        for v, (name, has_view) in enumerate(zip(views.names, present.T, strict=True)):
             alone = [F if w == v else np.zeros_like(F) for w, F in enumerate(scores)]
-            own[name] = np.where(here, spectral.predict({FEATURES: common.features(alone, here[:, None])}), -1)
-        store_agreement(self, own)
+            labels = clustering.predict({FEATURES: canonical.compute_features(alone, has_view[:, None])})
+            view_labels[name] = np.where(has_view, labels, -1)
+        store_agreement(self, view_labels)
         return self
 
-    def _spectral(self) -> KernelAddition:
-        """Ordinary spectral clustering of the features."""
-        shared = ("affinity", "bandwidth", "assign_labels", "n_init", "init", "random_state", "n_jobs", "verbose")
-        return KernelAddition(self.n_clusters, **{name: getattr(self, name) for name in shared})
-
     def predict(self, X: Any) -> np.ndarray:
-        """Give entities, seen before or not, to the clusters.
+        """Assign entities, seen before or not, to the clusters.
 
-        A new entity has its place along the directions of the fit by each view that it has, and is placed among the
-        entities of the fit by the Nyström extension.
+        The views of a new entity give its positions along the directions of the fit, and the Nyström extension places
+        it among the entities of the fit.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
+
+        %(returns_labels)s
+        """
+        with use_threads(self.n_jobs):
+            return self._clustering.predict(self._compute_features(X))
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """Return minus the cost of entities: higher is better.
+
+        %(score_parameters)s
 
         Returns
         -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity.
+        float
+            Minus the sum of their squared distances from their clusters in the embedding.
         """
-        check_is_fitted(self)
-        views = check_views(self, X, reset=False)
         with use_threads(self.n_jobs):
-            scores, present = scatter_scores(self._analysis.scores(views), len(views))
-            return self._clusters.predict({FEATURES: self._common.features(scores, present)})
+            return self._clustering.score(self._compute_features(X))
+
+    def _compute_features(self, X: Any) -> dict[str, np.ndarray]:
+        views = check_new_views(self, X)
+        scores, present = scatter_scores(self._analysis.compute_scores(views), len(views))
+        return {FEATURES: self._canonical.compute_features(scores, present)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -239,30 +233,33 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         return tags
 
 
-FEATURES = "canonical features"
-
-
-class Analysis(Protocol):
-    """How views become scores."""
-
-    def scores(self, views: Views) -> Scores:
-        """Of other entities in each view of the fit."""
-
-
 @save_as("linear-cca")
 @dataclass(frozen=True, eq=False)
 class LinearAnalysis:
     """Principal components of the views' columns."""
 
-    dimensions: Mapping[str, PrincipalComponents]
+    components: Mapping[str, PrincipalComponents]
 
-    def scores(self, views: Views) -> Scores:
+    @classmethod
+    def fit(cls, views: Views, rank: int | None, rng: np.random.Generator) -> tuple[LinearAnalysis, Scores]:
+        """Compute the principal components, and the entities' scores."""
+        components, scores = {}, {}
+        for name, (X, has_view) in load_blocks(views).items():
+            components[name], view_scores = fit_principal_components(X[has_view], rank, rng)
+            scores[name] = view_scores, has_view
+            if not view_scores.shape[1]:
+                raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
+        return cls(components), scores
+
+    def compute_scores(self, views: Views) -> Scores:
+        """Return the scores of new entities in each view of the fit."""
         blocks = load_blocks(views)
-        found = {}
-        for name, own in self.dimensions.items():
-            X, there = blocks.get(name, (np.zeros((len(views), len(own.mean))), np.zeros(len(views), bool)))
-            found[name] = own.place(X[there]), there
-        return found
+        scores = {}
+        for name, components in self.components.items():
+            missing = np.zeros((len(views), len(components.mean))), np.zeros(len(views), bool)
+            X, has_view = blocks.get(name, missing)
+            scores[name] = components.place(X[has_view]), has_view
+        return scores
 
 
 @save_as("kernel-cca")
@@ -270,58 +267,43 @@ class LinearAnalysis:
 class KernelAnalysis:
     """Principal components of the views' kernels."""
 
-    dimensions: Mapping[str, KernelPrincipalComponents]
+    components: Mapping[str, KernelPrincipalComponents]
     kernels: Mapping[str, Affinity]
-    known: Mapping[str, ViewOperator]
+    operators: Mapping[str, ViewOperator]  # of the entities of the fit
     columns: Mapping[str, np.ndarray]
 
-    def scores(self, views: Views) -> Scores:
+    @classmethod
+    def fit(
+        cls, views: Views, kernel: Any, rank: int | None, rng: np.random.Generator, selected: bool
+    ) -> tuple[KernelAnalysis, Scores]:
+        """Compute the principal components, and the entities' scores."""
+        affinities = resolve_affinities("kernel", kernel, None, views.names)
+        columns = find_precomputed_columns(views, affinities, selected=selected)
+        kernels, similarities = compute_similarities(restrict_columns(views, columns), affinities, rng)
+        components, scores, operators = {}, {}, {}
+        for name, operator, has_view in zip(views.names, similarities.views, similarities.present.T, strict=True):
+            components[name], view_scores = fit_kernel_components(operator, rank, rng)
+            scores[name], operators[name] = (view_scores, has_view), copy(operator)  # without its cached table
+            if not view_scores.shape[1]:
+                raise ValueError(f"view {name!r} is the same for every entity under its kernel: leave the view out")
+        return cls(components, kernels, operators, columns), scores
+
+    def compute_scores(self, views: Views) -> Scores:
+        """Return the scores of new entities in each view of the fit."""
         crosses, present = compute_cross_similarities(
-            restrict_columns(views, self.columns), self.kernels, list(self.known.values()), "lies amid all others"
+            restrict_columns(views, self.columns),
+            self.kernels,
+            list(self.operators.values()),
+            "is placed at the center of all entities",
         )
         return {
-            name: (own.weights[:0] if cross is None else own.place(cross), here)
-            for (name, own), cross, here in zip(self.dimensions.items(), crosses, present.T, strict=True)
+            name: (components.weights[:0] if cross is None else components.place(cross), has_view)
+            for (name, components), cross, has_view in zip(self.components.items(), crosses, present.T, strict=True)
         }
 
 
-def analyze_columns(
-    estimator: CCASpectral,
-    views: Views,
-    rng: np.random.Generator,
-    chosen: bool,  # noqa: ARG001
-) -> tuple[Analysis, Scores]:
-    """Principal components of the columns, and the entities' scores."""
-    dimensions, scores = {}, {}
-    for name, (X, there) in load_blocks(views).items():
-        dimensions[name], features = fit_principal_components(X[there], estimator.rank, rng)
-        scores[name] = features, there
-        if not features.shape[1]:
-            raise ValueError(f"view {name!r} is the same for every entity: leave the view out")
-    return LinearAnalysis(dimensions), scores
-
-
-def analyze_kernels(
-    estimator: CCASpectral, views: Views, rng: np.random.Generator, chosen: bool
-) -> tuple[Analysis, Scores]:
-    """Principal components of the kernels, and the entities' scores."""
-    asked = resolve_affinities("kernel", estimator.kernel, None, views.names)
-    columns = find_precomputed_columns(views, asked, selected=chosen)
-    kernels, similarities = compute_similarities(restrict_columns(views, columns), asked, rng)
-    dimensions, scores, known = {}, {}, {}
-    for name, operator, there in zip(views.names, similarities.views, similarities.present.T, strict=True):
-        dimensions[name], features = fit_kernel_components(operator, estimator.rank, rng)
-        scores[name], known[name] = (features, there), copy(operator)  # without the table that it may hold
-        if not features.shape[1]:
-            raise ValueError(f"view {name!r} is the same for every entity under its kernel: leave the view out")
-    return KernelAnalysis(dimensions, kernels, known, columns), scores
-
-
-KINDS = {"linear": analyze_columns, "kernel": analyze_kernels}
-
-
 def check_common_entities(names: Sequence[str], present: np.ndarray) -> None:
-    """Refuse two views that no entity has both of: nothing says how they hang together."""
+    """Refuse two views without a common entity: they have no correlations."""
     shared = present.T.astype(int) @ present
     for a, b in np.argwhere(shared == 0):
         raise ValueError(
@@ -330,11 +312,11 @@ def check_common_entities(names: Sequence[str], present: np.ndarray) -> None:
         )
 
 
-def scatter_scores(found: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """The scores of all entities in each view, zeros where they lack it, and which have which."""
+def scatter_scores(view_scores: Scores, n_entities: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the scores of all entities in each view, zeros where they lack it, and which have which."""
     scores = []
-    for own, here in found.values():
-        whole = np.zeros((n_entities, own.shape[1]))
-        whole[here] = own
+    for values, has_view in view_scores.values():
+        whole = np.zeros((n_entities, values.shape[1]))
+        whole[has_view] = values
         scores.append(whole)
-    return scores, np.column_stack([here for _, here in found.values()])
+    return scores, np.column_stack([has_view for _, has_view in view_scores.values()])

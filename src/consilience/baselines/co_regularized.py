@@ -1,101 +1,102 @@
-"""Co-regularised spectral clustering."""
+"""Co-regularized spectral clustering (Kumar, Rai & Daumé 2011): eigenvectors that pull each other together.
+
+``L_v = D_v^-1/2 K_v D_v^-1/2`` is a view's normalized similarities. Each step replaces one set of eigenvectors by
+those that are best given all others, so that the objective never falls. Only products with thin matrices are formed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral, Real
+from itertools import combinations
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg
 
 from .._saving import save_as
-from ..affinities import CrossOperator, Operator
+from ..affinities import CrossOperator, Operator, compute_degrees
 from ..data import Table, resolve_per_view
 from ..methods.common.input_checks import warn_if_not_converged
 from ..methods.common.progress import progress
 from ..methods.common.run import run
-from ..methods.common.validation import Interval, StrOptions
-from ..methods.spectral.algorithm import InitialEmbedding, embed_view, invert_sqrt_degrees
-from ..methods.spectral.base import BaseSpectral, select_embedding_views, warn_embedding_problems
-from ._co_regularization import CoRegularizedVectors, NormalizedSimilarities, run_centroid, run_pairwise
-
-KINDS = {"pairwise": run_pairwise, "centroid": run_centroid}
+from ..methods.common.validation import NON_NEGATIVE, StrOptions, share_constraints
+from ..methods.spectral.algorithm import (
+    InitialEmbedding,
+    embed_view,
+    invert_sqrt_degrees,
+    isolated_below,
+    zero_null_eigenvectors,
+)
+from ..methods.spectral.base import (
+    BaseSpectral,
+    select_embedding_views,
+    share_spectral_docs,
+    warn_embedding_problems,
+)
+from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
 
 @save_as("co-regularized-spectral")
+@share_spectral_docs
 class CoRegularizedSpectral(BaseSpectral):
     """Spectral clustering in which the views' eigenvectors pull each other together (Kumar, Rai & Daumé 2011).
 
-    ``'pairwise'``: each view's eigenvectors U_v serve its own similarities and lie near to those of every other view.
-    They are the leading ones of ``L_v + weight * sum_{w != v} U_w U_w'``, view after view, until the objective
-    ``sum_v tr(U_v' L_v U_v) + weight * sum_{v < w} |U_v' U_w|^2`` settles; no step lowers it. ``'centroid'``: they
-    lie near to a consensus U*, the leading eigenvectors of ``sum_v weight_v U_v U_v'``.
+    ``'pairwise'``: each view's eigenvectors U_v fit its similarities and are near to those of every other view. They
+    are the leading ones of ``L_v + weight * sum_{w != v} U_w U_w'``, view after view, until the objective
+    ``sum_v tr(U_v' L_v U_v) + weight * sum_{v < w} |U_v' U_w|^2`` converges; no step lowers it. ``'centroid'``: they
+    are near to a consensus U*, the leading eigenvectors of ``sum_v weight_v U_v U_v'``.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    %(n_clusters)s
     kind : {'pairwise', 'centroid'}, default='pairwise'
-        Whom the views' eigenvectors are near to.
-    weight : float, or one a view in a dict or list, default=0.05
-        How strongly they are pulled. The similarities of a view count as 1, which is their largest eigenvalue. With
+        What the views' eigenvectors are pulled to: each other, or the consensus.
+    weight : float, or one per view in a dict or list, default=0.05
+        How strongly they are pulled, relative to a view's similarities, whose largest eigenvalue is 1. With
         ``kind='pairwise'`` one number for all.
-    affinity : str, affinity, or one a view in a dict or list, default='auto'
-        How alike two entities of a view are: ``'gaussian'``, ``'nearest-neighbors'``, ``'cosine'``, ``'precomputed'``
-        and others of `consilience.affinities`, by name or as objects.
-    bandwidth : float, 'median', 'local', or one a view, default='median'
-        Bandwidth of Gaussian similarities.
+    %(affinity)s
+    %(bandwidth)s
     embedding : str, default='auto'
-        What is clustered: ``'concat'``, the views' embeddings side by side; ``'centroid'``, the consensus; or the one
-        of the view that is named. By default the consensus where there is one, as in the paper.
+        What is clustered: ``'concat'``, the views' embeddings side by side; ``'centroid'``, the consensus; or the
+        embedding of the named view. By default the consensus if there is one, as in the paper.
     max_iter : int, default=100
-        Most rounds; a round visits every view once.
+        Maximum number of rounds; a round visits every view once.
     tol : float, default=1e-4
         Stop when a round raises the objective by no more than this share of itself.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
-        How the embedding falls into clusters.
-    n_init : int, default=10
-        Number of starts of k-means.
-    init : {'k-means++', 'random'}, labels or centres, default='k-means++'
-        Where k-means starts.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed.
-    n_jobs : int, default=None
-        Threads; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+    %(views)s
+    %(assign_labels)s
+    %(n_init_kmeans)s
+    %(init)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+    %(labels_)s
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
-        Each view's eigenvectors, rows not yet of unit length.
+        Each view's eigenvectors, rows not scaled.
     embedding_ : ndarray of shape (n_entities, n_clusters) or None
         The consensus; None with ``kind='pairwise'``.
-    view_labels_ : dict of str to ndarray of shape (n_entities,)
-        The cluster whose mean in the view's embedding is nearest; -1 where the entity lacks the view.
-    agreement_ : ndarray of shape (n_views, n_views)
-        Share of entities that two views put into the same cluster.
+    %(view_labels_mean_)s
+    %(agreement_)s
+    %(cost_)s
     history_ : Table
-        One row a round: the objective, which never falls.
+        One row per round: the objective, which never falls.
     n_iter_, converged_ : int, bool
-        Rounds taken, and whether the objective settled before `max_iter`.
-    affinities_ : dict of str to affinity
-        The affinity of each view.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+        Number of rounds, and whether the objective converged before `max_iter`.
+    %(affinities_)s
+    %(n_features_in_)s
 
     Notes
     -----
-    With one view it is ordinary spectral clustering. The paper says nothing of new entities. In each step an entity's
-    place in view v is ``u_v = (l_v U_v + weight * sum_w u_w U_w' U_v) / values``, l_v being its normalised
+    With one view it is ordinary spectral clustering. The paper does not say how to place new entities. In each step an
+    entity's place in view v is ``u_v = (l_v U_v + weight * sum_w u_w U_w' U_v) / values``, l_v being its normalized
     similarities to the entities of the fit and u_w its places at that time; a new entity goes through the same steps,
-    from the first to the last. They are linear, so that one matrix a view holds them all.
+    from the first to the last. They are linear, so that one matrix per view holds them all.
 
     References
     ----------
@@ -114,11 +115,10 @@ class CoRegularizedSpectral(BaseSpectral):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSpectral._parameter_constraints,
-        "kind": [StrOptions(set(KINDS))],
-        "weight": [Interval(Real, 0, None, closed="left"), dict, list, tuple],
+        **share_constraints("max_iter", "tol"),
+        "kind": [StrOptions({"pairwise", "centroid"})],
+        "weight": [NON_NEGATIVE, dict, list, tuple],
         "embedding": [str],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -161,60 +161,61 @@ class CoRegularizedSpectral(BaseSpectral):
     def _embed(
         self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
     ) -> CoRegularizedEmbedding:
-        weights, chosen = self._weights(names), self._chosen(names)
-        first = [embed_view(K, self.n_clusters, rng) for K in operators]
+        weights, clustered = self._resolve_weights(names), self._select_views(names)
+        initial = [embed_view(K, self.n_clusters, rng) for K in operators]
+        run_rounds = run_pairwise if self.kind == "pairwise" else run_centroid
         with progress(type(self).__name__, 1, bool(self.verbose)) as show:
-            done = run(
-                KINDS[self.kind](operators, first, weights, rng),
+            result = run(
+                run_rounds(operators, initial, weights, rng),
                 max_iter=self.max_iter,
                 tol=self.tol,
                 patience=1,
                 report=partial(show, 0),
             )
-        if done.interrupted:
+        if result.interrupted:
             raise KeyboardInterrupt("stopped early: the model is as it was before fit")
-        views, middle = done.state.views, done.state.centroid
+        views, centroid = result.state.views, result.state.centroid
         return CoRegularizedEmbedding(
-            [replace(own, recipe=()) for own in views],  # nobody asks for the recipes of views that are not clustered
-            [middle] if chosen is None else [views[v] for v in chosen],
+            [replace(view, recipe=()) for view in views],  # only the recipes of clustered vectors are needed
+            [centroid] if clustered is None else [views[v] for v in clustered],
             [replace(NormalizedSimilarities.of(K), K=None) for K in operators],
-            None if middle is None else middle.U,
-            Table.from_rows(done.history),
-            done.converged,
-            first,
+            None if centroid is None else centroid.U,
+            Table.from_rows(result.history),
+            result.converged,
+            initial,
         )
 
-    def _weights(self, names: Sequence[str]) -> list[float]:
-        """The weight of each view."""
+    def _resolve_weights(self, names: Sequence[str]) -> list[float]:
+        """Return the weight of each view."""
         if self.kind == "pairwise" and not isinstance(self.weight, Real):
             raise ValueError(
-                f"kind='pairwise' pulls all pairs of views alike, got weight={self.weight!r}: give one number, or "
-                "use kind='centroid'"
+                f"kind='pairwise' has one weight for all pairs of views, got weight={self.weight!r}: give one number, "
+                "or use kind='centroid'"
             )
         weights = resolve_per_view("weight", self.weight, names)
-        for name, own in weights.items():
-            if not isinstance(own, Real) or not 0 <= float(own) < np.inf:
-                raise ValueError(f"view {name!r}: weight {own!r} must be a number from 0 on")
+        for name, weight in weights.items():
+            if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+                raise ValueError(f"view {name!r}: weight {weight!r} must be a number, 0 or more")
         if self.kind == "centroid" and not any(weights.values()):
             raise ValueError("no view has a weight above 0, which leaves no consensus: give one, or kind='pairwise'")
-        return [float(own) for own in weights.values()]
+        return [float(weight) for weight in weights.values()]
 
-    def _chosen(self, names: Sequence[str]) -> list[int] | None:
-        """The views whose embeddings are clustered; None for the consensus."""
+    def _select_views(self, names: Sequence[str]) -> list[int] | None:
+        """Return the indices of the views whose embeddings are clustered; None for the consensus."""
         if self.embedding in ("auto", "centroid") and self.kind == "centroid":
             return None
         if self.embedding == "centroid":
             raise ValueError("embedding='centroid' needs kind='centroid': give that, or another embedding")
         return select_embedding_views("concat" if self.embedding == "auto" else self.embedding, names)
 
-    def _store(self, found: Any, present: np.ndarray) -> None:
-        super()._store(found, present)
-        self.embedding_, self.history_, self.converged_ = found.centroid, found.history, found.converged
-        self.n_iter_ = found.history.n_rows
+    def _store(self, embedding: Any, present: np.ndarray) -> None:
+        super()._store(embedding, present)
+        self.embedding_, self.history_, self.converged_ = embedding.centroid, embedding.history, embedding.converged
+        self.n_iter_ = embedding.history.n_rows
 
-    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:
-        for name, view, there in zip(names, found.first, present.T, strict=True):
-            warn_embedding_problems(f"view {name!r}", view, there, self.n_clusters)
+    def _warn(self, names: Sequence[str], present: np.ndarray, embedding: Any) -> None:
+        for name, view, has_view in zip(names, embedding.initial, present.T, strict=True):
+            warn_embedding_problems(f"view {name!r}", view, has_view, self.n_clusters)
         warn_if_not_converged(self)
 
 
@@ -225,26 +226,180 @@ class CoRegularizedEmbedding:
 
     views: Sequence[Any]
     clustered: Sequence[CoRegularizedVectors]
-    normalised: Sequence[NormalizedSimilarities]  # each view's, without the similarities
+    normalized: Sequence[NormalizedSimilarities]  # of each view, without the similarities
     centroid: np.ndarray | None
     history: Table
     converged: bool
-    first: Sequence[InitialEmbedding]
+    initial: Sequence[InitialEmbedding]
 
     @property
     def joint(self) -> Sequence[np.ndarray]:
-        return [own.U for own in self.clustered]
+        return [vectors.U for vectors in self.clustered]
 
     def place(self, crosses: Sequence[CrossOperator]) -> Sequence[np.ndarray]:
         embedding = sum(
-            multiply_normalized(cross, own, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
-            for w, (cross, own) in enumerate(zip(crosses, self.normalised, strict=True))
+            normalized.multiply_cross(cross, np.hstack([vectors.recipe[w] for vectors in self.clustered]))
+            for w, (cross, normalized) in enumerate(zip(crosses, self.normalized, strict=True))
         )
         ends = np.cumsum([vectors.U.shape[1] for vectors in self.clustered])  # a view may have fewer than n_clusters
         return np.split(embedding, ends[:-1], axis=1)
 
 
-def multiply_normalized(cross: CrossOperator, known: NormalizedSimilarities, recipe: np.ndarray) -> np.ndarray:
-    """The normalised similarities of others to the entities of the fit, times a thin matrix."""
-    found = cross @ np.hstack([np.ones_like(known.root), known.root * recipe])
-    return invert_sqrt_degrees(found[:, 0], known.least)[:, None] * found[:, 1:]
+@save_as("co-regularized-eigenvectors")
+@dataclass(frozen=True, eq=False)
+class CoRegularizedVectors:
+    """Eigenvectors, and how they are computed from the views' similarities alone.
+
+    Every step is linear in the entities' similarities, and so are all steps together: an entity whose normalized
+    similarities in view w are the row ``l_w`` lies at ``sum_w l_w recipe[w]``. That holds for the entities of the
+    fit, and places new ones.
+    """
+
+    U: np.ndarray  # (n, k)
+    values: np.ndarray  # (k,)
+    recipe: Sequence[np.ndarray]  # one (n, k) per view
+
+
+@dataclass(frozen=True, eq=False)
+class CoRegularizedState:
+    """The state after a round."""
+
+    views: Sequence[CoRegularizedVectors]
+    centroid: CoRegularizedVectors | None
+    objective: float
+    comparable = True
+    settled = False
+
+    @property
+    def costs(self) -> Mapping[str, float]:
+        return {"objective": -self.objective}
+
+    @property
+    def record(self) -> Mapping[str, float]:
+        return {"objective": self.objective}
+
+
+@save_as("co-regularized-view")
+@dataclass(frozen=True, eq=False)
+class NormalizedSimilarities:
+    """A view's normalized similarities."""
+
+    K: Operator | None
+    root: np.ndarray  # (n, 1): D^-1/2
+    min_degree: float  # an entity of at most this degree is isolated
+
+    @classmethod
+    def of(cls, K: Operator) -> NormalizedSimilarities:
+        """Normalize similarities."""
+        degree = compute_degrees(K)
+        min_degree = isolated_below(degree)
+        return cls(K, invert_sqrt_degrees(degree, min_degree).astype(K.dtype)[:, None], min_degree)
+
+    def __matmul__(self, U: np.ndarray) -> np.ndarray:
+        assert self.K is not None
+        return self.root * (self.K @ (self.root * U))
+
+    def multiply_cross(self, cross: CrossOperator, recipe: np.ndarray) -> np.ndarray:
+        """Multiply the normalized similarities of new entities to those of the fit by a thin matrix."""
+        sums = cross @ np.hstack([np.ones_like(self.root), self.root * recipe])
+        return invert_sqrt_degrees(sums[:, 0], self.min_degree)[:, None] * sums[:, 1:]
+
+
+def run_pairwise(
+    operators: Sequence[Operator],
+    initial: Sequence[InitialEmbedding],
+    weights: Sequence[float],
+    rng: np.random.Generator,
+) -> Iterator[CoRegularizedState]:
+    """Maximize ``sum_v tr(U_v' L_v U_v) + weight sum_{v<w} |U_v' U_w|^2``, round by round; all weights are equal."""
+    L, views = start_views(operators, initial)
+    while True:
+        for v in range(len(L)):
+            others = [(weights[v], view) for w, view in enumerate(views) if w != v]
+            views[v] = pull_view(L, v, views[v], others, rng)
+        pairs = sum(weights[0] * sum_squared_cosines(a, b) for a, b in combinations(views, 2))
+        yield CoRegularizedState(list(views), None, sum_view_terms(L, views) + pairs)
+
+
+def run_centroid(
+    operators: Sequence[Operator],
+    initial: Sequence[InitialEmbedding],
+    weights: Sequence[float],
+    rng: np.random.Generator,
+) -> Iterator[CoRegularizedState]:
+    """Maximize ``sum_v tr(U_v' L_v U_v) + sum_v weight_v |U_v' U*|^2``, round by round."""
+    L, views = start_views(operators, initial)
+    k = initial[0].U.shape[1]
+    while True:
+        centroid = compute_centroid(views, weights, k)
+        for v in range(len(L)):
+            views[v] = pull_view(L, v, views[v], [(weights[v], centroid)], rng)
+        centroid = compute_centroid(views, weights, k)
+        pulls = sum(weight * sum_squared_cosines(view, centroid) for weight, view in zip(weights, views, strict=True))
+        yield CoRegularizedState(list(views), centroid, sum_view_terms(L, views) + pulls)
+
+
+def start_views(
+    operators: Sequence[Operator], initial: Sequence[InitialEmbedding]
+) -> tuple[list[NormalizedSimilarities], list[CoRegularizedVectors]]:
+    """Return each view's normalized similarities and initial eigenvectors."""
+    views = []
+    for v, view in enumerate(initial):
+        recipe = [np.zeros_like(view.U) for _ in operators]
+        recipe[v] = divide_by_values(view.U, view.values)
+        views.append(CoRegularizedVectors(view.U, view.values, recipe))
+    return [NormalizedSimilarities.of(K) for K in operators], views
+
+
+def pull_view(
+    L: Sequence[NormalizedSimilarities],
+    v: int,
+    vectors: CoRegularizedVectors,
+    others: Sequence[tuple[float, CoRegularizedVectors]],
+    rng: np.random.Generator,
+) -> CoRegularizedVectors:
+    """Compute the leading eigenvectors of ``L_v + sum weight W W'``, W being those of the others."""
+    n, k = vectors.U.shape
+
+    def multiply(X: np.ndarray) -> np.ndarray:
+        return sum((weight * (other.U @ (other.U.T @ X)) for weight, other in others), L[v] @ X)
+
+    guard = rng.standard_normal((n, min(N_GUARD_VECTORS, n - k))).astype(vectors.U.dtype)
+    top = top_eigenvectors(multiply, np.hstack([vectors.U, guard]), k)
+    values, U = zero_null_eigenvectors(top.values, top.vectors)
+    turns = [(weight * (other.U.T @ U), other) for weight, other in others]
+    recipe = [
+        divide_by_values(
+            sum((other.recipe[w] @ turn for turn, other in turns), U if w == v else np.zeros_like(U)), values
+        )
+        for w in range(len(L))
+    ]
+    return CoRegularizedVectors(U, values, recipe)
+
+
+def compute_centroid(views: Sequence[CoRegularizedVectors], weights: Sequence[float], k: int) -> CoRegularizedVectors:
+    """Compute the leading eigenvectors of ``sum_v weight_v U_v U_v'`` from the thin matrix of all U_v side by side."""
+    stacked = np.hstack([weight**0.5 * view.U for weight, view in zip(weights, views, strict=True)])
+    U, sizes, _ = scipy.linalg.svd(stacked, full_matrices=False)
+    values, U = zero_null_eigenvectors(sizes[:k] ** 2, U[:, :k])
+    turns = [weight * (view.U.T @ U) for weight, view in zip(weights, views, strict=True)]
+    recipe = [
+        divide_by_values(sum(view.recipe[w] @ turn for view, turn in zip(views, turns, strict=True)), values)
+        for w in range(len(views))
+    ]
+    return CoRegularizedVectors(U, values, recipe)
+
+
+def divide_by_values(U: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Divide columns by their eigenvalues; zeros if the eigenvalue is zero."""
+    return (U / np.where(values != 0, values, np.inf)).astype(U.dtype)
+
+
+def sum_squared_cosines(a: CoRegularizedVectors, b: CoRegularizedVectors) -> float:
+    """Sum the squared cosines of the angles between two spaces."""
+    return float(np.sum((a.U.T @ b.U) ** 2))
+
+
+def sum_view_terms(L: Sequence[NormalizedSimilarities], views: Sequence[CoRegularizedVectors]) -> float:
+    """Sum how well the vectors of each view fit its similarities."""
+    return float(sum(np.sum(view.U * (normalized @ view.U)) for normalized, view in zip(L, views, strict=True)))

@@ -1,4 +1,4 @@
-"""Spectral clustering that minimises the views' disagreement (de Sa 2005)."""
+"""Spectral clustering that minimizes the views' disagreement (de Sa 2005)."""
 
 from __future__ import annotations
 
@@ -21,70 +21,61 @@ from ..methods.spectral.algorithm import (
     isolated_below,
     zero_null_eigenvectors,
 )
-from ..methods.spectral.base import BaseSpectral, select_embedding_views, warn_embedding_problems
+from ..methods.spectral.base import (
+    BaseSpectral,
+    select_embedding_views,
+    share_spectral_docs,
+    warn_embedding_problems,
+)
 from ..methods.spectral.eigen import N_GUARD_VECTORS, top_eigenvectors
 
 
 @save_as("minimum-disagreement")
+@share_spectral_docs
 class MinimumDisagreement(BaseSpectral):
-    """Spectral clustering that minimises the disagreement of the views (de Sa 2005), here for any number of views.
+    """Spectral clustering that minimizes the disagreement of the views (de Sa 2005), here for any number of views.
 
-    Each entity is two vertices of a graph, one a view. The vertex of entity i in one view is joined to that of entity
-    j in the other as strongly as paths i, l, j connect them, the first step by similarity in the one view and the
-    second in the other: ``W = K_1 K_2``. Clusters are those of this graph, ``D_r^-1/2 W D_c^-1/2``: its leading left
-    singular vectors place the entities by the first view, the right ones by the second.
+    Each entity is two vertices of a graph, one per view. The vertex of entity i in the first view is joined to that of
+    entity j in the second as strongly as paths i, l, j connect them, the first step by similarity in the first view
+    and the second step by similarity in the second: ``W = K_1 K_2``. The clusters are those of this graph,
+    ``D_r^-1/2 W D_c^-1/2``: its leading left singular vectors embed the entities by the first view, the right ones by
+    the second.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    affinity : str, affinity, or one a view in a dict or list, default='auto'
-        How alike two entities of a view are: ``'gaussian'``, ``'nearest-neighbors'``, ``'cosine'``, ``'precomputed'``
-        and others of `consilience.affinities`, by name or as objects.
-    bandwidth : float, 'median', 'local', or one a view, default='median'
-        Bandwidth of Gaussian similarities.
-    embedding : str, default='concat'
-        What is clustered: the views' embeddings side by side, or the one of the view that is named.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    assign_labels : {'kmeans', 'cluster-qr'}, default='kmeans'
-        How the embedding falls into clusters.
-    n_init : int, default=10
-        Number of starts of k-means.
-    init : {'k-means++', 'random'}, labels or centres, default='k-means++'
-        Where k-means starts.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed.
-    n_jobs : int, default=None
-        Threads; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+    %(n_clusters)s
+    %(affinity)s
+    %(bandwidth)s
+    %(embedding)s
+    %(views)s
+    %(assign_labels)s
+    %(n_init_kmeans)s
+    %(init)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_entities,)
-        The cluster of each entity.
+    %(labels_)s
     singular_values_ : ndarray of shape (n_clusters,)
-        How strongly each pair of singular vectors is connected, the first 1. Of more than two views, eigenvalues.
+        How strongly each pair of singular vectors is connected, the first 1. For more than two views, eigenvalues.
     embeddings_ : dict of str to ndarray of shape (n_entities, n_clusters)
-        Each view's singular vectors, rows not yet of unit length.
-    view_labels_ : dict of str to ndarray of shape (n_entities,)
-        The cluster whose mean in the view's embedding is nearest; -1 where the entity lacks the view.
-    agreement_ : ndarray of shape (n_views, n_views)
-        Share of entities that two views put into the same cluster.
-    affinities_ : dict of str to affinity
-        The affinity of each view.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+        Each view's singular vectors, rows not scaled.
+    %(view_labels_mean_)s
+    %(agreement_)s
+    %(cost_)s
+    %(affinities_)s
+    %(n_features_in_)s
 
     Notes
     -----
-    The paper has two views. For more, each entity is one vertex a view, and every pair of views is joined as above:
-    the graph's matrix has the blocks ``K_i K_j``, and zeros on the diagonal. Of two views its eigenvectors are the
-    singular vectors one above the other, so that nothing changes. With one view, which has nobody to disagree with,
-    it is ordinary spectral clustering.
+    The paper has two views. For more, each entity is one vertex per view, and every pair of views is joined as above:
+    the graph's matrix has the blocks ``K_i K_j``, and zeros on the diagonal. For two views its eigenvectors are the
+    singular vectors one above the other, which gives the method of the paper. With one view it is ordinary spectral
+    clustering.
 
-    Nothing larger than the views' own similarities is formed: the graph multiplies by two products a view. A new
+    Nothing larger than the views' similarities is formed: a product with the graph takes two products per view. A new
     entity is a new vertex in each view, joined by its similarities to the others.
 
     References
@@ -137,35 +128,37 @@ class MinimumDisagreement(BaseSpectral):
     def _embed(
         self, names: tuple[str, ...], operators: Sequence[Operator], rng: np.random.Generator
     ) -> SeparateEmbeddings:
-        chosen = select_embedding_views(self.embedding, names)
-        views = minimum_disagreement(operators, self.n_clusters, rng) if len(operators) > 1 else None
-        return SeparateEmbeddings(views or [embed_view(operators[0], self.n_clusters, rng)], chosen)
+        clustered = select_embedding_views(self.embedding, names)
+        if len(operators) == 1:
+            return SeparateEmbeddings([embed_view(operators[0], self.n_clusters, rng)], clustered)
+        return SeparateEmbeddings(minimum_disagreement(operators, self.n_clusters, rng), clustered)
 
-    def _store(self, found: Any, present: np.ndarray) -> None:
-        super()._store(found, present)
-        self.singular_values_ = found.views[0].values
+    def _store(self, embedding: Any, present: np.ndarray) -> None:
+        super()._store(embedding, present)
+        self.singular_values_ = embedding.views[0].values
 
-    def _warn(self, names: Sequence[str], present: np.ndarray, found: Any) -> None:  # noqa: ARG002
-        whole = replace(found.views[0], isolated=np.all([view.isolated for view in found.views], axis=0))
-        comparable = np.any(present, axis=1)  # fit has warned of the others already
-        warn_embedding_problems("the graph of all views' entities", whole, comparable, self.n_clusters)
+    def _warn(self, names: Sequence[str], present: np.ndarray, embedding: Any) -> None:  # noqa: ARG002
+        isolated = np.all([view.isolated for view in embedding.views], axis=0)
+        comparable = np.any(present, axis=1)  # fit has warned about the others already
+        graph = replace(embedding.views[0], isolated=isolated)
+        warn_embedding_problems("the graph of all views' entities", graph, comparable, self.n_clusters)
 
 
 @save_as("minimum-disagreement-embeddings")
 @dataclass(frozen=True, eq=False)
 class SeparateEmbeddings:
-    """An embedding a view, of which some are clustered."""
+    """One embedding per view, of which some are clustered."""
 
     views: Sequence[Embedding]
-    chosen: Sequence[int]
+    clustered: Sequence[int]
 
     @property
     def joint(self) -> Sequence[np.ndarray]:
-        return [self.views[v].U for v in self.chosen]
+        return [self.views[v].U for v in self.clustered]
 
     def place(self, crosses: Sequence[CrossOperator]) -> Sequence[np.ndarray]:
-        alone = np.empty((crosses[0].shape[0], 0))
-        return [self.views[v].place(crosses[v], alone) for v in self.chosen]
+        no_others = np.empty((crosses[0].shape[0], 0))
+        return [self.views[v].place(crosses[v], no_others) for v in self.clustered]
 
 
 @save_as("minimum-disagreement-view")
@@ -173,46 +166,50 @@ class SeparateEmbeddings:
 class ConnectedEmbedding(EigenEmbedding):
     """A view's part of the eigenvectors of the graph over all pairs of views."""
 
-    through: np.ndarray  # (n, 1 + p): similarities to the entities times this are a vertex's degree and its sums
+    to_sums: np.ndarray  # (n, 1 + p): similarities to the entities times this are a vertex's degree and its sums
 
     def place(self, cross: CrossOperator, others: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        """The Nyström extension: a new vertex reaches the other views through the entities of the fit."""
-        found = cross @ self.through
-        return extend_nystroem(found[:, 0], found[:, 1:], self.values, self.min_degree)
+        """Place new vertices by the Nyström extension: entities of the fit connect them with the other views."""
+        sums = cross @ self.to_sums
+        return extend_nystroem(sums[:, 0], sums[:, 1:], self.values, self.min_degree)
 
 
 def minimum_disagreement(operators: Sequence[Operator], n_vectors: int, rng: np.random.Generator) -> list[Embedding]:
-    """Leading eigenvectors of the graph with blocks ``D_i^-1/2 K_i K_j D_j^-1/2``, i != j, cut into the views'."""
-    n, dtype = operators[0].shape[0], np.result_type(*(K.dtype for K in operators))
-    reach = sum_other_views(operators, [np.ones((n, 1), dtype)] * len(operators))
-    vertices = [K @ own for K, own in zip(operators, reach, strict=True)]
-    least = [isolated_below(degree) for degree in vertices]
-    roots = [invert_sqrt_degrees(degree, own) for degree, own in zip(vertices, least, strict=True)]
+    """Compute the leading eigenvectors of the graph with blocks ``D_i^-1/2 K_i K_j D_j^-1/2``, i != j, per view."""
+    n_views, n, dtype = len(operators), operators[0].shape[0], np.result_type(*(K.dtype for K in operators))
+    reach = sum_other_views(operators, [np.ones((n, 1), dtype)] * n_views)
+    degrees = [K @ part for K, part in zip(operators, reach, strict=True)]
+    min_degrees = [isolated_below(degree) for degree in degrees]
+    roots = [invert_sqrt_degrees(*pair) for pair in zip(degrees, min_degrees, strict=True)]
 
-    def weighted(X: np.ndarray) -> list[np.ndarray]:
-        return [root * part for root, part in zip(roots, np.split(X, len(operators)), strict=True)]
+    def weight_views(X: np.ndarray) -> list[np.ndarray]:
+        return [root * part for root, part in zip(roots, np.split(X, n_views), strict=True)]
 
-    def product(X: np.ndarray) -> np.ndarray:
-        through = sum_other_views(operators, weighted(X))
-        return np.vstack([root * (K @ own) for root, K, own in zip(roots, operators, through, strict=True)])
+    def multiply(X: np.ndarray) -> np.ndarray:
+        sums = sum_other_views(operators, weight_views(X))
+        return np.vstack([root * (K @ part) for root, K, part in zip(roots, operators, sums, strict=True)])
 
-    n_vertices = n * len(operators)
+    n_vertices = n * n_views
     start = rng.standard_normal((n_vertices, min(n_vertices, n_vectors + N_GUARD_VECTORS))).astype(dtype)
-    found = top_eigenvectors(product, start, min(n_vertices, n_vectors))
-    values, U = zero_null_eigenvectors(found.values, found.vectors)
-    scale = np.sqrt(len(operators)).astype(dtype)  # of two views, each part then has columns of unit length
-    through = sum_other_views(operators, weighted(scale * U))
+    top = top_eigenvectors(multiply, start, min(n_vertices, n_vectors))
+    values, U = zero_null_eigenvectors(top.values, top.vectors)
+    U = np.sqrt(n_views).astype(dtype) * U  # for two views, each part then has columns of unit length
+    sums = sum_other_views(operators, weight_views(U))
     return [
         ConnectedEmbedding(
-            part, values, floor, root[:, 0] == 0, found.next_eigenvalue, found.converged, np.hstack([own_reach, own])
+            part,
+            values,
+            min_degrees[v],
+            roots[v][:, 0] == 0,
+            top.next_eigenvalue,
+            top.converged,
+            np.hstack([reach[v], sums[v]]),
         )
-        for part, own_reach, own, floor, root in zip(
-            np.split(scale * U, len(operators)), reach, through, least, roots, strict=True
-        )
+        for v, part in enumerate(np.split(U, n_views))
     ]
 
 
 def sum_other_views(operators: Sequence[Operator], parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """For each view the sum over the other views of their similarities times their part."""
+    """Sum, for each view, the other views' similarities times their part."""
     products = [K @ part for K, part in zip(operators, parts, strict=True)]
-    return [reduce(add, (own for j, own in enumerate(products) if j != i)) for i in range(len(products))]
+    return [reduce(add, (product for j, product in enumerate(products) if j != i)) for i in range(len(products))]
