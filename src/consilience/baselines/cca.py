@@ -207,7 +207,8 @@ class CCASpectral(ClusterMixin, BaseEstimator):
         %(returns_labels)s
         """
         with use_threads(self.n_jobs):
-            return self._clustering.predict(self._compute_features(X))
+            features = self._compute_features(X)
+            return self._clustering.predict(features)
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Return minus the cost of entities: higher is better.
@@ -220,7 +221,8 @@ class CCASpectral(ClusterMixin, BaseEstimator):
             Minus the sum of their squared distances from their clusters in the embedding.
         """
         with use_threads(self.n_jobs):
-            return self._clustering.score(self._compute_features(X))
+            features = self._compute_features(X)
+            return self._clustering.score(features)
 
     def _compute_features(self, X: Any) -> dict[str, np.ndarray]:
         views = check_new_views(self, X)

@@ -60,7 +60,8 @@ class BaseWrapper(ClusterMixin, BaseEstimator):
 
         %(returns_labels)s
         """
-        return self.estimator_.predict(self._prepare(check_new_views(self, X)))
+        prepared = self._prepare(check_new_views(self, X))
+        return self.estimator_.predict(prepared)
 
     @available_if(check_delegate("score"))
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
@@ -73,7 +74,8 @@ class BaseWrapper(ClusterMixin, BaseEstimator):
         float
             The score: higher is better.
         """
-        return self.estimator_.score(self._prepare(check_new_views(self, X)))
+        prepared = self._prepare(check_new_views(self, X))
+        return self.estimator_.score(prepared)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
