@@ -20,10 +20,9 @@ from consilience import Table, Views
 from consilience.affinities import Gaussian
 from consilience.arrays import to_numpy, use_threads
 from consilience.methods.coem.algorithm import co_em
+from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import constant_eta
 from consilience.methods.coem.start import start_from_init
-from consilience.methods.common.shards import prepare_mixture
 from consilience.methods.convex.inputs import build_likelihoods, prepare_comparisons, resolve_divergences
 from consilience.methods.spectral.algorithm import concatenate_others, project_view
 
@@ -133,10 +132,9 @@ def co_em_rounds(n: int = 10_000_000) -> Table:
     for name, to_kind in ((device(), lambda X: X), ("numpy", to_numpy)):
         views = Views([to_kind(X) for X in blocks], present=np.ones((n, 2), bool))
         with use_threads(None):
-            shards, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian-full"), k)
-            families = {own: part.family for own, part in shards.views.items()}
-            start = start_from_init(to_numpy(y), shards, k, PRIORS["global"])
-            rounds = co_em(shards, families, start, constant_eta(1.0), PRIORS["global"])
+            shards, families, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian-full"), k)
+            start = start_from_init(to_numpy(y), shards, families, k, PRIORS["global"])
+            rounds = co_em(shards, start, [1.0], PRIORS["global"])
             likelihoods[name] = sum(next(rounds).log_likelihoods.values())
             waits[name] = waits_in(partial(next, rounds)) if name == "cuda" else 0
             times[name] = median_seconds(partial(next, rounds), REPEATS if name == "cuda" or n < 100_000 else 2)

@@ -34,7 +34,7 @@ from consilience.arrays import (
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.common.starts import partition_from_init
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
-from consilience.rows.shards import in_shards, started
+from consilience.rows import LocalShards
 
 from .harness import Contestant, compare
 
@@ -90,15 +90,15 @@ def start_of(X: sp.csr_array, centres: np.ndarray) -> np.ndarray:
     """The partition that our loop starts from: each row with the nearest of the centres that the others start from."""
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
-    return partition_from_init(centres, in_shards({"text": rows}), divergence, len(centres))
+    return partition_from_init(centres, LocalShards.whole({"text": rows}).cut(), divergence, len(centres))
 
 
 def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
     with use_threads(None):
-        shards = started(in_shards({"text": rows}), partition)
-        states = multi_view_kmeans(shards, ["text"], divergence, N_CLUSTERS)
+        shards = LocalShards.whole({"text": rows}).cut().with_labels(partition)
+        states = multi_view_kmeans(shards, divergence, N_CLUSTERS)
         return next(islice(states, n_rounds - 1, None)).costs["text"]
 
 

@@ -235,13 +235,13 @@ def killer(client: Client, at: int) -> Iterator[None]:
 @contextmanager
 def at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
     """Have something done at the end of each round of co-EM, given how many there were."""
-    count, state_of = iter(range(1, sys.maxsize)), coem.state_of
+    count, make_state = iter(range(1, sys.maxsize)), coem.make_state
 
-    def watched(*arguments: Any) -> Any:
+    def watched(*arguments: Any, **options: Any) -> Any:
         act(next(count))
-        return state_of(*arguments)
+        return make_state(*arguments, **options)
 
-    with mock.patch.object(coem, "state_of", watched):
+    with mock.patch.object(coem, "make_state", watched):
         yield
 
 
@@ -294,7 +294,7 @@ def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float
         return found
 
     before = memory_used([memory("RssAnon")])
-    with mock.patch.object(coem, "expected", watched), highest(partial(memory, "RssAnon")) as seen:
+    with mock.patch.object(coem, "run_e_step", watched), highest(partial(memory, "RssAnon")) as seen:
         rounds(views, y, 3)
     return plain, passes, [before, memory_used(seen)]
 

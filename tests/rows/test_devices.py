@@ -9,12 +9,11 @@ from consilience.arrays import to_numpy
 from consilience.datasets import make_gaussian_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.methods.coem.algorithm import co_em
+from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import anneal_eta, constant_eta
 from consilience.methods.coem.start import start_from_init
-from consilience.methods.common.shards import prepare_kmeans, prepare_mixture
+from consilience.methods.common.shards import prepare_kmeans
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
-from consilience.rows.shards import started
 from transfers import DEVICE, on_device, transfers
 
 K, ROUNDS = 3, 3
@@ -40,9 +39,8 @@ def fetched_in(states):
 
 
 def co_em_states(views, y, family, etas, prior="global"):
-    shards, _ = prepare_mixture(views, dict.fromkeys(views.names, family), K)
-    families = {name: part.family for name, part in shards.views.items()}
-    return co_em(shards, families, start_from_init(y, shards, K, PRIORS[prior]), etas, PRIORS[prior])
+    shards, families, _ = prepare_mixture(views, dict.fromkeys(views.names, family), K)
+    return co_em(shards, start_from_init(y, shards, families, K, PRIORS[prior]), etas, PRIORS[prior])
 
 
 @missing_or_not
@@ -50,7 +48,7 @@ def co_em_states(views, y, family, etas, prior="global"):
 @pytest.mark.parametrize("family", GAUSSIANS)
 def test_a_round_of_co_em_fetches_its_quality_alone(family, dtype, missing):
     views, y = views_on_device(missing, dtype)
-    found = fetched_in(co_em_states(views, y, family, constant_eta(1.0)))
+    found = fetched_in(co_em_states(views, y, family, [1.0]))
     assert found.arrays == [(6,)] * ROUNDS  # two log-likelihoods, certainty, disagreement, counted, agreed
     assert found.numbers == 0
 
@@ -59,7 +57,7 @@ def test_a_round_of_co_em_fetches_its_quality_alone(family, dtype, missing):
 @pytest.mark.parametrize("prior", PRIORS)
 def test_blended_posteriors_annealing_and_priors_fetch_no_more(prior, missing):
     views, y = views_on_device(missing)
-    found = fetched_in(co_em_states(views, y, "gaussian", anneal_eta([0.2, 0.4, 0.6, 0.8]), prior))
+    found = fetched_in(co_em_states(views, y, "gaussian", [0.2, 0.4, 0.6, 0.8], prior))
     assert found.arrays == [(6,)] * ROUNDS
     assert found.numbers == 0
 
@@ -68,7 +66,7 @@ def test_blended_posteriors_annealing_and_priors_fetch_no_more(prior, missing):
 @pytest.mark.parametrize("family", ["multinomial", "poisson"])
 def test_counts_fetch_no_more(family, missing):
     views, y = views_on_device(missing, counts=True)
-    found = fetched_in(co_em_states(views, y, family, constant_eta(0.7)))
+    found = fetched_in(co_em_states(views, y, family, [0.7]))
     assert found.arrays == [(6,)] * ROUNDS
     assert found.numbers == 0
 
@@ -77,8 +75,8 @@ def test_counts_fetch_no_more(family, missing):
 @pytest.mark.parametrize("divergence", [SquaredEuclidean(), Cosine()], ids=["k-means", "spherical"])
 def test_a_round_of_k_means_fetches_costs_and_the_sizes_of_clusters(divergence, missing):
     views, y = views_on_device(missing)
-    shards = started(prepare_kmeans(views, divergence), y)
-    found = fetched_in(multi_view_kmeans(shards, list(views.names), divergence, K))
+    shards = prepare_kmeans(views, divergence).with_labels(y)
+    found = fetched_in(multi_view_kmeans(shards, divergence, K))
     assert sorted(found.arrays) == [(K,)] * ROUNDS * 2 + [(5,)] * ROUNDS  # an M-step a view; costs, agreement, changes
     assert found.numbers == 0
 

@@ -9,11 +9,9 @@ import pytest
 import consilience as cs
 from consilience.arrays.parallel import _threads
 from consilience.datasets import make_gaussian_views
-from consilience.families import Gaussian
-from consilience.methods.coem.algorithm import Part, rows_at_a_time
+from consilience.methods.coem.algorithm import choose_posterior_span
 from consilience.methods.common import starts as start
-from consilience.rows import Source
-from consilience.rows.shards import Shard
+from consilience.rows import Shard, Source, ViewRows
 from consilience.rows.source import plan_loads
 
 
@@ -27,8 +25,8 @@ def wide_reader(n, d):
 @pytest.mark.parametrize(("n", "d", "k"), [(62_500, 5000, 3), (125_000, 1000, 2), (625_000, 256, 4), (625_000, 8, 10)])
 def test_a_load_is_small_however_wide_the_rows(n, d, k):
     X = Source.over(wide_reader(n, d))
-    shard = Shard({"a": Part(X, np.ones(n, bool), Gaussian(), None)})
-    loads = plan_loads({"a": X}, n, rows_at_a_time(shard, k))
+    shard = Shard({"a": ViewRows(X, np.ones(n, bool))})
+    loads = plan_loads({"a": X}, n, choose_posterior_span(shard, k))
     assert max(load.stop - load.start for load in loads) * d * 4 <= 40 * 2**20
     assert [loads[0].start, loads[-1].stop] == [0, n]
 

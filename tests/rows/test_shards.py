@@ -19,18 +19,17 @@ import consilience as cs
 from consilience.arrays.memory import is_scratch_array
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem import algorithm as coem
-from consilience.methods.coem.algorithm import co_em, e_step
+from consilience.methods.coem.algorithm import co_em, iterate_posteriors
 from consilience.methods.coem.assign import compute_probabilities
+from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import constant_eta
 from consilience.methods.coem.start import start_from_init
-from consilience.methods.common.shards import prepare_kmeans, prepare_mixture
+from consilience.methods.common.shards import prepare_kmeans
 from consilience.methods.kmeans import algorithm as kmeans
-from consilience.methods.kmeans.algorithm import Centers, label_views, multi_view_kmeans
+from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.rows import Source, Storage, source
-from consilience.rows.shards import started
 from consilience.rows.source import iterate_rows, plan_loads, regular_edges
-from stores import ESTIMATORS, K, every_estimator, fitted, made, many_pieces, on_disk
+from stores import ESTIMATORS, K, every_estimator, fitted, label_views, made, many_pieces, on_disk
 from waiting import HANG_LIMIT
 
 linux = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for the memory used")
@@ -67,10 +66,9 @@ def counted(case="complete", unit=None, n_views=2):
 
 
 def mixture(views, y):
-    shards, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian"), K)
-    model = start_from_init(y, shards, K, PRIORS["global"])
-    families = {name: part.family for name, part in shards.views.items()}
-    return shards, model, co_em(shards, families, model, constant_eta(1.0), PRIORS["global"])
+    shards, families, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian"), K)
+    model = start_from_init(y, shards, families, K, PRIORS["global"])
+    return shards, model, co_em(shards, model, [1.0], PRIORS["global"])
 
 
 @pytest.mark.parametrize("n_views", [1, 2, 3])
@@ -89,8 +87,8 @@ def test_a_round_of_co_em_makes_a_pass_a_view_over_two_of_them(n_views):
 def test_a_round_of_k_means_makes_a_pass_a_view_over_two_of_them(n_views):
     with many_pieces():
         views, readers, y = counted(n_views=n_views)
-        shards = started(prepare_kmeans(views, SquaredEuclidean()), y)
-        states = multi_view_kmeans(shards, list(views.names), SquaredEuclidean(), K)
+        shards = prepare_kmeans(views, SquaredEuclidean()).with_labels(y)
+        states = multi_view_kmeans(shards, SquaredEuclidean(), K)
         next(states)
         for reader in readers.values():
             reader.forget()
@@ -151,12 +149,12 @@ def test_what_is_kept_is_used_for_no_other_parameters():
     blocks, y = made("missing")
     shards, model, _ = mixture(cs.Views(blocks), y)
     for shard in shards.shards:
-        for _ in e_step(shard, model):
+        for _ in iterate_posteriors(shard, model):
             pass
-    other = start_from_init((y + 1) % K, shards, K, PRIORS["global"])
+    other = start_from_init((y + 1) % K, shards, model.families, K, PRIORS["global"])
     fresh, *_ = mixture(cs.Views(blocks), y)
     for kept, new in zip(shards.shards, fresh.shards, strict=True):
-        for (_, _, a), (_, _, b) in zip(e_step(kept, other), e_step(new, other), strict=True):
+        for (_, _, a), (_, _, b) in zip(iterate_posteriors(kept, other), iterate_posteriors(new, other), strict=True):
             assert all(np.array_equal(a[name].posterior, b[name].posterior) for name in a)
 
 
@@ -171,15 +169,15 @@ def test_a_pass_that_was_broken_off_leaves_nothing_to_be_mistaken_for_the_last_o
     with many_pieces():
         views = cs.Views(blocks if kind == "memory" else on_disk(tmp_path, blocks))
         shards, old, _ = mixture(views, y)
-        new = start_from_init((y + 1) % K, shards, K, PRIORS["global"])
+        new = start_from_init((y + 1) % K, shards, old.families, K, PRIORS["global"])
         shard = shards.shards[0]
-        before = [beliefs for _, _, beliefs in e_step(shard, old)]
+        before = [beliefs for _, _, beliefs in iterate_posteriors(shard, old)]
         before = [{n: belief.posterior.copy() for n, belief in own.items()} for own in before]
-        broken = e_step(shard, new)
+        broken = iterate_posteriors(shard, new)
         next(broken)
         with pytest.raises(Stopped, match="in the middle"):
             broken.throw(Stopped("in the middle"))
-        after = [beliefs for _, _, beliefs in e_step(shard, old)]
+        after = [beliefs for _, _, beliefs in iterate_posteriors(shard, old)]
     for one, other in zip(before, after, strict=True):
         assert all(np.array_equal(one[name], other[name].posterior) for name in one)
 
@@ -188,17 +186,17 @@ def test_labels_of_k_means_are_not_mistaken_either():
     blocks, y = made("complete")
     divergence = SquaredEuclidean()
     with many_pieces():
-        shards = started(prepare_kmeans(cs.Views(blocks), divergence), y)
+        shards = prepare_kmeans(cs.Views(blocks), divergence).with_labels(y)
         centres = {name: np.stack([X[y == j].mean(axis=0) for j in range(K)]) for name, X in blocks.items()}
-        old, new = (Centers() for _ in range(2))
+        old, new = (Centers(divergence) for _ in range(2))
         for name, own in centres.items():
-            old, new = old.moved(name, own), new.moved(name, own[::-1].copy())
+            old, new = old.update(name, own), new.update(name, own[::-1].copy())
         shard, names = shards.shards[0], list(blocks)
-        before = label_views(shard, divergence, old, names)
-        broken = kmeans.e_step(shard, divergence, new, names)
+        before = label_views(shard, old, names)
+        broken = kmeans.iterate_labels(shard, new, names)
         next(broken)
         broken.close()
-        after = label_views(shard, divergence, old, names)
+        after = label_views(shard, old, names)
     assert all(np.array_equal(before[name], after[name]) for name in names)
 
 
@@ -207,7 +205,7 @@ def test_labels_of_k_means_are_not_mistaken_either():
 def test_ctrl_c_at_any_moment_leaves_the_last_whole_round(make, moment, monkeypatch):
     blocks, y = made("complete")
     options = {"init": np.random.default_rng(1).integers(K, size=len(y)), "tol": 0, "patience": 1000, "n_jobs": 1}
-    module, name = (coem, "measure") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
+    module, name = (coem, "compute_log_prob") if make is ESTIMATORS["co-em"] else (kmeans, "argmax_scores")
     original, calls = getattr(module, name), count()
 
     def interrupted(*args):
@@ -231,8 +229,8 @@ def test_a_pickled_shard_works_from_scratch():
         shards, model, states = mixture(cs.Views(blocks), y)
         next(states)
         copies = replace(shards, shards=pickle.loads(pickle.dumps(shards.shards)))
-        assert all(not shard.kept for shard in copies.shards)
-        assert all(shard.kept for shard in shards.shards)
+        assert all(not shard.cache.arrays for shard in copies.shards)
+        assert all(shard.cache.arrays for shard in shards.shards)
         one, other = (
             list(each.map(compute_probabilities, model, model.weights["counts"], "joint")) for each in (shards, copies)
         )
@@ -249,8 +247,8 @@ def test_what_goes_to_a_scratch_file_changes_nothing_and_leaves_none(case, tmp_p
     with many_pieces():
         one = fitted(ESTIMATORS["co-em"](), views)
         with config_context(working_memory=0):
-            spilled, _ = prepare_mixture(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
-            assert all(shard.spills for shard in spilled.shards)
+            spilled, *_ = prepare_mixture(cs.Views(views), dict.fromkeys(blocks, "gaussian"), K)
+            assert all(shard.cache.spills for shard in spilled.shards)
             other = fitted(ESTIMATORS["co-em"](), views)
     assert np.array_equal(one.labels_, other.labels_)
     assert one.cost_ == other.cost_

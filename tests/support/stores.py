@@ -15,7 +15,7 @@ from consilience.arrays import parallel, split_slice
 from consilience.datasets import make_gaussian_views
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.kmeans import algorithm as kmeans
-from consilience.rows import shards, source
+from consilience.rows import local, source
 
 K = 3
 FEW = {"n_init": 1, "max_iter": 6, "random_state": 0}
@@ -131,6 +131,13 @@ def fitted(model, views):
         return model.fit(views)
 
 
+def label_views(shard, centers, names):
+    """Label a shard's entities by the centers of each view."""
+    for _ in kmeans.iterate_labels(shard, centers, names):
+        pass
+    return {name: shard.cache.arrays[name].copy() for name in names}
+
+
 @contextmanager
 def many_pieces():
     """Cut small data as large data would be: into many shards, each worked on in many spans and blocks."""
@@ -140,7 +147,7 @@ def many_pieces():
         patch.setattr(kmeans, "BLOCK", 128)
         patch.setattr(coem, "PIECE", 20 * K)
         patch.setattr(coem, "WORKSPACE", 64)
-        patch.setattr(shards, "cut_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
+        patch.setattr(local, "cut_into_shards", lambda views: split_slice(slice(0, views[0][0].shape[0]), 4))
         patch.setattr(source, "BLOCK_BYTES", 1 << 12)
         patch.setattr(source, "LARGEST_UNIT", 1 << 12)
         yield

@@ -1,6 +1,6 @@
 """Dissimilarities of rows and centres, and of rows and rows, one a file."""
 
-from .base import Divergence, ViewRows
+from .base import Divergence
 from .bernoulli import Bernoulli
 from .cosine import Cosine
 from .itakura_saito import ItakuraSaito
@@ -37,5 +37,4 @@ __all__ = [
     "PairDivergence",
     "Precomputed",
     "SquaredEuclidean",
-    "ViewRows",
 ]

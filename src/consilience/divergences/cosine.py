@@ -9,7 +9,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, log_sphere_integral, namespace, scale_rows, squared_norms
-from .base import ViewRows
+from ..rows import ViewRows
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
 
 
@@ -22,6 +22,7 @@ class Cosine(BasePairs):
     """
 
     scale: ClassVar[float] = 1.0
+    uses_origin: ClassVar[bool] = False
     has_kernel: ClassVar[bool] = True
 
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:  # noqa: ARG002

@@ -23,7 +23,7 @@ from ..arrays import (
     shift_rows_and_norms,
     squared_norms,
 )
-from .base import ViewRows
+from ..rows import ViewRows
 from .pairs import BasePairs, ProductMeasure, constant
 
 
@@ -33,6 +33,7 @@ class SquaredEuclidean(BasePairs):
     """``||x - c||^2``; the centre is the mean. As a mixture's component: a Gaussian."""
 
     scale: ClassVar[float] = 2.0
+    uses_origin: ClassVar[bool] = True
     has_kernel: ClassVar[bool] = True
 
     def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:

@@ -4,24 +4,37 @@ One file per storage; none imports its library before it is used.
 """
 
 from . import verbs  # noqa: F401  registers the verbs of arrays for sources
-from .dask import DaskStorage, as_dask_array, current_client
+from .cache import ShardCache, new_version
+from .dask import DaskShards, DaskStorage, as_dask_array, current_client, find_workers
+from .local import LocalShards
 from .memmap import find_mapping
 from .open import as_source, is_stored_array, open_storage, read_some, read_whole
 from .parquet import ParquetFile, open_parquet
+from .shards import Shard, Shards, join_blocks
 from .source import Source, Storage, StorageColumns
 from .sparse import open_sparse
+from .view_rows import ViewRows
 
 __all__ = [
+    "DaskShards",
     "DaskStorage",
+    "LocalShards",
     "ParquetFile",
+    "Shard",
+    "ShardCache",
+    "Shards",
     "Source",
     "Storage",
     "StorageColumns",
+    "ViewRows",
     "as_dask_array",
     "as_source",
     "current_client",
     "find_mapping",
+    "find_workers",
     "is_stored_array",
+    "join_blocks",
+    "new_version",
     "open_parquet",
     "open_sparse",
     "open_storage",

@@ -1,15 +1,32 @@
-"""Arrays and frames of dask, computed a chunk at a time."""
+"""Arrays and frames of dask, and shards on the workers of dask.
+
+Each shard is a future that the scheduler can compute again from its chunks, so a worker that dies costs time only. A
+task's parameters and results are small, and no task depends on one of the round before: the graph does not grow.
+"""
 
 from __future__ import annotations
 
 import sys
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import count
+from operator import add
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .source import Storage
+from ..arrays import CSR, Array, to_host, to_numpy
+from .shards import Shard, Shards
+from .source import Source, Storage
+from .view_rows import ViewRows
+
+T = TypeVar("T")
+
+GROUP_SIZE = 8  # results that a worker adds up before they are sent
+_numbers = count()
 
 
 def current_client() -> Any:
@@ -130,3 +147,152 @@ def _frame_to_array(name: str, frame: Any) -> Any:
     if len(kinds) > 1 or not all(isinstance(kind, np.dtype) for kind in kinds):
         frame = frame.astype(np.float64)
     return frame.to_dask_array(lengths=True)
+
+
+def find_workers(sources: Mapping[str, Any]) -> Any:
+    """Return the dask client if all views are of dask and a client is active, else None."""
+    is_dask = (isinstance(X, Source) and isinstance(X.storage, DaskStorage) for X in sources.values())
+    return current_client() if all(is_dask) else None
+
+
+@dataclass(frozen=True, eq=False)
+class DaskShards(Shards):
+    """Shards on the workers of dask."""
+
+    client: Any
+    views: Mapping[str, ViewRows]  # whose rows are a `Source`, for their shape and kind
+    futures: Sequence[Any]  # one per shard
+    sizes: Sequence[int]
+
+    @classmethod
+    def from_chunks(
+        cls, client: Any, sources: Mapping[str, Source], present: np.ndarray, make: Callable[..., Shard]
+    ) -> DaskShards:
+        """Make one shard per chunk: workers call ``make(blocks, present, start)``, where `start` is the first row."""
+        from dask.delayed import delayed
+
+        arrays = align_chunks(sources)
+        names, sizes = list(arrays), next(iter(arrays.values())).chunks[0]
+        first_row = sources[names[0]].start  # in the storage, so that messages name rows as they are numbered there
+        task, graphs = delayed(make, pure=False), []
+        columns = [array.to_delayed()[:, 0] for array in arrays.values()]
+        for *blocks, size, stop in zip(*columns, sizes, np.cumsum(sizes), strict=True):
+            start = int(stop) - size
+            graphs.append(task(dict(zip(names, blocks, strict=True)), present[start:stop], first_row + start))
+        views = {name: ViewRows(X, present[:, v]) for v, (name, X) in enumerate(sources.items())}
+        return cls(client, views, client.compute(graphs), list(sizes))
+
+    def map(self, task: Callable[..., T], *common: Any, each: Sequence[Any] | None = None) -> Iterator[T]:
+        with self._running(self._submit(task, common, each)) as futures:
+            for future in futures:
+                yield future.result()
+
+    def total(self, task: Callable[..., T], *common: Any) -> T:
+        """Return the sum of the results; workers add up those of neighboring shards, so that few are sent."""
+        results = self._submit(task, common)
+        with self._running(results):
+            while len(results) > GROUP_SIZE:
+                groups = [results[i : i + GROUP_SIZE] for i in range(0, len(results), GROUP_SIZE)]
+                results = self.client.map(add_all, groups, key=_make_keys("total", len(groups)), pure=False)
+            return add_all(self.client.gather(results))
+
+    def transform(self, task: Callable[..., Shard], *common: Any) -> DaskShards:
+        shards = replace(self, futures=self._submit(task, common))
+        present = list(shards.map(get_presence))
+        views = {
+            name: ViewRows(view.X, np.concatenate([has_view[name] for has_view in present]))
+            for name, view in self.views.items()
+        }
+        return replace(shards, views=views)
+
+    def with_labels(self, labels: np.ndarray) -> DaskShards:
+        return replace(self, futures=self._submit(Shard.with_labels, (), self.split(labels)))
+
+    def take(self, rows: np.ndarray | None, names: Sequence[str] | None = None) -> Mapping[str, ViewRows]:
+        rows = np.arange(len(self)) if rows is None else rows
+        order, ends = np.argsort(rows, kind="stable"), np.cumsum(self.sizes)
+        per_shard = np.split(rows[order], np.searchsorted(rows[order], ends[:-1]))
+        positions = [values - start for values, start in zip(per_shard, ends - self.sizes, strict=True)]
+        names = list(self.views) if names is None else names
+        results = list(self.map(take_views, names, each=positions))
+        return {name: stack_views([views[name] for views in results]).take(np.argsort(order)) for name in names}
+
+    def _submit(
+        self, task: Callable[..., Any], common: tuple[Any, ...], each: Sequence[Any] | None = None
+    ) -> list[Any]:
+        import dask
+
+        extra = [()] * len(self.futures) if each is None else [(value,) for value in each]
+        # the common arguments are sent once, as a task of their own that the scheduler can run again
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+            (shared,) = self.client.map(return_unchanged, [common], key=_make_keys("common", 1), pure=False)
+            keys = _make_keys(getattr(task, "__name__", "task"), len(extra))
+            return self.client.map(run_task, self.futures, extra, task=task, common=shared, key=keys, pure=False)
+
+    @contextmanager
+    def _running(self, futures: list[Any]) -> Iterator[list[Any]]:
+        """Cancel the tasks if something fails, and the shards too; after Ctrl-C the shards are still needed.
+
+        A traceback that is kept would otherwise keep them on the workers.
+        """
+        try:
+            yield futures
+        except BaseException as error:
+            self.client.cancel(futures)
+            if isinstance(error, Exception):
+                self.client.cancel(self.futures)
+            raise
+
+
+def align_chunks(sources: Mapping[str, Source]) -> dict[str, Any]:
+    """Return dask arrays with chunks at the same rows: those of the largest view, which is costly to move."""
+    arrays = {name: X.storage.array[X.start : X.stop] for name, X in sources.items()}  # type: ignore[attr-defined]
+    largest = max(sources, key=lambda name: sources[name].nbytes)
+    lengths = tuple(length for length in arrays[largest].chunks[0] if length) or (0,)
+    return {name: array.rechunk({0: lengths}) for name, array in arrays.items()}
+
+
+def run_task(shard: Shard, extra: tuple[Any, ...], task: Callable[..., T], common: tuple[Any, ...]) -> T:
+    """Run a task on a worker."""
+    with shard.cache.lock:
+        return task(shard, *common, *extra)
+
+
+def return_unchanged(common: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Identity task: sends the common arguments to the workers once."""
+    return common
+
+
+def get_presence(shard: Shard) -> dict[str, np.ndarray]:
+    """Return which entities of a shard have each view."""
+    return {name: to_numpy(view.present) for name, view in shard.views.items()}
+
+
+def add_all(results: Sequence[Any]) -> Any:
+    """Add up results in their order."""
+    return reduce(add, results)
+
+
+def take_views(shard: Shard, names: Sequence[str], rows: np.ndarray) -> dict[str, ViewRows]:
+    """Return rows of a shard by position."""
+    return {name: shard.views[name].take(rows) for name in names}
+
+
+def stack_views(views: Sequence[ViewRows]) -> ViewRows:
+    """Stack rows of several shards."""
+    present = np.concatenate([view.present for view in views])
+    row_terms = [view.row_term for view in views]
+    row_term = None if row_terms[0] is None else np.concatenate(row_terms)
+    return replace(views[0], X=stack_rows([view.X for view in views]), present=present, row_term=row_term)
+
+
+def stack_rows(blocks: Sequence[Array]) -> Array:
+    """Stack blocks of rows, dense or sparse."""
+    if isinstance(blocks[0], CSR):
+        return CSR.from_scipy(sp.csr_array(sp.vstack([to_host(block) for block in blocks], format="csr")))
+    return np.concatenate(blocks)
+
+
+def _make_keys(name: str, n: int) -> list[str]:
+    """Return keys that no other tasks have."""
+    return [f"consilience-{name}-{next(_numbers)}-{np.random.default_rng().integers(1 << 62):x}" for _ in range(n)]

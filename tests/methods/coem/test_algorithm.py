@@ -14,9 +14,9 @@ import consilience as cs
 import literal
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.families import Gaussian, Multinomial
-from consilience.methods.coem.algorithm import Part, ViewPosterior, blend_posteriors, compute_posteriors
+from consilience.methods.coem.algorithm import ViewPosterior, blend_posteriors, compute_posteriors
 from consilience.methods.coem.schedules import SCHEDULES
-from consilience.rows.shards import Shard
+from consilience.rows import ViewRows
 
 
 def rounds(n, **options):
@@ -350,26 +350,26 @@ def test_after_annealing_each_likelihood_rises():
 
 
 def test_blending_leaves_out_what_is_not_there():
-    def thinks(posterior, known):
-        known = np.array(known)
-        return ViewPosterior(None, np.array([posterior] * 4, float) * known[:, None], None, known, complete=False)
+    def make_posterior(posterior, present):
+        present = np.array(present)
+        return ViewPosterior(None, np.array([posterior] * 4, float) * present[:, None], None, present, complete=False)
 
-    def has(present):
-        return Part(np.zeros((4, 1)), np.array(present), Gaussian(), None)
+    def make_view(present):
+        return ViewRows(np.zeros((4, 1)), np.array(present))
 
-    beliefs = {
-        "a": thinks([1, 0], [True, True, True, False]),
-        "b": thinks([0, 1], [True, False, True, True]),
-        "c": thinks([0.5, 0.5], [True, False, False, True]),
+    posteriors = {
+        "a": make_posterior([1, 0], [True, True, True, False]),
+        "b": make_posterior([0, 1], [True, False, True, True]),
+        "c": make_posterior([0.5, 0.5], [True, False, False, True]),
     }
-    parts = {name: has(belief.known) for name, belief in beliefs.items()}
-    found = blend_posteriors(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
+    views = {name: make_view(view.present) for name, view in posteriors.items()}
+    blend = blend_posteriors(views, posteriors, "a", 0.5, slice(0, 4))
     expected = [[0.5 + 0.5 * 0.25, 0.5 * 0.75], [1, 0], [0.5, 0.5], [0, 0]]
-    np.testing.assert_allclose(found, expected)
-    parts["a"] = has([True] * 4)
-    del beliefs["a"]  # it has no parameters yet: the others speak for it
-    found = blend_posteriors(Shard(parts), beliefs, "a", 0.5, slice(0, 4))
-    np.testing.assert_allclose(found, [[0.25, 0.75], [0, 0], [0, 1], [0.25, 0.75]])
+    np.testing.assert_allclose(blend, expected)
+    views["a"] = make_view([True] * 4)
+    del posteriors["a"]  # it has no parameters yet, so the others determine the blend
+    blend = blend_posteriors(views, posteriors, "a", 0.5, slice(0, 4))
+    np.testing.assert_allclose(blend, [[0.25, 0.75], [0, 0], [0, 1], [0.25, 0.75]])
 
 
 def test_patience_counts_rounds_without_a_higher_likelihood_in_any_view():

@@ -156,7 +156,9 @@ def test_full_covariances_given_must_be_positive_definite():
 
 def test_weak_views_that_blur_each_other_are_named_with_the_remedy():
     views, _ = make_gaussian_views(240, n_clusters=4, n_features=(4, 6, 3), separation=2, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"clusters are empty.*agree by knowing nothing: lower eta \(now 1.0\)"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"empty.*converged to uniform posteriors: lower eta \(now 1.0\)"
+    ):
         cs.CoEM(4, eta=1.0, random_state=0).fit(views)
 
 
@@ -265,8 +267,8 @@ def test_given_weights_count_by_the_entities_that_have_the_view():
         name: {"means": means, "covariances": np.ones((2, 2)), "weights": weights}
         for name, weights in (("view0", [0.9, 0.1]), ("view1", [0.1, 0.9]))
     }
-    parts = cs.CoEM(2, init=init)._prepare(views)
-    start = start_from_init(init, parts, 2, PRIORS["global"])
+    shards, families = cs.CoEM(2, init=init)._prepare(views)
+    start = start_from_init(init, shards, families, 2, PRIORS["global"])
     np.testing.assert_allclose(start.weights["view0"], [(40 * 0.9 + 10 * 0.1) / 50, (40 * 0.1 + 10 * 0.9) / 50])
 
 

@@ -22,22 +22,27 @@ from consilience.methods.common.starts import (
     partition_from_init,
 )
 from consilience.methods.common.statistics import ClusterSumCollector, ClusterSums
-from consilience.methods.kmeans.algorithm import Centers, label_views, multi_view_kmeans
+from consilience.methods.kmeans.algorithm import Centers, multi_view_kmeans
 from consilience.methods.kmeans.combine import collect_consensus, compute_consensus_centers, find_unanimous, vote
-from consilience.rows.shards import in_shards, started
+from consilience.rows import LocalShards
+from stores import label_views
 
 ESTIMATORS = [cs.MultiViewKMeans, cs.MultiViewSphericalKMeans]
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 
 
+def make_shards(rows):
+    return LocalShards.whole(rows).cut()
+
+
 def states_of(rows, divergence, partition, k):
     """The states of k-means on views in memory, from a partition."""
-    return multi_view_kmeans(started(in_shards(rows), partition), list(rows), divergence, k)
+    return multi_view_kmeans(make_shards(rows).with_labels(partition), divergence, k)
 
 
 def labels_of(rows, divergence, state):
     """Each view's labels by its centres."""
-    return next(in_shards(rows).map(label_views, divergence, state.centers, list(rows)))
+    return next(make_shards(rows).map(label_views, state.centers, list(rows)))
 
 
 def fit_rounds(estimator, views, init, k, n_rounds):
@@ -113,7 +118,7 @@ def test_a_view_given_alone_starts_the_entities_that_it_has():
         name: SquaredEuclidean().prepare(np.nan_to_num(b), views.present[:, v])
         for v, (name, b) in enumerate(views.items())
     }
-    partition = partition_from_init({"view1": np.eye(2, 3)}, in_shards(rows), SquaredEuclidean(), 2)
+    partition = partition_from_init({"view1": np.eye(2, 3)}, make_shards(rows), SquaredEuclidean(), 2)
     assert np.array_equal(partition >= 0, views.present[:, 1])
 
 
@@ -212,10 +217,10 @@ def test_consensus_falls_back_to_the_views_own_centre():
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     views = {name: SquaredEuclidean().prepare(X, np.ones(4, bool)) for name in "ab"}
 
-    shards = in_shards(views)
-    own = Centers().moved("a", np.array([[0.05], [5.05]])).moved("b", np.array([[2.55], [9.0]]))
+    shards = make_shards(views)
+    own = Centers(SquaredEuclidean()).update("a", np.array([[0.05], [5.05]])).update("b", np.array([[2.55], [9.0]]))
     centres = compute_consensus_centers(
-        shards.total(collect_consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
+        shards.total(collect_consensus, own, ["a", "b"]).by_view, SquaredEuclidean(), own.values
     )
     assert find_unanimous(shards.shards[0], ["a", "b"], slice(0, 4)).tolist() == [0, 0, -1, -1]
     np.testing.assert_allclose(centres["a"], [[0.05], [5.05]])
@@ -310,10 +315,10 @@ def test_a_consensus_of_one_entity_counts():
     views = {name: SquaredEuclidean().prepare(X, np.ones(3, bool)) for name in "ab"}
 
     own = (
-        Centers().moved("a", np.array([[0.0], [1.5]])).moved("b", np.array([[0.5], [5.0]]))
+        Centers(SquaredEuclidean()).update("a", np.array([[0.0], [1.5]])).update("b", np.array([[0.5], [5.0]]))
     )  # they differ on the second
     centres = compute_consensus_centers(
-        in_shards(views).total(collect_consensus, SquaredEuclidean(), own, ["a", "b"]), SquaredEuclidean(), own
+        make_shards(views).total(collect_consensus, own, ["a", "b"]).by_view, SquaredEuclidean(), own.values
     )
     np.testing.assert_allclose(centres["a"], [[0.0], [5.0]])
 

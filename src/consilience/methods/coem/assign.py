@@ -1,86 +1,101 @@
-"""How the views of a mixture model speak with one voice: the probability of each cluster for each entity."""
+"""The cluster of each entity by all its views: probabilities, log-likelihoods and labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
+from typing import Any
 
 from ...arrays import Array, keep_where, namespace
 from ...families.base import log_zero, safe_log
-from ...rows.shards import Shard, join_blocks
+from ...rows import Shard, join_blocks
 from ..common.statistics import NO_LABEL
-from .algorithm import Model, ViewPosterior, compute_posteriors, e_step, most_likely
+from .algorithm import (
+    Model,
+    Sums,
+    ViewPosterior,
+    compute_posteriors,
+    find_most_likely,
+    iterate_posteriors,
+    sum_posteriors,
+)
 
-Beliefs = Mapping[str, ViewPosterior]
+ASSIGNMENTS = ("joint", "average")
+Posteriors = Mapping[str, ViewPosterior]
 
 
-def joint(beliefs: Beliefs, prior: Array) -> Array:
-    """Eq 19: the posterior given all the views that an entity has."""
-    return joint_posterior(beliefs, prior)[0]
+def combine_views(posteriors: Posteriors, prior: Array, assignment: str) -> Array:
+    """Compute the probability of each cluster for some entities by all their views, (n, k)."""
+    return average_posteriors(posteriors, prior) if assignment == "average" else join_views(posteriors, prior)[0]
 
 
-def average(beliefs: Beliefs, prior: Array) -> Array:
-    """Eq 7 of the paper of 2004: the mean of the posteriors of the views an entity has."""
-    total = reduce(add, (belief.posterior for belief in beliefs.values()))
+def average_posteriors(posteriors: Posteriors, prior: Array) -> Array:
+    """Average the posteriors of the views that an entity has (Eq 7 of the paper of 2004)."""
+    total = reduce(add, (view.posterior for view in posteriors.values()))
     xp = namespace(total)
-    count = reduce(add, (xp.astype(belief.known, total.dtype) for belief in beliefs.values()))
-    mean = total / keep_where(count > 0, count, 1.0)[:, None]
-    return xp.where((count > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
+    n_views = reduce(add, (xp.astype(view.present, total.dtype) for view in posteriors.values()))
+    mean = total / keep_where(n_views > 0, n_views, 1.0)[:, None]
+    return xp.where((n_views > 0)[:, None], mean, xp.astype(prior, total.dtype)[None, :])
 
 
-ASSIGNMENTS: dict[str, Callable[[Beliefs, Array], Array]] = {"joint": joint, "average": average}
-
-
-def joint_posterior(beliefs: Beliefs, prior: Array) -> tuple[Array, Array]:
-    """Eq 19 for some entities, and the log-density of each, less the rows' own terms."""
-    first = next(iter(beliefs.values()))
+def join_views(posteriors: Posteriors, prior: Array) -> tuple[Array, Array]:
+    """Compute the posterior given all views of an entity (Eq 19), and its log-density without the row terms."""
+    first = next(iter(posteriors.values()))
     xp, total = namespace(first.log_prob), first.posterior * 0
-    for belief in beliefs.values():
-        known = xp.astype(belief.known, belief.log_prob.dtype)
-        total = total + belief.log_prob * known[:, None]
+    for view in posteriors.values():
+        total = total + view.log_prob * xp.astype(view.present, view.log_prob.dtype)[:, None]
     total = xp.where(total < log_zero(total.dtype) / 2, xp.full_like(total, log_zero(total.dtype)), total)
     return compute_posteriors(total, safe_log(prior, total.dtype))
 
 
 def compute_probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
-    """A shard's entities: the probability of each cluster (n, k). What the shard keeps is of no more use."""
-    found = join_blocks([ASSIGNMENTS[assignment](beliefs, prior) for _, _, beliefs in e_step(shard, model)])
-    shard.kept.clear()
-    return found
+    """Compute the probability of each cluster for a shard's entities, (n, k), and clear the shard's cache."""
+    blocks = [combine_views(posteriors, prior, assignment) for _, _, posteriors in iterate_posteriors(shard, model)]
+    shard.cache.clear()
+    return join_blocks(blocks)
 
 
-def log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Array]:
-    """A shard's entities: log-density under the joint model, and whether some view says something of it."""
-    found, known = [], []
-    for rows, _, beliefs in e_step(shard, model):
-        _, evidence = joint_posterior(beliefs, prior)
-        for name, belief in beliefs.items():
-            own = shard.views[name].row_term
-            evidence = evidence if own is None else evidence + keep_where(belief.known, own[rows], 0.0)
-        found.append(evidence)
-        known.append(reduce(namespace(evidence).logical_or, (belief.known for belief in beliefs.values())))
-    return join_blocks(found), join_blocks(known)
+def compute_log_likelihoods(shard: Shard, model: Model, prior: Array) -> tuple[Array, Array]:
+    """Compute the log-density of a shard's entities under the joint model, and which have a view."""
+    log_likelihoods, present = [], []
+    for rows, _, posteriors in iterate_posteriors(shard, model):
+        _, evidence = join_views(posteriors, prior)
+        for name, view in posteriors.items():
+            row_term = shard.views[name].row_term
+            evidence = evidence if row_term is None else evidence + keep_where(view.present, row_term[rows], 0.0)
+        log_likelihoods.append(evidence)
+        present.append(reduce(namespace(evidence).logical_or, (view.present for view in posteriors.values())))
+    return join_blocks(log_likelihoods), join_blocks(present)
 
 
-def total_likelihood(shard: Shard, model: Model, prior: Array) -> Array:
-    """The sum of these."""
-    evidence, _ = log_likelihoods(shard, model, prior)
-    return namespace(evidence).sum(evidence)
+def sum_log_likelihoods(shard: Shard, model: Model, prior: Array) -> Array:
+    """Sum the log-densities of a shard's entities."""
+    log_likelihoods, _ = compute_log_likelihoods(shard, model, prior)
+    return namespace(log_likelihoods).sum(log_likelihoods)
 
 
-def conclusion(shard: Shard, model: Model, prior: Array, assignment: str) -> dict[str, dict[str, Array] | Array]:
-    """A shard's entities in the end: their labels, those that each view gives, and each view's posteriors."""
+def conclude_posteriors(shard: Shard, model: Model, prior: Array, assignment: str, eta: float | None) -> dict[str, Any]:
+    """Compute the final labels of a shard's entities, the labels and posteriors per view, and with `eta` the sums.
+
+    The sums of each view are those of the E-step that a next round would make: `partial_fit` continues from them.
+    """
     labels: list[Array] = []
-    by_view: dict[str, list[Array]] = {}
-    found: dict[str, list[Array]] = {}
-    for _, _, beliefs in e_step(shard, model):
-        labels.append(namespace(prior).argmax(ASSIGNMENTS[assignment](beliefs, prior), axis=1))
-        for name, belief in beliefs.items():
-            by_view.setdefault(name, []).append(keep_where(belief.known, most_likely(belief.posterior), NO_LABEL))
-            found.setdefault(name, []).append(belief.posterior)
+    view_labels: dict[str, list[Array]] = {name: [] for name in shard.views}
+    blocks: dict[str, list[Array]] = {name: [] for name in shard.views}
+    sums: dict[str, Sums] = {}
+    read = [] if eta is None else list(shard.views)
+    for rows, X, posteriors in iterate_posteriors(shard, model, read):
+        labels.append(namespace(prior).argmax(combine_views(posteriors, prior, assignment), axis=1))
+        for name, view in posteriors.items():
+            view_labels[name].append(keep_where(view.present, find_most_likely(view.posterior), NO_LABEL))
+            blocks[name].append(view.posterior)
+        for name in read:
+            span = sum_posteriors(shard, model, X, posteriors, name, eta, rows)
+            sums[name] = sums[name] + span if name in sums else span
     return {
         "labels": join_blocks(labels),
-        "view_labels": {name: join_blocks(own) for name, own in by_view.items()},
-        "posteriors": {name: join_blocks(own) for name, own in found.items()},
+        "view_labels": {name: join_blocks(view) for name, view in view_labels.items()},
+        "posteriors": {name: join_blocks(view) for name, view in blocks.items()},
+        "sums": sums,
     }

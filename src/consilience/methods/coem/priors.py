@@ -1,4 +1,4 @@
-"""Sizes of the clusters: what a mixture model expects of an entity before it looks (Bickel & Scheffer 2005, 4.4)."""
+"""Priors of the clusters (Bickel & Scheffer 2005, section 4.4)."""
 
 from __future__ import annotations
 
@@ -12,61 +12,60 @@ from .algorithm import Sums, Weights
 
 
 class Prior(Protocol):
-    """Where the priors of the views come from."""
+    """How the priors of the views are estimated."""
 
-    def first(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
-        """Before the first round, from the sums of the responsibilities of the views that have a start."""
+    def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
+        """Estimate priors before the first round, from the summed responsibilities of the views that have a start."""
 
-    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:
-        """After an M-step in one view, on these sums."""
+    def update(self, weights: Weights, name: str, sums: Sums) -> Weights:
+        """Estimate priors after an M-step in one view on these sums."""
 
-    def n_free(self, n_views: int, n_clusters: int) -> int:
-        """How many numbers are free to choose."""
+    def count_parameters(self, n_views: int, n_clusters: int) -> int:
+        """Count the free parameters."""
 
 
 class GlobalPrior:
-    """Eq 17: one prior for all views, the mean of all posteriors."""
+    """One prior for all views: the mean of all posteriors (Eq 17)."""
 
-    def first(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
-        return dict.fromkeys(names, shares(reduce(add, totals.values())))
+    def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
+        return dict.fromkeys(names, normalize(reduce(add, totals.values())))
 
-    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
-        return self.first(list(weights), sums.totals)
+    def update(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
+        return self.initialize(list(weights), sums.totals)
 
-    def n_free(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002
+    def count_parameters(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002
         return n_clusters - 1
 
 
 class ViewPrior:
-    """Eq 12: each view its own, the mean of its blended posteriors."""
+    """One prior per view: the mean of its blended posteriors (Eq 12)."""
 
-    def first(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
-        everything = reduce(add, totals.values())
-        return {name: shares(totals.get(name, everything)) for name in names}
+    def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
+        overall = reduce(add, totals.values())
+        return {name: normalize(totals.get(name, overall)) for name in names}
 
-    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:
-        return {**weights, name: shares(sums.blended)}
+    def update(self, weights: Weights, name: str, sums: Sums) -> Weights:
+        return {**weights, name: normalize(sums.blended)}
 
-    def n_free(self, n_views: int, n_clusters: int) -> int:
+    def count_parameters(self, n_views: int, n_clusters: int) -> int:
         return n_views * (n_clusters - 1)
 
 
 class UniformPrior:
-    """The same for every cluster, always."""
+    """Clusters that are always equally likely."""
 
-    def first(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
-        some = next(iter(totals.values()))
-        return dict.fromkeys(names, shares(some * 0 + 1))
+    def initialize(self, names: Sequence[str], totals: Mapping[str, Array]) -> Weights:
+        return dict.fromkeys(names, normalize(next(iter(totals.values())) * 0 + 1))
 
-    def learned(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
+    def update(self, weights: Weights, name: str, sums: Sums) -> Weights:  # noqa: ARG002
         return weights
 
-    def n_free(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002
+    def count_parameters(self, n_views: int, n_clusters: int) -> int:  # noqa: ARG002
         return 0
 
 
-def shares(totals: Array) -> Array:
-    """Totals of the clusters, as shares of their sum."""
+def normalize(totals: Array) -> Array:
+    """Divide totals by their sum."""
     return totals / namespace(totals).sum(totals)
 
 

@@ -1,4 +1,4 @@
-"""Where co-EM starts from: parameters and priors, by one M-step on responsibilities where they are not given."""
+"""Where co-EM starts: parameters and priors, from one M-step on responsibilities if they are not given."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from ...arrays import Array, asarray_like, namespace, to_numpy
 from ...divergences import Cosine, Divergence, SquaredEuclidean
+from ...families import Family
 from ...families.base import Params, Statistics
-from ...rows.shards import Shard, Shards, in_shards
-from ...rows.source import iterate_rows
+from ...rows import LocalShards, Shard, Shards, ViewRows
 from ..common.starts import (
     assign_to_nearest_center,
     contains_centers,
@@ -20,111 +20,109 @@ from ..common.starts import (
     make_seeder,
     split_init_by_view,
 )
-from .algorithm import Model, Part, add_statistics, collect, rows_at_a_time
+from .algorithm import Model, add_statistics, choose_posterior_span, collect_statistics
 from .priors import Prior
 
 DIVERGENCES: dict[str, Divergence] = {"squared-euclidean": SquaredEuclidean(), "cosine": Cosine()}
 
 
 def start_from_seeds(
-    parts: Mapping[str, Part], n_clusters: int, strategy: str, prior: Prior, generators: list[np.random.Generator]
+    views: Mapping[str, ViewRows],
+    families: Mapping[str, Family],
+    n_clusters: int,
+    strategy: str,
+    prior: Prior,
+    generators: list[np.random.Generator],
 ) -> Iterator[Model]:
-    """One start a generator, each from one partition for all views, so that cluster j means the same in each.
+    """Yield one start per generator, each from one partition for all views, so that cluster j is the same in each.
 
-    All partitions are made first: what is laid out for that (unit rows, for instance) need not be kept.
+    All partitions are made first, so that the rows prepared for that (unit rows, for instance) need not be kept.
     """
-    partitions = _partitions(parts, n_clusters, strategy, generators)
-    shards = in_shards(parts)
+    divergences = {name: DIVERGENCES[family.divergence] for name, family in families.items()}
+    rows = {name: divergences[name].prepare(view.X, view.present) for name, view in views.items()}
+    seed = make_seeder(rows, divergences, n_clusters, strategy)
+    partitions = [to_numpy(seed(rng)) for rng in generators]
+    del rows, seed
+    shards = LocalShards.whole(views).cut()
     for labels in partitions:
-        yield from_labels(shards, labels, n_clusters, prior)
+        params, totals = {}, {}
+        for name, view in views.items():
+            if bool(namespace(view.present).any(view.present)):  # the others determine a view that the sample lacks
+                params[name], totals[name] = estimate_params(shards, name, families[name], labels, n_clusters)
+        yield Model(families, params, prior.initialize(list(views), totals))
 
 
-def _partitions(
-    parts: Mapping[str, Part], n_clusters: int, strategy: str, generators: list[np.random.Generator]
-) -> list[np.ndarray]:
-    divergences = {name: DIVERGENCES[part.family.divergence] for name, part in parts.items()}
-    rows = {name: divergences[name].prepare(part.X, part.present) for name, part in parts.items()}
-    partition = make_seeder(rows, divergences, n_clusters, strategy)
-    return [to_numpy(partition(rng)) for rng in generators]
+def estimate_params(
+    shards: Shards, name: str, family: Family, responsibilities: np.ndarray, n_clusters: int
+) -> tuple[Params, Array]:
+    """Run an M-step in one view on responsibilities, or on labels, which take less to send; return totals as well."""
+    results = shards.map(weight_shard, name, family, n_clusters, each=shards.split(responsibilities))
+    statistics, totals = reduce(lambda a, b: (add_statistics(a[0], b[0]), a[1] + b[1]), results)
+    return family.maximize(statistics), totals
 
 
-def one_hot(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Responsibilities of a partition."""
-    return (np.arange(n_clusters)[:, None] == labels[None, :]).T.astype(np.float64)
+def weight_shard(
+    shard: Shard, name: str, family: Family, n_clusters: int, responsibilities: np.ndarray
+) -> tuple[Statistics, Array]:
+    """Collect the statistics of a shard's rows under responsibilities or labels, and the sums of responsibilities."""
+    view = shard.views[name]
+    if responsibilities.ndim == 1:
+        responsibilities = (np.arange(n_clusters)[:, None] == responsibilities[None, :]).T.astype(np.float64)
+    counted = np.asfortranarray(np.where(to_numpy(view.present)[:, None], responsibilities, 0.0))
+    weights = asarray_like(counted, view.present)
+    xp = namespace(weights)
+    weights = xp.astype(weights, view.X.dtype)
+    spans = shard.read([name], choose_posterior_span(shard, n_clusters))
+    statistics = reduce(add_statistics, (collect_statistics(family, X[name], weights[rows, :]) for rows, X in spans))
+    return statistics, xp.sum(xp.astype(weights, xp.float64), axis=0)
 
 
-def from_labels(shards: Shards, labels: np.ndarray, n_clusters: int, prior: Prior) -> Model:
-    """One M-step a view."""
-    params, totals = {}, {}
-    for name, part in shards.views.items():
-        if bool(namespace(part.present).any(part.present)):  # others speak for a view that nobody of a sample has
-            params[name], totals[name] = _m_step(shards, name, labels, n_clusters)
-    return Model.of(params, prior.first(list(shards.views), totals))
-
-
-def _m_step(shards: Shards, name: str, given: np.ndarray, n_clusters: int) -> tuple[Params, Array]:
-    """From responsibilities, or from labels, which take less to move."""
-    ends = np.cumsum(shards.sizes)[:-1]
-    found = shards.map(weighed, name, n_clusters, each=np.split(given, ends))
-    statistics, totals = reduce(lambda a, b: (add_statistics(a[0], b[0]), a[1] + b[1]), found)
-    return shards.views[name].family.maximize(statistics), totals
-
-
-def weighed(shard: Shard, name: str, n_clusters: int, given: np.ndarray) -> tuple[Statistics, Array]:
-    """The statistics of a shard's rows under given responsibilities, and the sums of these."""
-    part = shard.views[name]
-    responsibilities = one_hot(given, n_clusters) if given.ndim == 1 else given
-    counted = asarray_like(
-        np.asfortranarray(np.where(to_numpy(part.present)[:, None], responsibilities, 0.0)), part.present
-    )
-    xp = namespace(counted)
-    counted = xp.astype(counted, part.X.dtype)
-    blocks = iterate_rows({name: part.X}, shard.n, rows_at_a_time(shard, n_clusters))
-    statistics = reduce(add_statistics, (collect(part, X[name], counted[rows, :]) for rows, X in blocks))
-    return statistics, xp.sum(xp.astype(counted, xp.float64), axis=0)
-
-
-def start_from_init(init: Any, shards: Shards, n_clusters: int, prior: Prior) -> Model:
-    """What a given `init` stands for: labels, responsibilities or parameters, for all views or view by view."""
-    parts, n = shards.views, sum(shards.sizes)
+def start_from_init(init: Any, shards: Shards, families: Mapping[str, Family], n_clusters: int, prior: Prior) -> Model:
+    """Start from labels, responsibilities or parameters, for all views or per view."""
     params: dict[str, Params] = {}
     totals: dict[str, Array] = {}
-    for name, values in split_init_by_view(init, list(parts), n, n_clusters).items():
-        part = parts[name]
-        own = values if isinstance(values, Mapping) else _from_array(name, np.asarray(values), shards, n_clusters)
-        if isinstance(own, Mapping):
-            params[name] = _checked_params(name, own, part, n_clusters)
-            weights = _numbers(name, "weights", own.get("weights", np.ones(n_clusters)))
-            _check_weights(name, weights, n_clusters)
-            totals[name] = asarray_like(weights / weights.sum() * to_numpy(part.present).sum(), part.present)
-        else:
-            params[name], totals[name] = _m_step(shards, name, own, n_clusters)
+    for name, values in split_init_by_view(init, list(shards.views), len(shards), n_clusters).items():
+        view, family = shards.views[name], families[name]
+        if not isinstance(values, Mapping):
+            values = _interpret_array(name, np.asarray(values), shards, family, n_clusters)
+        if not isinstance(values, Mapping):
+            params[name], totals[name] = estimate_params(shards, name, family, values, n_clusters)
+            continue
+        params[name] = _check_params(name, values, view, family, n_clusters)
+        weights = _to_numbers(name, "weights", values.get("weights", np.ones(n_clusters)))
+        if weights.shape != (n_clusters,) or (weights < 0).any() or not weights.sum() > 0:
+            raise ValueError(
+                f"init for view {name!r}: 'weights' must be {n_clusters} numbers, none negative, not all zero"
+            )
+        totals[name] = asarray_like(weights / weights.sum() * to_numpy(view.present).sum(), view.present)
     if not params:
-        raise make_empty_init_error(parts)
-    _check_reached(parts, params)
-    return Model.of(params, prior.first(list(parts), totals))
+        raise make_empty_init_error(shards.views)
+    _check_reachable(shards.views, params)
+    return Model(families, params, prior.initialize(list(shards.views), totals))
 
 
-def _check_reached(parts: Mapping[str, Part], started: Mapping[str, Params]) -> None:
-    """Refuse a view that has no start and learns of none in the first round, in which views speak in their order."""
-    heard = np.any([to_numpy(parts[name].present) for name in started], axis=0)
-    for name, part in parts.items():
-        present = to_numpy(part.present)
-        if name not in started and not (present & heard).any():
+def _check_reachable(views: Mapping[str, ViewRows], params: Mapping[str, Params]) -> None:
+    """Refuse a view without a start that shares no entity with the views that come before it in the first round."""
+    reached = np.any([to_numpy(views[name].present) for name in params], axis=0)
+    for name, view in views.items():
+        present = to_numpy(view.present)
+        if name not in params and not (present & reached).any():
             raise ValueError(f"init leaves out view {name!r}, and no entity has it and a view that starts: give both")
-        heard |= present
+        reached |= present
 
 
-def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) -> np.ndarray | dict[str, np.ndarray]:
-    """The labels, responsibilities or parameters that labels, centres or responsibilities stand for."""
-    part = shards.views[name]
+def _interpret_array(
+    name: str, values: np.ndarray, shards: Shards, family: Family, n_clusters: int
+) -> np.ndarray | dict[str, np.ndarray]:
+    """Return an array of labels, centers or responsibilities as labels, responsibilities or parameters."""
+    view = shards.views[name]
     if values.ndim == 1:
         return values
-    if contains_centers(name, values, part.X.shape, n_clusters, more=", or a dict of parameters"):
-        if part.family.centers is not None:
-            return {part.family.centers: values}
-        return np.concatenate(list(shards.map(nearest_to, name, values)))
-    values, present = values.astype(np.float64), to_numpy(part.present)
+    if contains_centers(name, values, view.X.shape, n_clusters, more=", or a dict of parameters"):
+        if family.centers is not None:
+            return {family.centers: values}
+        return np.concatenate(list(shards.map(assign_rows, name, DIVERGENCES[family.divergence], values)))
+    values, present = values.astype(np.float64), to_numpy(view.present)
     if (values[present] < 0).any() or not np.allclose(values[present].sum(axis=1), 1, atol=1e-6):
         raise ValueError(
             f"init for view {name!r}: the responsibilities of an entity must be 0 or more and sum to 1: divide each "
@@ -133,41 +131,34 @@ def _from_array(name: str, values: np.ndarray, shards: Shards, n_clusters: int) 
     return values
 
 
-def nearest_to(shard: Shard, name: str, centres: np.ndarray) -> np.ndarray:
-    """The nearest of given centres for each of a shard's rows."""
-    part = shard.views[name]
-    divergence = DIVERGENCES[part.family.divergence]
-    return assign_to_nearest_center(divergence.prepare(part.X, part.present), divergence, centres)
+def assign_rows(shard: Shard, name: str, divergence: Divergence, centers: np.ndarray) -> np.ndarray:
+    """Return the nearest of given centers for each of a shard's rows."""
+    view = shard.views[name]
+    return assign_to_nearest_center(divergence.prepare(view.X, view.present), divergence, centers)
 
 
-def _check_weights(name: str, weights: np.ndarray, n_clusters: int) -> None:
-    if weights.shape != (n_clusters,) or (weights < 0).any() or not weights.sum() > 0:
-        raise ValueError(f"init for view {name!r}: 'weights' must be {n_clusters} numbers, none negative, not all zero")
-
-
-def _checked_params(name: str, values: Mapping[str, Any], part: Part, n_clusters: int) -> Params:
-    """Parameters as float64 arrays, refused where the family cannot use them."""
-    family = part.family
-    wanted = family.shapes(n_clusters, part.X.shape[1])
-    params = {key: _numbers(name, key, value) for key, value in values.items() if key != "weights"}
-    for key, shape in wanted.items():
+def _check_params(name: str, values: Mapping[str, Any], view: ViewRows, family: Family, n_clusters: int) -> Params:
+    """Return parameters as float64 arrays; refuse those that the family cannot use."""
+    shapes = family.shapes(n_clusters, view.X.shape[1])
+    params = {key: _to_numbers(name, key, value) for key, value in values.items() if key != "weights"}
+    for key, shape in shapes.items():
         if key not in params:
-            listed = ", ".join(f"{other!r} {own}" for other, own in wanted.items())
-            raise ValueError(f"init for view {name!r} lacks {key!r}: family {family.name!r} needs {listed}")
+            needed = ", ".join(f"{other!r} {other_shape}" for other, other_shape in shapes.items())
+            raise ValueError(f"init for view {name!r} lacks {key!r}: family {family.name!r} needs {needed}")
         if params[key].shape != shape:
             raise ValueError(f"init for view {name!r}: {key!r} has shape {params[key].shape}, expected {shape}")
-    refusal = family.params_complaint(params)
-    if refusal:
-        raise ValueError(f"init for view {name!r}: {refusal} (family {family.name!r})")
-    return {key: asarray_like(value, part.present) for key, value in params.items()}
+    complaint = family.params_complaint(params)
+    if complaint:
+        raise ValueError(f"init for view {name!r}: {complaint} (family {family.name!r})")
+    return {key: asarray_like(value, view.present) for key, value in params.items()}
 
 
-def _numbers(name: str, key: str, value: Any) -> np.ndarray:
-    """One parameter as float64."""
+def _to_numbers(name: str, key: str, value: Any) -> np.ndarray:
+    """Return one parameter as float64."""
     try:
         numbers = np.asarray(to_numpy(value), np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"init for view {name!r}: {key!r} must be an array of numbers, got {value!r}") from None
     if not np.isfinite(numbers).all():
-        raise ValueError(f"init for view {name!r}: {key!r} holds NaN or infinity: give finite numbers")
+        raise ValueError(f"init for view {name!r}: {key!r} contains NaN or infinity: give finite numbers")
     return numbers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...arrays import Array, build_scorer, compute_scores, cut_into_chunks, keep_where, map_chunks, namespace
-from ...divergences import Divergence, ViewRows
-from ...rows.shards import join_blocks
+from ...divergences import Divergence
+from ...rows import ViewRows, join_blocks
 
 
 def compute_divergences(view: ViewRows, divergence: Divergence, centers: Array) -> Array:

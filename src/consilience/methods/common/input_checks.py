@@ -27,9 +27,9 @@ from ...arrays import (
     to_numpy,
 )
 from ...data import Views, coerce_view, is_frame
-from ...divergences import Divergence, ViewRows
+from ...divergences import Divergence
 from ...metrics import agreement_matrix
-from ...rows import Source, as_source, is_stored_array, read_whole
+from ...rows import Source, ViewRows, as_source, is_stored_array, read_whole
 
 
 def check_views(estimator: Any, X: Any, *, reset: bool) -> Views:

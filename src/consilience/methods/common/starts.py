@@ -11,8 +11,8 @@ import numpy as np
 
 from ...arrays import Array, asarray_like, count_stored, float64_zeros, keep_where, namespace, take_dense_rows, to_numpy
 from ...data import resolve_per_view
-from ...divergences import Divergence, ViewRows
-from ...rows.shards import Shard, Shards
+from ...divergences import Divergence
+from ...rows import Shard, Shards, ViewRows
 from .distances import compute_divergences
 from .statistics import NO_LABEL, ClusterSumCollector
 
@@ -138,15 +138,15 @@ STRATEGIES = {"k-means++": draw_plus_plus_seeds, "random": draw_random_seeds}
 
 def sample_seed_entities(
     shards: Shards, n_clusters: int, rng: np.random.Generator
-) -> tuple[dict[str, Any], np.ndarray | None]:
+) -> tuple[Mapping[str, ViewRows], np.ndarray | None]:
     """Return the rows that seeds are chosen from, in memory, and their positions: None for all, else a random sample.
 
     The size of the sample depends on the shape of the data alone.
     """
-    n, n_values = sum(shards.sizes), sum(count_stored(view.X) for view in shards.views.values())
+    n, n_values = len(shards), sum(count_stored(view.X) for view in shards.views.values())
     wanted = max(min(MOST_SAMPLED, n * MOST_VALUES // max(1, n_values)), LEAST_SAMPLED * n_clusters)
     rows = None if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
-    return shards.some(rows), rows
+    return shards.take(rows), rows
 
 
 def expand_labels(labels: np.ndarray, rows: np.ndarray | None, n: int) -> np.ndarray:
@@ -164,7 +164,7 @@ def partition_from_init(init: Any, shards: Shards, divergence: Divergence, n_clu
     If several views describe the cluster of an entity, the last one counts, as in Table 1 of the paper, where the last
     view's parameters start the run. Views may be left out.
     """
-    n = sum(shards.sizes)
+    n = len(shards)
     partition = np.full(n, NO_LABEL)
     for name, values in split_init_by_view(init, list(shards.views), n, n_clusters).items():
         labels = matrix = np.asarray(values)

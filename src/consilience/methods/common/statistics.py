@@ -14,7 +14,7 @@ from ...arrays import (
     map_chunks,
     namespace,
 )
-from ...divergences import ViewRows
+from ...rows import ViewRows
 
 NO_LABEL = -1  # label of an entity that lacks the view, or that has no label yet
 

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import CSR, add_label_sums, cut_into_chunks, make_generator, map_chunks, take_rows, to_numpy, use_threads
 from ...data import Constraints, Table, Views
-from ...divergences import SquaredEuclidean, ViewRows
+from ...divergences import SquaredEuclidean
+from ...rows import ViewRows
 from ..common.constraint_checks import check_constraints, get_entity_ids, resolve_constraints, warn_of_conflicts
 from ..common.docs import share_docs
 from ..common.input_checks import (

@@ -1,7 +1,7 @@
 """Distance metrics of the clusters: Euclidean, or learned per cluster (Bilenko et al. 2004).
 
 A metric M_h is the inverse of a covariance: ``||x - mu_h||^2 - log det M_h`` is, up to a constant, minus twice the
-log-density of a Gaussian. ViewRows are numpy arrays or CSR.
+log-density of a Gaussian. Rows are numpy arrays or CSR.
 
 Learned metrics start from the identity divided by the mean variance of the columns, that is, from the identity in units
 in which the data have variance 1. In exact arithmetic the first assignment is the same from the plain identity, but
@@ -32,8 +32,9 @@ from ...arrays import (
     map_chunks,
     map_values,
 )
-from ...divergences import SquaredEuclidean, ViewRows
+from ...divergences import SquaredEuclidean
 from ...families import Gaussian, GaussianFull, GaussianTied
+from ...rows import ViewRows
 from ..common.distances import make_divergence
 from ..common.starts import compute_mean_divergence
 from .farthest import FarthestPair, find_farthest_pair
@@ -47,7 +48,7 @@ SINGULAR = 1e-6  # share of the trace that is added to a scatter whose smallest 
 
 
 class MetricStep(NamedTuple):
-    """ViewRows that have just been assigned, with the centers before and after the M-step."""
+    """Rows that have just been assigned, with the centers before and after the M-step."""
 
     X: Any
     labels: np.ndarray

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...data import Constraints, Links, label_components
 from ...data.links import compute_closure
-from ...divergences import ViewRows
+from ...rows import ViewRows
 from .cluster_metrics import ClusterMetric
 from .linked import LinkedView, VisitOrder
 from .neighborhoods import choose_first_centers

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ...arrays import CSR, take_rows
 from ...data import Links, compact_pairs, list_partners
-from ...divergences import ViewRows
+from ...rows import ViewRows
 from .cluster_metrics import ClusterMetric, compute_mean_variance
 from .farthest import FarthestPair
 
@@ -70,7 +70,7 @@ class LinkedView:
     @cached_property
     def linked_rows(self) -> ViewRows:
         """The rows that have links."""
-        return self.view.some(self.rows)
+        return self.view.take(self.rows)
 
     @cached_property
     def weights(self) -> np.ndarray:

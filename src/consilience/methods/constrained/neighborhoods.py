@@ -8,7 +8,8 @@ import numpy as np
 
 from ...arrays import Array, add_label_sums, take_dense_rows, take_rows
 from ...data import Constraints, Links, compact_pairs, list_partners
-from ...divergences import SquaredEuclidean, ViewRows
+from ...divergences import SquaredEuclidean
+from ...rows import ViewRows
 from ..common.distances import compute_divergences
 from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
 

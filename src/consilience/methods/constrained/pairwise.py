@@ -1,7 +1,7 @@
 """Pairwise constrained k-means: PCK-Means (Basu, Banerjee & Mooney 2004) and MPCK-Means (Bilenko, Basu & Mooney 2004).
 
 One loop serves both: PCK-Means is MPCK-Means with the identity as metric and a penalty factor of 1 for every link.
-ViewRows without links are independent of each other, so only rows with links are visited one by one.
+Rows without links are independent of each other, so only rows with links are visited one by one.
 """
 
 from __future__ import annotations

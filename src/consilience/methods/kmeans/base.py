@@ -1,25 +1,21 @@
-"""The shell of both multi-view k-means estimators: check, start, run, store."""
+"""What both multi-view k-means estimators share: everything but the divergence."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from numbers import Integral, Real
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
+from operator import add
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
 from ...arrays import asarray_like, explain_out_of_memory, make_generator, to_numpy, use_threads
 from ...data import Table, Views
 from ...divergences import Cosine, Divergence
-from ...rows.shards import Shards, started
+from ...rows import Shards
+from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_new_views,
@@ -43,33 +39,26 @@ from ..common.membership import (
 )
 from ..common.progress import progress
 from ..common.run import Attempt, choose_best_attempt, run
-from ..common.shards import TOO_LARGE, prepare_kmeans
+from ..common.shards import OUT_OF_MEMORY_ADVICE, prepare_kmeans
 from ..common.starts import STRATEGIES, expand_labels, make_seeder, partition_from_init, sample_seed_entities
-from ..common.stepwise import (
-    POWER,
-    batch_history,
-    brought,
-    check_same_clusters,
-    joined_labels,
-    kmeans_memories,
-    kmeans_step,
-    remembered_centres,
-    unlabelled,
-)
-from ..common.validation import OUTLIERS, RANDOM_STATE, Interval, StrOptions, check_parameters
-from .algorithm import label_views, multi_view_kmeans
+from ..common.statistics import NO_LABEL, ClusterSums
+from ..common.stream import POWER, append_batch, check_same_clusters, convert_arrays, join_view_labels
+from ..common.validation import StrOptions, check_parameters, share_constraints
+from .algorithm import Centers, multi_view_kmeans
 from .combine import (
     collect_consensus,
     compute_consensus_centers,
-    distances_from_cluster,
-    distances_to,
-    relative_distances,
+    compute_distances,
+    compute_relative_distances,
+    conclude_partition,
     vote,
 )
+from .stream import kmeans_step, remember_clusters
 
 T = TypeVar("T")
 
 
+@share_docs
 class BaseMultiViewKMeans(
     MembershipMixin,
     OutlierLabelsMixin,
@@ -79,20 +68,12 @@ class BaseMultiViewKMeans(
     BaseEstimator,
     ABC,
 ):
-    """Everything but the divergence."""
+    """Multi-view k-means with any divergence."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "views": [dict, None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left")],
+        **share_constraints("n_clusters", "views", "n_init", "max_iter", "tol", "patience", "outliers"),
+        **share_constraints("random_state", "n_jobs", "verbose"),
         "init": [StrOptions(set(STRATEGIES)), dict, "array-like"],
-        "outliers": OUTLIERS,
-        "random_state": RANDOM_STATE,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -125,62 +106,55 @@ class BaseMultiViewKMeans(
     @property
     @abstractmethod
     def _divergence(self) -> Divergence:
-        """How far a row is from a centre."""
+        """The divergence of rows from centers."""
 
     @check_parameters
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Cluster the entities.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
-        y : ignored
-            Here for scikit-learn.
+        %(fit_parameters)s
 
-        Returns
-        -------
-        self
-            The fitted estimator. After Ctrl-C it holds the best result so far.
+        %(returns_self_interruptible)s
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
-        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
+        with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
             shards = prepare_kmeans(views, self._divergence)
-            best, interrupted = choose_best_attempt(self._attempts(shards))
-            view_centres = best.run.state.centers
-            labels, centres, agreed = best.result
-            by_view = list(shards.map(label_views, self._divergence, view_centres, views.names))
-            memories = kmeans_memories(shards, self._divergence, view_centres, agreed, views.names)
-            misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
+            best, interrupted = choose_best_attempt(self._run_starts(shards))
+            view_centers = best.run.state.centers
+            labels, centers, agreed = best.result
+            results = list(shards.map(conclude_partition, view_centers, centers, True))
+            handed = reduce(add, (result["sums"] for result in results))
+            memories = remember_clusters(shards, handed.by_view, agreed)
         store_input_features(self, X, views)
         self.labels_ = labels
-        self.cluster_centers_ = centres
+        self.cluster_centers_ = centers
         self.cost_ = best.cost
         self.n_iter_, self.converged_ = best.run.n_iter, best.run.converged
         self.history_ = Table.from_rows(best.run.history)
-        self.view_centers_, self.statistics_, self.n_batches_ = view_centres.values, memories, 1
-        store_agreement(self, joined_labels(by_view, views.names, len(labels)))
+        self.view_centers_, self.statistics_, self.n_batches_ = view_centers.values, memories, 1
         self._reset_probabilities()
-        self._store_misfit(misfit, views.names, 1.0)
+        self._store_results(results, views.names, 1.0)
         if interrupted:
             raise KeyboardInterrupt("stopped early: the model holds the best result so far")
         warn_if_not_converged(self)
         warn_about_empty_clusters(labels, self.n_clusters)
         return self
 
-    def _store_misfit(self, measured: list[tuple[np.ndarray, np.ndarray]], names: Iterable[str], weight: float) -> None:
-        """Store the usual distance from the clusters, and the outliers.
+    def _store_results(self, results: Sequence[dict[str, Any]], names: Sequence[str], weight: float) -> None:
+        """Store the labels per view, the usual distance from the clusters, and the outliers.
 
-        `measured` has the distance of each entity from its cluster in each view and which views it has, shard by shard;
-        `weight` is the weight of these entities among all that the model has seen.
+        `results` has those of each shard, with the named views; `weight` is the weight of these entities among all that
+        the model has seen.
         """
-        distances, present = (np.concatenate(parts) for parts in zip(*measured, strict=True))
+        view_labels = [result["view_labels"] for result in results]
+        store_agreement(self, join_view_labels(view_labels, self.view_n_features_, len(self.labels_)))
+        distances, present = (np.concatenate([result[key] for result in results]) for key in ("distances", "present"))
         units = dict(getattr(self, "_units", {})) if weight < 1 else {}
         for name, view_distances, has_view in zip(names, distances.T, present.T, strict=True):
             if has_view.any():
-                centres = to_numpy(self.cluster_centers_[name]).astype(np.float64)
-                between = np.linalg.norm(centres - centres.mean(axis=0), axis=1).mean()
+                centers = to_numpy(self.cluster_centers_[name]).astype(np.float64)
+                between = np.linalg.norm(centers - centers.mean(axis=0), axis=1).mean()
                 unit = floor_unit(float(view_distances[has_view].mean(dtype=np.float64)), float(between))
                 units[name] = (1 - weight) * units.get(name, unit) + weight * unit
         self._units = units
@@ -188,9 +162,9 @@ class BaseMultiViewKMeans(
         unit, labels = present @ view_units, np.asarray(self.labels_)
         distances = self._leave_out(distances.astype(np.float64), present, list(names), weight)
         relative = distances.sum(axis=1) / np.where(unit > 0, unit, 1)
-        is_known = present.any(axis=1)
-        self._spreads = measure_spreads(relative[is_known], labels[is_known], self.n_clusters)
-        values = np.where(is_known, measure_log_ratio(relative, labels, self._spreads), np.inf)
+        has_any = present.any(axis=1)
+        self._spreads = measure_spreads(relative[has_any], labels[has_any], self.n_clusters)
+        values = np.where(has_any, measure_log_ratio(relative, labels, self._spreads), np.inf)
         earlier = getattr(self, "_view_scales", {}) if weight < 1 else {}
         by_view = {}
         for name, view_distances, view_unit, has_view in zip(names, distances.T, view_units, present.T, strict=True):
@@ -200,10 +174,10 @@ class BaseMultiViewKMeans(
         self._view_scales = {**earlier, **self._view_scales}  # the batch may lack views
 
     def _leave_out(self, distances: np.ndarray, present: np.ndarray, names: list[str], weight: float) -> np.ndarray:
-        """Return the distance of each entity from its cluster's centre without the entity, (n, n_views).
+        """Return the distance of each entity from its cluster's center without the entity, (n, n_views).
 
-        An entity draws the centre of its cluster towards itself, which a new entity does not. It takes part in the
-        centre if all its views say this cluster. `weight` is the weight of these entities in the centres.
+        An entity pulls the center of its cluster towards itself, which a new entity does not. It takes part in the
+        center if all its views have this label. `weight` is the weight of these entities in the centers.
         """
         labels = np.asarray(self.labels_)
         by_view = np.stack([self.view_labels_[name] for name in names], axis=1)
@@ -219,24 +193,20 @@ class BaseMultiViewKMeans(
 
     @check_parameters
     def partial_fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
-        """Go on with a batch of a stream: one round on its entities, averaged with what was seen before.
+        """Continue with a batch of a stream: one round on its entities, averaged with the batches before.
 
-        The first batch is fitted as `fit` does it, and later ones move the centres (stepwise EM: Cappé & Moulines 2009,
-        Liang & Klein 2009): of batches of one size the t-th counts ``t ** -0.7``, so that newer ones count more and
-        the model settles. After `fit` it goes on from the fitted model, whose data count as one batch. The attributes
-        of entities, such as `labels_`, are those of the batch. A batch that is refused changes nothing.
+        The first batch is fitted as by `fit`, and later ones move the centers (stepwise EM: Cappé & Moulines 2009,
+        Liang & Klein 2009): of batches of one size the t-th has the weight ``t ** -0.7``, so that newer ones count
+        more and the model settles. After `fit` it continues from the fitted model, whose data count as one batch.
+        Attributes of entities, such as `labels_`, are those of the batch. A batch that is refused changes nothing.
 
         Parameters
         ----------
         X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
             The batch: as in `fit` at first, with at least `n_clusters` entities; then any number with any of the views.
-        y : ignored
-            Here for scikit-learn.
+        %(y)s
 
-        Returns
-        -------
-        self
-            The estimator.
+        %(returns_self)s
 
         Examples
         --------
@@ -255,153 +225,129 @@ class BaseMultiViewKMeans(
             )
         if not hasattr(self, "statistics_"):
             self.fit(X)
-            self.history_ = batch_history(self.history_, 1)
+            self.history_ = append_batch(self.history_, 1)
             return self
         views = check_views(self, X, reset=False)
         views = views[[name for name in self.view_n_features_ if name in views]]
         check_same_clusters(self.n_clusters, next(iter(self.view_centers_.values())).shape[0])
-        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            self._step(unlabelled(prepare_kmeans(views, self._divergence, self.cluster_centers_)))
-        return self
-
-    def _step(self, shards: Shards) -> None:
-        """One round on a batch; nothing is stored before all is done."""
-        kind = next(iter(shards.views.values())).present
-        own, memories = brought(self.view_centers_, kind), brought(self.statistics_, kind)
-        state, memories = kmeans_step(shards, self._divergence, own, memories)
-        centres = remembered_centres(memories, self._divergence, state.centers.values)
-        by_view = list(shards.map(label_views, self._divergence, state.centers, list(shards.views)))
-        voted = list(shards.map(vote, self._divergence, centres))
-        misfit = list(shards.map(distances_from_cluster, self._divergence, centres))
-        self.labels_ = np.concatenate([to_numpy(labels) for labels, _ in voted])
-        self.cost_ = float(sum(cost for _, cost in voted))
-        self.cluster_centers_, self.view_centers_, self.statistics_ = centres, state.centers.values, memories
-        self.history_ = batch_history(self.history_, self.n_batches_, state.record)
+        with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
+            shards = prepare_kmeans(views, self._divergence, self.cluster_centers_)
+            shards = shards.with_labels(np.full(len(shards), NO_LABEL))
+            reference = next(iter(shards.views.values())).present
+            values, memories = (convert_arrays(tree, reference) for tree in (self.view_centers_, self.statistics_))
+            state, memories = kmeans_step(shards, Centers(self._divergence, values), memories)
+            agreed = {name: ClusterSums(**memory["agreed"]) for name, memory in memories.items()}
+            centers = compute_consensus_centers(agreed, self._divergence, state.centers.values)
+            results = list(shards.map(conclude_partition, state.centers, centers, False))
+            labels, cost = self._vote(shards, centers)
+        self.labels_, self.cost_ = labels, cost
+        self.cluster_centers_, self.view_centers_, self.statistics_ = centers, state.centers.values, memories
+        self.history_ = append_batch(self.history_, self.n_batches_, state.record)
         self.n_batches_ += 1
         self.n_iter_, self.converged_ = 1, False
-        store_agreement(self, joined_labels(by_view, self.view_n_features_, len(self.labels_)))
-        self._store_misfit(misfit, list(shards.views), self.n_batches_**-POWER)
+        self._store_results(results, list(shards.views), self.n_batches_**-POWER)
+        return self
 
-    def _starts(self, shards: Shards) -> tuple[int, Iterator[np.ndarray]]:
-        """How many restarts, and the labels of each, from a child generator of its own."""
+    def _make_starts(self, shards: Shards) -> Iterator[np.ndarray]:
+        """Yield the labels that each run starts from."""
         if not isinstance(self.init, str):
-            return 1, iter([partition_from_init(self.init, shards, self._divergence, self.n_clusters)])
+            return iter([partition_from_init(self.init, shards, self._divergence, self.n_clusters)])
         rng = make_generator(self.random_state)
-        children, (own,) = rng.spawn(self.n_init), rng.spawn(1)
-        rows, chosen = sample_seed_entities(shards, self.n_clusters, own)
-        partition = make_seeder(rows, dict.fromkeys(rows, self._divergence), self.n_clusters, self.init)
-        n = sum(shards.sizes)
-        return self.n_init, (expand_labels(to_numpy(partition(child)), chosen, n) for child in children)
+        generators, (sample_rng,) = rng.spawn(self.n_init), rng.spawn(1)
+        views, rows = sample_seed_entities(shards, self.n_clusters, sample_rng)
+        seed = make_seeder(views, dict.fromkeys(views, self._divergence), self.n_clusters, self.init)
+        return (expand_labels(to_numpy(seed(generator)), rows, len(shards)) for generator in generators)
 
-    def _attempts(self, shards: Shards) -> Iterator[Attempt]:
-        """One restart after the other."""
-        n_runs, starts = self._starts(shards)
-        names = list(shards.views)
+    def _run_starts(self, shards: Shards) -> Iterator[Attempt]:
+        """Run one start after the other."""
+        n_runs = self.n_init if isinstance(self.init, str) else 1
         with progress(type(self).__name__, n_runs, bool(self.verbose)) as show:
-            for i, labels in enumerate(starts):
+            for i, start_labels in enumerate(self._make_starts(shards)):
+                started = shards.with_labels(start_labels)
                 done = run(
-                    multi_view_kmeans(started(shards, labels), names, self._divergence, self.n_clusters),
+                    multi_view_kmeans(started, self._divergence, self.n_clusters),
                     max_iter=self.max_iter,
                     tol=self.tol,
                     patience=self.patience,
                     report=partial(show, i),
                 )
-                agreed = shards.total(collect_consensus, self._divergence, done.state.centers, names)
-                centres = compute_consensus_centers(agreed, self._divergence, done.state.centers)
-                votes = list(shards.map(vote, self._divergence, centres))
-                labels = np.concatenate([to_numpy(shard_labels) for shard_labels, _ in votes])
-                yield Attempt(done, (labels, centres, agreed), float(sum(cost for _, cost in votes)))
+                view_centers = done.state.centers
+                agreed = started.total(collect_consensus, view_centers, list(shards.views)).by_view
+                centers = compute_consensus_centers(agreed, self._divergence, view_centers.values)
+                labels, cost = self._vote(shards, centers)
+                yield Attempt(done, (labels, centers, agreed), cost)
+
+    def _vote(self, shards: Shards, centers: dict[str, Any]) -> tuple[np.ndarray, float]:
+        """Return the cluster of each entity by all its views, and the cost."""
+        votes = list(shards.map(vote, self._divergence, centers))
+        return np.concatenate([to_numpy(labels) for labels, _ in votes]), float(sum(cost for _, cost in votes))
 
     def predict(self, X: Any, *, out: Any = None) -> np.ndarray:
-        """Give each entity to the nearest cluster, by the views that it has.
+        """Return the nearest cluster of each entity, by the views that it has.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities, seen before or not, with any of the fitted views.
-        out : array of shape (n_entities,), optional
-            Where to write the labels, some after the other: anything with slices, such as a ``np.memmap`` or a dataset
-            of an HDF5 file.
+        %(predict_parameters)s
+        %(out)s
 
-        Returns
-        -------
-        ndarray of shape (n_entities,)
-            The cluster of each entity; `out` where it is given.
+        %(returns_out)s
         """
         views = check_new_views(self, X)
         check_out(out, (len(views),), next(iter(self.cluster_centers_.values())).shape[0] - 1)
-        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return gather_results((labels for labels, _ in self._over(views, vote)), out)
+        with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
+            return gather_results((labels for labels, _ in self._map_new(views, vote)), out)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Distance of each entity to each cluster, summed over the views that it has.
+        """Return the distance of each entity to each cluster, summed over the views that it has.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
+        %(predict_parameters)s
 
         Returns
         -------
         ndarray of shape (n_entities, n_clusters)
             The distances.
         """
-        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return gather_results(self._over(X, distances_to))
-
-    def _score_clusters(self, views: Views) -> ClusterScores:
-        """Score clusters by minus the squared distance, in units of the usual distance from its cluster."""
-        relative, is_known = self._measure_relative(views)
-        return ClusterScores(score_distances(relative), relative.argmin(axis=1), is_known)
-
-    def _measure_misfit(self, views: Views) -> Misfit:
-        """Measure the distance from the nearest cluster, beside that of the cluster's members."""
-        relative, is_known = self._measure_relative(views)
-        nearest, labels = relative.min(axis=1), relative.argmin(axis=1)
-        values = np.where(is_known, measure_log_ratio(nearest, labels, self._spreads), np.inf)
-        return Misfit([values], views.present, views.names)
-
-    def _measure_relative(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
-        """Return relative distances to the clusters, (n, k), and which entities have a view."""
-        units = getattr(self, "_units", None) or self._estimate_units()
-        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            relative = gather_results(self._over(views, relative_distances, units))
-        is_known = ~np.isnan(relative).any(axis=1)
-        return np.where(is_known[:, None], relative, 0.0), is_known
-
-    def _estimate_units(self) -> dict[str, float]:
-        """Return the usual distance from the clusters, for a model that was saved without it."""
-        n_rows = sum(int((labels >= 0).sum()) for labels in self.view_labels_.values())
-        unit = float(self._divergence.distance(np.asarray(self.cost_ / max(1, n_rows))))
-        return dict.fromkeys(self.cluster_centers_, unit if unit > 0 else 1.0)
+        with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
+            return gather_results(self._map_new(X, compute_distances))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """How well the clusters fit: minus the cost of these entities, so that more is better.
+        """Return minus the cost of these entities, so that larger is better.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like
-            Entities with any of the fitted views.
-        y : ignored
-            Here for scikit-learn.
+        %(score_parameters)s
 
         Returns
         -------
         float
             Minus the sum over entities and views of the divergence from the entity's cluster.
         """
-        with use_threads(self.n_jobs), explain_out_of_memory(*TOO_LARGE):
-            return -float(sum(cost for _, cost in self._over(X, vote)))
+        with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
+            return -float(sum(cost for _, cost in self._map_new(X, vote)))
 
-    def _over(self, X: Any, task: Callable[..., T], *common: Any) -> Iterator[T]:
-        """A task of new entities and the centres that they are measured against, shard by shard."""
-        views = check_new_views(self, X)
-        shards = prepare_kmeans(views, self._divergence, self.cluster_centers_)
-        known = {
-            name: asarray_like(to_numpy(self.cluster_centers_[name]), part.present)
-            for name, part in shards.views.items()
+    def _score_clusters(self, views: Views) -> ClusterScores:
+        """Score clusters by minus the squared distance, in units of the usual distance from its cluster."""
+        relative, has_any = self._measure_relative(views)
+        return ClusterScores(score_distances(relative), relative.argmin(axis=1), has_any)
+
+    def _measure_misfit(self, views: Views) -> Misfit:
+        """Measure the distance from the nearest cluster, beside that of the cluster's members."""
+        relative, has_any = self._measure_relative(views)
+        nearest, labels = relative.min(axis=1), relative.argmin(axis=1)
+        values = np.where(has_any, measure_log_ratio(nearest, labels, self._spreads), np.inf)
+        return Misfit([values], views.present, views.names)
+
+    def _measure_relative(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """Return relative distances to the clusters, (n, k), and which entities have a view."""
+        with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
+            relative = gather_results(self._map_new(views, compute_relative_distances, self._units))
+        has_any = ~np.isnan(relative).any(axis=1)
+        return np.where(has_any[:, None], relative, 0.0), has_any
+
+    def _map_new(self, X: Any, task: Callable[..., T], *common: Any) -> Iterator[T]:
+        """Map a task of new entities and the centers over the shards."""
+        shards = prepare_kmeans(check_new_views(self, X), self._divergence, self.cluster_centers_)
+        centers = {
+            name: asarray_like(to_numpy(self.cluster_centers_[name]), view.present)
+            for name, view in shards.views.items()
         }
-        return shards.map(task, self._divergence, known, *common)
+        return shards.map(task, self._divergence, centers, *common)
 
     @property
     def _n_features_out(self) -> int:

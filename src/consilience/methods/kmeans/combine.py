@@ -1,4 +1,4 @@
-"""How the views of a k-means speak with one voice in the end (Bickel & Scheffer 2004, Eqs 11 and 12)."""
+"""The cluster of each entity by all its views: consensus centers and votes (Bickel & Scheffer 2004, Eqs 11 and 12)."""
 
 from __future__ import annotations
 
@@ -6,113 +6,131 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Array, keep_where, namespace, to_numpy
 from ...divergences import Divergence
-from ...rows.shards import Shard, join_blocks
-from ...rows.source import iterate_rows
+from ...rows import Shard, join_blocks
 from ..common.distances import make_divergence
 from ..common.statistics import NO_LABEL, ClusterSums
-from .algorithm import Centers, e_step, extremes, rows_at_a_time
-
-
-def find_unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
-    """The label that all views of an entity agree on; NOWHERE where they do not."""
-    lowest, highest, _ = extremes(shard, names, rows)
-    return keep_where(lowest == highest, highest, NO_LABEL)
-
-
-def compute_consensus_centers(agreed: Agreed, divergence: Divergence, centres: Centers) -> dict[str, Array]:
-    """Compute the centres of the entities on which all their views agree (Eq 11).
-
-    Where the views agree on no entity of a cluster that has the view, the view keeps its centre.
-    """
-    result = {}
-    for name, statistics in agreed.by_view.items():
-        view_centres = centres.values[name]
-        values = divergence.centers(statistics.sums, statistics.counts)
-        result[name] = namespace(view_centres).where(statistics.counts[:, None] > 0, values, view_centres)
-    return result
+from .algorithm import Centers, choose_row_span, find_label_range, iterate_labels
 
 
 @dataclass(frozen=True, eq=False)
-class Agreed:
-    """Each view's statistics of the entities that all agree on; those of two sets add up."""
+class ConsensusSums:
+    """Each view's sums of the entities that all views agree on; those of two sets add up."""
 
     by_view: dict[str, ClusterSums]
 
-    def __add__(self, other: Agreed) -> Agreed:
-        return Agreed({name: own + other.by_view[name] for name, own in self.by_view.items()})
+    def __add__(self, other: ConsensusSums) -> ConsensusSums:
+        return ConsensusSums({name: sums + other.by_view[name] for name, sums in self.by_view.items()})
 
 
-def collect_consensus(shard: Shard, divergence: Divergence, centres: Centers, names: Sequence[str]) -> Agreed:
-    """The same for the entities of a shard."""
-    found = {name: ClusterSums.zeros(shard.views[name], centres.values[name].shape[0]) for name in names}
-    for rows, X, _ in e_step(shard, divergence, centres, names, *names):
+def collect_consensus(shard: Shard, centers: Centers, names: Sequence[str]) -> ConsensusSums:
+    """Sum the rows of a shard's entities whose views agree."""
+    by_view = {name: ClusterSums.zeros(shard.views[name], centers.values[name].shape[0]) for name in names}
+    for rows, X, _ in iterate_labels(shard, centers, names, names):
         agreed = find_unanimous(shard, names, rows)
-        for name, own in found.items():
-            own.include(X[name], keep_where(shard.views[name].present[rows], agreed, NO_LABEL))
-    return Agreed(found)
+        for name, sums in by_view.items():
+            sums.include(X[name], keep_where(shard.views[name].present[rows], agreed, NO_LABEL))
+    return ConsensusSums(by_view)
 
 
-def vote(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> tuple[Array, Array]:
-    """Eq 12: each entity to the cluster at the smallest distance, summed over the views it has.
+def find_unanimous(shard: Shard, names: Sequence[str], rows: slice) -> Array:
+    """Return the label that all views of an entity agree on; NO_LABEL where they do not."""
+    lowest, highest, _ = find_label_range(shard, names, rows)
+    return keep_where(lowest == highest, highest, NO_LABEL)
 
-    Returns the labels and their cost: the divergence of each entity from its cluster, summed over entities and views.
+
+def compute_consensus_centers(
+    sums: Mapping[str, ClusterSums], divergence: Divergence, view_centers: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Compute the centers of the entities whose views agree (Eq 11).
+
+    If the views agree on no entity of a cluster that has the view, the view keeps its center.
+    """
+    centers = {}
+    for name, view_sums in sums.items():
+        values = divergence.centers(view_sums.sums, view_sums.counts)
+        centers[name] = namespace(values).where(view_sums.counts[:, None] > 0, values, view_centers[name])
+    return centers
+
+
+def iterate_divergences(
+    shard: Shard, divergence: Divergence, centers: Mapping[str, Array]
+) -> Iterator[tuple[slice, list[Array]]]:
+    """Yield slices of the entities and, per view, their divergence from each center; 0 where they lack the view."""
+    measures = {name: make_divergence(view, divergence, centers[name]) for name, view in shard.views.items()}
+    for rows, X in shard.read(list(shard.views), choose_row_span(shard.views.values(), len(shard))):
+        present = {name: view.present[rows][:, None] for name, view in shard.views.items()}
+        yield rows, [keep_where(present[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]
+
+
+def vote(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> tuple[Array, Array]:
+    """Assign each entity to the cluster with the smallest distance, summed over the views it has (Eq 12).
+
+    Return the labels and their cost: the divergence of each entity from its cluster, summed over entities and views.
     """
     labels, costs = [], []
-    for away in divergences_by_view(shard, divergence, centres):
-        distance = reduce(add, (divergence.distance(own) for own in away))
+    for _, divergences in iterate_divergences(shard, divergence, centers):
+        distance = reduce(add, map(divergence.distance, divergences))
         xp = namespace(distance)
         labels.append(xp.argmin(distance, axis=1))
-        costs.append(xp.sum(xp.take_along_axis(reduce(add, away), labels[-1][:, None], axis=1)))
+        costs.append(xp.sum(xp.take_along_axis(reduce(add, divergences), labels[-1][:, None], axis=1)))
     return join_blocks(labels), reduce(add, costs)
 
 
-def distances_to(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Array:
-    """What `vote` compares: the distance of each entity to each cluster, summed over the views it has (n, k)."""
-    found = divergences_by_view(shard, divergence, centres)
-    return join_blocks([reduce(add, (divergence.distance(own) for own in away)) for away in found])
+def compute_distances(shard: Shard, divergence: Divergence, centers: Mapping[str, Array]) -> Array:
+    """Compute the distance of each entity to each cluster, summed over the views it has, (n, k)."""
+    blocks = iterate_divergences(shard, divergence, centers)
+    return join_blocks([reduce(add, map(divergence.distance, divergences)) for _, divergences in blocks])
 
 
-def relative_distances(
-    shard: Shard, divergence: Divergence, centres: Mapping[str, Array], units: Mapping[str, float]
+def compute_relative_distances(
+    shard: Shard, divergence: Divergence, centers: Mapping[str, Array], units: Mapping[str, float]
 ) -> Array:
-    """Return the distance of each entity to each cluster, in units of what its views have on average, (n, k).
+    """Compute the distance of each entity to each cluster, in units of the average over its views, (n, k).
 
-    A row that lacks every view is at distance NaN from every cluster.
+    An entity that lacks every view is at distance NaN from every cluster.
     """
-    distance = distances_to(shard, divergence, centres)
+    distance = compute_distances(shard, divergence, centers)
     xp = namespace(distance)
-    weighted = (xp.astype(part.present, distance.dtype) * units[name] for name, part in shard.views.items())
-    unit = reduce(add, weighted)
+    unit = reduce(add, (xp.astype(view.present, distance.dtype) * units[name] for name, view in shard.views.items()))
     return distance / keep_where(unit > 0, unit, np.nan)[:, None]
 
 
-def distances_from_cluster(
-    shard: Shard, divergence: Divergence, centres: Mapping[str, Array]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distance of each entity from its cluster in each view, and which views it has, (n, n_views) each.
+def conclude_partition(
+    shard: Shard, view_centers: Centers, centers: Mapping[str, Array], with_sums: bool
+) -> dict[str, Any]:
+    """Compute the labels per view and the distance from the cluster per view, (n, n_views), of a shard's entities.
 
-    The distance is 0 in a view that the entity lacks.
+    The distance is 0 in a view that the entity lacks. With sums, also those of each view under the labels that the
+    views before it hand over: `partial_fit` continues from them.
     """
-    chosen = []
-    for divergences in divergences_by_view(shard, divergence, centres):
-        by_view = [divergence.distance(values) for values in divergences]
+    names, divergence, distances = list(shard.views), view_centers.divergence, []
+    sums = {name: ClusterSums.zeros(view, view_centers.values[name].shape[0]) for name, view in shard.views.items()}
+    measures = {name: make_divergence(view, divergence, centers[name]) for name, view in shard.views.items()}
+    for rows, X, _ in iterate_labels(shard, view_centers, names, names):
+        present = [view.present[rows] for view in shard.views.values()]
+        by_view = [
+            divergence.distance(keep_where(has_view[:, None], measure(rows, X[name]), 0.0))
+            for (name, measure), has_view in zip(measures.items(), present, strict=True)
+        ]
         total = reduce(add, by_view)
         xp = namespace(total)
         labels = xp.argmin(total, axis=1)[:, None]
-        chosen.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
-    present = [to_numpy(part.present) for part in shard.views.values()]
-    return to_numpy(join_blocks(chosen)), np.stack(present, axis=1)
-
-
-def divergences_by_view(shard: Shard, divergence: Divergence, centres: Mapping[str, Array]) -> Iterator[list[Array]]:
-    """Some entities after the other: for each view their divergence from each centre, 0 where they lack the view."""
-    measures = {name: make_divergence(view, divergence, centres[name]) for name, view in shard.views.items()}
-    blocks = {name: view.X for name, view in shard.views.items()}
-    for rows, X in iterate_rows(blocks, shard.n, rows_at_a_time(blocks, shard.n)):
-        there = {name: view.present[rows][:, None] for name, view in shard.views.items()}
-        yield [keep_where(there[name], measure(rows, X[name]), 0.0) for name, measure in measures.items()]
+        distances.append(xp.concat([xp.take_along_axis(values, labels, axis=1) for values in by_view], axis=1))
+        for i, name in enumerate(names if with_sums else []):
+            handed = shard.cache.arrays[name][rows]
+            for other in (*names[i + 1 :], *names[:i]):  # the last is the view just before
+                newer = shard.cache.arrays[other][rows]
+                handed = xp.where(newer == NO_LABEL, handed, newer)
+            sums[name].include(X[name], keep_where(present[i], handed, NO_LABEL))
+    return {
+        "view_labels": {name: shard.cache.arrays[name] + 0 for name in names},
+        "distances": to_numpy(join_blocks(distances)),
+        "present": np.stack([to_numpy(view.present) for view in shard.views.values()], axis=1),
+        "sums": ConsensusSums(sums),
+    }

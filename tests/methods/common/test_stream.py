@@ -12,23 +12,16 @@ import literal
 from consilience.datasets import make_gaussian_views, make_text_views
 from consilience.divergences import Cosine, SquaredEuclidean
 from consilience.families import Gaussian, Multinomial
-from consilience.methods.coem.algorithm import Model, co_em
+from consilience.methods.coem.algorithm import Model, co_em, run_e_step
+from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
-from consilience.methods.coem.schedules import constant_eta
-from consilience.methods.common.shards import prepare_kmeans, prepare_mixture
-from consilience.methods.common.stepwise import (
-    averaged,
-    co_em_memories,
-    co_em_step,
-    counted,
-    kmeans_memories,
-    kmeans_step,
-    leafwise,
-    unlabelled,
-)
+from consilience.methods.coem.stream import co_em_step, remember_sums
+from consilience.methods.common.shards import prepare_kmeans
+from consilience.methods.common.statistics import NO_LABEL
+from consilience.methods.common.stream import average_memory, count_present, map_leaves
 from consilience.methods.kmeans.algorithm import multi_view_kmeans
 from consilience.methods.kmeans.combine import collect_consensus
-from consilience.rows.shards import started
+from consilience.methods.kmeans.stream import kmeans_step, remember_clusters
 
 K = 3
 FAMILIES = {"gaussian": Gaussian(), "multinomial": Multinomial(smoothing=0.3)}
@@ -54,9 +47,9 @@ def fitted(model, views, n_rounds=3):
         return model.set_params(max_iter=n_rounds, n_init=1, random_state=0).fit(views)
 
 
-def forgotten(memories):
-    """As if no entity had been seen."""
-    return leafwise(lambda own: own * 0, memories)
+def forget(memories):
+    """Return memories as if no entity had been seen."""
+    return map_leaves(lambda value: value * 0, memories)
 
 
 @pytest.mark.parametrize("priors", PRIORS)
@@ -66,17 +59,18 @@ def test_a_step_that_remembers_nothing_is_a_round_of_co_em(family, missing, prio
     views = MAKERS[family](missing)
     before = fitted(cs.CoEM(K, families=FAMILIES[family], eta=0.4, priors=priors), views)
     params = {n: {key: own for key, own in p.items() if key != "weights"} for n, p in before.params_.items()}
-    model = Model.of(params, {n: own["weights"] for n, own in before.params_.items()})
-    shards, _ = prepare_mixture(views, before.families_, K, fitting=False)
-    memories = forgotten(co_em_memories(shards, model, 0.4))
-    state, after = co_em_step(shards, before.families_, model, memories, 0.4, PRIORS[priors])
-    whole = next(co_em(shards, before.families_, model, constant_eta(0.4), PRIORS[priors]))
+    shards, families, _ = prepare_mixture(views, before.families_, K, fitting=False)
+    model = Model(families, params, {n: own["weights"] for n, own in before.params_.items()})
+    sums = {name: run_e_step(shards, model, name, 0.4) for name in views.names}
+    memories = forget(remember_sums(shards, sums))
+    state, after = co_em_step(shards, model, memories, 0.4, PRIORS[priors])
+    whole = next(co_em(shards, model, [0.4], PRIORS[priors]))
     assert state.record == pytest.approx(whole.record, rel=1e-9)
     for name in views.names:
-        np.testing.assert_allclose(state.weights[name], whole.weights[name], rtol=1e-9)
-        for key, own in whole.params[name].items():
-            np.testing.assert_allclose(state.params[name][key], own, rtol=1e-9)
-    assert {name: own["n_entities"] for name, own in after.items()} == counted(shards)
+        np.testing.assert_allclose(state.model.weights[name], whole.model.weights[name], rtol=1e-9)
+        for key, expected in whole.model.params[name].items():
+            np.testing.assert_allclose(state.model.params[name][key], expected, rtol=1e-9)
+    assert {name: memory["n_entities"] for name, memory in after.items()} == count_present(shards)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -85,10 +79,10 @@ def test_a_step_that_remembers_nothing_is_a_round_of_kmeans(divergence, missing)
     views = numbers(missing)
     shards = prepare_kmeans(views, divergence)
     y = np.random.default_rng(0).integers(0, K, len(views))
-    first, second = islice(multi_view_kmeans(started(shards, y), views.names, divergence, K), 2)
-    agreed = shards.total(collect_consensus, divergence, first.centers, views.names)
-    memories = forgotten(kmeans_memories(shards, divergence, first.centers, agreed, views.names))
-    state, _ = kmeans_step(unlabelled(shards), divergence, first.centers.values, memories)
+    first, second = islice(multi_view_kmeans(shards.with_labels(y), divergence, K), 2)
+    agreed = shards.total(collect_consensus, first.centers, views.names).by_view
+    memories = forget(remember_clusters(shards, agreed, agreed))
+    state, _ = kmeans_step(shards.with_labels(np.full(len(views), NO_LABEL)), first.centers, memories)
     assert state.record == pytest.approx(second.record, rel=1e-9)
     for name in views.names:
         np.testing.assert_allclose(state.centers.values[name], second.centers.values[name], rtol=1e-9, atol=1e-12)
@@ -100,7 +94,7 @@ def test_batches_of_one_size_count_as_in_the_literature():
     expected = memory["sums"]
     for t in range(2, 9):
         sums = rng.random(4)
-        memory = averaged(memory, 7, {"sums": sums})
+        memory = average_memory(memory, 7, {"sums": sums})
         expected = (1 - t**-0.7) * expected + t**-0.7 * sums / 7
         np.testing.assert_allclose(memory["sums"], expected)
     assert memory["n_entities"] == 8 * 7
@@ -238,7 +232,7 @@ def test_kmeans_on_a_stream_equals_the_averages_written_out(estimator, missing):
 def test_a_cluster_that_gets_nothing_keeps_its_statistics():
     views = cs.Views({"a": [[0.0], [1.0], [10.0], [11.0]], "b": [[0.0], [1.0], [10.0], [11.0]]})
     model = cs.MultiViewKMeans(2, init=[0, 0, 1, 1]).fit(views)
-    before = leafwise(np.copy, {name: own["handed"] for name, own in model.statistics_.items()})
+    before = map_leaves(np.copy, {name: own["handed"] for name, own in model.statistics_.items()})
     model.partial_fit(views[:2])
     for name, own in model.statistics_.items():
         assert own["handed"]["sums"][1] == before[name]["sums"][1]
