@@ -156,9 +156,7 @@ def test_full_covariances_given_must_be_positive_definite():
 
 def test_weak_views_that_blur_each_other_are_named_with_the_remedy():
     views, _ = make_gaussian_views(240, n_clusters=4, n_features=(4, 6, 3), separation=2, random_state=0)
-    with pytest.warns(
-        ConvergenceWarning, match=r"empty.*converged to uniform posteriors: lower eta \(now 1.0\)"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"empty.*converged to uniform posteriors: lower eta \(now 1.0\)"):
         cs.CoEM(4, eta=1.0, random_state=0).fit(views)
 
 

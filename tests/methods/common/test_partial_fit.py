@@ -298,9 +298,7 @@ def test_rows_that_a_family_cannot_explain_change_nothing(family, data, wrong, m
 def test_a_batch_of_zeros_is_refused(make):
     views, _ = blobs()
     model = make().partial_fit(views[:200].map(np.abs))
-    with pytest.raises(
-        ValueError, match=r"all rows of this batch are zeros, .*: leave the batch out"
-    ):
+    with pytest.raises(ValueError, match=r"all rows of this batch are zeros, .*: leave the batch out"):
         model.partial_fit(views[200:].map(np.zeros_like))
     assert model.n_batches_ == 1
 
