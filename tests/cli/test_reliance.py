@@ -12,7 +12,7 @@ from consilience.cli.constraints import count_satisfied
 from consilience.cli.outputs import tabulate_probabilities
 from consilience.cli.reliance import pack_assessment, unpack_assessment
 from consilience.cli.single_views import summarize_labels
-from consilience.report.caveats import AGREEMENT_CAVEAT
+from consilience.report.facts import AGREEMENT_CAVEAT
 from stage import IDS, N, assert_refused, blobs, clusters, done, read_labels, run, summary, write_csv
 
 MANY = [f"m{i:03}" for i in range(240)]  # so many that a view of noise is not confirmed by chance

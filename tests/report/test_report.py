@@ -1,4 +1,4 @@
-"""The page as a file: whole, safe, small, and the same each time."""
+"""The page is complete, safe, small and reproducible."""
 
 import base64
 import hashlib
@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from consilience.report import Report
-from consilience.report.caveats import AGREEMENT_CAVEAT
+from consilience.report import Report, Section
 from consilience.report.charts import draw_line
-from consilience.report.markup import BROKEN, clean_text, format_share, join_html, mark_user_text, tag
+from consilience.report.facts import AGREEMENT_CAVEAT
+from consilience.report.markup import SURROGATES, clean_text, format_share, join_html, mark_user_text, tag
 from consilience.report.sections.classes import order_by_match
 from consilience.report.sections.maps import sample_entities
 from hostile import ALL, ENDING, IMAGE, SCRIPT, hostile_report
@@ -27,14 +27,14 @@ SECTIONS = ["summary", "data", "clusters", "agreement", "map", "contested", "cla
 
 
 class Outline(HTMLParser):
-    """Elements, with what is wrong with how they nest."""
+    """Elements of a page, and errors in their nesting."""
 
     def __init__(self, html):
         super().__init__()
-        self.open, self.elements, self.texts, self.wrong = [], [], [], []
+        self.open, self.elements, self.texts, self.errors = [], [], [], []
         self.feed(html)
         self.close()
-        self.wrong += [f"{name} stays open" for name in self.open]
+        self.errors += [f"{name} stays open" for name in self.open]
 
     def handle_starttag(self, name, attributes):
         self.elements.append((name, dict(attributes)))
@@ -43,173 +43,193 @@ class Outline(HTMLParser):
 
     def handle_endtag(self, name):
         if not self.open or self.open.pop() != name:
-            self.wrong.append(f"</{name}>")
+            self.errors.append(f"</{name}>")
 
     def handle_data(self, text):
         self.texts.append((self.open[-1] if self.open else "", text))
 
-    def named(self, name):
-        return [attributes for own, attributes in self.elements if own == name]
+    def find(self, name):
+        return [attributes for element, attributes in self.elements if element == name]
 
     @property
     def data(self):
         return json.loads(next(text for _, text in self.texts if text.startswith('{"points"')))
 
 
-def unpacked(column):
+def unpack(column):
     content = zlib.decompress(base64.b64decode(column["data"]))
     if column["array"] == "names":
         return content.decode().split("\n")
     return np.frombuffer(content, {"Int16Array": "<i2", "Uint16Array": "<u2", "Int32Array": "<i4"}[column["array"]])
 
 
-def fitted(**options):
+def fit_model(**options):
     views, y = cs.datasets.make_gaussian_views(120, separation=5, random_state=0, **options)
     return cs.MultiViewKMeans(3, n_init=2, random_state=0).fit(views), views, y
 
 
-def fake(labels, said, **more):
-    """A model that only has what it found."""
+def make_model(labels, view_labels, **more):
+    """Return an object with the attributes of a fitted model."""
     return SimpleNamespace(
         labels_=labels,
-        view_labels_=said,
-        agreement_=cs.metrics.agreement_matrix(said),
+        view_labels_=view_labels,
+        agreement_=cs.metrics.agreement_matrix(view_labels),
         **more,
     )
 
 
-def without_date(html):
+def remove_date(html):
     return re.sub(r"<time.*?</time>", "", html)
 
 
 @pytest.fixture(scope="module")
-def full():
-    model, views, y = fitted(missing=0.2)
+def full_page():
+    model, views, y = fit_model(missing=0.2)
     comparison = cs.Table({"estimator": ["together", "alone"], "nmi": [0.9, 0.5], "seconds": [2.0, 1.0]})
     return Report(
         model, views, title="Full", labels=y, comparison=comparison, command="again", notes=["Read well."]
     ).to_html()
 
 
-def test_all_sections_in_the_order_of_the_questions(full):
-    page = Outline(full)
-    assert not page.wrong
-    assert [own["id"] for own in page.named("section")] == SECTIONS
-    assert [own["href"] for own in page.named("a") if own.get("href") != "#main"][1 : len(SECTIONS) + 1] == [
-        f"#{name}" for name in SECTIONS
-    ]
+def test_sections_and_contents_have_the_same_order(full_page):
+    page = Outline(full_page)
+    assert not page.errors
+    assert [attributes["id"] for attributes in page.find("section")] == SECTIONS
+    assert [attributes["href"] for attributes in page.find("a") if attributes.get("href") != "#main"][
+        1 : len(SECTIONS) + 1
+    ] == [f"#{name}" for name in SECTIONS]
 
 
-def test_headings_in_order_and_landmarks(full):
-    page = Outline(full)
+def test_headings_are_nested_and_landmarks_exist(full_page):
+    page = Outline(full_page)
     levels = [int(name[1]) for name, _ in page.elements if re.fullmatch("h[1-6]", name)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert {"header", "nav", "main", "footer"} <= {name for name, _ in page.elements}
-    assert all("scope" in own for own in page.named("th"))
-    ids = [own["id"] for _, own in page.elements if "id" in own]
+    assert all("scope" in attributes for attributes in page.find("th"))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert not {own["href"][1:] for own in page.named("a")} - set(ids)
+    assert not {attributes["href"][1:] for attributes in page.find("a")} - set(ids)
 
 
-def test_agreement_is_shown_with_its_caveat_and_without_an_error_bound(full):
+def test_agreement_has_a_caveat_and_no_error_bound(full_page):
     summary, agreement = (
-        re.search(f'<section id="{name}".*?</section>', full, re.S)[0] for name in ("summary", "agreement")
+        re.search(f'<section id="{name}".*?</section>', full_page, re.S)[0] for name in ("summary", "agreement")
     )
     assert AGREEMENT_CAVEAT in summary
     assert AGREEMENT_CAVEAT in agreement
-    assert "error bound" not in full.lower()
+    assert "error bound" not in full_page.lower()
 
 
 def test_optional_sections_are_left_out():
-    model, views, _ = fitted()
-    sections = [own["id"] for own in Outline(Report(model, views).to_html()).named("section")]
+    model, views, _ = fit_model()
+    sections = [attributes["id"] for attributes in Outline(Report(model, views).to_html()).find("section")]
     assert sections == [name for name in SECTIONS if name not in ("classes", "comparison")]
 
 
-def test_the_policy_allows_the_one_script_and_nothing_else(full):
-    (script,) = re.findall(r"<script>(.*?)</script>", full, flags=re.S)
+def test_content_policy_allows_only_the_script(full_page):
+    (script,) = re.findall(r"<script>(.*?)</script>", full_page, flags=re.S)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = next(own["content"] for own in Outline(full).named("meta") if "http-equiv" in own)
+    policy = next(attributes["content"] for attributes in Outline(full_page).find("meta") if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; ")
     assert f"script-src 'sha256-{digest}';" in policy
-    assert full.index("Content-Security-Policy") < full.index("<script")
+    assert full_page.index("Content-Security-Policy") < full_page.index("<script")
 
 
-def test_nothing_is_asked_of_a_network(full):
-    page = Outline(full)
-    wanted = [own.get("src") or own.get("href") for _, own in page.elements if own.get("src") or own.get("href")]
-    assert all(own.startswith(("#", "data:")) for own in wanted)
-    assert "url(" not in full
-    assert "@import" not in full
-    assert "innerHTML" not in full
+def test_page_uses_no_network(full_page):
+    page = Outline(full_page)
+    links = [attributes.get("src") or attributes.get("href") for _, attributes in page.elements]
+    assert all(link.startswith(("#", "data:")) for link in links if link)
+    assert "url(" not in full_page
+    assert "@import" not in full_page
+    assert "innerHTML" not in full_page
 
 
-def test_the_same_but_for_the_date():
-    model, views, y = fitted(missing=0.2)
+def test_equal_clusterings_give_equal_pages_except_for_the_date():
+    model, views, y = fit_model(missing=0.2)
     first, again = (Report(model, views, labels=y).to_html() for _ in range(2))
-    assert without_date(first) == without_date(again)
+    assert remove_date(first) == remove_date(again)
     assert first.count("<time") == 1
 
 
-def test_saves_whole_and_refuses_to_overwrite(tmp_path):
-    model, views, _ = fitted()
+def test_save_refuses_to_overwrite(tmp_path):
+    model, views, _ = fit_model()
     report = Report(model, views)
     path = report.save(tmp_path / "report.html")
     assert path.read_text(encoding="utf-8").endswith("</html>\n")
     with pytest.raises(FileExistsError, match="is there already"):
         report.save(path)
     assert report.save(path, overwrite=True) == path
-    assert [own.name for own in tmp_path.iterdir()] == ["report.html"]
+    assert [attributes.name for attributes in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_hostile_names_stay_text(tmp_path):
+def test_notebook_shows_the_page_in_a_frame():
+    model, views, _ = fit_model()
+    report = Report(model, views, title="In a <notebook>")
+    frame = Outline(report._repr_html_())
+    assert not frame.errors
+    (attributes,) = frame.find("iframe")
+    assert remove_date(attributes["srcdoc"]) == remove_date(report.to_html())
+
+
+def test_extra_sections_stand_before_the_search():
+    model, views, _ = fit_model()
+
+    def build_costs(facts):
+        return Section.build("costs", "Costs", "What it <costs>", tag("p", f"{facts.n} entities"))
+
+    html = Report(model, views, extra_sections=[build_costs, lambda facts: None]).to_html()
+    page = Outline(html)
+    sections = [attributes["id"] for attributes in page.find("section")]
+    assert sections[-3:] == ["costs", "find", "method"]
+    assert "What it &lt;costs&gt;</h2><p>120 entities</p>" in html
+
+
+def test_hostile_names_are_escaped(tmp_path):
     report = hostile_report()
     html = report.to_html()
     page = Outline(html)
-    assert not page.wrong
-    assert len(page.named("script")) == 2
-    assert not page.named("img")
-    assert not any(key.startswith("on") for _, own in page.elements for key in own)
+    assert not page.errors
+    assert len(page.find("script")) == 2
+    assert not page.find("img")
+    assert not any(key.startswith("on") for _, attributes in page.elements for key in attributes)
     shown = "".join(text for _, text in page.texts)
-    assert all(clean_text(own)[:50] in shown for own in ALL)
-    assert not BROKEN.search(html)
+    assert all(clean_text(attributes)[:50] in shown for attributes in ALL)
+    assert not SURROGATES.search(html)
     assert "\x00" not in html
     assert report.save(tmp_path / "hostile.html").stat().st_size < 500_000
 
 
-def test_the_data_block_cannot_be_ended_from_within():
+def test_data_block_cannot_be_closed_by_its_content():
     html = hostile_report().to_html()
     block = html[html.index('id="report-data">') :].partition(">")[2].partition("</script>")[0]
     data = json.loads(block)
     assert not set("<>&\u2028\u2029") & set(block)
     assert ENDING in data["views"]
-    assert len(unpacked(data["columns"]["ids"])) == data["n"] == 90
+    assert len(unpack(data["columns"]["ids"])) == data["n"] == 90
 
 
-def test_all_entities_are_in_the_data():
-    model, views, _ = fitted(missing=0.3)
+def test_data_block_has_all_entities():
+    model, views, _ = fit_model(missing=0.3)
     columns = Outline(Report(model, views).to_html()).data["columns"]
     assert set(columns) == {"cluster", "sure", "contested", "view0", "view1"}  # numbers need no names
-    np.testing.assert_array_equal(unpacked(columns["cluster"]), model.labels_)
-    np.testing.assert_array_equal(unpacked(columns["view1"]), model.view_labels_["view1"])
-    np.testing.assert_array_equal(unpacked(columns["contested"]), cs.explain.contested(model.view_labels_))
-    np.testing.assert_allclose(
-        unpacked(columns["sure"]) / 1000, cs.explain.confidence(model, views), rtol=0, atol=0.0006
-    )
+    np.testing.assert_array_equal(unpack(columns["cluster"]), model.labels_)
+    np.testing.assert_array_equal(unpack(columns["view1"]), model.view_labels_["view1"])
+    np.testing.assert_array_equal(unpack(columns["contested"]), cs.explain.contested(model.view_labels_))
+    np.testing.assert_allclose(unpack(columns["sure"]) / 1000, cs.explain.confidence(model, views), rtol=0, atol=0.0006)
 
 
-def large(n, ids):
+def make_large_report(n, ids):
     rng = np.random.default_rng(0)
     y = rng.integers(20, size=n)
     blocks = {name: rng.normal(size=(n, 3)) + y[:, None] for name in ("text", "links", "images")}
-    said = {name: np.where(rng.random(n) < 0.2, rng.integers(-1, 20, size=n), y) for name in blocks}
-    return Report(fake(y, said), cs.Views(blocks, ids=ids), confidence=rng.random(n))
+    view_labels = {name: np.where(rng.random(n) < 0.2, rng.integers(-1, 20, size=n), y) for name in blocks}
+    return Report(make_model(y, view_labels), cs.Views(blocks, ids=ids), confidence=rng.random(n))
 
 
-def test_a_hundred_thousand_entities_in_five_megabytes():
-    html = large(100_000, [f"doc-{i * 7919 % 1_000_003:07d}.txt" for i in range(100_000)]).to_html()
+def test_100_000_entities_take_less_than_5_megabytes():
+    html = make_large_report(100_000, [f"doc-{i * 7919 % 1_000_003:07d}.txt" for i in range(100_000)]).to_html()
     assert len(html.encode()) < 5_000_000
     columns = Outline(html).data["columns"]
     assert set(columns) == {"cluster", "sure", "contested", "ids", "view0", "view1", "view2"}
@@ -217,20 +237,20 @@ def test_a_hundred_thousand_entities_in_five_megabytes():
     assert "A sample of" in html
 
 
-def test_what_does_not_fit_is_left_out_and_named():
+def test_columns_that_do_not_fit_are_left_out_with_a_note():
     rng = np.random.default_rng(0)
     ids = [rng.bytes(40).hex() for _ in range(100_000)]
-    html = large(100_000, ids).to_html()
+    html = make_large_report(100_000, ids).to_html()
     assert len(html.encode()) < 5_000_000
     assert "ids" not in Outline(html).data["columns"]
-    assert "it leaves out <span>the names of the entities" in html
+    assert "it leaves out the ids of the entities" in html
 
 
-def test_missing_views_are_counted():
-    model, views, _ = fitted(missing=0.4)
+def test_missing_views_are_tabulated():
+    model, views, _ = fit_model(missing=0.4)
     html = Report(model, views).to_html()
-    assert "Who has which views" in html
-    assert "one view only, which nothing can contradict" in html
+    assert "Missing views" in html
+    assert "only one view, which no other can contradict" in html
 
 
 @pytest.mark.parametrize("kind", [cs.MultiViewKMeans, cs.PCKMeans])
@@ -238,36 +258,38 @@ def test_one_view_has_no_agreement(kind):
     X = np.random.default_rng(0).normal(size=(50, 4))
     views = cs.Views({"only": X})
     html = Report(kind(3, random_state=0).fit(views), views).to_html()
-    assert "With one view there is no other to agree with" in html
+    assert "With one view there is no other view to agree with" in html
     assert AGREEMENT_CAVEAT not in html
     assert "No entity has views that contradict each other" in html
 
 
-def test_one_cluster():
+def test_one_cluster_has_no_sections_about_agreement():
     X = np.random.default_rng(0).normal(size=(20, 3))
     views = cs.Views([X, X + 1])
     html = Report(cs.MultiViewKMeans(1, random_state=0).fit(views), views).to_html()
     assert "<strong>1 cluster</strong>" in html
     assert "Nothing stands out." in html
     page = Outline(html)
-    sections = [own["id"] for own in page.named("section")]
+    sections = [attributes["id"] for attributes in page.find("section")]
     assert sections == ["summary", "data", "clusters", "map", "find", "method"]
     assert set(page.data["columns"]) == {"cluster"}
-    assert not {own["href"][1:] for own in page.named("a")} - {own.get("id") for _, own in page.elements}
+    assert not {attributes["href"][1:] for attributes in page.find("a")} - {
+        attributes.get("id") for _, attributes in page.elements
+    }
 
 
-def test_forty_clusters_and_the_first_open():
+def test_only_the_first_of_many_clusters_is_open():
     y = np.arange(400) % 40
     views = cs.Views([np.random.default_rng(0).normal(size=(400, 3)) + y[:, None]] * 2)
-    page = Outline(Report(fake(y, {"view0": y, "view1": y}), views, confidence=np.ones(400)).to_html())
-    blocks = [own for own in page.named("details") if own["class"] == "cluster"]
+    page = Outline(Report(make_model(y, {"view0": y, "view1": y}), views, confidence=np.ones(400)).to_html())
+    blocks = [attributes for attributes in page.find("details") if attributes["class"] == "cluster"]
     assert len(blocks) == 40
-    assert ["open" in own for own in blocks] == [True] + [False] * 39
+    assert ["open" in attributes for attributes in blocks] == [True] + [False] * 39
 
 
-def test_entities_in_no_cluster():
+def test_entities_in_no_cluster_are_counted():
     y = np.array([-1, 0, 1] * 10)
-    html = Report(fake(y, {"a": y}), cs.Views({"a": np.eye(30)}), confidence=np.ones(30)).to_html()
+    html = Report(make_model(y, {"a": y}), cs.Views({"a": np.eye(30)}), confidence=np.ones(30)).to_html()
     assert '10 entities are in no cluster: <a href="#find"' in html
     assert "<strong>20 of 30 entities</strong>" in html
     assert "<strong>2 clusters</strong>" in html
@@ -275,54 +297,54 @@ def test_entities_in_no_cluster():
 
 def test_entities_in_no_cluster_are_not_contested():
     y = np.array([-1, 0, 1] * 10)
-    said = {"a": np.arange(30) % 2, "b": np.abs(y)}
-    views = cs.Views({name: np.eye(30) for name in said})
-    page = Outline(Report(fake(y, said), views, confidence=np.ones(30)).to_html())
-    expected = (said["a"] != said["b"]) & (y >= 0)
-    np.testing.assert_array_equal(unpacked(page.data["columns"]["contested"]), expected)
+    view_labels = {"a": np.arange(30) % 2, "b": np.abs(y)}
+    views = cs.Views({name: np.eye(30) for name in view_labels})
+    page = Outline(Report(make_model(y, view_labels), views, confidence=np.ones(30)).to_html())
+    expected = (view_labels["a"] != view_labels["b"]) & (y >= 0)
+    np.testing.assert_array_equal(unpack(page.data["columns"]["contested"]), expected)
     agreeing = {"a": np.abs(y), "b": np.abs(y)}
-    html = Report(fake(y, agreeing), views, confidence=np.ones(30)).to_html()
+    html = Report(make_model(y, agreeing), views, confidence=np.ones(30)).to_html()
     section = html.partition('<section id="contested"')[2].partition("</section>")[0]
-    assert "no cluster" not in section  # the least sure are looked for among the others
+    assert "no cluster" not in section
 
 
-def test_no_cluster_and_a_missing_view_are_shown_in_different_ways():
+def test_no_cluster_and_missing_view_look_different():
     y = np.array([-1, 0, 1] * 10)
-    said = {"a": np.where(np.arange(30) == 4, -1, 1 - np.abs(y)), "b": np.abs(y), "c": 1 - np.abs(y)}
-    views = cs.Views({name: np.eye(30) for name in said})
-    html = Report(fake(y, said), views, confidence=np.ones(30)).to_html()
+    view_labels = {"a": np.where(np.arange(30) == 4, -1, 1 - np.abs(y)), "b": np.abs(y), "c": 1 - np.abs(y)}
+    views = cs.Views({name: np.eye(30) for name in view_labels})
+    html = Report(make_model(y, view_labels), views, confidence=np.ones(30)).to_html()
     section = html.partition('<section id="contested"')[2].partition("</section>")[0]
     assert section.count('–<span class="unseen">missing</span>') == 1
     assert '<span class="none">no cluster</span>' in html.partition('id="legend"')[2].partition("</div>")[0]
 
 
-def test_hint_on_contested_clusters_is_about_confirmed_views():
+def test_hint_at_contested_clusters_counts_confirmed_views():
     y = np.arange(120) % 3
-    said = {"view0": y, "view1": np.where(np.arange(120) < 12, 2, y), "view2": (y + 1) % 3}
-    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in said})
+    view_labels = {"view0": y, "view1": np.where(np.arange(120) < 12, 2, y), "view2": (y + 1) % 3}
+    views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in view_labels})
     options = {"confidence": np.ones(120), "assessment": assess_figures(support=(0.5, 0.5, 0.01))}
-    summary = Report(fake(y, said), views, **options).to_html().partition('<section id="data"')[0]
+    summary = Report(make_model(y, view_labels), views, **options).to_html().partition('<section id="data"')[0]
     assert "120 are contested, 8 among the views that are confirmed." in summary
     assert "the confirmed views contradict each other on 10% of its 40 entities" in summary
 
 
-def test_two_entities_and_a_constant_view():
+def test_constant_view_has_a_report():
     y = np.array([0, 1])
     views = cs.Views({"same": np.ones((2, 2)), "other": np.eye(2)})
-    assert "2 entities" in Report(fake(y, {"same": y, "other": y}), views, confidence=[1, 1]).to_html()
+    assert "2 entities" in Report(make_model(y, {"same": y, "other": y}), views, confidence=[1, 1]).to_html()
     y = np.arange(6) % 2
     views = cs.Views({"same": np.ones((6, 2)), "other": np.eye(6)})
-    assert "6 entities" in Report(fake(y, {"same": y, "other": y}), views, confidence=y).to_html()
+    assert "6 entities" in Report(make_model(y, {"same": y, "other": y}), views, confidence=y).to_html()
 
 
 def test_ids_are_shown_instead_of_numbers():
-    model, views, _ = fitted()
+    model, views, _ = fit_model()
     html = Report(model, cs.Views(views, ids=[f"mouse {i}" for i in range(120)])).to_html()
     assert "<bdi>mouse " in html
 
 
-def test_course_with_rounds_that_have_no_number():
-    model, views, _ = fitted()
+def test_rounds_without_a_number_are_left_out_of_the_curve():
+    model, views, _ = fit_model()
     model.history_ = cs.Table({"round": [1, 2, 3], "cost": [np.nan, 2.0, np.inf], "agreement": [0.1, np.nan, 0.3]})
     html = Report(model, views).to_html()
     assert html.count("<polyline") == 1
@@ -330,33 +352,35 @@ def test_course_with_rounds_that_have_no_number():
     assert draw_line([np.nan, 1.0], "cost") is None
 
 
-def test_unsettled_rounds_are_said():
-    model, views, _ = fitted()
+def test_missing_convergence_is_reported():
+    model, views, _ = fit_model()
     model.converged_ = False
     html = Report(model, views).to_html()
-    assert "did not settle" in html
-    assert "The rounds ran out before the model settled" in html
+    assert "did not converge" in html
+    assert "The model did not converge: " in html
 
 
-def test_weights_of_the_views():
-    model, views, _ = fitted()
+def test_weights_of_the_views_are_shown():
+    model, views, _ = fit_model()
     model.view_weights_ = {"view0": 0.25, "view1": 0.75}
-    assert "What each view counts for" in Report(model, views).to_html()
+    assert "Weight of each view" in Report(model, views).to_html()
 
 
-def informed(shares, runner_up=None, **options):
-    """A report on a model whose views support the clusters as far as the shares say."""
-    _, views, y = fitted()
-    said = dict.fromkeys(shares, y)
-    columns = {"view": list(shares), "bits": [1.58 * own for own in shares.values()]}
+def make_page_with_support(shares, runner_up=None, **options):
+    """Return the page of a model whose views support the clusters by these shares."""
+    _, views, y = fit_model()
+    view_labels = dict.fromkeys(shares, y)
+    columns = {"view": list(shares), "bits": [1.58 * share for share in shares.values()]}
     columns |= {"baseline": [0.02] * len(shares), "share": list(shares.values())}
-    model = fake(y, said, view_information_=cs.Table(columns), runner_up_=runner_up, confidence_=np.full(len(y), 0.5))
+    model = make_model(
+        y, view_labels, view_information_=cs.Table(columns), runner_up_=runner_up, confidence_=np.full(len(y), 0.5)
+    )
     named = cs.Views({name: views[f"view{i}"] for i, name in enumerate(shares)})
     return Report(model, named, **options).to_html()
 
 
-def test_support_of_each_view_is_a_bar():
-    page = informed({"text": 0.62, "links": 0.031})
+def test_support_of_each_view_has_a_bar():
+    page = make_page_with_support({"text": 0.62, "links": 0.031})
     section = page.partition('<section id="information"')[2].partition("</section>")[0]
     assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "3.1"]
     assert section.count(
@@ -364,31 +388,33 @@ def test_support_of_each_view_is_a_bar():
     )
     assert "A second grouping" not in section
     assert page.count("does not support the clusters") == 2  # in the summary, too
-    assert "does not support" not in informed({"text": 0.62, "links": 0.31})
+    assert "does not support" not in make_page_with_support({"text": 0.62, "links": 0.31})
 
 
-def test_second_grouping_is_laid_beside_the_clusters():
-    _, _, y = fitted()
+def test_second_grouping_is_tabulated_by_clusters():
+    _, _, y = fit_model()
     other = np.arange(len(y)) % 2
-    page = informed({"text": 0.62, "links": 0.31}, runner_up=other)
+    page = make_page_with_support({"text": 0.62, "links": 0.31}, runner_up=other)
     section = page.partition("A second grouping")[2].partition("</section>")[0]
     assert "another with groups of 60, 60 entities" in section
-    numbers = [int(own) for own in re.findall(r'--heat:[\d.]+">(\d+)<', section)]
+    numbers = [int(number) for number in re.findall(r'--heat:[\d.]+">(\d+)<', section)]
     assert numbers == [int(((y == c) & (other == d)).sum()) for c in range(3) for d in range(2)]
     assert "Two groupings are equally supported by your views" in page.partition('<section id="data"')[0]
 
 
-def test_confidence_of_the_left_out_vote_is_explained():
-    assert "when the views vote on the entity without having learned from it" in informed({"a": 0.6, "b": 0.5})
+def test_confidence_of_cross_fitted_votes_is_explained():
+    assert "when the views vote on the entity without having learned from it" in make_page_with_support(
+        {"a": 0.6, "b": 0.5}
+    )
 
 
-def test_hostile_view_names_in_the_support_stay_text():
-    page = informed({"<script>alert(1)</script>": 0.01, "links": 0.31})
+def test_hostile_view_names_in_the_support_are_escaped():
+    page = make_page_with_support({"<script>alert(1)</script>": 0.01, "links": 0.31})
     assert "<script>alert" not in page
 
 
 def assess_figures(disagreement=0.02, ambiguity=0.1, support=(0.5, 0.5), n=120, **more):
-    """An assessment with these figures, of three clusters and two views or as many as supports are given."""
+    """Return an assessment with these figures, of three clusters and one view per support."""
     names = [f"view{v}" for v in range(len(support))] if "names" not in more else more.pop("names")
     views = cs.Table(
         {
@@ -410,13 +436,13 @@ def assess_figures(disagreement=0.02, ambiguity=0.1, support=(0.5, 0.5), n=120, 
     ("disagreement", "look", "words"),
     [(0.02, "stable", "Stable"), (0.3, "mixed", "Mixed"), (0.9, "unreliable", "Do not rely")],
 )
-def test_page_opens_with_the_verdict(disagreement, look, words):
-    model, views, _ = fitted()
+def test_page_begins_with_the_verdict(disagreement, look, words):
+    model, views, _ = fit_model()
     assessment = assess_figures(disagreement)
     html = Report(model, views, assessment=assessment).to_html()
     page = Outline(html)
-    assert not page.wrong
-    assert [own["id"] for own in page.named("section")][:2] == ["summary", "reliance"]
+    assert not page.errors
+    assert [attributes["id"] for attributes in page.find("section")][:2] == ["summary", "reliance"]
     summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
     badge = f'<strong class="badge {look}">{words}</strong>'
     assert badge in summary
@@ -426,26 +452,26 @@ def test_page_opens_with_the_verdict(disagreement, look, words):
     assert AGREEMENT_CAVEAT not in summary
 
 
-def test_without_confirmed_views_there_is_no_estimated_impurity():
-    model, views, _ = fitted()
+def test_impurity_needs_confirmed_views():
+    model, views, _ = fit_model()
     html = Report(model, views, assessment=assess_figures(support=(0.01, 0.01))).to_html()
     assert "<dt>Estimated impurity</dt>" not in html
     assert "There is no estimate of the impurity, because no two views confirm each other." in html
     assert "<dt>Estimated impurity</dt>" in Report(model, views, assessment=assess_figures()).to_html()
 
 
-def test_without_an_assessment_there_is_no_verdict(full):
-    assert 'class="verdict' not in full
-    assert 'id="reliance"' not in full
+def test_page_without_assessment_has_no_verdict(full_page):
+    assert 'class="verdict' not in full_page
+    assert 'id="reliance"' not in full_page
 
 
-def test_reliance_shows_views_clusters_and_the_result_without_unconfirmed_views():
+def test_reliance_shows_views_clusters_and_the_alternative():
     y = np.arange(120) % 3
     blocks = {name: np.random.default_rng(0).normal(size=(120, 2)) for name in ("view0", "view1", "view2")}
     inner = assess_figures(support=(0.5, 0.5))
     without = cs.assessment.Alternative(("view2",), None, np.arange(120), inner, 0.93)
     assessment = assess_figures(0.3, support=(0.5, 0.5, 0.01), alternative=without, notes=["A limit <b>."])
-    model = fake(y, dict.fromkeys(blocks, y))
+    model = make_model(y, dict.fromkeys(blocks, y))
     html = Report(model, cs.Views(blocks), confidence=np.ones(120), assessment=assessment).to_html()
     section = html.partition('<section id="reliance"')[2].partition("</section>")[0]
     assert re.findall(r'scope="row"><bdi>(view\d)', section) == ["view0", "view1", "view2"]
@@ -463,88 +489,88 @@ def test_reliance_shows_views_clusters_and_the_result_without_unconfirmed_views(
     assert "agrees least with the others" not in summary
 
 
-def test_assessment_replaces_the_sentence_on_views_that_do_not_support_the_clusters():
-    page = informed({"view0": 0.62, "view1": 0.01}, assessment=assess_figures())
+def test_assessment_replaces_the_sentence_about_unsupported_views():
+    page = make_page_with_support({"view0": 0.62, "view1": 0.01}, assessment=assess_figures())
     assert "does not support the clusters" not in page
     section = page.partition('<section id="information"')[2].partition("</section>")[0]
     assert re.findall(r"width:([\d.]+)%", section) == ["62.0", "1.0"]
 
 
-def test_stability_of_clusters_and_entities_is_on_the_page(monkeypatch):
-    model, views, _ = fitted()
+def test_stability_of_clusters_and_entities_is_shown(monkeypatch):
+    model, views, _ = fit_model()
     words = np.array(["sure", "likely", "doubtful", "a guess", ""])[np.arange(120) % 5]
     monkeypatch.setattr(cs.Assessment, "certainty", words, raising=False)
     page = Outline(Report(model, views, assessment=assess_figures()).to_html())
-    blocks = [own for own in page.named("details") if "cluster" in own["class"]]
-    assert {own["data-cluster"]: own["data-stability"] for own in blocks} == {
+    blocks = [attributes for attributes in page.find("details") if "cluster" in attributes["class"]]
+    assert {attributes["data-cluster"]: attributes["data-stability"] for attributes in blocks} == {
         "0": "0.900000", "1": "0.250000", "2": "2.000000",
     }  # fmt: skip
     columns = page.data["columns"]
-    assert unpacked(columns["stability"]).tolist() == [-1, 1000] * 60
-    assert [page.data["words"][place] for place in unpacked(columns["certainty"])] == words.tolist()
+    assert unpack(columns["stability"]).tolist() == [-1, 1000] * 60
+    assert [page.data["words"][level] for level in unpack(columns["certainty"])] == words.tolist()
 
 
-def test_hostile_view_names_in_the_assessment_stay_text():
+def test_hostile_view_names_in_the_assessment_are_escaped():
     y = np.arange(120) % 3
     names = [SCRIPT, ENDING, IMAGE]
     views = cs.Views({name: np.random.default_rng(0).normal(size=(120, 2)) for name in names})
     inner = assess_figures(names=names[:2])
     without = cs.assessment.Alternative((IMAGE,), None, np.arange(120), inner, 0.5)
     assessment = assess_figures(support=(0.5, 0.5, 0.01), names=names, alternative=without, notes=[SCRIPT])
-    model = fake(y, dict.fromkeys(names, y))
+    model = make_model(y, dict.fromkeys(names, y))
     page = Outline(Report(model, views, confidence=np.ones(120), assessment=assessment).to_html())
-    assert not page.wrong
-    assert len(page.named("script")) == 2
-    assert not page.named("img")
+    assert not page.errors
+    assert len(page.find("script")) == 2
+    assert not page.find("img")
 
 
 def test_supported_numbers_of_clusters_are_marked():
-    model, views, _ = fitted()
+    model, views, _ = fit_model()
     selection = cs.select_n_clusters(cs.Consilience(), views, [2, 3, 4, 6])
     html = Report(model, views, selection=selection).to_html()
-    assert not Outline(html).wrong
+    assert not Outline(html).errors
     section = html.partition('<section id="selection"')[2].partition("</section>")[0]
     assert escape(selection.reason) in section
     assert section.count(" supported</strong>") == len(selection.supported)
     assert "Bits beyond chance" in section
 
 
-def test_small_groups_are_not_said_to_be_too_small():
+def test_small_groups_get_no_hints_about_size():
     y = np.arange(300) // 2
     views = cs.Views({name: np.random.default_rng(0).normal(size=(300, 2)) for name in "ab"})
-    model = fake(y, {"a": y, "b": (y + 1) % 150}, converged_=False)
+    model = make_model(y, {"a": y, "b": (y + 1) % 150}, converged_=False)
     sizes = cs.Table({"size": np.array([2]), "groups": np.array([150])})
     groups = cs.selection.Selection(150, "150 groups.", sizes, (150,), labels=y)
-    words = "rounds ran out", "less than 1% of the entities", "contested"
-    for selection, is_said in ((None, True), (groups, False)):
+    words = "did not converge", "less than 1% of the entities", "contested"
+    for selection, is_shown in ((None, True), (groups, False)):
         html = Report(model, views, confidence=np.ones(300), selection=selection).to_html()
         summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
-        assert [text in summary for text in words] == [is_said] * 3
+        assert [text in summary for text in words] == [is_shown] * 3
 
 
 def test_numbers_without_support_have_no_bars():
-    model, views, _ = fitted()
+    model, views, _ = fit_model()
     figures = cs.select_n_clusters(cs.Consilience(), views, [2, 3]).table
     html = Report(
         model, views, selection=cs.selection.Selection(1, "No evidence for groups: a <test>.", figures)
     ).to_html()
     section = html.partition('<section id="selection"')[2].partition("</section>")[0]
     assert 'class="bar"' not in section
-    assert "Score, of the highest" not in section
+    assert "Score, relative to the highest" not in section
     summary = html.partition('<section id="summary"')[2].partition("</section>")[0]
     assert summary.index("No evidence for groups: a &lt;test&gt;.") < summary.index("fall into")
-    assert "All entities make one cluster" not in summary  # there are three
+    assert "All entities form one cluster" not in summary  # there are three
 
 
-def test_one_view_is_judged_by_modularity_on_the_page():
-    model, views, _ = fitted()
+def test_selection_of_one_view_shows_modularity():
+    model, views, _ = fit_model()
     selection = cs.select_n_clusters(cs.Consilience(), views[[views.names[0]]], [2, 3, 4])
     section = Report(model, views, selection=selection).to_html().partition('<section id="selection"')[2]
     assert "Modularity" in section.partition("</section>")[0]
 
 
-def test_known_classes_by_name_and_those_unknown():
-    model, views, y = fitted()
+def test_classes_are_named_and_unknown_ones_counted():
+    model, views, y = fit_model()
     labels = y.astype(object)
     labels[:7] = None
     html = Report(model, views, labels=labels, class_names=["cat", "dog", "cow"]).to_html()
@@ -553,13 +579,13 @@ def test_known_classes_by_name_and_those_unknown():
     assert "7 entities of unknown class not counted." in html
 
 
-def test_clusters_stand_on_the_diagonal():
+def test_clusters_are_ordered_by_matching_class():
     counts = np.array([[0, 9, 1, 0], [8, 0, 0, 1], [1, 0, 7, 5]])
     assert order_by_match(counts).tolist() == [1, 0, 2, 3]
 
 
-def test_the_best_of_each_column_is_marked_by_what_is_better():
-    model, views, _ = fitted()
+def test_best_of_each_column_is_marked():
+    model, views, _ = fit_model()
     table = cs.Table.from_rows(
         [
             {"method": "a", "nmi": 0.9, "agreement": 0.7, "seconds": 3.0, "entropy": np.nan, "clusters": 3, "odd": 1.0},
@@ -571,8 +597,8 @@ def test_the_best_of_each_column_is_marked_by_what_is_better():
     assert best == ["0.900", "1"]
 
 
-def test_settings_that_are_not_the_default_are_marked():
-    model, views, _ = fitted()
+def test_changed_settings_are_marked():
+    model, views, _ = fit_model()
     html = Report(model, views, settings={"scaling": "none"}).to_html()
     settings = html[html.index("<caption>Settings") :]
     assert re.search(r"<bdi>n_clusters</bdi>.*?<bdi>3</bdi>.*?changed", settings)
@@ -581,16 +607,16 @@ def test_settings_that_are_not_the_default_are_marked():
     assert cs.__version__ in settings
 
 
-def test_snippets_of_texts():
-    model, views, _ = fitted()
+def test_texts_are_quoted():
+    model, views, _ = fit_model()
     texts = [f"the story of {i}" if i % 3 else (None, float("nan"), " ", "")[i % 4] for i in range(120)]
     html = Report(model, views, texts={"view0": texts, "view1": None}).to_html()
     assert "the story of" in html
     assert "<bdi>nan</bdi>" not in html
 
 
-def test_settings_hold_no_addresses_of_memory():
-    model, views, _ = fitted()
+def test_settings_contain_no_memory_addresses():
+    model, views, _ = fit_model()
     html = Report(model, views, settings={"loader": lambda: None, "object": object()}).to_html()
     assert "&lt;object object&gt;" in html
     assert " at 0x" not in html
@@ -599,27 +625,27 @@ def test_settings_hold_no_addresses_of_memory():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"labels": [0, 1]}, "labels: 2 entries for 120 entities; give one class an entity"),
-        ({"confidence": [0.5]}, "confidence: 1 entries for 120 entities; give one number an entity"),
+        ({"labels": [0, 1]}, "labels: 2 entries for 120 entities; give one class per entity"),
+        ({"confidence": [0.5]}, "confidence: 1 entries for 120 entities; give one number per entity"),
         ({"assessment": assess_figures(n=1)}, "assessment: 1 entries for 120 entities; give the assessment"),
-        ({"texts": {"view0": ["a"]}}, "texts of view 'view0': 1 entries for 120 entities; give one text an entity"),
+        ({"texts": {"view0": ["a"]}}, "texts of view 'view0': 1 entries for 120 entities; give one text per entity"),
     ],
 )
-def test_refuses_what_does_not_belong_together(options, message):
-    model, views, _ = fitted()
+def test_wrong_lengths_are_refused(options, message):
+    model, views, _ = fit_model()
     with pytest.raises(ValueError, match=re.escape(message)):
         Report(model, views, **options)
 
 
 @pytest.mark.parametrize(("name", "function"), [("assessment", "cs.assess"), ("selection", "cs.select_n_clusters")])
-def test_refuses_what_does_not_come_from_its_function(name, function):
-    model, views, _ = fitted()
+def test_other_types_of_assessment_and_selection_are_refused(name, function):
+    model, views, _ = fit_model()
     with pytest.raises(TypeError, match=f"{name} must come from {function}, got str"):
         Report(model, views, **{name: "yes"})
 
 
-def test_refuses_models_of_other_data():
-    model, views, _ = fitted()
+def test_model_of_other_data_is_refused():
+    model, views, _ = fit_model()
     with pytest.raises(ValueError, match="give the views that the model was fitted on"):
         Report(model, views[:5])
     with pytest.raises(ValueError, match="has no labels_: fit it first"):
@@ -642,42 +668,42 @@ def test_markup_escapes_by_default():
     assert join_html(["&", tag("i", "&")]) == "&amp;<i>&amp;</i>"
     assert mark_user_text("x" * 70, 10) == f'<bdi title="{"x" * 70}">xxxxxxxxx…</bdi>'
     assert clean_text("a\x00b\ud800 c\n\td") == "a\ufffdb\ufffd c d"
-    assert [format_share(own) for own in (0, 0.0001, 0.004, 0.5, 0.9951, 0.9999, 1, np.nan)] == [
+    assert [format_share(share) for share in (0, 0.0001, 0.004, 0.5, 0.9951, 0.9999, 1, np.nan)] == [
         "0%", "<1%", "0.4%", "50%", "99.5%", ">99.9%", "100%", "–",
     ]  # fmt: skip
 
 
-def luminance(colour):
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [own / 12.92 if own <= 0.03928 else ((own + 0.055) / 1.055) ** 2.4 for own in parts]
+def luminance(color):
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one, other):
-    dark, bright = sorted((luminance(one), luminance(other)))
+def contrast(first, second):
+    dark, bright = sorted((luminance(first), luminance(second)))
     return (bright + 0.05) / (dark + 0.05)
 
 
-def mixed(one, other, part):
-    pairs = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(part * a + (1 - part) * b):02x}" for a, b in pairs)
+def mix(first, second, share):
+    pairs = [(int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_stand_out(theme):
+def test_colors_have_enough_contrast(theme):
     style = (files("consilience.report") / "style.css").read_text()
     pairs = re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", style)
-    colours = {name: dark if theme == "dark" else light for name, light, dark in pairs}
+    colors = {name: dark if theme == "dark" else light for name, light, dark in pairs}
     shade = float(re.search(r"var\(--heat\) \* (\d+)%", style)[1]) / 100
-    deepest = mixed(colours["accent"], colours["card"], shade)
+    deepest = mix(colors["accent"], colors["card"], shade)
     for text in ("ink", "soft", "accent"):
         for ground in ("paper", "card", "wash"):
-            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
-    assert contrast(colours["ink"], deepest) >= 4.5
+            assert contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
+    assert contrast(colors["ink"], deepest) >= 4.5
     for verdict in ("stable", "mixed", "unreliable"):
-        assert contrast(colours[verdict], colours["card"]) >= 4.5, verdict
+        assert contrast(colors[verdict], colors["card"]) >= 4.5, verdict
     for sign in ["edge", *(f"k{i}" for i in range(10))]:
-        assert contrast(colours[sign], colours["card"]) >= 3, sign
+        assert contrast(colors[sign], colors["card"]) >= 3, sign
 
 
 @pytest.mark.parametrize(
@@ -692,10 +718,10 @@ def test_colours_stand_out(theme):
         cs.MultiViewConstrainedKMeans(3, random_state=0),
         cs.baselines.SingleView(cs.MultiViewKMeans(3, n_init=1, random_state=0), "view0"),
     ],
-    ids=lambda own: type(own).__name__,
+    ids=lambda model: type(model).__name__,
 )
-def test_every_kind_of_model_has_a_report(model):
+def test_every_estimator_has_a_report(model):
     views, y = cs.datasets.make_gaussian_views(60, separation=8, random_state=0)
     page = Outline(Report(model.fit(views), views, labels=y).to_html())
-    assert not page.wrong
-    np.testing.assert_array_equal(unpacked(page.data["columns"]["cluster"]), model.labels_)
+    assert not page.errors
+    np.testing.assert_array_equal(unpack(page.data["columns"]["cluster"]), model.labels_)

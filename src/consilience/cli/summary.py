@@ -14,8 +14,7 @@ from ..assessment import Assessment
 from ..data import Table
 from ..explain import contested, describe_support
 from ..registry import find_estimator
-from ..report.caveats import AGREEMENT_CAVEAT
-from ..report.facts import list_confirmed
+from ..report.facts import AGREEMENT_CAVEAT, list_confirmed
 from ..report.versions import list_versions
 from .constraints import count_satisfied
 from .fitting import FittedRun

@@ -1,57 +1,65 @@
-"""The few pictures that a page can hold without a drawing library: bars, shaded cells, a line, a cluster's sign."""
+"""Tables and small charts in plain HTML: bars, shaded cells, line charts, cluster symbols."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from .markup import Html, format_number, join_html, tag
 
-N_COLOURS, N_SHAPES = 10, 3  # a cluster's sign; beyond their product only its number tells it from others
-WIDTH, HEIGHT, EDGE = 320, 96, 6  # of the line, in the units of its drawing
-MOST_POINTS = 300
+N_COLORS, N_SHAPES = 10, 3  # of cluster symbols; beyond their product only the number distinguishes clusters
+WIDTH, HEIGHT, MARGIN = 320, 96, 6  # of a line chart, in drawing units
+MAX_POINTS = 300
 
 
 def draw_cluster(cluster: int) -> Html:
-    """A cluster's colour, shape and number, or the words "no cluster"."""
+    """Draw the color, shape and number of a cluster, or write "no cluster"."""
     if cluster < 0:
         return tag("span", "no cluster", class_="none")
-    look = f"chip k{cluster % N_COLOURS} s{cluster // N_COLOURS % N_SHAPES}"
+    look = f"chip k{cluster % N_COLORS} s{cluster // N_COLORS % N_SHAPES}"
     return tag("span", tag("i"), str(cluster), class_=look)
 
 
-def draw_bar(part: float) -> Html:
-    """A bar as long as the part of 1; the number is written beside it by the caller."""
-    part = min(max(part, 0.0), 1.0) if part == part else 0.0
-    return tag("span", tag("span", style=f"width:{100 * part:.1f}%"), class_="bar", aria_hidden="true")
+def draw_bar(share: float) -> Html:
+    """Draw a bar whose length is a share of 1; the caller writes the number beside it."""
+    return tag("span", tag("span", style=f"width:{100 * _clip(share):.1f}%"), class_="bar", aria_hidden="true")
 
 
-def shade_cell(text: str, part: float, name: str = "td", **attributes: Any) -> Html:
-    """A table cell shaded by the part of 1 that it stands for."""
-    part = min(max(part, 0.0), 1.0) if part == part else 0.0
-    return tag(name, text, class_="heat", style=f"--heat:{part:.3f}", **attributes)
+def draw_bar_with(share: float, *text: str) -> Html:
+    """Draw a bar with its number beside it."""
+    return tag("span", draw_bar(share), text, class_="measured")
+
+
+def shade_cell(text: str, share: float) -> Html:
+    """Return a table cell whose shade shows a share of 1."""
+    return tag("td", text, class_="heat", style=f"--heat:{_clip(share):.3f}")
+
+
+def _clip(share: float) -> float:
+    return min(max(share, 0.0), 1.0) if share == share else 0.0
 
 
 def build_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Html]], class_: str | None = None) -> Html:
-    """A table that scrolls within its own box. Rows are made of finished cells; heads are text or markup."""
-    headings = (tag("th", own, scope="col") for own in head)
-    return make_scrollable(
-        caption,
-        tag(
-            "table",
-            tag("caption", caption),
-            tag("thead", tag("tr", headings)),
-            tag("tbody", (tag("tr", join_html(row)) for row in rows)),
-            class_=class_,
-        ),
+    """Return a table in a box that scrolls; rows consist of finished cells."""
+    table = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", (tag("th", text, scope="col") for text in head))),
+        tag("tbody", (tag("tr", join_html(row)) for row in rows)),
+        class_=class_,
     )
+    return make_scrollable(caption, table)
 
 
 def make_scrollable(name: str, content: Html) -> Html:
-    """A box that scrolls by itself, by keyboard too."""
+    """Put content into a box that scrolls by itself, by keyboard too."""
     return tag("div", content, class_="scroll", role="region", aria_label=name, tabindex="0")
+
+
+def build_row(head: str, *cells: str) -> list[Html]:
+    """Return the cells of a row, the first of which is its head."""
+    return [tag("th", head, scope="row"), *(tag("td", cell) for cell in cells)]
 
 
 def draw_figure(name: str, number: str, meaning: str) -> Html:
@@ -59,37 +67,26 @@ def draw_figure(name: str, number: str, meaning: str) -> Html:
     return tag("div", tag("dt", name), tag("dd", tag("b", number), tag("small", meaning)))
 
 
-def build_row(*contents: str) -> list[Html]:
-    """The cells of a row, its first one the row's head."""
-    return [tag("th", contents[0], scope="row"), *(tag("td", own) for own in contents[1:])]
-
-
 def draw_line(values: Sequence[float], name: str, first: int = 1) -> Html | None:
-    """A curve over the rounds, from `first` on; rounds without a number are left out. None if there is no curve."""
+    """Draw a value over the rounds, counted from `first`; None if fewer than two rounds have a number."""
     heights = np.asarray(values, dtype=np.float64)
     rounds = np.flatnonzero(np.isfinite(heights))
     if len(rounds) < 2:
         return None
-    if len(rounds) > MOST_POINTS:
-        rounds = rounds[np.linspace(0, len(rounds) - 1, MOST_POINTS).astype(int)]
+    if len(rounds) > MAX_POINTS:
+        rounds = rounds[np.linspace(0, len(rounds) - 1, MAX_POINTS).astype(int)]
     heights = heights[rounds]
     low, high = heights.min(), heights.max()
-    x = EDGE + (rounds - rounds[0]) / (rounds[-1] - rounds[0]) * (WIDTH - 2 * EDGE)
-    y = HEIGHT - EDGE - (heights - low) / ((high - low) or 1) * (HEIGHT - 2 * EDGE)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
-    start, end = (f"{format_number(heights[i])} in round {rounds[i] + first}" for i in (0, -1))
+    x = MARGIN + (rounds - rounds[0]) / (rounds[-1] - rounds[0]) * (WIDTH - 2 * MARGIN)
+    y = HEIGHT - MARGIN - (heights - low) / ((high - low) or 1) * (HEIGHT - 2 * MARGIN)
+    start, end = (f"round {rounds[i] + first}: {format_number(heights[i])}" for i in (0, -1))
     drawing = tag(
         "svg",
-        tag("polyline", points=points),
+        tag("polyline", points=" ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))),
         tag("circle", cx=f"{x[-1]:.1f}", cy=f"{y[-1]:.1f}", r="3.5"),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="img",
-        aria_label=f"{name}: {start}, {end}",
+        aria_label=f"{name}, {start}, {end}",
     )
-    ends = tag(
-        "span",
-        tag("span", f"round {rounds[0] + first}: {format_number(heights[0])}"),
-        tag("span", f"round {rounds[-1] + first}: {format_number(heights[-1])}"),
-        class_="ends",
-    )
+    ends = tag("span", tag("span", start), tag("span", end), class_="ends")
     return tag("figure", tag("figcaption", name), drawing, ends, class_="line")

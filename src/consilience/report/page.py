@@ -1,47 +1,48 @@
-"""The page: sections in the order in which a reader asks, one style, one script, one block of data."""
+"""Assemble the page: the sections, one style sheet, one script, and one block of data."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 
 from .facts import ReportFacts
 from .markup import Html, tag
 from .pack import data_block
-from .sections import Section, build_search, build_sections
+from .sections import SECTIONS, SectionBuilder, build_method, build_search
 
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
+RESERVED_BYTES = 20_000  # for the parts of the page that are not measured
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='6' cy='8' r='5' "
     "fill='%230072b2'/%3E%3Ccircle cx='10' cy='8' r='5' fill='%23e69f00' opacity='.75'/%3E%3C/svg%3E"
 )
 
 
-def build_page(facts: ReportFacts) -> str:
-    """The whole document."""
+def build_page(facts: ReportFacts, extra_sections: Sequence[SectionBuilder] = ()) -> str:
+    """Return the whole document; extra sections stand before the table of all entities."""
     style, script = _read_asset("style.css"), _read_asset("script.js")
-    sections, maps = build_sections(facts)
-    written = sum(len(part.encode("utf-8")) for part in (style, script, *(own.body for own in sections)))
-    found, entities = build_search(facts, MOST_BYTES - written - len(str(data_block(maps))) - 20_000)
-    at = next(i for i, own in enumerate(sections) if own.id == "method")
-    sections = [*sections[:at], found, *sections[at:]]
+    built = (build(facts) for build in (*SECTIONS, *extra_sections))
+    sections = [section for section in built if section is not None]
+    method = build_method(facts)
+    data = {name: value for section in sections for name, value in section.data.items()}
+    n_bytes = sum(len(part.encode("utf-8")) for part in (style, script, *(section.body for section in sections)))
+    n_bytes += len(method.body.encode("utf-8")) + len(str(data_block(data))) + RESERVED_BYTES
+    search = build_search(facts, MAX_BYTES - n_bytes)
+    sections += [search, method]
+    links = (tag("li", tag("a", section.short_title, href=f"#{section.id}")) for section in sections)
+    navigation = tag("nav", tag("ol", links), aria_label="Contents")
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#main", class_="skip"),
         _build_header(),
+        tag("div", navigation, tag("main", (section.to_html() for section in sections), id="main"), class_="page"),
         tag(
-            "div",
-            _build_navigation(sections),
-            tag("main", (_wrap_section(own) for own in sections), id="main"),
-            class_="page",
+            "footer", tag("p", "Made by consilience on ", _format_date(), ". The page works offline and sends no data.")
         ),
-        tag(
-            "footer",
-            tag("p", "Made by consilience on ", _format_date(), ". The page needs no network and sends nothing."),
-        ),
-        data_block({**maps, **entities}),
+        data_block({**data, **search.data}),
         tag("script", script),
     )
     return f"<!doctype html>\n{tag('html', _build_head(facts, style, script), body, lang='en')}\n"
@@ -66,7 +67,7 @@ def _build_head(facts: ReportFacts, style: Html, script: Html) -> Html:
 
 
 def write_content_policy(script: str) -> str:
-    """What the page may do: show itself and run its one script, and nothing else."""
+    """Return the content security policy: the page may show itself and run its one script."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:; "
@@ -75,20 +76,11 @@ def write_content_policy(script: str) -> str:
 
 
 def _format_date() -> Html:
-    """The one place of the page that differs from day to day."""
+    """Return the current time, the only part of the page that changes between runs."""
     now = datetime.now(UTC)
     return tag("time", f"{now.day} {now:%B %Y, %H:%M} UTC", datetime=now.strftime("%Y-%m-%dT%H:%MZ"))
 
 
 def _build_header() -> Html:
-    toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colours")
+    toggle = tag("button", "Dark", type="button", id="theme", class_="needs-js", aria_label="Dark colors")
     return tag("header", tag("p", tag("a", "consilience", href="#summary"), class_="mark"), toggle, class_="top")
-
-
-def _build_navigation(sections: list[Section]) -> Html:
-    links = (tag("li", tag("a", own.short, href=f"#{own.id}")) for own in sections)
-    return tag("nav", tag("ol", links), aria_label="Contents")
-
-
-def _wrap_section(own: Section) -> Html:
-    return tag("section", own.heading, own.body, id=own.id, aria_labelledby=f"{own.id}-title")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,24 @@ from ..assessment import Assessment
 from ..data import Views
 from ..files.write import check_output_file, stage_file
 from ..selection import Selection
-from .facts import collect_facts
+from .facts import ReportFacts
 from .page import build_page
+from .sections import SectionBuilder
 
 
 class Report:
-    """A clustering as one HTML file that explains itself and needs nothing else: no network, no other file.
+    """A clustering explained in one HTML file that needs no network and no other file.
 
-    What the data is, what marks each cluster, how far the views agree, which entities are
-    contested, a map of each view, and a table of all entities to search in.
+    The page shows the data, what distinguishes each cluster, how much the views agree, which entities are contested, a
+    map of each view, and a searchable table of all entities. Jupyter shows the report as the value of a cell.
 
     Parameters
     ----------
     model : estimator
-        Fitted, with `labels_`; `view_labels_`, `agreement_`, `history_`, `view_weights_`,
-        `view_information_` and `runner_up_` are shown where it has them.
+        Fitted, with `labels_`; `view_labels_`, `agreement_`, `history_`, `view_weights_`, `view_information_` and
+        `runner_up_` are shown if it has them.
     views : Views
-        What the model was fitted on, in the same order.
+        The data that the model was fitted on, in the same order.
     title : str, optional
         Heading of the page.
     labels : array-like of shape (n_entities,), optional
@@ -35,21 +37,23 @@ class Report:
     class_names : sequence, optional
         Names of the classes, if `labels` are their numbers from 0.
     comparison : Table, optional
-        Other methods on the same data, one row a method, such as `consilience.compare` makes it.
+        Other methods on the same data, one row per method, such as `consilience.compare` returns.
     command : str, optional
-        The command that does it all again.
+        The command that repeats the analysis.
     notes : sequence of str, optional
         Sentences about how the data was read.
     texts : mapping of view name to sequence of str, optional
-        What the entities' texts were before they became numbers, shown where an entity is named as an example.
+        The original texts of the entities, shown with examples.
     settings : mapping, optional
         Further settings to list, such as how the columns were scaled.
     confidence : array-like of shape (n_entities,), optional
-        How sure the model is of each entity, 0 to 1; by default `consilience.explain.confidence`.
+        Confidence in each entity's cluster, 0 to 1; by default `consilience.explain.confidence`.
     assessment : Assessment, optional
-        How far the clusters can be relied on, by `consilience.assess`. The page then opens with its verdict.
+        How reliable the clusters are, by `consilience.assess`. The page then begins with its verdict.
     selection : Selection, optional
         How the number of clusters was chosen, by `consilience.select_n_clusters`.
+    extra_sections : sequence of callables, optional
+        Functions that take `ReportFacts` and return a `Section`, or None for no section.
 
     Examples
     --------
@@ -78,45 +82,52 @@ class Report:
         confidence: Any = None,
         assessment: Assessment | None = None,
         selection: Selection | None = None,
+        extra_sections: Sequence[SectionBuilder] = (),
     ) -> None:
-        self._facts = collect_facts(
+        self._extra_sections = extra_sections
+        self._facts = ReportFacts(
             model,
             views,
-            title=title,
-            labels=labels,
+            custom_title=title,
+            known_classes=labels,
             class_names=class_names,
             comparison=comparison,
             command=command,
             notes=notes,
             texts=texts,
             settings=settings,
-            confidence=confidence,
+            custom_confidence=confidence,
             assessment=assessment,
             selection=selection,
         )
 
     def to_html(self) -> str:
-        """The page. The same clustering gives the same page, but for the date in it."""
-        return build_page(self._facts)
+        """Return the page. Equal clusterings give equal pages, except for the date."""
+        return build_page(self._facts, self._extra_sections)
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, so that a notebook shows it without mixing its styles with the notebook's."""
+        page = escape(self.to_html())
+        return f'<iframe srcdoc="{page}" width="100%" height="700" style="border: 0" title="Report"></iframe>'
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the page to a file, whole or not at all.
+        """Write the page to a file, completely or not at all.
 
         Parameters
         ----------
         path : path
             The file, such as ``report.html``.
         overwrite : bool, default=False
-            Take the place of a file that is there already, which is refused otherwise.
+            Whether to replace an existing file.
 
         Returns
         -------
         Path
             The file.
         """
-        final = Path(path)
-        check_output_file(final, overwrite)  # before the work, not after
+        target = Path(path)
+        check_output_file(target, overwrite)  # before the work
         content = self.to_html().encode("utf-8")
-        with stage_file(final, overwrite) as file:
-            file.write_bytes(content)
-        return final
+        with stage_file(target, overwrite) as temporary:
+            temporary.write_bytes(content)
+        return target

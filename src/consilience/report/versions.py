@@ -1,4 +1,4 @@
-"""What a clustering was made with."""
+"""Versions of the software that made a clustering."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from .._version import __version__
 
 
 def list_versions() -> dict[str, str]:
-    """Versions of the library, of those that it rests on, and of Python."""
-    theirs = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    return {"consilience": __version__, **theirs, "Python": platform.python_version()}
+    """Return the versions of consilience, of the libraries it uses, and of Python."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    return {"consilience": __version__, **libraries, "Python": platform.python_version()}

@@ -1,10 +1,5 @@
-"""The sections of a report, one a file, each a function from the facts to its part of the page."""
+"""The sections of a report, one module each: functions from the facts to a section, or None for no section."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from ..facts import ReportFacts
 from .agreement import build_agreement
 from .classes import build_classes
 from .clusters import build_clusters
@@ -16,32 +11,23 @@ from .maps import build_maps
 from .method import build_method
 from .reliance import build_reliance
 from .search import build_search
-from .section import Section
+from .section import Section, SectionBuilder
 from .selection import build_selection
 from .summary import build_summary
 
-__all__ = ["Section", "build_search", "build_sections"]
+# In the order of the page. The table of all entities, which takes the remaining space, and the method follow.
+SECTIONS: tuple[SectionBuilder, ...] = (
+    build_summary,
+    build_reliance,
+    build_data,
+    build_clusters,
+    build_selection,
+    build_agreement,
+    build_information,
+    build_maps,
+    build_contested,
+    build_classes,
+    build_comparison,
+)
 
-
-def build_sections(facts: ReportFacts) -> tuple[list[Section], dict[str, Any]]:
-    """Every section but the search, which takes the room that these leave, and the data that the maps draw.
-
-    Sections about how the views agree are left out where that tells nothing.
-    """
-    found_maps, drawn = build_maps(facts)
-    shown = facts.shows_views
-    sections = [
-        build_summary(facts),
-        build_reliance(facts),
-        build_data(facts),
-        build_clusters(facts),
-        build_selection(facts),
-        build_agreement(facts) if shown else None,
-        build_information(facts) if shown else None,
-        found_maps,
-        build_contested(facts) if shown else None,
-        build_classes(facts),
-        build_comparison(facts) if shown else None,
-        build_method(facts),
-    ]
-    return [own for own in sections if own is not None], drawn
+__all__ = ["SECTIONS", "Section", "SectionBuilder", "build_method", "build_search"]

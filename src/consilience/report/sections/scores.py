@@ -1,4 +1,4 @@
-"""What the columns of a table of scores are called, and which way is better."""
+"""Columns of a table of scores: their names, and whether higher or lower is better."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..markup import Html, clean_text, format_decimal, format_number, join_html, mark_user_text, tag, truncate
+from ..markup import Html, clean_text, format_decimal, format_number, join_html, mark_user_text, tag
 
 NAMES = {
     "entropy": "Entropy",
@@ -28,55 +28,57 @@ NAMES = {
     "peak_mib": "Memory, MiB",
     "clusters": "Clusters",
     "entities": "Entities",
-    "same_as_all": "Like all views together (ARI)",
+    "same_as_all": "Similarity to all views together (ARI)",
     "cost": "Cost",
 }
-LOWER = {"entropy", "seconds", "peak_mib", "cost", "disagreement", "impurity"}
-NEITHER = {"agreement", "verdict", "clusters", "n_clusters", "k", "entities", "same_as_all"}
+LOWER_IS_BETTER = {"entropy", "seconds", "peak_mib", "cost", "disagreement", "impurity"}
+UNORDERED = {"agreement", "verdict", "clusters", "n_clusters", "k", "entities", "same_as_all"}
 
 
-def column_head(name: str) -> Html:
-    """A column's name, and which way is better where one is."""
+def _is_ordered(name: str) -> bool:
+    return name in NAMES and name not in UNORDERED
+
+
+def build_column_head(name: str) -> Html:
+    """Return a column's name, with an arrow if higher or lower is better."""
     shown = tag("span", NAMES[name]) if name in NAMES else mark_user_text(name, 30)
-    if name in NEITHER or name not in NAMES:
+    if not _is_ordered(name):
         return shown
-    arrow, words = (" ↓", " (lower is better)") if name in LOWER else (" ↑", " (higher is better)")
+    arrow, words = (" ↓", " (lower is better)") if name in LOWER_IS_BETTER else (" ↑", " (higher is better)")
     return join_html((shown, tag("span", arrow, aria_hidden="true"), tag("span", words, class_="unseen")))
 
 
-def column_cells(name: str, values: Sequence[Any]) -> list[Html]:
-    """A column's cells, with the best marked where one way is known to be better and not all are equal."""
-    if not all(_is_numeric(value) for value in values):
-        return [tag("td", "–" if _is_nothing(own) else mark_user_text(own)) for own in values]
+def build_column(name: str, values: Sequence[Any]) -> list[Html]:
+    """Return a column's cells, with the best marked if one direction is better and not all are equal."""
+    if not all(value is None or _is_score(value) for value in values):
+        return [tag("td", _mark_text(value)) for value in values]
     numbers = np.array([np.nan if value is None else float(value) for value in values])
-    best, finite = _find_best(name, numbers), numbers[np.isfinite(numbers)]
-    whole = (name in NEITHER or name not in NAMES) and bool((finite == np.round(finite)).all())
-    return [
-        tag("td", tag("strong", _format_score(name, own, whole)), tag("span", "best", class_="best"), class_="number")
-        if own == best
-        else tag("td", _format_score(name, own, whole), class_="number")
-        for own in numbers.tolist()
-    ]
-
-
-def _find_best(name: str, numbers: np.ndarray) -> float | None:
     finite = numbers[np.isfinite(numbers)]
-    if name in NEITHER or name not in NAMES or len(finite) < 2 or finite.min() == finite.max():
-        return None
-    return float(finite.min() if name in LOWER else finite.max())
+    best = None
+    if _is_ordered(name) and len(finite) > 1 and finite.min() < finite.max():
+        best = float(finite.min() if name in LOWER_IS_BETTER else finite.max())
+    is_integer = not _is_ordered(name) and bool((finite == np.round(finite)).all())
+    cells = []
+    for number in numbers.tolist():
+        text: str = _format_score(name, number, is_integer)
+        marked = (tag("strong", text), tag("span", "best", class_="best")) if number == best else text
+        cells.append(tag("td", marked, class_="number"))
+    return cells
 
 
-def _format_score(name: str, value: float, whole: bool) -> str:
+def _is_score(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _format_score(name: str, value: float, is_integer: bool) -> str:
     if value != value:
         return "–"
-    if whole:
+    if is_integer:
         return f"{value:,.0f}"
-    return format_decimal(value, 3) if abs(value) < 10 and name not in ("seconds", "peak_mib") else format_number(value)
+    is_short = abs(value) < 10 and name not in ("seconds", "peak_mib")
+    return format_decimal(value, 3) if is_short else format_number(value)
 
 
-def _is_numeric(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float | np.number) and not isinstance(value, bool))
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is None or value != value or not truncate(clean_text(value), 1)
+def _mark_text(value: Any) -> str:
+    """Return a text from the user, or a dash for None, NaN and empty text."""
+    return "–" if value is None or value != value or not clean_text(value) else mark_user_text(value)

@@ -1,7 +1,9 @@
-"""Find an entity among all of them."""
+"""Section: a searchable table of all entities."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,103 +11,95 @@ import numpy as np
 from ..charts import make_scrollable
 from ..facts import ReportFacts
 from ..markup import Html, clean_text, format_count, format_integer, join_html, mark_user_text, tag, truncate
-from ..pack import pack_names, pack_numbers, packed_size
+from ..pack import measure_packed, pack_names, pack_numbers
 from .section import Section
 
-MOST_LETTERS = 200  # of an id
-WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # how sure the cluster of an entity is, from least to most
+MAX_ID = 200  # characters of an id
+WORDS = ["", "a guess", "doubtful", "likely", "sure"]  # confidence in an entity's cluster, from lowest to highest
 
 
-def build_search(facts: ReportFacts, room: int) -> tuple[Section, dict[str, Any]]:
-    """A table that the script fills, and its columns, as far as there is room in the page for them."""
-    kept, left_out = _pack_columns(facts, room)
-    there = "cluster" in kept
-    body = join_html(
-        (
-            tag("p", f"All {format_count(facts.n, 'entity', 'entities')} with "
-                + ("what the model and each view by itself say." if facts.shows_views else "their clusters.")),
-            tag("p", "So that the page stays small, it leaves out ", _join_with_and(left_out), ".", class_="note")
-            if left_out else None,
-            tag("p", "The table of all entities needs JavaScript; the other sections do not.", class_="note without-js")
-            if there else None,
-            tag("p", id="find-trouble", class_="note", hidden=True),
-            _build_search_controls(facts) if there else None,
-            _build_empty_table() if there else None,
-            _build_paging() if there else None,
-        )
-    )  # fmt: skip
-    data = {
-        "n": facts.n,
-        "columns": kept,
-        "views": [truncate(clean_text(name), 60) for name in facts.view_labels],
-        "words": WORDS,
-    }
-    return Section("find", "Find an entity", "Find an entity", body), data
+def build_search(facts: ReportFacts, n_bytes: int) -> Section:
+    """Return a table that the script fills, with the columns that fit into the remaining size of the page."""
+    columns, left_out = _pack_columns(facts, n_bytes)
+    has_table = "cluster" in columns
+    shown = "the final cluster and that of each view" if facts.shows_views else "their clusters"
+    note = ("To keep the page small, it leaves out ", _join_with_and(left_out), ".")
+    script_note = "The table of all entities needs JavaScript; the other sections do not."
+    names = [truncate(clean_text(name), 60) for name in facts.view_labels]
+    return Section.build(
+        "find",
+        "Search",
+        "Search",
+        tag("p", f"All {format_count(facts.n, 'entity', 'entities')} with {shown}."),
+        tag("p", note, class_="note") if left_out else None,
+        tag("p", script_note, class_="note without-js") if has_table else None,
+        tag("p", id="find-trouble", class_="note", hidden=True),
+        (_build_search_controls(facts), _build_empty_table(), _build_paging()) if has_table else None,
+        data={"n": facts.n, "columns": columns, "views": names, "words": WORDS},
+    )
 
 
-def _pack_columns(facts: ReportFacts, room: int) -> tuple[dict[str, Any], list[Html]]:
-    """What fits, and the names of what does not. Without clusters there is nothing to show."""
-    wanted: list[tuple[str, Html, Any]] = [
-        ("cluster", tag("span", "the table of all entities"), lambda: pack_numbers(facts.labels, "i2")),
-    ]
-    if facts.shows_views:
-        wanted += [
-            ("sure", tag("span", "the confidence"), lambda: pack_numbers(np.round(facts.confidence * 1000), "u2")),
-            ("contested", tag("span", "who is contested"), lambda: pack_numbers(facts.contested, "i2")),
-        ]
-    if facts.certainty is not None:
-        places = [WORDS.index(word) if word in WORDS else 0 for word in facts.certainty.tolist()]
-        wanted.append(("certainty", tag("span", "confidence in words"), lambda: pack_numbers(places, "i2")))
-    if facts.assessment is not None:
-        stability = np.round(facts.assessment.stability * 1000)
-        wanted.append(
-            ("stability", tag("span", "the stability"), lambda: pack_numbers(np.nan_to_num(stability, nan=-1), "i2"))
-        )
-    if facts.views.ids is not None:
-        ids = tag("span", "the names of the entities (they go by their numbers, from 0)")
-        wanted.append(
-            ("ids", ids, lambda: pack_names([truncate(facts.name(row), MOST_LETTERS) for row in range(facts.n)]))
-        )
-    for v, (name, said) in enumerate(facts.view_labels.items() if facts.shows_views else ()):
-        label = join_html(("what view ", mark_user_text(name), " says"))
-        wanted.append((f"view{v}", label, lambda said=said: pack_numbers(said, "i2")))
-    kept: dict[str, Any] = {}
+def _pack_columns(facts: ReportFacts, n_bytes: int) -> tuple[dict[str, Any], list[str]]:
+    """Return the packed columns that fit, and the names of those that do not; nothing fits without the clusters."""
+    packed: dict[str, Any] = {}
     left_out = []
-    for key, name, pack in wanted:
+    for key, name, pack in _list_columns(facts):
         column = pack()
-        if packed_size(column) <= room and (kept or key == "cluster"):
-            kept[key] = column
-            room -= packed_size(column)
+        if measure_packed(column) <= n_bytes and (packed or key == "cluster"):
+            packed[key] = column
+            n_bytes -= measure_packed(column)
         else:
             left_out.append(name)
             if key == "cluster":
                 break
-    return kept, left_out
+    return packed, left_out
 
 
-def _join_with_and(parts: list[Html]) -> Html:
-    return join_html(
-        part if i == 0 else join_html((" and " if i == len(parts) - 1 else ", ", part)) for i, part in enumerate(parts)
-    )
+def _list_columns(facts: ReportFacts) -> Iterator[tuple[str, str, Callable[[], dict[str, str]]]]:
+    """Yield key, name and packing function of each column, the most important first."""
+    yield "cluster", "the table of all entities", lambda: pack_numbers(facts.labels, "i2")
+    if facts.shows_views:
+        yield "sure", "the confidence", lambda: pack_numbers(np.round(facts.confidence * 1000), "u2")
+        yield "contested", "which entities are contested", lambda: pack_numbers(facts.contested, "i2")
+    if facts.certainty is not None:
+        levels = [WORDS.index(word) if word in WORDS else 0 for word in facts.certainty.tolist()]
+        yield "certainty", "the confidence in words", lambda: pack_numbers(levels, "i2")
+    if facts.assessment is not None:
+        stability = np.nan_to_num(np.round(facts.assessment.stability * 1000), nan=-1)
+        yield "stability", "the stability", lambda: pack_numbers(stability, "i2")
+    if facts.views.ids is not None:
+        name = "the ids of the entities (numbers from 0 replace them)"
+        yield "ids", name, lambda: pack_names([truncate(facts.name_entity(row), MAX_ID) for row in range(facts.n)])
+    if facts.shows_views:
+        for v, (view, labels) in enumerate(facts.view_labels.items()):
+            name = join_html(("the clusters of view ", mark_user_text(view)))
+            yield f"view{v}", name, partial(pack_numbers, labels, "i2")
+
+
+def _join_with_and(parts: list[str]) -> Html:
+    separators = ["", *[", "] * (len(parts) - 2), " and "][: len(parts)]
+    return join_html(pair for pair in zip(separators, parts, strict=True))
 
 
 def _build_search_controls(facts: ReportFacts) -> Html:
-    clusters = (
-        tag("option", f"cluster {c} ({format_integer(size)})", value=c) for c, size in sorted(facts.sizes.items())
-    )
-    nowhere = tag("option", "no cluster", value=-1) if (facts.labels < 0).any() else None
-    choice = tag("select", tag("option", "any cluster", value=""), clusters, nowhere, id="find-cluster")
+    options = [tag("option", "any cluster", value="")]
+    options += [
+        tag("option", f"cluster {cluster} ({format_integer(size)})", value=cluster)
+        for cluster, size in sorted(facts.sizes.items())
+    ]
+    if (facts.labels < 0).any():
+        options.append(tag("option", "no cluster", value=-1))
     return tag(
         "div",
         tag("label", "Name or part of it ", tag("input", type="search", id="find-text", autocomplete="off")),
-        tag("label", "In ", choice),
+        tag("label", "In ", tag("select", options, id="find-cluster")),
         tag("label", tag("input", type="checkbox", id="find-contested"), " contested only", class_="check"),
         class_="controls needs-js",
-    )  # fmt: skip
+    )
 
 
 def _build_empty_table() -> Html:
-    """An empty table: its columns are made by the script from what is there."""
+    """Return an empty table, whose columns the script fills."""
     table = tag(
         "table",
         tag("caption", "All entities"),

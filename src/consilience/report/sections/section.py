@@ -1,22 +1,37 @@
-"""A part of the page."""
+"""A section of the page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from ..markup import Html, tag
+from ..facts import ReportFacts
+from ..markup import Html, join_html, tag
 
 
 @dataclass(frozen=True)
 class Section:
-    """What a section is called, and what it says."""
+    """A section: its id, titles and content, and data for the script of the page."""
 
     id: str
-    short: str  #: its name in the list of contents
+    short_title: str  #: in the table of contents
     title: str
     body: Html
     level: str = "h2"
+    data: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def heading(self) -> Html:
-        return tag(self.level, self.title, id=f"{self.id}-title")
+    @classmethod
+    def build(
+        cls, section_id: str, short_title: str, title: str, *children: str | Iterable[str] | None, **options: Any
+    ) -> Section:
+        """Return a section with these children; text is escaped unless it is `Html`, None is left out."""
+        return cls(section_id, short_title, title, join_html(children), **options)
+
+    def to_html(self) -> Html:
+        """Return the section with its heading."""
+        heading = tag(self.level, self.title, id=f"{self.id}-title")
+        return tag("section", heading, self.body, id=self.id, aria_labelledby=f"{self.id}-title")
+
+
+SectionBuilder = Callable[[ReportFacts], Section | None]
