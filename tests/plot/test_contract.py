@@ -98,7 +98,7 @@ def test_draws_in_an_array_of_axes(draw):
 
 
 def test_too_few_axes_are_refused(views, kmeans):
-    with pytest.raises(ValueError, match=r"3 axes are needed \(1 rows of 3\), got 2: give so many, or one"):
+    with pytest.raises(ValueError, match=r"3 axes are needed \(1 rows of 3\), got 2: give 3, or one"):
         EmbeddingDisplay.from_estimator(kmeans, views, ax=Figure().subplots(1, 2))
 
 
@@ -171,7 +171,7 @@ def test_one_view_is_enough_where_one_says_something(views):
     assert AgreementDisplay.from_estimator(model).image_.get_array().tolist() == [[1.0]]
     assert EmbeddingDisplay.from_estimator(model, X).ax_.shape == (1,)
     assert ProfileDisplay.from_estimator(model, X).ax_.shape == (2, 1)
-    with pytest.raises(ValueError, match="there is one view, 'view0': it takes two to disagree"):
+    with pytest.raises(ValueError, match="there is one view, 'view0': two are needed"):
         ContestedDisplay.from_estimator(model, X)
 
 
@@ -209,7 +209,7 @@ def test_axes_that_are_none_are_refused(ax, kind, kmeans):
 
 @pytest.mark.parametrize("agreement", [np.ones(2), np.ones((2, 3)), np.ones((3, 3)), None])
 def test_agreement_of_another_shape_is_refused(agreement):
-    with pytest.raises(ValueError, match=r"2 names need an agreement of shape \(2, 2\), got .*: give a row"):
+    with pytest.raises(ValueError, match=r"2 names need an agreement of shape \(2, 2\), got .*: give one row"):
         AgreementDisplay(agreement, ["a", "b"])
 
 
@@ -242,5 +242,5 @@ def test_curves_without_values_are_refused():
 
 
 def test_convergence_without_columns_is_refused(mixture):
-    with pytest.raises(ValueError, match="no columns to draw: leave columns out, or choose among"):
+    with pytest.raises(ValueError, match="no columns to draw: omit columns, or choose among"):
         ConvergenceDisplay.from_estimator(mixture, columns=[])

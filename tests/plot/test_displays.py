@@ -98,7 +98,7 @@ def test_columns_of_the_history_can_be_chosen(kmeans):
 def test_title_tells_how_the_rounds_ended():
     history = {"round": [1, 2], "cost": [3.0, 2.0]}
     titles = [ConvergenceDisplay(history, end).plot().ax_[0].get_title() for end in (True, False, None)]
-    assert titles == ["Settled after 2 rounds", "Not settled after 2 rounds", "2 rounds"]
+    assert titles == ["Converged after 2 rounds", "Not converged after 2 rounds", "2 rounds"]
 
 
 def test_history_without_rounds_is_refused():
@@ -292,7 +292,7 @@ def test_bars_are_the_strengths():
     assert (bars[0].get_hatch() or "") != bars[1].get_hatch()
     assert ticks(display.ax_[0, 0].yaxis) == ["x", "y"]
     assert display.ax_[1, 0].get_ylabel() == "cluster 1\n(2,000)"
-    assert [text.get_text() for text in display.ax_[1, 1].texts] == ["nothing marks it"]
+    assert [text.get_text() for text in display.ax_[1, 1].texts] == ["no typical columns"]
     assert [axes.get_title() for axes in display.ax_[0]] == ["a", "b"]
 
 
@@ -399,7 +399,7 @@ def test_classes_may_be_words_and_none():
 
 
 def test_classes_of_other_entities_are_refused(kmeans):
-    with pytest.raises(ValueError, match=r"classes have shape \(3,\), clusters \(120,\): give one of each an entity"):
+    with pytest.raises(ValueError, match=r"classes have shape \(3,\), clusters \(120,\): give one of each per entity"):
         ContingencyDisplay.from_estimator(kmeans, [0, 1, 2])
     with pytest.raises(ValueError, match="there are no entities to count"):
         ContingencyDisplay.from_labels([], [])
@@ -535,5 +535,5 @@ def test_curves_are_written_twice_alike_and_no_figure_is_left_open(tmp_path):
 @pytest.mark.parametrize("panels", [{}, {"p": {}}, {"p": {"m": {}}}])
 def test_no_curves_are_refused(panels, tmp_path):
     for draw in (CurvesDisplay(panels).plot, lambda: CurvesDisplay(panels).save(tmp_path / "none")):
-        with pytest.raises(ValueError, match="there is nothing to draw: give one panel or more, each with a method"):
+        with pytest.raises(ValueError, match="there is nothing to draw: give at least one panel, each with a method"):
             draw()

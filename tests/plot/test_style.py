@@ -5,7 +5,7 @@ from itertools import combinations
 from matplotlib.colors import to_rgb
 
 from consilience.plot._style import COLORS, LINE_COLORS, line_style, luminance, marker_style
-from consilience.plot._text import escape_name, format_count
+from consilience.plot._text import escape_name, pluralize
 
 
 def test_colours_differ_in_grey():
@@ -41,7 +41,7 @@ def test_text():
     assert escape_name("é") == "é"
     assert escape_name("\U0001f984") == "□"
     assert escape_name("\ud800") == "□"
-    assert (format_count(1, "entity"), format_count(2000, "entity"), format_count(3, "cluster")) == (
+    assert (pluralize(1, "entity"), pluralize(2000, "entity"), pluralize(3, "cluster")) == (
         "1 entity",
         "2,000 entities",
         "3 clusters",

@@ -1,4 +1,4 @@
-"""Displays: data in the constructor, drawing in ``plot``. The only importer of matplotlib."""
+"""Displays: the constructor takes the data, and ``plot`` draws it. Only this package imports matplotlib."""
 
 from .agreement import AgreementDisplay
 from .contested import ContestedDisplay

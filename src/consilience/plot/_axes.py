@@ -1,4 +1,4 @@
-"""Where to draw: axes given, or a new figure."""
+"""Axes to draw into: those of the user, or new ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def require_matplotlib() -> None:
-    """Say what to install where matplotlib is not there; all other files may then import it."""
+    """Raise an error that names the package to install if matplotlib is missing."""
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
@@ -21,7 +21,7 @@ def require_matplotlib() -> None:
 
 
 def get_axes(ax: Any, size: tuple[float, float]) -> tuple[Figure, Axes]:
-    """The axes given, or those of a new figure."""
+    """Return the axes of the user, or those of a new figure."""
     figure, grid = get_axes_grid(ax, (1, 1), size)
     return figure, grid[0, 0]
 
@@ -34,7 +34,7 @@ def get_axes_grid(
     sharex: Any = False,
     widths: Sequence[float] | None = None,
 ) -> tuple[Figure, Any]:
-    """Axes in rows and columns, as an array: those given, those cut out of the one given, or those of a new figure."""
+    """Return an array of axes: those of the user, parts of the one axes of the user, or those of a new figure."""
     require_matplotlib()
     from matplotlib.axes import Axes
 
@@ -46,32 +46,25 @@ def get_axes_grid(
         )
     n = shape[0] * shape[1]
     if isinstance(ax, Axes):
-        if n == 1:
-            return figure_of(ax), np.array([[ax]])
-        return figure_of(ax), _cut(ax, shape, sharex, widths)
-    given = np.asarray(ax, dtype=object).ravel()
-    wrong = next((item for item in given if not isinstance(item, Axes)), None)
+        return ax.figure, np.array([[ax]]) if n == 1 else _divide(ax, shape, sharex, widths)
+    axes = np.asarray(ax, dtype=object).ravel()
+    wrong = next((item for item in axes if not isinstance(item, Axes)), None)
     if wrong is not None:
         raise TypeError(
             f"ax must be matplotlib axes or a sequence of them, got {type(wrong).__name__}: use plt.subplots()"
         )
-    if len(given) != n:
-        raise ValueError(f"{n} axes are needed ({shape[0]} rows of {shape[1]}), got {len(given)}: give so many, or one")
-    return figure_of(given[0]), given.reshape(shape)
+    if len(axes) != n:
+        raise ValueError(f"{n} axes are needed ({shape[0]} rows of {shape[1]}), got {len(axes)}: give {n}, or one")
+    return axes[0].figure, axes.reshape(shape)
 
 
-def figure_of(ax: Any) -> Figure:
-    """The figure that holds the axes, or the part of one."""
-    return ax.figure
-
-
-def _cut(ax: Axes, shape: tuple[int, int], sharex: Any, widths: Sequence[float] | None) -> Any:
-    """Axes in the place of one, which is left empty."""
-    place = ax.get_subplotspec()
-    if place is None:
+def _divide(ax: Axes, shape: tuple[int, int], sharex: Any, widths: Sequence[float] | None) -> Any:
+    """Put several axes in the place of one, which is left empty."""
+    spec = ax.get_subplotspec()
+    if spec is None:
         raise ValueError(
-            f"{shape[0] * shape[1]} axes are needed, and the one given has no place in a grid that could be cut up: "
+            f"{shape[0] * shape[1]} axes are needed, but the given one is not part of a grid that could be divided: "
             "give a list of axes, or one made by subplots"
         )
     ax.set_axis_off()
-    return place.subgridspec(*shape, width_ratios=widths).subplots(squeeze=False, sharex=sharex)
+    return spec.subgridspec(*shape, width_ratios=widths).subplots(squeeze=False, sharex=sharex)

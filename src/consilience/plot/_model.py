@@ -1,4 +1,4 @@
-"""What a Display reads off a fitted model, and what it says where the model has no such thing."""
+"""What displays read from a fitted model, and the errors if the model does not have it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOLDERS = {
 
 
 def get_fitted_attribute(model: Any, name: str) -> Any:
-    """An attribute of a fitted model, or an error that names those that have it."""
+    """Return an attribute of a fitted model, or raise an error that names the estimators that have it."""
     check_is_fitted(model)
     if not hasattr(model, name):
         raise ValueError(f"{type(model).__name__} has no {name}: {HOLDERS[name]}")
@@ -32,7 +32,7 @@ def get_fitted_attribute(model: Any, name: str) -> Any:
 
 
 def check_fitted_views(model: Any, X: Any) -> Views:
-    """The data that a model was fitted to as Views, whatever form it has."""
+    """Return the data that a model was fitted to as Views, and check the number of entities."""
     n = len(get_fitted_attribute(model, "labels_"))
     groups = getattr(model, "views", None)
     if not holds_views(X):

@@ -1,4 +1,4 @@
-"""Users' words in a figure, drawn as they are: names may hold anything."""
+"""Texts in figures; names of users may contain anything, and are drawn literally."""
 
 from __future__ import annotations
 
@@ -8,57 +8,54 @@ from typing import Any
 
 from ._axes import require_matplotlib
 
-WIDTH = 24  # characters of a name that are shown
-TOFU = "□"  # for a character that the font lacks, which would otherwise warn when the figure is saved
+MAX_WIDTH = 24  # characters of a name that are shown
+TOFU = "□"  # for characters that the font lacks, for which matplotlib would warn when the figure is saved
 
 
-def escape_name(text: Any, width: int = WIDTH) -> str:
-    r"""A name as matplotlib shall draw it: one line, no formulas, no characters that the font lacks, shortened inside.
+def escape_name(text: Any, width: int = MAX_WIDTH) -> str:
+    r"""Convert a name to one line that matplotlib draws literally, without formulas and characters that the font lacks.
 
-    Set matplotlib's ``font.family`` to fonts that have a script, and its characters are drawn.
+    A long name is shortened in the middle. To draw the characters of a script, set matplotlib's ``font.family`` to
+    fonts that have it.
 
     Examples
     --------
-    >>> literal("price in $ or $x_{"), literal("one\ntwo"), literal("a" * 30 + "b" * 30, width=9)
+    >>> escape_name("price in $ or $x_{"), escape_name("one\ntwo"), escape_name("a" * 30 + "b" * 30, width=9)
     ('price in \\$ or \\$x_{', 'one two', 'aaaa…bbbb')
     """
-    line = " ".join("".join(map(_visible, str(text))).split()) or "(blank)"
+    line = " ".join("".join(map(_make_visible, str(text))).split()) or "(blank)"
     if len(line) > width:
         line = line[: width // 2] + "…" + line[len(line) - (width - 1) // 2 :]
-    fonts = _fonts()
-    tofu = TOFU if _has(fonts, TOFU) else "?"
-    line = "".join(c if _has(fonts, c) else tofu for c in line)
+    fonts = _load_fonts()
+    tofu = TOFU if _has_character(fonts, TOFU) else "?"
+    line = "".join(c if _has_character(fonts, c) else tofu for c in line)
     return line.replace("$", r"\$")
 
 
-def _visible(character: str) -> str:
-    """Line breaks and the like as spaces, half characters as a box, and without marks that steer the others."""
-    kind = unicodedata.category(character)
-    if kind in {"Cc", "Zl", "Zp"}:
-        return " "
-    if kind in {"Cf", "Cs"}:
-        return TOFU if kind == "Cs" else ""
-    return character
+def _make_visible(character: str) -> str:
+    """Replace line breaks by spaces and surrogates by a box, and drop formatting characters."""
+    replacements = {"Cc": " ", "Zl": " ", "Zp": " ", "Cf": "", "Cs": TOFU}
+    return replacements.get(unicodedata.category(character), character)
 
 
-def _fonts() -> list[Any]:
-    """The fonts that text without a font of its own is drawn in."""
+def _load_fonts() -> list[Any]:
+    """Load the fonts in which text is drawn by default."""
     require_matplotlib()
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return [get_font(findfont(FontProperties(family=[family]))) for family in FontProperties().get_family()]
 
 
-def _has(fonts: list[Any], character: str) -> bool:
+def _has_character(fonts: list[Any], character: str) -> bool:
     return any(font.get_char_index(ord(character)) for font in fonts)
 
 
 def wrap_text(text: str, width: int) -> str:
-    """Words of ours set in lines."""
+    """Break a text into lines."""
     return "\n".join(textwrap.wrap(text, width))
 
 
-def format_count(n: int, what: str) -> str:
-    """``1 entity``, ``2 entities``, ``1,000 clusters``."""
-    plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
-    return f"{n:,} {what if n == 1 else plural}"
+def pluralize(n: int, noun: str) -> str:
+    """Format a number with a noun: ``1 entity``, ``2 entities``, ``1,000 clusters``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n:,} {noun if n == 1 else plural}"

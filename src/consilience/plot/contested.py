@@ -1,4 +1,4 @@
-"""Where views contradict each other."""
+"""Entities that two views put into different clusters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ..explain import confidence, contested
 from ..metrics import agreement_matrix
 from ._axes import get_axes_grid
+from ._docs import share_docs
 from ._heatmap import draw_heatmap, heatmap_size, label_cells
 from ._model import check_fitted_views, get_fitted_attribute
 from ._style import COLORS
@@ -22,34 +23,34 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 
+@share_docs
 class ContestedDisplay:
-    """The entities that two views put into different clusters: which clusters they mix up, and who is least sure.
+    """Entities that two views put into different clusters: the pairs of clusters, and the least certain entities.
 
-    At the left a map of the cluster by the one view and the cluster by the other. What they agree on, the diagonal, is
-    hatched, so that colours tell where they do not. At the right those that the model is least
-    sure of.
+    On the left is a heat map of the clusters by one view and the clusters by the other. The diagonal, on which the
+    views agree, is hatched, so that colors show the disagreements. On the right are the entities with the lowest
+    confidence.
 
     Parameters
     ----------
     view_labels : mapping of str to array-like of int, shape (n_entities,)
-        The cluster of each entity by each view, -1 where it lacks the view; a model's ``view_labels_``.
+        The cluster of each entity by each view, -1 if it lacks the view; a model's ``view_labels_``.
     sure : array-like of float, shape (n_entities,)
-        How sure the model is of each; from `consilience.explain.confidence`.
+        Confidence of the model in each label; from `consilience.explain.confidence`.
     ids : sequence, optional
         Names of the entities; by default their numbers.
 
     Attributes
     ----------
     ax_ : ndarray of Axes, shape (2,)
-        The map and the entities.
-    figure_ : Figure
-        Where it is drawn.
+        The heat map and the bars.
+    %(figure_)s
     pair_ : tuple of str
         The two views.
     image_, texts_ : AxesImage, list of Text
         The cells, NaN on the diagonal, and the numbers in them.
     least_, bars_ : ndarray of int, BarContainer
-        The least sure entities that the two contest, and their bars.
+        The contested entities with the lowest confidence, and their bars.
 
     Examples
     --------
@@ -69,67 +70,63 @@ class ContestedDisplay:
     bars_: BarContainer
 
     def __init__(self, view_labels: Mapping[str, Any], sure: Any, ids: Sequence[Any] | None = None) -> None:
-        self.view_labels = {name: np.asarray(own) for name, own in view_labels.items()}
+        self.view_labels = {name: np.asarray(labels) for name, labels in view_labels.items()}
         self.sure = np.asarray(sure, dtype=np.float64)
         self.ids = ids
 
     def plot(self, ax: Any = None, *, pair: tuple[str, str] | None = None, n_least: int = 10) -> ContestedDisplay:
-        """Draw the map and the entities.
+        """Draw the heat map and the bars.
 
         Parameters
         ----------
-        ax : Axes or two Axes, optional
-            Where to: two, or one that is cut up; by default a figure of its own.
+        %(axes)s
         pair : tuple of two str, optional
-            Which views; by default the two that disagree most.
+            The views; by default the two that disagree most.
         n_least : int, default=10
-            How many entities to name.
+            Number of entities to name.
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
-        self.pair_ = self._pair(pair)
-        one, other = (self.view_labels[name] for name in self.pair_)
-        both = (one >= 0) & (other >= 0)
-        k = 1 + max(int(own.max(initial=0)) for own in self.view_labels.values())
+        self.pair_ = self._choose_pair(pair)
+        first, second = (self.view_labels[name] for name in self.pair_)
+        has_both = (first >= 0) & (second >= 0)
+        k = 1 + max(int(labels.max(initial=0)) for labels in self.view_labels.values())
         counts = np.zeros((k, k), dtype=np.int64)
-        np.add.at(counts, (one[both], other[both]), 1)
+        np.add.at(counts, (first[has_both], second[has_both]), 1)
         width, height = heatmap_size(k, k)
         self.figure_, grid = get_axes_grid(
             ax, (1, 2), (width + 4.5, height), widths=(width, 3.2) if ax is None else (3, 2)
         )
         self.ax_ = grid.ravel()
-        self._map(counts)
-        split = np.flatnonzero(contested({name: self.view_labels[name] for name in self.pair_}))
-        self.least_ = split[np.lexsort((split, self.sure[split]))][:n_least]
-        self._entities(one, other)
+        self._draw_map(counts)
+        rows = np.flatnonzero(contested({name: self.view_labels[name] for name in self.pair_}))
+        self.least_ = rows[np.lexsort((rows, self.sure[rows]))][:n_least]
+        self._draw_bars(first, second)
         return self
 
-    def _pair(self, pair: tuple[str, str] | None) -> tuple[str, str]:
-        """The views asked for, or the two that disagree most."""
+    def _choose_pair(self, pair: tuple[str, str] | None) -> tuple[str, str]:
+        """Check the pair of the user, or choose the two views that disagree most."""
         names = list(self.view_labels)
         if len(names) < 2:
-            raise ValueError(f"there is one view, {', '.join(map(repr, names))}: it takes two to disagree")
+            raise ValueError(f"there is one view, {', '.join(map(repr, names))}: two are needed")
         if pair is None:
             agreement = np.nan_to_num(agreement_matrix(self.view_labels), nan=1.0)
             np.fill_diagonal(agreement, 2.0)
             a, b = divmod(int(agreement.argmin()), len(names))
             return names[a], names[b]
-        one, other = pair
+        first, second = pair
         for name in pair:
             if name not in names:
                 raise ValueError(f"no view {name!r}; the views are {', '.join(map(repr, names))}")
-        if one == other:
-            raise ValueError(f"pair names {one!r} twice: give two views")
-        return one, other
+        if first == second:
+            raise ValueError(f"pair names {first!r} twice: give two views")
+        return first, second
 
-    def _map(self, counts: np.ndarray) -> None:
-        """Cells coloured by what is off the diagonal, on which numbers stand alone."""
+    def _draw_map(self, counts: np.ndarray) -> None:
+        """Draw the numbers of entities, with colors off the diagonal only."""
         from matplotlib.ticker import MaxNLocator
 
-        ax, (one, other) = self.ax_[0], self.pair_
+        ax, (first, second) = self.ax_[0], self.pair_
         apart = counts.astype(np.float64)
         np.fill_diagonal(apart, np.nan)
         most = np.nan_to_num(apart).max(initial=0)
@@ -137,23 +134,23 @@ class ContestedDisplay:
         self.image_ = draw_heatmap(ax, apart, names, names, vmin=0, vmax=max(most, 1))
         self.texts_ = label_cells(ax, self.image_, [[f"{n:,}" if n else "" for n in row] for row in counts])
         self.figure_.colorbar(self.image_, ax=ax, label="contested entities", ticks=MaxNLocator(integer=True))
-        ax.set(xlabel=f"cluster by {escape_name(other)}", ylabel=f"cluster by {escape_name(one)}")
+        ax.set(xlabel=f"cluster by {escape_name(second)}", ylabel=f"cluster by {escape_name(first)}")
         n, total = int(np.nansum(apart)), int(counts.sum())
         ax.set_title(f"{n:,} contested of {total:,} with both views", fontsize="medium")
 
-    def _entities(self, one: np.ndarray, other: np.ndarray) -> None:
-        """The least sure of the contested, and what the two views say of them."""
-        ax, places = self.ax_[1], range(len(self.least_))
+    def _draw_bars(self, first: np.ndarray, second: np.ndarray) -> None:
+        """Draw the confidence of the least certain entities, with the clusters by the two views."""
+        ax, positions = self.ax_[1], range(len(self.least_))
         names = [escape_name(i if self.ids is None else self.ids[i]) for i in self.least_]
-        said = [f"{name}:  {one[i]} or {other[i]}" for name, i in zip(names, self.least_, strict=True)]
-        self.bars_ = ax.barh(places, self.sure[self.least_], color=COLORS[0], height=0.6)
+        texts = [f"{name}:  {first[i]} or {second[i]}" for name, i in zip(names, self.least_, strict=True)]
+        self.bars_ = ax.barh(positions, self.sure[self.least_], color=COLORS[0], height=0.6)
         ax.bar_label(self.bars_, [f"{sure:.2f}" for sure in self.sure[self.least_]], padding=3, fontsize="small")
-        ax.set_yticks(places, said, fontsize="small")
+        ax.set_yticks(positions, texts, fontsize="small")
         ax.set_ylim(max(len(self.least_), 4) - 0.4, -0.6)
         ax.set_xlim(0, 1.15)
         ax.set_xticks([0, 0.5, 1])
-        ax.set_xlabel("how sure")
-        ax.set_title("least sure of these", fontsize="medium")
+        ax.set_xlabel("confidence")
+        ax.set_title("lowest confidence", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
         if not len(self.least_):
             ax.text(0.5, 0.5, "no entity is contested", transform=ax.transAxes, ha="center", va="center")
@@ -162,25 +159,20 @@ class ContestedDisplay:
     def from_estimator(
         cls, model: Any, views: Any, *, pair: tuple[str, str] | None = None, n_least: int = 10, ax: Any = None
     ) -> ContestedDisplay:
-        """Draw where the views of a fitted model contradict each other.
+        """Draw the disagreements between views of a fitted model.
 
         Parameters
         ----------
         model : estimator
             Fitted, with ``view_labels_``.
-        views : Views, or whatever `fit` was given
-            The entities that the model was fitted to.
+        %(views)s
         pair : tuple of two str, optional
-            Which views; by default the two that disagree most.
+            The views; by default the two that disagree most.
         n_least : int, default=10
-            How many entities to name.
-        ax : Axes or two Axes, optional
-            Where to draw.
+            Number of entities to name.
+        %(axes)s
 
-        Returns
-        -------
-        ContestedDisplay
-            Drawn.
+        %(returns_display)s
         """
         view_labels = get_fitted_attribute(model, "view_labels_")
         views = check_fitted_views(model, views)

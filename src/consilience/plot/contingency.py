@@ -1,4 +1,4 @@
-"""Known classes against clusters."""
+"""Contingency table of known classes and clusters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from ._axes import get_axes
+from ._docs import share_docs
 from ._heatmap import draw_heatmap, heatmap_size, label_cells
 from ._model import get_fitted_attribute
 from ._text import escape_name
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 
+@share_docs
 class ContingencyDisplay:
-    """How many entities of each known class are in each cluster.
+    """Heat map of the number of entities of each known class in each cluster.
 
-    Clusters have no order of their own: they are set so that the diagonal holds as many entities as it can. Numbers are
-    entities; colours are shares of the class, so that small classes are seen as well as large ones.
+    Clusters are ordered so that the diagonal has as many entities as possible. Numbers are entities; colors are shares
+    of the class, so that small classes are as visible as large ones.
 
     Parameters
     ----------
     table : array-like of int, shape (n_classes, n_clusters)
-        The entities.
+        Numbers of entities.
     classes : sequence
         Names of the rows.
     clusters : sequence
@@ -38,10 +40,8 @@ class ContingencyDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : Axes, Figure
-        Where it is drawn.
-    image_, texts_ : AxesImage, list of Text
-        The cells, and the numbers in them where they can be read (to 20 x 20).
+    %(ax_)s
+    %(image_)s
     rows_, columns_ : ndarray of int
         The order in which classes and clusters are drawn.
 
@@ -70,15 +70,11 @@ class ContingencyDisplay:
 
         Parameters
         ----------
-        ax : Axes, optional
-            Where to; by default in a figure of its own.
+        %(ax)s
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
-        self.rows_, self.columns_ = _strong_diagonal(self.table)
+        self.rows_, self.columns_ = _order_diagonal(self.table)
         counts = self.table[self.rows_][:, self.columns_]
         share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         self.figure_, self.ax_ = get_axes(ax, heatmap_size(*counts.shape))
@@ -99,7 +95,7 @@ class ContingencyDisplay:
 
     @classmethod
     def from_labels(cls, y: Any, labels: Any, *, ax: Axes | None = None) -> ContingencyDisplay:
-        """Draw any two labellings.
+        """Draw known classes against cluster labels.
 
         Parameters
         ----------
@@ -107,20 +103,16 @@ class ContingencyDisplay:
             The known class of each entity: numbers or names.
         labels : array-like of int, shape (n_entities,)
             The clusters.
-        ax : Axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        ContingencyDisplay
-            Drawn.
+        %(returns_display)s
         """
         y, labels = np.asarray(y), np.asarray(labels)
         if y.shape != labels.shape or y.ndim != 1:
-            raise ValueError(f"classes have shape {y.shape}, clusters {labels.shape}: give one of each an entity")
+            raise ValueError(f"classes have shape {y.shape}, clusters {labels.shape}: give one of each per entity")
         if not len(y):
             raise ValueError("there are no entities to count: give at least one")
-        y = y.astype(str) if y.dtype == object else y  # of None and the like only the names can be ordered
+        y = y.astype(str) if y.dtype == object else y  # objects such as None cannot be sorted, but their names can
         return cls(contingency_matrix(y, labels), np.unique(y).tolist(), np.unique(labels).tolist()).plot(ax)
 
     @classmethod
@@ -133,19 +125,15 @@ class ContingencyDisplay:
             Fitted, with ``labels_``.
         y : array-like of shape (n_entities,)
             The known class of each entity: numbers or names.
-        ax : Axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        ContingencyDisplay
-            Drawn.
+        %(returns_display)s
         """
         return cls.from_labels(y, get_fitted_attribute(model, "labels_"), ax=ax)
 
 
-def _strong_diagonal(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Orders of rows and columns: each with its partner (Hungarian method), what has none comes last."""
+def _order_diagonal(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Order rows and columns by matched pairs (Hungarian method); those without a match come last."""
     rows, columns = linear_sum_assignment(-table)
-    others = [np.setdiff1d(np.arange(n), own) for n, own in zip(table.shape, (rows, columns), strict=True)]
-    return np.concatenate([rows, others[0]]), np.concatenate([columns, others[1]])
+    unmatched = [np.setdiff1d(np.arange(n), matched) for n, matched in zip(table.shape, (rows, columns), strict=True)]
+    return np.concatenate([rows, unmatched[0]]), np.concatenate([columns, unmatched[1]])

@@ -1,4 +1,4 @@
-"""How a fit went, round by round."""
+"""The course of a fit, round by round."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from ..data import Table
 from ._axes import get_axes_grid
+from ._docs import share_docs
 from ._model import get_fitted_attribute
 from ._style import line_style
-from ._text import escape_name, format_count
+from ._text import escape_name, pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,32 +26,32 @@ CRITERIA = (
     "q",
     "alignment",
     "bits",
-)  # what a fit is after: a history has one of them
+)  # a history has one of them
 NAMES = {
     "log_likelihood": "log-likelihood",
     "q": "criterion Q",
     "alignment": "alignment of views",
     "bits": "information (bits)",
 }
-FEW_ROUNDS = 50  # up to which each is marked
+MAX_MARKED = 50  # rounds, up to which each has a marker
 
 
+@share_docs
 class ConvergenceDisplay:
-    """What a fit was after, how far its views agreed and what they weighed, over the rounds.
+    """Criterion of a fit, agreement of its views and their weights, per round.
 
     Parameters
     ----------
     history : Table or mapping of str to array
-        Columns of one value a round; an estimator's ``history_``.
+        Columns with one value per round; an estimator's ``history_``.
     converged : bool, optional
-        Whether the rounds settled, for the title.
+        Whether the fit converged, for the title.
 
     Attributes
     ----------
     ax_ : ndarray of Axes, shape (n_panels,)
-        One panel a quantity, for each has a scale of its own.
-    figure_ : Figure
-        Where it is drawn.
+        One panel per quantity, because their scales differ.
+    %(figure_)s
     lines_ : dict of str to Line2D
         The line of each column.
 
@@ -77,28 +78,24 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        ax : Axes or array of Axes, optional
-            Where to: one a panel, or one that is cut up; by default a figure of its own.
+        %(axes)s
         columns : sequence of str, optional
-            What to draw. By default the criterion, the agreement and the views' weights, as far as the history has
+            Columns to draw. By default the criterion, the agreement and the weights of the views, if the history has
             them.
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
-        panels = self._panels(columns)
+        panels = self._choose_panels(columns)
         size = 6.4, 1.0 + 2.2 * len(panels)
         self.figure_, grid = get_axes_grid(ax, (len(panels), 1), size, sharex=True)
         self.ax_, self.lines_ = grid[:, 0], {}
         rounds = self.history.get("round", np.arange(1, self.history.n_rows + 1))
-        marker = "o" if len(rounds) <= FEW_ROUNDS else ""
+        marker = "o" if len(rounds) <= MAX_MARKED else ""
         for axes, panel in zip(self.ax_, panels, strict=True):
             for i, (column, name) in enumerate(panel.items()):
-                colour, dashes = line_style(i)
+                color, dashes = line_style(i)
                 (self.lines_[column],) = axes.plot(
-                    rounds, self.history[column], color=colour, linestyle=dashes, marker=marker, ms=3.5, label=name
+                    rounds, self.history[column], color=color, linestyle=dashes, marker=marker, ms=3.5, label=name
                 )
             self._label(axes, panel)
         self.ax_[-1].set_xlabel("round")
@@ -106,8 +103,8 @@ class ConvergenceDisplay:
         self.ax_[0].set_title(self._title(), fontsize="medium")
         return self
 
-    def _panels(self, columns: Sequence[str] | None) -> list[dict[str, str]]:
-        """Columns that share a panel, with their names: the weights of all views, each other by itself."""
+    def _choose_panels(self, columns: Sequence[str] | None) -> list[dict[str, str]]:
+        """Group columns by panel, with their names: all weights of views together, every other column alone."""
         available = [name for name in self.history if name != "round"]
         if not self.history.n_rows or not available:
             raise ValueError("the history is empty: fit the model with at least one round")
@@ -116,7 +113,7 @@ class ConvergenceDisplay:
             columns = first + [name for name in available if name == "agreement" or name.startswith("weight_")]
         if not len(columns):
             names = ", ".join(map(repr, available))
-            raise ValueError(f"no columns to draw: leave columns out, or choose among {names}")
+            raise ValueError(f"no columns to draw: omit columns, or choose among {names}")
         if unknown := [name for name in columns if name not in available]:
             raise ValueError(f"the history has no column {unknown[0]!r}; it has {', '.join(map(repr, available))}")
         weights = {name: escape_name(name.removeprefix("weight_")) for name in columns if name.startswith("weight_")}
@@ -125,7 +122,7 @@ class ConvergenceDisplay:
 
     @staticmethod
     def _label(axes: Axes, panel: dict[str, str]) -> None:
-        """Name the scale, and the lines where there are several."""
+        """Name the scale, and the lines if there are several."""
         weights = next(iter(panel)).startswith("weight_")
         axes.set_ylabel("weight of view" if weights else next(iter(panel.values())))
         if weights or "agreement" in panel:
@@ -135,9 +132,8 @@ class ConvergenceDisplay:
         axes.grid(alpha=0.3)
 
     def _title(self) -> str:
-        n = format_count(self.history.n_rows, "round")
-        ends = {None: n, True: f"settled after {n}", False: f"not settled after {n}"}
-        return ends[self.converged].capitalize() if self.converged is not None else n
+        n = pluralize(self.history.n_rows, "round")
+        return {None: n, True: f"Converged after {n}", False: f"Not converged after {n}"}[self.converged]
 
     @classmethod
     def from_estimator(cls, model: Any, *, columns: Sequence[str] | None = None, ax: Any = None) -> ConvergenceDisplay:
@@ -148,14 +144,10 @@ class ConvergenceDisplay:
         model : estimator
             Fitted, with ``history_``.
         columns : sequence of str, optional
-            What to draw; see `plot`.
-        ax : Axes or array of Axes, optional
-            Where to draw.
+            Columns to draw; see `plot`.
+        %(axes)s
 
-        Returns
-        -------
-        ConvergenceDisplay
-            Drawn.
+        %(returns_display)s
         """
         history = get_fitted_attribute(model, "history_")
         converged = getattr(model, "converged_", None)

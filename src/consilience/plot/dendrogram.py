@@ -1,4 +1,4 @@
-"""Which clusters were merged, in which order, and by which view."""
+"""Dendrogram of merges and the views that decided them."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._axes import get_axes
+from ._docs import share_docs
 from ._model import get_fitted_attribute
 from ._style import NEUTRAL_COLOR, line_style
-from ._text import escape_name, format_count
+from ._text import escape_name, pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
-MOST_LEAVES = 60  # that are named
+MAX_LEAVES = 60  # that are named
 
 
+@share_docs
 class DendrogramDisplay:
-    """The last merges of an agglomerative clustering, each in the colour and the dashes of the view that decided it.
+    """The last merges of an agglomerative clustering, each in the color and dashes of the view that decided it.
 
-    Distances of different views are different things, and need not rise from merge to merge. What rises here is the
-    order of the merges: the scale tells how many clusters are left.
+    Distances of different views are not comparable, and need not increase from merge to merge. Heights are therefore
+    the order of the merges: the scale shows how many clusters are left.
 
     Parameters
     ----------
     children : array-like of int, shape (n_entities - 1, 2)
-        The two nodes of each merge, in order; merge t makes node n_entities + t. A model's ``children_``.
+        The two nodes of each merge, in order; merge t creates node n_entities + t. A model's ``children_``.
     merge_views : sequence of str
-        The view that decided each merge, empty where none did; a model's ``merge_views_``.
+        The view that decided each merge, empty if none did; a model's ``merge_views_``.
     names : sequence of str, optional
-        The views, in the order of the legend; by default as they come in `merge_views`.
+        The views in the order of the legend; by default the order in `merge_views`.
     n_clusters : int, optional
-        Where to draw the line across.
+        Number of clusters at which a horizontal line is drawn.
 
     Attributes
     ----------
-    ax_, figure_ : Axes, Figure
-        Where it is drawn.
+    %(ax_)s
     links_ : dict of str to LineCollection
         The merges that each view decided.
     leaves_ : list of int
@@ -78,15 +79,11 @@ class DendrogramDisplay:
 
         Parameters
         ----------
-        ax : Axes, optional
-            Where to; by default in a figure of its own.
+        %(ax)s
         n_merges : int, default=30
-            How many of the last merges; what was merged before is drawn as one leaf.
+            Number of merges to draw, the last ones; clusters before them are leaves.
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
         if not len(self.children):
             raise ValueError("there is no merge to draw: a dendrogram needs at least two entities")
@@ -95,32 +92,32 @@ class DendrogramDisplay:
         n_merges = min(n_merges, len(self.children))
         links, self.leaves_ = _layout(self.children, n_merges)
         self.figure_, self.ax_ = get_axes(ax, (min(14.0, max(6.4, 0.25 * n_merges)), 4.8))
-        self._draw(links, self.merge_views[-n_merges:])
-        self._scales(n_merges)
+        self._draw_links(links, self.merge_views[-n_merges:])
+        self._draw_scales(n_merges)
         return self
 
-    def _draw(self, links: Sequence[np.ndarray], deciders: Sequence[str]) -> None:
-        """The brackets, together those that one view decided; the last are those that none did."""
+    def _draw_links(self, links: Sequence[np.ndarray], deciders: Sequence[str]) -> None:
+        """Draw the merges that each view decided, and last those that none did."""
         from matplotlib.collections import LineCollection
 
         self.links_ = {}
         for i, name in enumerate([*(name for name in self.names if name), ""]):
-            own = [link for link, decider in zip(links, deciders, strict=True) if decider == name]
-            if not own:
+            segments = [link for link, decider in zip(links, deciders, strict=True) if decider == name]
+            if not segments:
                 continue
-            colour, dashes = line_style(i) if name else (NEUTRAL_COLOR, "-")
+            color, dashes = line_style(i) if name else (NEUTRAL_COLOR, "-")
             label = escape_name(name) if name else "no view could compare"
-            self.links_[name] = LineCollection(own, colors=colour, linestyles=[dashes], linewidths=1.6, label=label)
+            self.links_[name] = LineCollection(segments, colors=color, linestyles=[dashes], linewidths=1.6, label=label)
             self.ax_.add_collection(self.links_[name])
 
-    def _scales(self, n_merges: int) -> None:
-        """Name leaves by their sizes and heights by the clusters left, and draw the line across."""
+    def _draw_scales(self, n_merges: int) -> None:
+        """Label leaves by their sizes and heights by the numbers of clusters, and draw the horizontal line."""
         ax, n_leaves = self.ax_, len(self.leaves_)
         ax.set_xlim(-0.7, n_leaves - 0.3)
         ax.set_ylim(0, n_merges + 0.7)
-        every = -(-n_leaves // MOST_LEAVES)
-        ax.set_xticks(range(0, n_leaves, every), self._leaf_names()[::every], rotation=90, fontsize=7)
-        ax.set_xlabel("entities in a leaf" if n_merges < len(self.children) else "entity")
+        every = -(-n_leaves // MAX_LEAVES)
+        ax.set_xticks(range(0, n_leaves, every), self._list_leaf_names()[::every], rotation=90, fontsize=7)
+        ax.set_xlabel("entities per leaf" if n_merges < len(self.children) else "entity")
         left = np.arange(1, n_merges + 1, -(-n_merges // 12))
         ax.set_yticks(n_merges + 1 - left, left)
         ax.set_ylabel("clusters left (heights are the order\nof merges, not distances)")
@@ -131,20 +128,20 @@ class DendrogramDisplay:
                 color=NEUTRAL_COLOR,
                 linewidth=1,
                 linestyle=(0, (1, 2)),
-                label=format_count(self.n_clusters, "cluster"),
+                label=pluralize(self.n_clusters, "cluster"),
             )
         of = f"last {n_merges} of {len(self.children):,} merges" if n_merges < len(self.children) else "all merges"
         ax.set_title(f"{of}, by the view that decided", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1), handlelength=3, frameon=False)
 
-    def _leaf_names(self) -> list[str]:
+    def _list_leaf_names(self) -> list[str]:
         n = len(self.children) + 1
         sizes = np.ones(2 * n - 1, dtype=np.int64)
         for t, (a, b) in enumerate(self.children):
             sizes[n + t] = sizes[a] + sizes[b]
-        whole = len(self.leaves_) == n
-        return [str(node) if whole else f"{sizes[node]:,}" for node in self.leaves_]
+        is_complete = len(self.leaves_) == n
+        return [str(node) if is_complete else f"{sizes[node]:,}" for node in self.leaves_]
 
     @classmethod
     def from_estimator(cls, model: Any, *, n_merges: int = 30, ax: Axes | None = None) -> DendrogramDisplay:
@@ -155,14 +152,10 @@ class DendrogramDisplay:
         model : MultiViewAgglomerative
             Fitted.
         n_merges : int, default=30
-            How many of the last merges.
-        ax : Axes, optional
-            Where to draw.
+            Number of merges to draw, the last ones.
+        %(ax)s
 
-        Returns
-        -------
-        DendrogramDisplay
-            Drawn.
+        %(returns_display)s
         """
         deciders = get_fitted_attribute(model, "merge_views_")
         display = cls(model.children_, deciders, list(model.view_labels_), model.n_clusters)
@@ -170,7 +163,7 @@ class DendrogramDisplay:
 
 
 def _layout(children: np.ndarray, n_merges: int) -> tuple[list[np.ndarray], list[int]]:
-    """The last merges as brackets of height 1, 2, ..., the leaves in an order without crossings."""
+    """Compute the last merges as brackets of height 1, 2, ..., and the order of leaves without crossings."""
     n = len(children) + 1
     first = 2 * n - 1 - n_merges  # the first node that is drawn as a merge
     leaves: list[int] = []
@@ -186,7 +179,7 @@ def _layout(children: np.ndarray, n_merges: int) -> tuple[list[np.ndarray], list
     links = []
     for node in range(first, 2 * n - 1):
         a, b = children[node - n]
-        height, below_a, below_b = (max(own - first + 1, 0) for own in (node, a, b))
+        height, below_a, below_b = (max(end - first + 1, 0) for end in (node, a, b))
         middles[node] = (middles[a] + middles[b]) / 2
         corners = [(middles[a], below_a), (middles[a], height), (middles[b], height), (middles[b], below_b)]
         links.append(np.array(corners, dtype=np.float64))

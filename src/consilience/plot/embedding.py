@@ -1,4 +1,4 @@
-"""Where each view puts the entities, and which cluster they are in."""
+"""Positions of the entities in each view, with their clusters."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..data import Views
 from ..explain import embed
 from ..methods.spectral.algorithm import normalize_embedding
 from ._axes import get_axes_grid
+from ._docs import share_docs
 from ._model import check_fitted_views, get_fitted_attribute
 from ._style import marker_style
 from ._text import escape_name
@@ -22,31 +23,31 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
 
-ACROSS = 3  # panels in a row
-CROWD = 600  # points beyond which a panel is drawn as pixels, and without edges
-MOST_CLUSTERS = 66  # in the legend: more have the looks of others
+MAX_COLUMNS = 3  # of panels
+MAX_VECTOR_POINTS = 600  # with more, a panel is drawn as pixels and without edges
+MAX_CLUSTERS_SHOWN = 66  # in the legend, because styles repeat after them
 
 
+@share_docs
 class EmbeddingDisplay:
-    """The entities in the plane, a panel a view, each cluster with a colour, a marker and its number at the middle.
+    """The entities in the plane, with one panel per view; clusters have a color, a marker and a number at the median.
 
     Parameters
     ----------
     embeddings : mapping of str to array-like of shape (n_shown, 2)
-        For each view the places of the entities, NaN for those that lack the view.
+        Positions of the entities in each view, NaN for those that lack the view.
     labels : array-like of int, shape (n_shown,)
-        Their clusters; -1 for none.
+        Clusters of the entities; -1 for none.
     n_entities : int, optional
-        How many there are, where these are a sample of them.
+        Number of all entities, if these are a sample.
 
     Attributes
     ----------
     ax_ : ndarray of Axes, shape (n_views,)
         The panels.
-    figure_ : Figure
-        Where it is drawn.
+    %(figure_)s
     points_ : dict of str to dict of int to PathCollection
-        For each view and cluster, its points.
+        The points of each view and cluster.
 
     Examples
     --------
@@ -63,13 +64,13 @@ class EmbeddingDisplay:
     points_: dict[str, dict[int, PathCollection]]
 
     def __init__(self, embeddings: Mapping[str, Any], labels: Any, n_entities: int | None = None) -> None:
-        self.embeddings = {name: np.asarray(place, dtype=np.float64) for name, place in embeddings.items()}
+        self.embeddings = {name: np.asarray(points, dtype=np.float64) for name, points in embeddings.items()}
         self.labels = np.asarray(labels)
-        for name, place in self.embeddings.items():
-            if place.shape != (len(self.labels), 2):
+        for name, points in self.embeddings.items():
+            if points.shape != (len(self.labels), 2):
                 raise ValueError(
                     f"the embedding of view {name!r} must have shape ({len(self.labels)}, 2), one point per label, got "
-                    f"{place.shape}"
+                    f"{points.shape}"
                 )
         self.n_entities = len(self.labels) if n_entities is None else n_entities
 
@@ -78,74 +79,71 @@ class EmbeddingDisplay:
 
         Parameters
         ----------
-        ax : Axes or array of Axes, optional
-            Where to: one a view, or one that is cut up; by default a figure of its own.
+        %(axes)s
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
         n = len(self.embeddings)
-        many = ax is not None and np.size(ax) > 1  # a place for each
-        across = n if many else min(ACROSS, n)
-        down = -(-n // across)
-        self.figure_, grid = get_axes_grid(ax, (down, across), (3.4 * across + 0.9, 3.2 * down + 0.3))
-        for spare in grid.ravel()[n:]:
-            spare.set_axis_off()
+        has_axes = ax is not None and np.size(ax) > 1  # one for each view
+        n_columns = n if has_axes else min(MAX_COLUMNS, n)
+        n_rows = -(-n // n_columns)
+        self.figure_, grid = get_axes_grid(ax, (n_rows, n_columns), (3.4 * n_columns + 0.9, 3.2 * n_rows + 0.3))
+        for unused in grid.ravel()[n:]:
+            unused.set_axis_off()
         self.ax_ = grid.ravel()[:n]
         self.points_ = {
-            name: self._panel(panel, name, place)
-            for panel, (name, place) in zip(self.ax_, self.embeddings.items(), strict=True)
+            name: self._draw_panel(panel, name, points)
+            for panel, (name, points) in zip(self.ax_, self.embeddings.items(), strict=True)
         }
-        self._legend(own_figure=ax is None)
+        self._draw_legend(is_new_figure=ax is None)
         return self
 
-    def _panel(self, panel: Axes, name: str, place: np.ndarray) -> dict[int, PathCollection]:
-        """One view: the clusters' points, then their numbers."""
-        there = np.isfinite(place).all(axis=1)
-        clusters = np.unique(self.labels[there]).tolist()
-        size = _size_of(int(there.sum()))
-        points = {c: _scatter(panel, place[there & (self.labels == c)], c, size) for c in clusters}
+    def _draw_panel(self, panel: Axes, name: str, positions: np.ndarray) -> dict[int, PathCollection]:
+        """Draw one view: the points of the clusters, then their numbers."""
+        present = np.isfinite(positions).all(axis=1)
+        clusters = np.unique(self.labels[present]).tolist()
+        size = float(np.clip(40 * (100 / max(present.sum(), 1)) ** 0.5, 2, 40))  # area of a marker, in points
+        members = {c: positions[present & (self.labels == c)] for c in clusters}
+        points = {c: _draw_points(panel, members[c], c, size) for c in clusters}
         for c in clusters:
             if c >= 0:
-                _number(panel, np.median(place[there & (self.labels == c)], axis=0), c, small=len(clusters) > 15)
+                _draw_number(panel, np.median(members[c], axis=0), c, is_small=len(clusters) > 15)
         panel.set_xticks([])
         panel.set_yticks([])
-        panel.set_title(f"{escape_name(name)}\n{self._note(int(there.sum()))}", fontsize="medium")
+        panel.set_title(f"{escape_name(name)}\n{self._describe_count(int(present.sum()))}", fontsize="medium")
         return points
 
-    def _note(self, n_drawn: int) -> str:
-        """How many of whom are drawn."""
+    def _describe_count(self, n_drawn: int) -> str:
+        """Describe how many of the entities are drawn."""
         n = len(self.labels)
         if n < self.n_entities:
             have = "" if n_drawn == n else f"{n_drawn:,} have it: "
             return f"{have}{n:,} of {self.n_entities:,} entities, at random"
         return f"{n_drawn:,} entities" if n_drawn == n else f"{n_drawn:,} of {n:,} entities have it"
 
-    def _legend(self, *, own_figure: bool) -> None:
-        """The clusters, beside the panels, or in the last one where others share the figure."""
+    def _draw_legend(self, *, is_new_figure: bool) -> None:
+        """Draw the legend of clusters beside the panels of a new figure, otherwise in the last panel."""
         from matplotlib.lines import Line2D
 
-        clusters = [c for c in np.unique(self.labels).tolist() if c < MOST_CLUSTERS]
+        clusters = [c for c in np.unique(self.labels).tolist() if c < MAX_CLUSTERS_SHOWN]
         handles = []
         for c in clusters:
-            colour, marker = marker_style(c)
-            look: dict[str, Any] = {
-                "color": colour,
+            color, marker = marker_style(c)
+            style: dict[str, Any] = {
+                "color": color,
                 "marker": marker,
                 "markeredgecolor": "black",
                 "markeredgewidth": 0.4,
             }
-            handles.append(Line2D([], [], linestyle="", markersize=6, label="none" if c < 0 else str(c), **look))
+            handles.append(Line2D([], [], linestyle="", markersize=6, label="none" if c < 0 else str(c), **style))
         options: dict[str, Any] = {
             "title": "cluster",
             "fontsize": "small",
             "title_fontsize": "small",
-            "frameon": not own_figure,
+            "frameon": not is_new_figure,
         }
         options |= {"handlelength": 1.0, "handletextpad": 0.3, "columnspacing": 0.6}
-        if own_figure:
+        if is_new_figure:
             height = self.figure_.get_size_inches()[1]
             rows = max(5, int((height - 0.6) / 0.21))
             self.figure_.legend(handles=handles, loc="outside right upper", ncols=-(-len(handles) // rows), **options)
@@ -169,104 +167,96 @@ class EmbeddingDisplay:
         ----------
         model : estimator
             Fitted, with ``labels_``.
-        views : Views, or whatever `fit` was given
-            The entities that the model was fitted to.
+        %(views)s
         method : {'auto', 'pca', 'spectral', 'umap'}, default='auto'
-            Where the places come from: two principal components of the view; of the view's own spectral embedding, of
-            models with ``embeddings_``; or UMAP of the view, which needs umap-learn. ``'auto'`` is spectral where the
-            model has embeddings, else principal components.
+            How positions are computed: as two principal components of the view; as those of the view's spectral
+            embedding, for models with ``embeddings_``; or by UMAP of the view, which needs umap-learn. ``'auto'`` is
+            ``'spectral'`` if the model has embeddings, else ``'pca'``.
         max_points : int, default=20_000
-            Draw no more entities than these, chosen at random, and say so.
+            Maximum number of entities to draw; if there are more, a random sample is drawn, as the titles say.
         random_state : int, default=0
-            Seed of that choice, and of the embedding.
-        ax : Axes or array of Axes, optional
-            Where to draw.
+            Random seed of the sample and of the embedding.
+        %(axes)s
 
-        Returns
-        -------
-        EmbeddingDisplay
-            Drawn.
+        %(returns_display)s
         """
         if method not in {"auto", *METHODS}:
             raise ValueError(f"method={method!r}: choose from 'auto', {', '.join(map(repr, METHODS))}")
         views = check_fitted_views(model, views)
         if method == "auto":
             method = "spectral" if hasattr(model, "embeddings_") else "pca"
-        rows = _sample(len(views), max_points, random_state)
+        rows = _sample_rows(len(views), max_points, random_state)
         embeddings = METHODS[method](model, views, rows, random_state)
         return cls(embeddings, np.asarray(model.labels_)[rows], len(views)).plot(ax)
 
 
-def _sample(n: int, most: int, random_state: int) -> np.ndarray:
-    """Rows to draw, in order."""
-    if n <= most:
+def _sample_rows(n: int, max_points: int, random_state: int) -> np.ndarray:
+    """Draw a sorted sample of rows."""
+    if n <= max_points:
         return np.arange(n)
-    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+    return np.sort(np.random.default_rng(random_state).choice(n, max_points, replace=False))
 
 
-def _by_components(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
-    """Principal components of each view."""
+def _embed_by_pca(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
+    """Compute principal components of each view."""
     shown = views[rows]
-    return {name: _components(shown, name, random_state) for name in views.names}
+    return {name: _compute_components(shown, name, random_state) for name in views.names}
 
 
-def _components(views: Views, name: str, random_state: int) -> np.ndarray:
-    """Two principal components; a view that a sample leaves one entity, or none, has none."""
-    there = views.present[:, views.names.index(name)]
-    if there.sum() < 2:
-        return np.where(there[:, None], 0.0, np.full((len(views), 2), np.nan))
-    with np.errstate(invalid="ignore", divide="ignore"):  # rows that are all the same have no variance to explain
+def _compute_components(views: Views, name: str, random_state: int) -> np.ndarray:
+    """Compute two principal components; they are 0 if fewer than two entities have the view."""
+    present = views.present[:, views.names.index(name)]
+    if present.sum() < 2:
+        return np.where(present[:, None], 0.0, np.full((len(views), 2), np.nan))
+    with np.errstate(invalid="ignore", divide="ignore"):  # identical rows have no variance
         return embed(views, name, random_state)
 
 
-def _by_eigenvectors(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:
-    """Principal components of what a spectral model clusters: its eigenvectors, rows of unit length."""
-    own = get_fitted_attribute(model, "embeddings_")
-    if unknown := [name for name in own if name not in views.names]:
+def _embed_by_spectrum(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:
+    """Compute principal components of the eigenvectors that a spectral model clusters, in rows of unit length."""
+    embeddings = get_fitted_attribute(model, "embeddings_")
+    if unknown := [name for name in embeddings if name not in views.names]:
         raise ValueError(f"the model has a view {unknown[0]!r}, the data has {', '.join(map(repr, views.names))}")
-    present = np.column_stack([views.present[rows, views.names.index(name)] for name in own])
-    shown = Views({name: normalize_embedding(to_numpy(U)[rows]) for name, U in own.items()}, present=present)
-    return {name: _components(shown, name, random_state) for name in own}
+    present = np.column_stack([views.present[rows, views.names.index(name)] for name in embeddings])
+    shown = Views({name: normalize_embedding(to_numpy(U)[rows]) for name, U in embeddings.items()}, present=present)
+    return {name: _compute_components(shown, name, random_state) for name in embeddings}
 
 
-def _by_umap(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
-    """UMAP of each view; of sparse views by the cosine."""
+def _embed_by_umap(model: Any, views: Views, rows: np.ndarray, random_state: int) -> dict[str, np.ndarray]:  # noqa: ARG001
+    """Compute UMAP of each view, with cosine distances for sparse views."""
     try:
         from umap import UMAP
     except ImportError as error:
         raise ImportError("method='umap' needs umap-learn: pip install 'consilience[umap]'") from error
-    places = {}
+    positions = {}
     for v, name in enumerate(views.names):
-        there = views.present[rows, v]
-        block = views[rows[there]][name]
+        present = views.present[rows, v]
+        block = views[rows[present]][name]
         X, metric = (block, "cosine") if sp.issparse(block) else (to_numpy(block), "euclidean")
-        places[name] = np.full((len(rows), 2), np.nan)
-        places[name][there] = UMAP(metric=metric, random_state=random_state, n_jobs=1).fit_transform(X)
-    return places
+        positions[name] = np.full((len(rows), 2), np.nan)
+        positions[name][present] = UMAP(metric=metric, random_state=random_state, n_jobs=1).fit_transform(X)
+    return positions
 
 
 Method = Callable[[Any, Views, np.ndarray, int], dict[str, np.ndarray]]
-METHODS: dict[str, Method] = {"pca": _by_components, "spectral": _by_eigenvectors, "umap": _by_umap}
+METHODS: dict[str, Method] = {"pca": _embed_by_pca, "spectral": _embed_by_spectrum, "umap": _embed_by_umap}
 
 
-def _size_of(n: int) -> float:
-    """Area of a marker, in points: large for few, tiny for many."""
-    return float(np.clip(40 * (100 / max(n, 1)) ** 0.5, 2, 40))
+def _draw_points(panel: Axes, positions: np.ndarray, cluster: int, size: float) -> PathCollection:
+    """Draw the points of a cluster; many points are drawn as pixels without edges, so that files stay small."""
+    color, marker = marker_style(cluster)
+    is_crowded = size < 40 * (100 / MAX_VECTOR_POINTS) ** 0.5
+    edge: dict[str, Any] = {"linewidths": 0} if is_crowded else {"linewidths": 0.4, "edgecolors": "black"}
+    return panel.scatter(
+        positions[:, 0], positions[:, 1], s=size, c=color, marker=marker, rasterized=is_crowded, **edge
+    )
 
 
-def _scatter(panel: Axes, place: np.ndarray, cluster: int, size: float) -> PathCollection:
-    """A cluster's points; a crowd without edges and as pixels, so that files stay small."""
-    colour, marker = marker_style(cluster)
-    crowd = size < 40 * (100 / CROWD) ** 0.5
-    edge: dict[str, Any] = {"linewidths": 0} if crowd else {"linewidths": 0.4, "edgecolors": "black"}
-    return panel.scatter(place[:, 0], place[:, 1], s=size, c=colour, marker=marker, rasterized=crowd, **edge)
-
-
-def _number(panel: Axes, place: np.ndarray, cluster: int, *, small: bool) -> None:
-    """A cluster's number in its middle, on a halo so that it can be read on any colour."""
+def _draw_number(panel: Axes, position: np.ndarray, cluster: int, *, is_small: bool) -> None:
+    """Draw the number of a cluster with a halo, so that it is legible on any color."""
     from matplotlib.patheffects import withStroke
 
     text = panel.text(
-        place[0], place[1], str(cluster), ha="center", va="center", fontsize=7 if small else 10, weight="bold"
+        position[0], position[1], str(cluster), ha="center", va="center", fontsize=7 if is_small else 10, weight="bold"
     )
     text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])

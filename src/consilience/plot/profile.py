@@ -1,4 +1,4 @@
-"""What marks each cluster in each view."""
+"""Typical columns of each cluster in each view."""
 
 from __future__ import annotations
 
@@ -9,38 +9,39 @@ import numpy as np
 
 from ..explain import Mark, profile
 from ._axes import get_axes_grid
+from ._docs import share_docs
 from ._model import check_fitted_views
 from ._style import COLORS
-from ._text import escape_name, format_count
+from ._text import escape_name, pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
     from matplotlib.figure import Figure
 
-MOST_ROWS = 10  # clusters that a page shows unless asked for others
+MAX_CLUSTERS = 10  # that are drawn by default
 MORE, LESS = COLORS[0], COLORS[1]
 
 
+@share_docs
 class ProfileDisplay:
-    """The columns that mark each cluster, a row of panels a cluster and a column of panels a view.
+    """The columns that distinguish each cluster, with one row of panels per cluster and one column per view.
 
-    A bar tells how far the means within and without differ, in standard errors of that difference: to the right where
-    the cluster has more, to the left and hatched where it has less.
+    A bar shows the difference of the means inside and outside the cluster, in standard errors of that difference: to
+    the right if the cluster has more, to the left and hatched if it has less.
 
     Parameters
     ----------
     marks : mapping of str to list of list of Mark
-        For each view and cluster, what marks it; from `consilience.explain.profile`.
+        The marks of each view and cluster, from `consilience.explain.profile`.
     sizes : sequence of int
-        Entities in each cluster.
+        Number of entities per cluster.
 
     Attributes
     ----------
     ax_ : ndarray of Axes, shape (n_shown, n_views)
         The panels.
-    figure_ : Figure
-        Where it is drawn.
+    %(figure_)s
     bars_ : dict of (int, str) to BarContainer
         The bars of each cluster and view.
 
@@ -59,7 +60,7 @@ class ProfileDisplay:
     bars_: dict[tuple[int, str], BarContainer]
 
     def __init__(self, marks: Mapping[str, Sequence[Sequence[Mark]]], sizes: Sequence[int]) -> None:
-        self.marks = {name: [list(own) for own in clusters] for name, clusters in marks.items()}
+        self.marks = {name: [list(cluster) for cluster in clusters] for name, clusters in marks.items()}
         self.sizes = [int(size) for size in sizes]
 
     def plot(self, ax: Any = None, *, clusters: Sequence[int] | None = None) -> ProfileDisplay:
@@ -67,35 +68,31 @@ class ProfileDisplay:
 
         Parameters
         ----------
-        ax : Axes or array of Axes, optional
-            Where to: one a cluster and view, row by row, or one that is cut up; by default a figure of its own.
+        %(axes)s
         clusters : sequence of int, optional
-            Which clusters; by default the first ten.
+            Clusters to draw; by default the first ten.
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
-        shown = list(range(len(self.sizes)))[:MOST_ROWS] if clusters is None else list(clusters)
+        shown = list(range(len(self.sizes)))[:MAX_CLUSTERS] if clusters is None else list(clusters)
         if unknown := [c for c in shown if not 0 <= c < len(self.sizes)]:
             raise ValueError(f"there is no cluster {unknown[0]}: they are 0 to {len(self.sizes) - 1}")
         if not shown:
             raise ValueError("no clusters to draw: give clusters=[0, ...], or labels that are not all -1")
-        longest = max((len(own) for of_view in self.marks.values() for own in of_view), default=1)
+        longest = max((len(marks) for clusters in self.marks.values() for marks in clusters), default=1)
         shape = len(shown), len(self.marks)
         size = min(40.0, 3.1 * shape[1] + 0.5), min(60.0, shape[0] * (0.4 + 0.19 * max(longest, 3)) + 0.9)
         self.figure_, self.ax_ = get_axes_grid(ax, shape, size, sharex="col")
         self.bars_ = {
-            (c, name): _bars(self.ax_[r, v], of_view[c], longest)
+            (c, name): _draw_marks(self.ax_[r, v], view_marks[c], longest)
             for r, c in enumerate(shown)
-            for v, (name, of_view) in enumerate(self.marks.items())
+            for v, (name, view_marks) in enumerate(self.marks.items())
         }
         self._label(shown)
         return self
 
     def _label(self, shown: list[int]) -> None:
-        """Name the views on top and the clusters at the left, and say where clusters are left out."""
+        """Name the views at the top and the clusters on the left, and note if clusters are left out."""
         for panel, name in zip(self.ax_[0], self.marks, strict=True):
             panel.set_title(escape_name(name), fontsize="medium")
         for panel in self.ax_[-1]:
@@ -104,7 +101,7 @@ class ProfileDisplay:
             panel.set_ylabel(f"cluster {c}\n({self.sizes[c]:,})", rotation=0, ha="right", va="center", labelpad=8)
         left_out = len(self.sizes) - len(set(shown))
         if left_out:
-            note = f"{format_count(left_out, 'cluster')} not shown"
+            note = f"{pluralize(left_out, 'cluster')} not shown"
             self.ax_[-1, 0].annotate(
                 note, (0, 0), (0, -42), xycoords="axes fraction", textcoords="offset points", fontsize="small"
             )
@@ -113,7 +110,7 @@ class ProfileDisplay:
     def from_labels(
         cls, views: Any, labels: Any, *, n_top: int = 5, clusters: Sequence[int] | None = None, ax: Any = None
     ) -> ProfileDisplay:
-        """Draw what marks any clusters.
+        """Draw what distinguishes clusters given by labels.
 
         Parameters
         ----------
@@ -122,16 +119,12 @@ class ProfileDisplay:
         labels : array-like of int, shape (n_entities,)
             Clusters, numbered from 0; -1 for none.
         n_top : int, default=5
-            How many columns a cluster and view, at most.
+            Maximum number of columns per cluster and view.
         clusters : sequence of int, optional
-            Which clusters to show; by default the first ten.
-        ax : Axes or array of Axes, optional
-            Where to draw.
+            Clusters to draw; by default the first ten.
+        %(axes)s
 
-        Returns
-        -------
-        ProfileDisplay
-            Drawn.
+        %(returns_display)s
         """
         labels = np.asarray(labels)
         sizes = np.bincount(labels[labels >= 0])
@@ -141,40 +134,36 @@ class ProfileDisplay:
     def from_estimator(
         cls, model: Any, views: Any, *, n_top: int = 5, clusters: Sequence[int] | None = None, ax: Any = None
     ) -> ProfileDisplay:
-        """Draw what marks the clusters of a fitted model.
+        """Draw what distinguishes the clusters of a fitted model.
 
         Parameters
         ----------
         model : estimator
             Fitted, with ``labels_``.
         views : Views, or whatever `fit` was given
-            The entities that the model was fitted to; columns without names go by their numbers.
+            The entities that the model was fitted to; columns without names are shown by number.
         n_top : int, default=5
-            How many columns a cluster and view, at most.
+            Maximum number of columns per cluster and view.
         clusters : sequence of int, optional
-            Which clusters to show; by default the first ten.
-        ax : Axes or array of Axes, optional
-            Where to draw.
+            Clusters to draw; by default the first ten.
+        %(axes)s
 
-        Returns
-        -------
-        ProfileDisplay
-            Drawn.
+        %(returns_display)s
         """
         views = check_fitted_views(model, views)
         return cls.from_labels(views, model.labels_, n_top=n_top, clusters=clusters, ax=ax)
 
 
-def _bars(panel: Axes, marks: Sequence[Mark], longest: int) -> BarContainer:
-    """One cluster in one view; every panel has room for as many bars, so that all are as thick."""
+def _draw_marks(panel: Axes, marks: Sequence[Mark], longest: int) -> BarContainer:
+    """Draw one cluster in one view; every panel has space for `longest` bars, so that all are equally thick."""
     strengths = [mark.strength for mark in marks]
-    more = [strength >= 0 for strength in strengths]
+    is_more = [strength >= 0 for strength in strengths]
     bars = panel.barh(
         range(len(marks)),
         strengths,
         height=0.75,
-        color=[MORE if up else LESS for up in more],
-        hatch=["" if up else "////" for up in more],
+        color=[MORE if up else LESS for up in is_more],
+        hatch=["" if up else "////" for up in is_more],
         edgecolor="white",
         linewidth=0,
     )
@@ -185,5 +174,5 @@ def _bars(panel: Axes, marks: Sequence[Mark], longest: int) -> BarContainer:
     panel.tick_params(axis="x", labelsize=7)
     panel.spines[["top", "right", "left"]].set_visible(False)
     if not marks:
-        panel.text(0.5, 0.5, "nothing marks it", transform=panel.transAxes, ha="center", va="center", fontsize=7)
+        panel.text(0.5, 0.5, "no typical columns", transform=panel.transAxes, ha="center", va="center", fontsize=7)
     return bars

@@ -1,4 +1,4 @@
-"""What speaks for each number of clusters."""
+"""Evidence for each number of clusters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from ..selection import Selection
 from ._axes import get_axes_grid
+from ._docs import share_docs
 from ._style import LINE_COLORS
 from ._text import wrap_text
 
@@ -28,8 +29,9 @@ WIDE_RANGE = 10  # ratio of the largest and the smallest number from which the a
 TICKS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 125, 200, 500)
 
 
+@share_docs
 class SelectionDisplay:
-    """What speaks for each number of clusters, and which numbers are supported.
+    """Evidence for each number of clusters, and the supported numbers.
 
     The score that orders the numbers, and below it the figures that it is computed from: with several views the
     agreement of the views, the stability over halves and the information beyond chance, with one view stability and
@@ -38,14 +40,13 @@ class SelectionDisplay:
     Parameters
     ----------
     selection : Selection
-        What `consilience.select_n_clusters` returned, without ``small_groups=True``.
+        Result of `consilience.select_n_clusters`, without ``small_groups=True``.
 
     Attributes
     ----------
     ax_ : ndarray of Axes, shape (n_panels,)
         One panel per figure.
-    figure_ : Figure
-        The figure they are in.
+    %(figure_)s
     lines_ : dict of str to Line2D
         The curve of each panel.
     chance_ : Line2D or None
@@ -80,13 +81,9 @@ class SelectionDisplay:
 
         Parameters
         ----------
-        ax : Axes or array of Axes, optional
-            Where to draw: one per panel, or one that is divided; by default a new figure.
+        %(axes)s
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
         table = self.selection.table
         numbers = table["n_clusters"]
@@ -126,7 +123,7 @@ class SelectionDisplay:
         axes.legend(fontsize="small")
 
     def _use_logarithms(self) -> None:
-        """Give small and large numbers of clusters the same room."""
+        """Use a logarithmic scale, so that small numbers of clusters are not squeezed."""
         from matplotlib.ticker import NullLocator, ScalarFormatter
 
         for axes in self.ax_:
@@ -138,18 +135,14 @@ class SelectionDisplay:
 
     @classmethod
     def from_selection(cls, selection: Selection, *, ax: Any = None) -> SelectionDisplay:
-        """Draw what `consilience.select_n_clusters` found.
+        """Draw the result of `consilience.select_n_clusters`.
 
         Parameters
         ----------
         selection : Selection
-            What it returned.
-        ax : Axes or array of Axes, optional
-            Where to draw.
+            The result.
+        %(axes)s
 
-        Returns
-        -------
-        SelectionDisplay
-            Drawn.
+        %(returns_display)s
         """
         return cls(selection).plot(ax)

@@ -1,4 +1,4 @@
-"""How far each view is trusted."""
+"""Weights of the views."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._axes import get_axes
+from ._docs import share_docs
 from ._model import get_fitted_attribute
 from ._style import COLORS
 from ._text import escape_name
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@share_docs
 class ViewWeightsDisplay:
-    """The weight of each view as a bar, the largest on top.
+    """Bar chart of the weights of the views, the largest on top.
 
     Parameters
     ----------
     weights : mapping of str to float
-        Of each view; an estimator's ``view_weights_``.
+        Weight of each view; an estimator's ``view_weights_``.
 
     Attributes
     ----------
-    ax_, figure_ : Axes, Figure
-        Where it is drawn.
+    %(ax_)s
     bars_ : BarContainer
         The bars, the largest first.
 
@@ -58,20 +59,22 @@ class ViewWeightsDisplay:
 
         Parameters
         ----------
-        ax : Axes, optional
-            Where to; by default in a figure of its own.
+        %(ax)s
 
-        Returns
-        -------
-        self
-            The display.
+        %(returns_self)s
         """
         ordered = sorted(self.weights.items(), key=lambda item: -item[1])
         self.figure_, self.ax_ = get_axes(ax, (6.4, 1.2 + min(10.0, 0.35 * len(ordered))))
-        places = range(len(ordered))
-        self.bars_ = self.ax_.barh(places, [weight for _, weight in ordered], color=COLORS[0], height=0.7)
-        self.ax_.set_yticks(places, [escape_name(name) for name, _ in ordered])
-        self.ax_.bar_label(self.bars_, [_shown(weight) for _, weight in ordered], padding=3, fontsize="small")
+        positions = range(len(ordered))
+        texts = ["< 0.001" if 0 < weight < 0.001 else f"{weight:.3f}" for _, weight in ordered]
+        self.bars_ = self.ax_.barh(positions, [weight for _, weight in ordered], color=COLORS[0], height=0.7)
+        self.ax_.set_yticks(positions, [escape_name(name) for name, _ in ordered])
+        self.ax_.bar_label(
+            self.bars_,
+            texts,
+            padding=3,
+            fontsize="small",
+        )
         self.ax_.invert_yaxis()
         self.ax_.margins(x=0.12)
         self.ax_.set_xlabel("weight of view")
@@ -86,16 +89,8 @@ class ViewWeightsDisplay:
         ----------
         model : estimator
             Fitted, with ``view_weights_``.
-        ax : Axes, optional
-            Where to draw.
+        %(ax)s
 
-        Returns
-        -------
-        ViewWeightsDisplay
-            Drawn.
+        %(returns_display)s
         """
         return cls(get_fitted_attribute(model, "view_weights_")).plot(ax)
-
-
-def _shown(weight: float) -> str:
-    return "< 0.001" if 0 < weight < 0.001 else f"{weight:.3f}"

@@ -1,0 +1,56 @@
+"""Parts of docstrings that several displays share."""
+
+from .._docstrings import fill_docstrings
+
+PARTS = {
+    "ax": """
+ax : Axes, optional
+    Where to draw; by default a new figure.
+""",
+    "axes": """
+ax : Axes or array of Axes, optional
+    Where to draw: one per panel, or one that is divided; by default a new figure.
+""",
+    "ax_": """
+ax_, figure_ : Axes, Figure
+    Where it is drawn.
+""",
+    "figure_": """
+figure_ : Figure
+    The figure of the panels.
+""",
+    "image_": """
+image_, texts_ : AxesImage, list of Text
+    The cells, and the numbers in them if there are at most 20 rows and columns.
+""",
+    "views": """
+views : Views, or whatever `fit` was given
+    The entities that the model was fitted to.
+""",
+    "xy": """
+x, y : str
+    Names of the conditions and of the values.
+""",
+    "bars": """
+bars : bool
+    Draw bars even if the conditions are numbers.
+""",
+    "deviations": """
+deviations : bool
+    Draw the standard deviation instead of the standard error of the mean. A single run has no error.
+""",
+    "returns_self": """
+Returns
+-------
+self
+    The display.
+""",
+    "returns_display": """
+Returns
+-------
+display
+    The display, already drawn.
+""",
+}
+
+share_docs = fill_docstrings(PARTS)
