@@ -34,7 +34,6 @@ import consilience as cs
 from benchmarks.modern.collection import PLUS, draw_useless, find_sets
 from benchmarks.modern.sets import Prepared, prepare
 from consilience.assessment.assessment import rank_margins
-from consilience.assessment.halves import compute_disagreement
 from consilience.assessment.reference import (
     INTERCEPT,
     LEAST_SUPPORT,
@@ -47,6 +46,7 @@ from consilience.assessment.reference import (
     UNRELIABLE_DOUBT,
     WORDS,
 )
+from consilience.methods.common.halves import compute_disagreement
 
 ADDED = ("noise", "blobs", "year", "price")  # kinds of useless views
 RIGHT, WRONG = 0.10, 0.30  # a stable result errs on at most, an unreliable one on more than this share

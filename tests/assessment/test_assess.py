@@ -29,7 +29,7 @@ from consilience.assessment.left_out import (
     share_neighbors,
 )
 from consilience.assessment.reference import WORDS, estimate_right
-from consilience.methods.common.halves import last_step
+from consilience.methods.common.halves import ModelData, last_step
 from estimators import ESTIMATORS, convex_mixture
 
 module = import_module("consilience.assessment.assess")  # whose name in the package is that of the function
@@ -315,7 +315,7 @@ def test_interrupted_assessment_goes_on_from_its_checkpoint(clean, clean_assessm
     views, _, model = clean
     path = tmp_path / "steps.npz"
     fits = []
-    fit_half = module.fit_half
+    fit_half = ModelData.fit_half
 
     def interrupt(*arguments):
         if len(fits) == 1:
@@ -323,11 +323,11 @@ def test_interrupted_assessment_goes_on_from_its_checkpoint(clean, clean_assessm
         fits.append(1)
         return fit_half(*arguments)
 
-    monkeypatch.setattr(module, "fit_half", interrupt)
+    monkeypatch.setattr(ModelData, "fit_half", interrupt)
     with pytest.raises(KeyboardInterrupt, match="stop"):
         cs.assess(model, views, checkpoint=path)
     fits.clear()
-    monkeypatch.setattr(module, "fit_half", lambda *arguments: (fits.append(1), fit_half(*arguments))[1])
+    monkeypatch.setattr(ModelData, "fit_half", lambda *arguments: (fits.append(1), fit_half(*arguments))[1])
     assert_same(cs.assess(model, views, checkpoint=path), clean_assessment)
     assert len(fits) == 1  # the first half was read from the file
     assert_same(cs.assess(model, views, checkpoint=path), clean_assessment)
@@ -373,7 +373,7 @@ def test_refit_goes_on_from_the_checkpoint(blocks, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(module, "fit_half", refuse)
+    monkeypatch.setattr(ModelData, "fit_half", refuse)
     monkeypatch.setattr(module, "judge_sample", refuse)
     again = cs.assess(model, X, refit=True, checkpoint=path)
     assert_same(again, expected)
@@ -684,13 +684,13 @@ def test_identical_entities_come_into_the_same_half(blocks, monkeypatch):
     X = {name: block[rows] for name, block in blocks.items()}
     model = cs.MultiViewKMeans(3, random_state=0).fit(X)
     halves = []
-    fit_half = module.fit_half
+    fit_half = ModelData.fit_half
 
     def record(data, model, rows, others, seed):
         halves.append(set(rows.tolist()))
         return fit_half(data, model, rows, others, seed)
 
-    monkeypatch.setattr(module, "fit_half", record)
+    monkeypatch.setattr(ModelData, "fit_half", record)
     assert cs.assess(model, X).verdict == "stable"
     assert all((twin in half) == (twin + 120 in half) for half in halves for twin in range(20))
 
@@ -753,7 +753,7 @@ def test_no_half_can_be_clustered(clean, monkeypatch):
     def refuse(*_):
         raise ValueError("view 'view0' is the same for every entity")
 
-    monkeypatch.setattr(module, "fit_half", refuse)
+    monkeypatch.setattr(ModelData, "fit_half", refuse)
     with pytest.raises(ValueError, match=r"no half of the 120 entities could be clustered on its own, .*view 'view0'"):
         cs.assess(model, views)
 

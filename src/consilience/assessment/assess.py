@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations_with_replacement
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -30,8 +29,10 @@ from ..methods.common.halves import (
     check_fitted_entities,
     clone_quietly,
     digest_rows,
+    find_repeated,
     group_identical,
     last_step,
+    measure_disagreement,
     reset_start,
     restrict_constraints,
     try_divisions,
@@ -40,8 +41,7 @@ from ..methods.common.input_checks import holds_views
 from ..methods.common.progress import announce
 from ..methods.common.validation import RANDOM_STATE, HasMethods, Interval, validate_params
 from .assessment import Alternative, Assessment, list_views, tabulate_clusters, tabulate_views
-from .checkpoint import Checkpoint, Steps, compute_fingerprint, describe_parameters
-from .halves import find_repeated, measure_disagreement
+from .checkpoint import Checkpoint, compute_fingerprint, describe_parameters
 from .left_out import BALANCE, PENALTY, PREDICTORS, judge_views, measure_left_out_margins, prepare_apart
 from .reference import ENTITIES_PER_CLUSTER, LEAST_SHARED
 
@@ -77,10 +77,10 @@ def assess(
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: bool = False,
 ) -> Assessment:
-    """Say how far a clustering can be relied on, without labels.
+    """Assess how far a clustering can be relied on, without labels.
 
-    Views that are fitted together agree on the entities they were fitted to, so that their agreement says nothing about
-    their errors. Everything here comes from entities that a fit, or a view's predictor, has not seen: two fits to
+    Views that are fitted together agree on the entities they were fitted to, so that their agreement tells nothing
+    about their errors. Everything here comes from entities that a fit, or a view's predictor, has not seen: two fits to
     disjoint halves are compared on entities that one of them has not seen, and each view predicts the clusters of
     entities it has not learned from. See `Assessment` for the figures and docs/trust.md for what they were worth on
     labelled sets.
@@ -127,7 +127,11 @@ def assess(
     [True, True]
     """
     model = getattr(model, "best_estimator_", model)  # of a search over parameters
-    check_predicts(model)
+    if not hasattr(model, "predict"):
+        raise TypeError(
+            f"{type(last_step(model)).__name__} has no predict, but an assessment needs predictions for entities that "
+            "a fit has not seen: assess Consilience, or cs.refine(X, model.labels_), which starts from these clusters"
+        )
     check_is_fitted(model)
     options = Options(refit, max_entities, n_splits, verbose)
     return run_assessment(model, X, constraints, random_state, options, lambda key: Checkpoint(checkpoint, key))
@@ -143,7 +147,7 @@ class Options(NamedTuple):
 
 
 def run_assessment(
-    model: Any, X: Any, constraints: Any, random_state: Any, options: Options, open_steps: Callable[[str], Steps]
+    model: Any, X: Any, constraints: Any, random_state: Any, options: Options, open_steps: Callable[[str], Checkpoint]
 ) -> Assessment:
     """Assess a fitted model; `open_steps` returns the finished steps of the computation with a fingerprint."""
     estimator = last_step(model)
@@ -241,15 +245,6 @@ def note_other_data(model: Any, data: ModelData, labels: np.ndarray, rng: np.ran
         f"For {1 - share:.0%} of the entities the model predicts other clusters than it has in labels_: check that "
         "this is the data of the fit, in the same order."
     ]
-
-
-def check_predicts(model: Any) -> None:
-    """Refuse a method that cannot predict clusters of entities it has not seen."""
-    if not hasattr(model, "predict"):
-        raise TypeError(
-            f"{type(last_step(model)).__name__} has no predict, but an assessment needs predictions for entities that "
-            "a fit has not seen: assess Consilience, or cs.refine(X, model.labels_), which starts from these clusters"
-        )
 
 
 def digest_views(views: Views, sample: np.ndarray) -> Iterator[Any]:
@@ -367,19 +362,15 @@ def check_different(n_different: int, n_clusters: int) -> None:
 
 
 def fit_halves(
-    steps: Steps, step: str, data: ModelData, model: Any, sample: np.ndarray, groups: np.ndarray | None, seed: int
+    steps: Checkpoint, step: str, data: ModelData, model: Any, sample: np.ndarray, groups: np.ndarray | None, seed: int
 ) -> list[HalfFit]:
     """Fit the model to two halves of the sample; another division is tried if a half cannot be clustered."""
 
     def fit_named(name: str, rows: np.ndarray, others: np.ndarray, half_seed: int) -> HalfFit:
-        return HalfFit(**steps.run(f"{step}, {name}", partial(fit_half, data, model, rows, others, half_seed)))
+        arrays = steps.run(f"{step}, {name}", lambda: vars(data.fit_half(model, rows, others, half_seed)))
+        return HalfFit(**arrays)
 
     return try_divisions(sample, np.random.default_rng(seed), fit_named, groups)
-
-
-def fit_half(data: ModelData, model: Any, rows: np.ndarray, others: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Fit the model to one half and return the arrays of the fit."""
-    return vars(data.fit_half(model, rows, others, seed))
 
 
 def measure_stability(halves: Sequence[HalfFit], labels: np.ndarray) -> np.ndarray:
@@ -411,7 +402,12 @@ def judge_sample(
     judged = judge_views(prepared, labels[compared], n_clusters, seed)
     is_rare = views.present[compared].sum(axis=0) < LEAST_SHARED
     judged["unjudged"] = np.where((judged["unjudged"] == "constant") & is_rare, "few", judged["unjudged"])
-    if groups is None and isinstance(estimator, Consilience) and votes_by_default(estimator):
+    is_default = isinstance(estimator, Consilience) and (
+        tuple(estimator.predictors),
+        estimator.penalty,
+        estimator.balance,
+    ) == (PREDICTORS, PENALTY, BALANCE)
+    if groups is None and is_default:  # the margins of the fit come from the predictors used here
         margin = np.where(labels >= 0, estimator.confidence_, np.nan)[sample]
     else:
         if len(compared) < len(different):
@@ -426,11 +422,6 @@ def choose_first(groups: np.ndarray, has_cluster: np.ndarray) -> np.ndarray:
     """Return the position of the first entity of each group, of those with a cluster if there are any."""
     order = np.argsort(~has_cluster, kind="stable")
     return order[np.unique(groups[order], return_index=True)[1]]
-
-
-def votes_by_default(estimator: Consilience) -> bool:
-    """Return whether the margins of the fit come from the predictors that assessments use."""
-    return (tuple(estimator.predictors), estimator.penalty, estimator.balance) == (PREDICTORS, PENALTY, BALANCE)
 
 
 def draw_compared(views: Views, sample: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -482,7 +473,7 @@ def fit_without(
     names: tuple[str, ...],
     seed: int,
     options: Options,
-    open_steps: Callable[[str], Steps],
+    open_steps: Callable[[str], Checkpoint],
 ) -> Alternative:
     """Fit and assess the model without some views; of a pipeline the last step, whose data and views are given."""
     estimator = last_step(model)

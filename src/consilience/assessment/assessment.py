@@ -148,10 +148,9 @@ class Assessment:
 
     @property
     def unconfirmed(self) -> list[str]:
-        """The views that no other view confirms; of a view that cannot be compared with others nothing is said."""
-        compared = set(self.compared)
-        confirmed = dict(zip(self.views["view"].tolist(), self.views["confirmed"].tolist(), strict=True))
-        return [str(name) for name, is_confirmed in confirmed.items() if name in compared and not is_confirmed]
+        """The views that no other view confirms, among those that could be compared."""
+        confirmed = self._get_column("confirmed")
+        return [name for name in self.compared if not confirmed[name]]
 
     @property
     def leading(self) -> str | None:
@@ -167,9 +166,8 @@ class Assessment:
     def dissenting(self) -> list[str]:
         """Views that are confirmed by a view which, like them, does not predict the clusters: they hold other ones."""
         shares = self._finite_shares
-        pairs = zip(self.views["view"].tolist(), self.views["confirmed_by"].tolist(), strict=True)
         dissenting = []
-        for view, other in pairs:
+        for view, other in self._get_column("confirmed_by").items():
             pair_shares = [shares[name] for name in (view, other) if name in shares]
             if other and pair_shares and max(pair_shares) < LEAST_SUPPORT:
                 dissenting.append(view)
@@ -177,9 +175,12 @@ class Assessment:
 
     @property
     def _finite_shares(self) -> dict[str, float]:
-        """The shares of the clusters that views predict, without views of which it is not known."""
-        pairs = zip(self.views["view"].tolist(), self.views["share"].tolist(), strict=True)
-        return {view: share for view, share in pairs if np.isfinite(share)}
+        """The share of the clusters that each view predicts, without views for which it is unknown."""
+        return {view: share for view, share in self._get_column("share").items() if np.isfinite(share)}
+
+    def _get_column(self, name: str) -> dict[str, Any]:
+        """Return a column of the table of views, by view."""
+        return dict(zip(self.views["view"].tolist(), self.views[name].tolist(), strict=True))
 
     @property
     def verdict(self) -> Verdict:
@@ -277,7 +278,7 @@ class Assessment:
         return sentences
 
     def _weigh(self, alternative: Alternative) -> list[str]:
-        """Say what follows if the result without some views is no more repeatable.
+        """Return a sentence if the result without some views is no more repeatable.
 
         Coarse clusters are repeated easily, so that this alone does not tell which of two different results is right.
         """
@@ -292,10 +293,10 @@ class Assessment:
         return [f"The result without {pronoun} is less repeatable, which does not mean that it is worse: compare them."]
 
     def _explain_uncompared(self) -> list[str]:
-        """Say why views could not be compared with others, unless they are copies."""
+        """Return sentences that say why views could not be compared with others, except copies."""
         sentences = []
         copies = {name for pair in self.copies for name in pair}
-        for name, support in zip(self.views["view"].tolist(), self.views["support"].tolist(), strict=True):
+        for name, support in self._get_column("support").items():
             if name in self.unjudged:
                 sentences.append(f"View {name!r} {UNJUDGED[self.unjudged[name]]}")
             elif np.isnan(support) and self.views.n_rows > 1 and name not in copies:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import re
@@ -9,26 +10,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 Arrays = Mapping[str, np.ndarray]
 IRRELEVANT = ("n_jobs", "verbose")  # parameters that do not change results
-ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in memory, which is another one in the next process
-
-
-class Steps(Protocol):
-    """Results of finished steps."""
-
-    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
-        """Return the arrays of a step, computed now unless they are there already."""
-        ...
-
-    def nest(self, name: str) -> Steps:
-        """Return the steps of a part of the computation, whose names do not collide with others."""
-        ...
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # in memory, which differs between processes
 
 
 class Checkpoint:
@@ -45,11 +34,26 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str) -> None:
         self.path = None if path is None else Path(path)
         self.fingerprint = fingerprint
+        self.prefix = ""
         self.arrays: dict[str, np.ndarray] = {}
         if self.path is not None and not self.path.parent.is_dir():
             raise ValueError(f"the checkpoint cannot be written: there is no folder {self.path.parent}")
         if self.path is not None and self.path.exists():
             self.arrays = self._read(self.path)
+
+    def nest(self, name: str) -> Checkpoint:
+        """Return a checkpoint that keeps steps in the same file, under names that begin with a name."""
+        nested = copy.copy(self)  # which shares the arrays
+        nested.prefix = f"{self.prefix}{name}, "
+        return nested
+
+    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
+        """Return the arrays of a step, computed now unless they are already there."""
+        prefix = f"{self.prefix}{step}/"
+        if not any(name.startswith(prefix) for name in self.arrays):
+            self.arrays.update({f"{prefix}{name}": np.asarray(array) for name, array in compute().items()})
+            self._write()
+        return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
 
     def _read(self, path: Path) -> dict[str, np.ndarray]:
         try:
@@ -66,18 +70,6 @@ class Checkpoint:
             )
         return arrays
 
-    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
-        """Return the arrays of a step, computed now unless the file has them."""
-        prefix = f"{step}/"
-        if not any(name.startswith(prefix) for name in self.arrays):
-            self.arrays |= {f"{prefix}{name}": np.asarray(array) for name, array in compute().items()}
-            self._write()
-        return {name.removeprefix(prefix): array for name, array in self.arrays.items() if name.startswith(prefix)}
-
-    def nest(self, name: str) -> Steps:
-        """Return steps that are kept in the same file, under names that begin with a name."""
-        return NestedSteps(self, name)
-
     def _write(self) -> None:
         if self.path is None:
             return
@@ -85,30 +77,6 @@ class Checkpoint:
         with temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, fingerprint=np.asarray(self.fingerprint), **self.arrays)
         temporary.replace(self.path)
-
-
-class NestedSteps:
-    """Steps of a part of a computation, kept with the other steps.
-
-    Parameters
-    ----------
-    steps : Steps
-        Of the whole computation.
-    name : str
-        Begins the names of the steps of this part.
-    """
-
-    def __init__(self, steps: Steps, name: str) -> None:
-        self.steps = steps
-        self.name = name
-
-    def run(self, step: str, compute: Callable[[], Arrays]) -> dict[str, np.ndarray]:
-        """Return the arrays of a step, computed now unless they are there already."""
-        return self.steps.run(f"{self.name}, {step}", compute)
-
-    def nest(self, name: str) -> Steps:
-        """Return the steps of a part of this part."""
-        return NestedSteps(self, name)
 
 
 def compute_fingerprint(*parts: Any) -> str:
