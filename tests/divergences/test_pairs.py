@@ -166,8 +166,8 @@ def test_kinds_of_arrays(divergence, rows, reference, to_kind):
     np.testing.assert_allclose(likelihood, np.exp(-0.7 * expected), atol=1e-12)
     of_numpy = divergence.learn(X)
     np.testing.assert_allclose(
-        to_numpy(measure.tile(measure.others(to_kind(X)), exemplars)),
-        of_numpy.tile(of_numpy.others(X), of_numpy.exemplars(X)),
+        to_numpy(measure.tile(measure.new_points(to_kind(X)), exemplars)),
+        of_numpy.tile(of_numpy.new_points(X), of_numpy.exemplars(X)),
         rtol=1e-10,
         atol=1e-12 * expected.max(),
     )
@@ -284,7 +284,7 @@ def test_kl_of_others_with_zeros_where_the_fit_had_none():
     X, others = filled(), counts()
     for own in (others, as_rows(sp.csr_array(others))):
         measure = KullbackLeibler().learn(X)
-        found = -measure.tile(measure.others(own), measure.exemplars(X))
+        found = -measure.tile(measure.new_points(own), measure.exemplars(X))
         expected = np.array([[kl_div(x, y).sum() for y in X] for x in others])
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
@@ -308,23 +308,23 @@ def test_new_entities_of_given_matrices():
     X, new = measurements(), measurements(6, seed=9)
     gaussian = np.exp(-cdist(X, X, "sqeuclidean"))
     measure = Kernel().learn(gaussian)
-    given = measure.others(np.exp(-cdist(new, X, "sqeuclidean")))
+    given = measure.new_points(np.exp(-cdist(new, X, "sqeuclidean")))
     expected = 2 - 2 * np.exp(-cdist(new, X, "sqeuclidean"))
     np.testing.assert_allclose(-measure.tile(given, measure.exemplars(gaussian)), expected, atol=1e-14)
     apart = cdist(X, X)
     measure = Precomputed().learn(apart)
-    found = measure.tile(measure.others(cdist(new, X)), measure.exemplars(apart))
+    found = measure.tile(measure.new_points(cdist(new, X)), measure.exemplars(apart))
     np.testing.assert_array_equal(-found, cdist(new, X))
     with pytest.raises(NoDivergenceError, match=r"needs distances, and one is negative, -0\.5"):
-        measure.others(np.full((1, 25), -0.5))
+        measure.new_points(np.full((1, 25), -0.5))
 
 
 def test_a_kernel_of_unequal_diagonal_takes_the_least_that_similarities_allow_for_new_entities():
     K = similarities()
     measure = Kernel().learn(K)
-    of_the_fit = -measure.tile(measure.others(K[:4]), measure.exemplars(K))
+    of_the_fit = -measure.tile(measure.new_points(K[:4]), measure.exemplars(K))
     np.testing.assert_allclose(of_the_fit, np.diag(K)[:4, None] + np.diag(K) - 2 * K[:4], atol=1e-12)
-    others = -measure.tile(measure.others(K[:4] / 2), measure.exemplars(K))
+    others = -measure.tile(measure.new_points(K[:4] / 2), measure.exemplars(K))
     np.testing.assert_allclose(others, np.diag(K)[:4, None] / 4 + np.diag(K) - K[:4], atol=1e-12)
 
 
@@ -348,7 +348,7 @@ def mass(divergence, X, grid, beta):
     """What C(x) exp(-beta d(x, y)) gives at each row of a grid, for each y of the fit."""
     measure = divergence.learn(X)
     grid = as_rows_like(grid, X)
-    d = -measure.tile(measure.others(grid), measure.exemplars(X))
+    d = -measure.tile(measure.new_points(grid), measure.exemplars(X))
     return np.exp(measure.log_normalizer(grid, beta)[:, None] - beta * d)
 
 
@@ -441,9 +441,9 @@ def test_bernoulli_sums_to_one_over_all_rows_of_zeros_and_ones(margin, beta):
         (
             KullbackLeibler(),
             counts,
-            "the Kullback-Leibler divergence sums up to another number for every row, so that",
+            "the Kullback-Leibler divergence has a different sum for every row, so that",
         ),
-        (Bernoulli(), shares, "of numbers between 0 and 1 sums up to another number for every row, so that"),
+        (Bernoulli(), shares, "of numbers between 0 and 1 has a different sum for every row, so that"),
         (Precomputed(), lopsided, "the number of columns behind given distances is not known, so that"),
         (Kernel(), similarities, "the number of dimensions behind a kernel is not known, so that"),
         (Cosine(), lambda: np.ones((4, 1)), "one column has no direction to spread over: use normalizer=False"),
@@ -505,7 +505,7 @@ def but(make, at, value):
         (
             Mahalanobis(),
             lambda: measurements(3),
-            "3 entities do not tell the covariance of 3 columns: reduce the view",
+            "3 entities do not determine the covariance of 3 columns: reduce the view",
         ),
         (Mahalanobis(np.eye(2)), measurements, r"must be a symmetric matrix, 3 x 3, got shape \(2, 2\)"),
         (Mahalanobis(np.triu(np.ones((3, 3)))), measurements, "must be a symmetric matrix, 3 x 3, got shape"),
@@ -553,7 +553,7 @@ def test_the_pair_that_is_too_alike_is_named_wherever_it_is():
 def test_refuses_others(divergence, rows, message):
     measure = divergence.learn(rows())
     with pytest.raises(NoDivergenceError, match=message):
-        measure.others(-1 - rows())
+        measure.new_points(-1 - rows())
 
 
 @pytest.mark.parametrize(
@@ -595,7 +595,7 @@ def test_rounding_needs_no_caveat():
 
 
 def test_caveat_of_distances_that_are_not_symmetric():
-    assert "is not symmetric: its rows are taken as points, its columns as" in Precomputed().learn(lopsided()).caveat
+    assert "is not symmetric: its rows are used as points, its columns as" in Precomputed().learn(lopsided()).caveat
     D = np.zeros((600, 600))
     D[599, 3] = 1
     assert "average it with its transpose" in Precomputed().learn(D).caveat

@@ -1,4 +1,4 @@
-"""Dissimilarities of rows and centres, and of rows and rows, one a file."""
+"""Dissimilarities of rows and centers, and of pairs of rows, one per file."""
 
 from .base import Divergence
 from .bernoulli import Bernoulli

@@ -1,7 +1,8 @@
-"""What k-means asks of a divergence: how far a row is from a centre, and where the centre of some rows lies.
+"""The interface that k-means needs: the dissimilarity of a row and a center, and the center of rows.
 
-But for a term of the row's own it is affine in the row, ``d(x, c) = own(x) + scale * (bias(c) - x . weights(c))``, so
-that the nearest of k centres is found by one product, sparse or dense.
+Except for a term that depends only on the row, a divergence is affine in the row,
+``d(x, c) = row_term(x) + scale * (bias(c) - x . weights(c))``, so that one product, sparse or dense, finds the nearest
+of k centers.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from ..rows import ViewRows
 
 
 class Divergence(Protocol):
-    """Dissimilarity of a row and a centre; frozen data, no state."""
+    """Dissimilarity of a row and a center; immutable."""
 
     scale: ClassVar[float]
-    uses_origin: ClassVar[bool]  # whether rows are measured from a point amid them
+    uses_origin: ClassVar[bool]  # whether rows are measured from a point near them
 
-    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:
-        """Lay out the rows once: before the first round, or to be measured against centres that are known."""
+    def prepare(self, X: Array, present: Array, centers: Array | None = None) -> ViewRows:
+        """Prepare rows once, before the first round or for comparison with `centers`."""
 
     def centers(self, sums: Array, counts: Array) -> Array:
-        """Centre of each cluster from the sum and the number of its rows; a cluster of none gets zeros."""
+        """Center of each cluster from the sum and the number of its rows; an empty cluster gets zeros."""
 
-    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
-        """(weights, bias) of each centre and the origin: the arguments of a scorer."""
+    def affine(self, centers: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
+        """Weights and bias of each center, and the origin: the arguments of `build_scorer`."""
 
     def distance(self, divergence: Array) -> Array:
-        """What the views add up when they vote: a distance, from the divergence."""
+        """Turn divergences into the distances that views add up when they vote."""

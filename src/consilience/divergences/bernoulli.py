@@ -1,4 +1,4 @@
-"""Logistic loss: the divergence of yes and no."""
+"""Bernoulli divergence (logistic loss) of numbers from 0 to 1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .._saving import save_as
 from ..arrays import Array, KernelRows, asarray_like, map_values, namespace, row_sums, stored_values
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant, normalizer_error, to_float64
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_error, to_float64
 
 
 @save_as("divergence-bernoulli")
@@ -22,8 +22,8 @@ class Bernoulli(BasePairs):
     Parameters
     ----------
     margin : float, default=0.001
-        Entries nearer than this to 0 or 1 count as so near, or a single column would put rows infinitely far apart.
-        Between zeros and ones it changes nothing but the scale, which `beta` as a factor takes up.
+        Entries are clipped to at least this distance from 0 and 1, because otherwise a single column would put rows
+        infinitely far apart. For zeros and ones it changes only the scale, like `beta`.
     """
 
     margin: float = 1e-3
@@ -42,21 +42,21 @@ class Bernoulli(BasePairs):
 @save_as("measure-bernoulli")
 @dataclass(frozen=True, eq=False)
 class BernoulliMeasure(ProductMeasure):
-    """The divergence of clipped rows, in terms that are zero where a row is: sparse rows stay sparse."""
+    """Divergence of clipped rows, in terms that are zero where a row is zero: sparse rows stay sparse."""
 
     margin: float
     binary: bool
 
     @property
     def odds(self) -> float:
-        """Log-odds of the nearest to 1."""
+        """Log-odds of the largest probability."""
         return float(np.log((1 - self.margin) / self.margin))
 
-    def clipped(self, x: Array) -> Array:
+    def clip(self, x: Array) -> Array:
         return namespace(x).clip(x, self.margin, 1 - self.margin)
 
     def points(self, X: Array) -> KernelRows:
-        """What the entries lie above the margin, and the entropy of the row; products are with log-odds above least."""
+        """Entries above the margin, and the entropy of the row; exemplars hold log-odds above the smallest."""
         refuse_outside(X)
         X = to_float64(X)
         xp = namespace(X)
@@ -64,31 +64,31 @@ class BernoulliMeasure(ProductMeasure):
         def entropy(x: Array) -> Array:
             return -(x * xp.log(x) + (1 - x) * xp.log(1 - x))
 
-        nothing = entropy(asarray_like(np.full(1, self.margin), X))
-        above = map_values(X, lambda x: self.clipped(x) - self.margin)
-        entropies = map_values(X, lambda x: entropy(self.clipped(x)) - nothing)
-        per_row = X.shape[1] * (float(nothing[0]) - self.margin * self.odds)
-        own = row_sums(entropies) - self.odds * row_sums(above) + per_row
-        return KernelRows(above, xp.astype(own, X.dtype))
+        entropy_of_zero = entropy(asarray_like(np.full(1, self.margin), X))
+        above = map_values(X, lambda x: self.clip(x) - self.margin)
+        entropies = map_values(X, lambda x: entropy(self.clip(x)) - entropy_of_zero)
+        constant = X.shape[1] * (float(entropy_of_zero[0]) - self.margin * self.odds)
+        row_term = row_sums(entropies) - self.odds * row_sums(above) + constant
+        return KernelRows(above, xp.astype(row_term, X.dtype))
 
     def exemplars(self, X: Array) -> KernelRows:
         X = to_float64(X)
         xp = namespace(X)
-        least = float(np.log1p(-self.margin))
-        odds = map_values(X, lambda y: xp.log(self.clipped(y) / (1 - self.clipped(y))) + self.odds)
-        fails = map_values(X, lambda y: xp.log(1 - self.clipped(y)) - least)
-        own = row_sums(fails) + self.margin * row_sums(odds) + X.shape[1] * least
-        return KernelRows(odds, xp.astype(own, X.dtype))
+        log_failure = float(np.log1p(-self.margin))  # of the smallest probability
+        odds = map_values(X, lambda y: xp.log(self.clip(y) / (1 - self.clip(y))) + self.odds)
+        failures = map_values(X, lambda y: xp.log(1 - self.clip(y)) - log_failure)
+        row_term = row_sums(failures) + self.margin * row_sums(odds) + X.shape[1] * log_failure
+        return KernelRows(odds, xp.astype(row_term, X.dtype))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
         if not self.binary:
-            raise normalizer_error("exp(-beta d) of numbers between 0 and 1 sums up to another number for every row")
-        apart = (1 - 2 * self.margin) * self.odds
-        return constant(-X.shape[1] * np.log1p(np.exp(-beta * apart)), X)
+            raise normalizer_error("exp(-beta d) of numbers between 0 and 1 has a different sum for every row")
+        per_difference = (1 - 2 * self.margin) * self.odds
+        return np.full(X.shape[0], -X.shape[1] * np.log1p(np.exp(-beta * per_difference)))
 
 
 def refuse_outside(X: Array) -> None:
-    """A share of yes is from 0 to 1."""
+    """Refuse numbers that are not from 0 to 1."""
     values = stored_values(X)
     xp = namespace(values)
     if bool(xp.any(xp.logical_or(values < 0, values > 1))):

@@ -10,13 +10,13 @@ import numpy as np
 from .._saving import save_as
 from ..arrays import Array, KernelRows, log_sphere_integral, namespace, scale_rows, squared_norms
 from ..rows import ViewRows
-from .pairs import BasePairs, NoDivergenceError, ProductMeasure, constant
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure
 
 
 @save_as("divergence-cosine")
 @dataclass(frozen=True)
 class Cosine(BasePairs):
-    """``1 - <x, c>`` for rows and centres of unit length; a row of zeros has no direction, so it is missing.
+    """``1 - <x, c>`` for rows and centers of unit length; a row of zeros has no direction and counts as missing.
 
     As a mixture's component: von Mises-Fisher.
     """
@@ -25,7 +25,7 @@ class Cosine(BasePairs):
     uses_origin: ClassVar[bool] = False
     has_kernel: ClassVar[bool] = True
 
-    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:  # noqa: ARG002
+    def prepare(self, X: Array, present: Array, centers: Array | None = None) -> ViewRows:  # noqa: ARG002
         xp = namespace(X)
         lengths = xp.sqrt(squared_norms(X))
         present = xp.logical_and(present, lengths > 0)
@@ -39,8 +39,8 @@ class Cosine(BasePairs):
         lengths = xp.sqrt(squared_norms(sums))
         return sums / xp.where(lengths > 0, lengths, 1.0)[:, None]
 
-    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
-        return centres, centres[:, 0] * 0, origin
+    def affine(self, centers: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
+        return centers, centers[:, 0] * 0, origin
 
     def distance(self, divergence: Array) -> Array:
         xp = namespace(divergence)
@@ -64,10 +64,7 @@ class CosineMeasure(ProductMeasure):
         units = scale_rows(X, 1 / xp.where(lengths > 0, lengths, 1.0))
         return KernelRows(units, xp.full_like(xp.astype(lengths, X.dtype), -0.5))
 
-    def exemplars(self, X: Array) -> KernelRows:
-        return self.points(X)
-
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
         if X.shape[1] < 2:
             raise NoDivergenceError("one column has no direction to spread over: use normalizer=False")
-        return constant(beta - float(log_sphere_integral(np.array([beta]), X.shape[1])[0]), X)
+        return np.full(X.shape[0], beta - float(log_sphere_integral(np.array([beta]), X.shape[1])[0]))

@@ -1,4 +1,4 @@
-"""Itakura-Saito divergence: ratios of positive numbers, such as the power of a spectrum."""
+"""Itakura-Saito divergence of positive numbers, such as the power of a spectrum."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._saving import save_as
-from ..arrays import CSR, Array, KernelRows, namespace, row_sums, to_numpy
+from ..arrays import Array, KernelRows, is_sparse, namespace, row_sums, to_numpy
 from .pairs import BasePairs, NoDivergenceError, ProductMeasure, to_float64
 
 
@@ -28,7 +28,7 @@ class ItakuraSaito(BasePairs):
 @save_as("measure-itakura-saito")
 @dataclass(frozen=True, eq=False)
 class ItakuraSaitoMeasure(ProductMeasure):
-    """The divergence as a product of rows with one over rows."""
+    """The divergence as a product of rows with inverse rows."""
 
     def points(self, X: Array) -> KernelRows:
         refuse_not_positive(X)
@@ -42,13 +42,13 @@ class ItakuraSaitoMeasure(ProductMeasure):
         return KernelRows(-1 / X, xp.astype(-row_sums(xp.log(X)), X.dtype))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
-        of_gamma = beta * np.log(beta) - beta - gammaln(beta)
-        return X.shape[1] * of_gamma - to_numpy(row_sums(namespace(X).log(X)))
+        per_column = beta * np.log(beta) - beta - gammaln(beta)  # of a gamma distribution
+        return X.shape[1] * per_column - to_numpy(row_sums(namespace(X).log(X)))
 
 
 def refuse_not_positive(X: Array) -> None:
-    """Zero has no ratio to anything."""
-    if isinstance(X, CSR) or not bool(namespace(X).all(X > 0)):
+    """Refuse numbers that are zero or negative."""
+    if is_sparse(X) or not bool(namespace(X).all(X > 0)):
         raise NoDivergenceError(
             "divergence 'itakura-saito' needs positive numbers, and some are zero or less: use divergence 'kl' for "
             "counts, or drop what is zero"

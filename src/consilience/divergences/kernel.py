@@ -1,4 +1,4 @@
-"""Squared distances in the space of a kernel that the user brings."""
+"""Squared distances in the space of a kernel matrix that the user gives."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import scipy.linalg
 from .._saving import save_as
 from ..arrays import Array, KernelRows, asarray_like, max_abs, namespace, to_numpy
 from ..arrays.pairwise import fetch_numbers
-from .pairs import BasePairs, NoDivergenceError, normalizer_error
+from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_error
 from .precomputed import ROUNDING, check_square, compute_asymmetry, cut_matrix_rows, number_columns, take_columns
 
 
 @save_as("divergence-kernel")
 @dataclass(frozen=True)
 class Kernel(BasePairs):
-    """The view is a square matrix of similarities, positive semidefinite: ``d = K_ii + K_jj - 2 K_ij``.
+    """The view is a positive semidefinite matrix of similarities: ``d = K_ii + K_jj - 2 K_ij``.
 
-    New entities come with their similarities to those of the fit. How similar they are to themselves is not known: it
-    is what all of the fit are to themselves if that is one number, else the least that the similarities allow, which
-    is right for entities of the fit.
+    New entities come with their similarities to those of the fit. Their similarity to themselves is not known: it is
+    taken from the diagonal if that is constant, and otherwise is the smallest value that the similarities allow, which
+    is exact for entities of the fit.
     """
 
     columns_are_entities: ClassVar[bool] = True
@@ -37,78 +37,71 @@ class Kernel(BasePairs):
                 "divergence='precomputed'"
             )
         xp = namespace(K)
-        selves = xp.astype(xp.linalg.diagonal(K), xp.float64)
+        diagonal = xp.astype(xp.linalg.diagonal(K), xp.float64)
 
-        def apart(rows: slice) -> Array:
-            return selves[rows][:, None] + selves - 2 * K[rows, :]
+        def compute_distances(rows: slice) -> Array:
+            return diagonal[rows][:, None] + diagonal - 2 * K[rows, :]
 
-        for rows, least in zip(
-            parts := cut_matrix_rows(K), fetch_numbers(xp.min(apart(own)) for own in parts), strict=True
-        ):
-            if least < -4 * slack:
-                a, b = divmod(int(xp.argmin(apart(rows))), K.shape[1])
+        blocks = cut_matrix_rows(K)
+        smallest = fetch_numbers(xp.min(compute_distances(rows)) for rows in blocks)
+        for rows, distance in zip(blocks, smallest, strict=True):
+            if distance < -4 * slack:
+                a, b = divmod(int(xp.argmin(compute_distances(rows))), K.shape[1])
                 raise NoDivergenceError(
                     f"divergence='kernel' needs a positive semidefinite matrix, and entities {rows.start + a} and {b} "
                     "are more similar to each other than to themselves: give the kernel's own diagonal, or distances "
                     "and divergence='precomputed'"
                 )
-        return KernelMeasure(to_numpy(selves), describe_indefinite(to_numpy(K), slack))
+        return KernelMeasure(to_numpy(diagonal), describe_indefinite(to_numpy(K), slack))
 
 
 @save_as("measure-kernel")
 @dataclass(frozen=True, eq=False)
-class KernelMeasure:
-    """Distances from inner products; exemplars are positions of the columns."""
+class KernelMeasure(ProductMeasure):
+    """Squared distances from inner products; exemplars are numbers of columns."""
 
-    selves: np.ndarray  # (n,) similarity of each entity of the fit to itself
+    diagonal: np.ndarray  # (n,) similarity of each entity of the fit to itself
     caveat: str | None
 
-    def points(self, X: Array) -> KernelRows:
-        return KernelRows(X, self.row_term(X, self.selves))
+    scale: ClassVar[float] = 2.0
 
-    def others(self, X: Array) -> KernelRows:
-        if np.ptp(self.selves) <= ROUNDING * np.abs(self.selves).max():
-            return KernelRows(X, self.row_term(X, np.full(X.shape[0], self.selves.mean())))
+    def points(self, X: Array) -> KernelRows:
+        return KernelRows(X, self.row_term(X, self.diagonal))
+
+    def new_points(self, X: Array) -> KernelRows:
+        if np.ptp(self.diagonal) <= ROUNDING * np.abs(self.diagonal).max():
+            return KernelRows(X, self.row_term(X, np.full(X.shape[0], self.diagonal.mean())))
         xp = namespace(X)
-        selves = asarray_like(np.where(self.selves > 0, self.selves, np.inf), X)
-        return KernelRows(
-            X, self.row_term(X, xp.max(xp.astype(X, xp.float64) ** 2 / selves, axis=1))
-        )  # by Cauchy and Schwarz
+        diagonal = asarray_like(np.where(self.diagonal > 0, self.diagonal, np.inf), X)
+        bound = xp.max(xp.astype(X, xp.float64) ** 2 / diagonal, axis=1)  # by the Cauchy-Schwarz inequality
+        return KernelRows(X, self.row_term(X, bound))
 
     def exemplars(self, X: Array) -> KernelRows:
-        return KernelRows(number_columns(X).X, self.row_term(X, self.selves))
+        return KernelRows(number_columns(X).X, self.row_term(X, self.diagonal))
 
-    def row_term(self, X: Array, selves: Array) -> Array:
-        return namespace(X).astype(asarray_like(-selves, X), X.dtype)
+    def row_term(self, X: Array, self_similarities: Array) -> Array:
+        return namespace(X).astype(asarray_like(-self_similarities, X), X.dtype)
 
-    def tile(self, points: KernelRows, exemplars: KernelRows) -> Array:
-        found = take_columns(points.X, exemplars)
-        found *= 2.0
-        found += points.row_term[:, None]
-        found += exemplars.row_term[None, :]
-        return found
+    def products(self, points: KernelRows, exemplars: KernelRows) -> Array:
+        return take_columns(points.X, exemplars)
 
-    def total(self, points: KernelRows, exemplars: KernelRows) -> float:
+    def sum_products(self, points: KernelRows, exemplars: KernelRows) -> float:  # noqa: ARG002
         xp = namespace(points.X)
-        n, m = points.X.shape[0], exemplars.X.shape[0]
-        own = m * float(xp.sum(points.row_term, dtype=xp.float64)) + n * float(
-            xp.sum(exemplars.row_term, dtype=xp.float64)
-        )
-        return -(2 * float(xp.sum(points.X, dtype=xp.float64)) + own)
+        return float(xp.sum(points.X, dtype=xp.float64))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
         raise normalizer_error("the number of dimensions behind a kernel is not known")
 
 
 def describe_indefinite(K: np.ndarray, slack: float) -> str | None:
-    """What to say of a matrix that is no kernel though all its distances are real."""
-    lifted = K.astype(np.float64)
-    lifted.flat[:: len(K) + 1] += slack * len(K) ** 0.5
+    """Caveat for a matrix that is not positive semidefinite although no squared distance is negative."""
+    raised = K.astype(np.float64)
+    raised.flat[:: len(K) + 1] += slack * len(K) ** 0.5
     try:
-        scipy.linalg.cholesky(lifted, overwrite_a=True, check_finite=False)
+        scipy.linalg.cholesky(raised, overwrite_a=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         return (
-            "the matrix of similarities is not positive semidefinite: the distances it gives are taken as they are, "
-            "though no space has them"
+            "the matrix of similarities is not positive semidefinite: its distances are used as they are, although no "
+            "Euclidean space has such distances"
         )
     return None

@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergence of counts or shares."""
+"""Kullback-Leibler divergence of counts or proportions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .pairs import BasePairs, NoDivergenceError, ProductMeasure, normalizer_erro
 class KullbackLeibler(BasePairs):
     """``sum x log(x / y) - x + y`` over the columns; on rows that sum to one, the divergence of two distributions.
 
-    As a mixture's component: Poisson, or multinomial where all rows have the same sum. A column that is zero in y but
-    not in x would be infinitely far, so that both rows are raised by a little where a view has zeros; sparse rows stay
-    sparse.
+    As a mixture's component: Poisson, or multinomial if all rows have the same sum. A column that is zero in y but not
+    in x would make the divergence infinite, so a smoothing constant is added to all rows if the view has zeros; sparse
+    rows stay sparse.
 
     Parameters
     ----------
     smoothing : float, optional
-        Added to all entries. By default nothing where no entry is zero, else the mean of all entries: as much as one
-        more row would bring, spread evenly.
+        Added to all entries. By default 0 if no entry is zero, and otherwise the mean of all entries: as much as one
+        more row would add, spread evenly.
     """
 
     smoothing: float | None = None
@@ -52,7 +52,7 @@ class KullbackLeibler(BasePairs):
 @save_as("measure-kullback-leibler")
 @dataclass(frozen=True, eq=False)
 class KullbackLeiblerMeasure(ProductMeasure):
-    """The divergence of rows x + s from rows y + s, in terms of log(1 + y / s), which is zero where y is."""
+    """Divergence of rows x + s from rows y + s, in terms of log(1 + y / s), which is zero where y is zero."""
 
     smoothing: float
 
@@ -67,11 +67,11 @@ class KullbackLeiblerMeasure(ProductMeasure):
         xp = namespace(X)
         s = self.smoothing
 
-        def own(x: Array) -> Array:
+        def minus_term(x: Array) -> Array:
             logs = xp.log1p(x / s) if s else xp.log(xp.where(x > 0, x, xp.ones_like(x)))
             return x - (x + s) * logs
 
-        return KernelRows(X, xp.astype(row_sums(map_values(X, own)), X.dtype))
+        return KernelRows(X, xp.astype(row_sums(map_values(X, minus_term)), X.dtype))
 
     def exemplars(self, X: Array) -> KernelRows:
         X = to_float64(X)
@@ -80,13 +80,11 @@ class KullbackLeiblerMeasure(ProductMeasure):
         return KernelRows(logs, xp.astype(self.smoothing * row_sums(logs) - row_sums(X), X.dtype))
 
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:  # noqa: ARG002
-        raise normalizer_error(
-            "exp(-beta d) of the Kullback-Leibler divergence sums up to another number for every row"
-        )
+        raise normalizer_error("exp(-beta d) of the Kullback-Leibler divergence has a different sum for every row")
 
 
 def refuse_negative_counts(X: Array) -> None:
-    """Counts are not negative."""
+    """Refuse negative counts."""
     values = stored_values(X)
     if bool(namespace(values).any(values < 0)):
         raise NoDivergenceError(

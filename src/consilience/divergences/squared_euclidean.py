@@ -24,37 +24,37 @@ from ..arrays import (
     squared_norms,
 )
 from ..rows import ViewRows
-from .pairs import BasePairs, ProductMeasure, constant
+from .pairs import BasePairs, ProductMeasure
 
 
 @save_as("divergence-squared-euclidean")
 @dataclass(frozen=True)
 class SquaredEuclidean(BasePairs):
-    """``||x - c||^2``; the centre is the mean. As a mixture's component: a Gaussian."""
+    """``||x - c||^2``; the center is the mean. As a mixture's component: a Gaussian."""
 
     scale: ClassVar[float] = 2.0
     uses_origin: ClassVar[bool] = True
     has_kernel: ClassVar[bool] = True
 
-    def prepare(self, X: Array, present: Array, centres: Array | None = None) -> ViewRows:
+    def prepare(self, X: Array, present: Array, centers: Array | None = None) -> ViewRows:
         if is_sparse(X):
             return ViewRows(X, present, squared_norms(X))
         xp = namespace(X)
-        origin = compute_origin(sample_rows(X, present) if centres is None else centres, X.dtype)
+        origin = compute_origin(sample_rows(X, present) if centers is None else centers, X.dtype)
 
-        def own(rows: slice) -> Array:
+        def compute_row_terms(rows: slice) -> Array:
             return squared_norms(X[rows, ...] if origin is None else X[rows, ...] - origin[None, :])
 
         parts = cut_into_blocks(X, slice(0, X.shape[0])) if is_in_memory(X) else plan_reads(X)
-        return ViewRows(X, present, xp.concat(list(map_chunks(own, parts))), origin)
+        return ViewRows(X, present, xp.concat(list(map_chunks(compute_row_terms, parts))), origin)
 
     def centers(self, sums: Array, counts: Array) -> Array:
         xp = namespace(sums)
         return sums / xp.where(counts > 0, counts, 1.0)[:, None]
 
-    def affine(self, centres: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
-        moved = centres if origin is None else centres - origin[None, :]
-        return moved, squared_norms(moved) / 2, origin
+    def affine(self, centers: Array, origin: Array | None) -> tuple[Array, Array, Array | None]:
+        shifted = centers if origin is None else centers - origin[None, :]
+        return shifted, squared_norms(shifted) / 2, origin
 
     def distance(self, divergence: Array) -> Array:
         return namespace(divergence).sqrt(divergence)
@@ -66,10 +66,10 @@ class SquaredEuclidean(BasePairs):
 @save_as("measure-squared-euclidean")
 @dataclass(frozen=True, eq=False)
 class EuclideanMeasure(ProductMeasure):
-    """Squared distances of rows, measured from a point amid them."""
+    """Squared distances of rows, measured from a point near them."""
 
     origin: Array | None
-    log_volume: float = 0.0  # of what was unit volume, if the rows were transformed
+    log_volume: float = 0.0  # of a unit volume before the rows were transformed
 
     scale: ClassVar[float] = 2.0
 
@@ -77,8 +77,5 @@ class EuclideanMeasure(ProductMeasure):
         X, norms = shift_rows_and_norms(X, self.origin)
         return KernelRows(X, -norms)
 
-    def exemplars(self, X: Array) -> KernelRows:
-        return self.points(X)
-
     def log_normalizer(self, X: Array, beta: float) -> np.ndarray:
-        return constant(X.shape[1] / 2 * np.log(beta / np.pi) + self.log_volume, X)
+        return np.full(X.shape[0], X.shape[1] / 2 * np.log(beta / np.pi) + self.log_volume)

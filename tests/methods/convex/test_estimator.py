@@ -1236,9 +1236,9 @@ def test_refuses_to_refine_where_clusters_have_no_means(divergence, shown):
         (
             "kl",
             lambda X: X,
-            "view 'b': exp.* of the Kullback-Leibler divergence sums up to another number for every row",
+            "view 'b': exp.* of the Kullback-Leibler divergence has a different sum for every row",
         ),
-        ("bernoulli", lambda X: X, "view 'b': exp.* of numbers between 0 and 1 sums up to another number"),
+        ("bernoulli", lambda X: X, "view 'b': exp.* of numbers between 0 and 1 has a different sum"),
         ("precomputed", lambda X: cdist(X, X), "view 'b': the number of columns behind given distances is not known"),
         ("kernel", lambda X: X @ X.T, "view 'b': the number of dimensions behind a kernel is not known"),
         (

@@ -31,7 +31,7 @@ class NegativeDivergence(NamedTuple):
     measure: Measure
 
     def points(self, X: Array) -> KernelRows:
-        return self.measure.others(X)
+        return self.measure.new_points(X)
 
     def tile(self, left: KernelRows, right: KernelRows) -> Array:
         return self.measure.tile(left, right)

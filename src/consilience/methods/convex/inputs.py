@@ -74,7 +74,7 @@ class FittedDivergence(NamedTuple):
         """Prepare the rows that are present."""
         rows = as_rows_like(select_rows(X, present), self.reference)
         log_C = self.measure.log_normalizer(rows, self.beta) if self.uses_density else np.zeros(rows.shape[0])
-        return ViewPoints(np.flatnonzero(present), self.measure.others(rows), log_C)
+        return ViewPoints(np.flatnonzero(present), self.measure.new_points(rows), log_C)
 
 
 def resolve_divergences(divergence: Any, names: Sequence[str]) -> dict[str, PairDivergence]:
