@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from consilience import persist
-from consilience.files.formats import InputFiles, inputs, read_file, read_input
+from consilience.files.formats import FORMATS, InputFiles, inputs, read_file, read_input
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
@@ -47,7 +47,7 @@ def to_single_cell(folder, suffix):
     return path.read_bytes()
 
 
-MAKE = {
+SAMPLES = {  # content of a file of each format
     ".csv": lambda _: CSV,
     ".csv.gz": lambda _: gzip.compress(CSV, mtime=0),
     ".tsv": lambda _: CSV.replace(b",", b"\t"),
@@ -87,32 +87,41 @@ def pipe_of(content, path=None):
     os.close(reading)
 
 
-def assert_equal_sources(source, expected):
-    assert type(source) is type(expected)
-    if hasattr(expected, "columns"):
-        assert list(source.columns) == list(expected.columns)
-        for name, column in expected.columns.items():
-            np.testing.assert_array_equal(source.columns[name], column)
-        return
-    blocks = {"": (source, expected)}
-    if hasattr(expected, "blocks"):
-        assert list(source.matrices) == list(expected.matrices)
-        blocks = {name: (source.matrices[name], expected.matrices[name]) for name in expected.matrices}
-    for block, wanted in blocks.values():
-        assert sp.issparse(block.values) == sp.issparse(wanted.values)
-        dense = [matrix.toarray() if sp.issparse(matrix) else matrix for matrix in (block.values, wanted.values)]
-        np.testing.assert_array_equal(*dense)
+def assert_same_content(actual, expected):
+    assert type(actual) is type(expected)
+    columns, expected_columns = (getattr(content, "columns", {}) for content in (actual, expected))
+    assert list(columns) == list(expected_columns)
+    for name, column in expected_columns.items():
+        np.testing.assert_array_equal(columns[name], column)
+    if hasattr(expected, "matrices"):
+        assert list(actual.matrices) == list(expected.matrices)
+        for name, matrix in expected.matrices.items():
+            assert_same_matrix(actual.matrices[name].values, matrix.values)
+    elif hasattr(expected, "values"):
+        assert_same_matrix(actual.values, expected.values)
 
 
-@pytest.mark.parametrize("suffix", MAKE)
+def assert_same_matrix(actual, expected):
+    assert sp.issparse(actual) == sp.issparse(expected)
+    dense = [matrix.toarray() if sp.issparse(matrix) else matrix for matrix in (actual, expected)]
+    np.testing.assert_array_equal(*dense)
+
+
+def test_every_format_has_a_sample():
+    assert {FORMATS[suffix].suffixes for suffix in SAMPLES if not suffix.endswith(".gz")} == {
+        file_format.suffixes for file_format in FORMATS.values()
+    }
+
+
+@pytest.mark.parametrize("suffix", SAMPLES)
 @pytest.mark.parametrize("name", [None, "pipe", "pipe{}"], ids=["unnamed", "without suffix", "with suffix"])
 def test_pipe_is_read_like_the_file(tmp_path, put, suffix, name):
     if name is not None and suffix.startswith(".h5"):
         pytest.skip("each of these files starts a process: the unnamed pipe is enough")
-    content = MAKE[suffix](tmp_path)
+    content = SAMPLES[suffix](tmp_path)
     expected = read_file(put(f"file{suffix}", content))
     with pipe_of(content, None if name is None else tmp_path / name.format(suffix)) as path:
-        assert_equal_sources(read_file(path), expected)
+        assert_same_content(read_file(path), expected)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +165,7 @@ def test_two_names_of_one_pipe_are_read_once(tmp_path):
     link = tmp_path / "link.csv"
     with pipe_of(CSV, tmp_path / "pipe.csv") as path, InputFiles() as files:
         link.symlink_to(path)
-        assert_equal_sources(*(read_input(files.locate(name)) for name in (path, link)))
+        assert_same_content(*(read_input(files.locate(name)) for name in (path, link)))
 
 
 def test_copies_of_pipes_are_deleted(tmp_path, monkeypatch):

@@ -10,17 +10,34 @@ from .encoders import (
     TextEncoder,
 )
 from .encoding import EncodedData, ViewEncoding, collect_ids, encode, fit_and_encode, match_classes
-from .formats import InputFiles
+from .formats import (
+    FORMATS,
+    FileCollection,
+    FileFormat,
+    FileMatrix,
+    FileTable,
+    InputFiles,
+    build_column,
+    open_text,
+    read_file,
+    read_lines,
+    register_format,
+)
 from .kinds import KINDS, ViewContent
 from .read import InputData, read_files
 from .spec import ViewSpec, parse_view
 from .write import check_complete, check_output_file, check_output_folder, stage_file, stage_folder
 
 __all__ = [
+    "FORMATS",
     "KINDS",
     "CategoriesEncoder",
     "CountsEncoder",
     "EncodedData",
+    "FileCollection",
+    "FileFormat",
+    "FileMatrix",
+    "FileTable",
     "InputData",
     "InputFiles",
     "LinksEncoder",
@@ -31,6 +48,7 @@ __all__ = [
     "ViewContent",
     "ViewEncoding",
     "ViewSpec",
+    "build_column",
     "check_complete",
     "check_output_file",
     "check_output_folder",
@@ -38,8 +56,12 @@ __all__ = [
     "encode",
     "fit_and_encode",
     "match_classes",
+    "open_text",
     "parse_view",
+    "read_file",
     "read_files",
+    "read_lines",
+    "register_format",
     "stage_file",
     "stage_folder",
 ]
