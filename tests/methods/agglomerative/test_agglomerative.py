@@ -197,7 +197,7 @@ def test_float32_stays_float32_and_says_the_same(metric):
     np.testing.assert_allclose(narrow.distances_, reference.distances_, rtol=1e-4)
     assert adjusted_rand_score(narrow.labels_, reference.labels_) == 1
     X, present = np.ones((10, 2), np.float32), np.ones(10, bool)
-    assert prepare_cosine(X, present).block(slice(0, 3)).dtype == np.float32
+    assert prepare_cosine(X, present).compute_block(slice(0, 3)).dtype == np.float32
     assert count_table_bytes([prepare_cosine(X, present), prepare_euclidean(X, present)]) == 2 * 45 * 4
     assert count_table_bytes([prepare_cosine(X, present), prepare_euclidean(X.astype(float), present)]) == 2 * 45 * 8
 
@@ -214,13 +214,13 @@ def test_distances_of_close_rows_keep_their_digits(metric, kind, dtype, rtol):
     view = {"cosine": prepare_cosine, "euclidean": prepare_euclidean}[metric](
         cs.arrays.as_rows(kind(X)), np.ones(12, bool)
     )
-    block = view.block(slice(0, 12))
+    block = view.compute_block(slice(0, 12))
     X = X.astype(np.float64)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     expected = cdist(X, X) if metric == "euclidean" else cdist(unit, unit, "sqeuclidean") / 2
     np.testing.assert_allclose(block, expected, rtol=rtol, atol=1e-30 if dtype == np.float64 else 1e-11)
     assert block[0, 11] == 0
-    np.testing.assert_allclose(view.block(slice(3, 5), 2), expected[3:5, 2:], rtol=rtol, atol=1e-11)
+    np.testing.assert_allclose(view.compute_block(slice(3, 5), 2), expected[3:5, 2:], rtol=rtol, atol=1e-11)
 
 
 def test_blocks_of_rows_equal_the_whole(monkeypatch):
@@ -493,7 +493,7 @@ def test_too_much_for_the_memory(monkeypatch):
     def nothing_left(*_):
         raise MemoryError
 
-    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.fill_tables", nothing_left)
+    monkeypatch.setattr("consilience.methods.agglomerative.algorithm.compute_tables", nothing_left)
     with pytest.raises(MemoryError, match=r"take 0\.0 GiB of memory, more than the system gives: cluster fewer"):
         cs.MultiViewAgglomerative(2).fit(vague_views())
 

@@ -1,14 +1,14 @@
 """Multi-view agglomerative clustering (Bickel & Scheffer 2004, Table 2), for any number of views.
 
-Views take turns to merge the two clusters that are closest in their own eyes, and all work on one dendrogram.
+Views take turns to merge the two clusters that are closest in the view, and all build one dendrogram.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,153 +21,132 @@ from ...arrays import (
     compute_scores,
     map_chunks,
     sample_rows,
+    split_slice,
     squared_norms,
     take_dense_rows,
 )
-from ...arrays import split_slice as cut_rows
 from ...divergences import Cosine
 
-LINKAGES = ("single", "complete", "average")  # by their numbers in the kernels
-MERGES_PER_STATE = 1000  # merges between two looks at what the user wants: Ctrl-C, progress
-BLOCK = 1 << 20  # distances computed at a time by a thread
+LINKAGES = ("single", "complete", "average")  # in the order of their numbers in the kernels
+MERGES_PER_STATE = 1000  # between checks for Ctrl-C and progress reports
+BLOCK = 1 << 20  # distances that a thread computes at a time
 LEAST_ROWS = 32  # a product of fewer rows is slow
 
+SumDistances = Callable[[slice], np.ndarray]  # rows -> (rows, clusters)
 
-Totals = Callable[[slice], np.ndarray]  # some entities -> (entities, clusters)
 
+class ViewDistances(ABC):
+    """Distances between the entities in one view."""
 
-class ViewDistances(Protocol):
-    """How far the entities are from each other in one view."""
-
-    @property
-    def present(self) -> np.ndarray:
-        """(n,) which entities have the view."""
+    present: np.ndarray  # (n,) which entities have the view
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """(entities, columns that a row is computed from)."""
+    @abstractmethod
+    def matrix(self) -> Array:
+        """What the distances are taken or computed from: (entities, columns)."""
 
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of the distances."""
+    @abstractmethod
+    def compute_block(self, rows: slice, first: int = 0) -> np.ndarray:
+        """Distances of rows to all entities from `first` on; infinity where one of the two lacks the view."""
 
-    def block(self, rows: slice, first: int = 0) -> np.ndarray:
-        """Distances of some entities to all from `first` on; infinity where one of the two lacks the view."""
+    def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> SumDistances:
+        """Build a function for the sums of distances to the members of each cluster; label -1 is in no cluster."""
+        from .kernels import add_to_clusters
 
-    def totals(self, labels: np.ndarray, n_clusters: int) -> Totals:
-        """A function that sums up some entities' distances to the members of each cluster; -1 is nobody's label."""
+        def sum_distances(rows: slice) -> np.ndarray:
+            block = self.compute_block(rows)
+            sums = np.zeros((len(block), n_clusters))
+            add_to_clusters(block, labels, sums)
+            return sums
+
+        return sum_distances
+
+    def split_rows(self) -> list[slice]:
+        """Split the entities so that neither a block of distances nor its dense rows take much memory."""
+        n, n_columns = self.matrix.shape
+        n_rows = max(LEAST_ROWS, BLOCK // max(n, n_columns))
+        return split_slice(slice(0, n), -(-n // n_rows))
 
 
 @dataclass(frozen=True, eq=False)
-class RowDistances:
-    """Distances computed from rows by products, and again one by one for pairs so close that the digits cancel.
+class RowDistances(ViewDistances):
+    """Distances computed from rows by products; pairs so close that digits cancel are computed one by one.
 
-    Euclidean where `rooted`; else half its square, which between rows of unit length is one minus the cosine.
+    Euclidean distances if `is_euclidean`; else half their squares, which for unit rows is one minus the cosine.
     """
 
     X: Array
     present: np.ndarray
-    own: np.ndarray  # squared length of each row; infinite where it is missing
-    rooted: bool
+    squares: np.ndarray  # squared length of each row; infinite where it is missing
+    is_euclidean: bool
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape
+    def matrix(self) -> Array:
+        return self.X
 
-    @property
-    def dtype(self) -> np.dtype:
-        return self.X.dtype
+    def compute_block(self, rows: slice, first: int = 0) -> np.ndarray:
+        from .kernels import measure_dense, measure_sparse
 
-    def block(self, rows: slice, first: int = 0) -> np.ndarray:
-        near = np.finfo(self.dtype).eps ** (1 / 3)  # two thirds of the digits are left, or it is measured again
-        return compute_distance_block(self.X, rows, first, self.own, near, self.rooted)
+        X = self.X
+        near = np.finfo(X.dtype).eps ** (1 / 3)  # distances with fewer than two thirds of the digits are recomputed
+        if isinstance(X, CSR):
+            dense = take_dense_rows(X, np.arange(rows.start, rows.stop))
+            products = compute_scores(X[first:], build_scorer(X, dense, np.zeros(len(dense)))).T
+            measure, parts, distances = measure_sparse, (X.indptr, X.indices, X.data), np.empty(products.shape, X.dtype)
+        else:
+            products = X[rows] @ X[first:].T
+            measure, parts, distances = measure_dense, (X,), products
+        measure(products, rows.start, first, self.squares, parts, near, self.is_euclidean, distances)
+        return distances
 
-    def totals(self, labels: np.ndarray, n_clusters: int) -> Totals:
-        if self.rooted:
-            return sum_blocks(self, labels, n_clusters)
-        own = np.where(self.present, self.own, 0)
-        members = labels >= 0  # the sum over m of |x - x_m|^2 / 2 asks for sums over m alone
+    def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> SumDistances:
+        if self.is_euclidean:
+            return super().sum_by_cluster(labels, n_clusters)
+        squares = np.where(self.present, self.squares, 0)
+        members = labels >= 0  # the sum over m of |x - x_m|^2 / 2 depends only on sums over m
         counts = np.bincount(labels[members], minlength=n_clusters)
-        lengths = np.bincount(labels[members], own[members], minlength=n_clusters)
+        cluster_squares = np.bincount(labels[members], squares[members], minlength=n_clusters)
         sums = add_label_sums(self.X, labels, np.zeros((n_clusters, self.X.shape[1])))
-        score = build_scorer(self.X, sums, lengths / 2)
-        return lambda rows: counts * own[rows, None] / 2 - compute_scores(self.X[rows], score)
-
-
-@singledispatch
-def compute_distance_block(X: Array, rows: slice, first: int, own: np.ndarray, near: float, rooted: bool) -> np.ndarray:
-    """Distances of some rows to all rows from `first` on."""
-    from .kernels import measure_dense
-
-    products = X[rows] @ X[first:].T
-    measure_dense(products, rows.start, first, own, (X,), near, rooted, products)
-    return products
-
-
-@compute_distance_block.register
-def _(X: CSR, rows: slice, first: int, own: np.ndarray, near: float, rooted: bool) -> np.ndarray:
-    from .kernels import measure_sparse
-
-    some = take_dense_rows(X, np.arange(rows.start, rows.stop))
-    products = compute_scores(X[first:], build_scorer(X, some, np.zeros(len(some)))).T
-    out = np.empty(products.shape, X.dtype)
-    measure_sparse(products, rows.start, first, own, (X.indptr, X.indices, X.data), near, rooted, out)
-    return out
-
-
-def prepare_cosine(X: Array, present: np.ndarray) -> RowDistances:
-    """One minus the cosine; a row of zeros has no direction, so it is missing."""
-    rows = Cosine().prepare(X, present)
-    return _wrap_rows(rows.X, rows.present, rooted=False)
-
-
-def prepare_euclidean(X: Array, present: np.ndarray) -> RowDistances:
-    """Euclidean distance."""
-    origin = None if isinstance(X, CSR) else compute_origin(sample_rows(X, present), X.dtype)
-    return _wrap_rows(X if origin is None else X - origin.astype(X.dtype), present, rooted=True)
-
-
-def _wrap_rows(X: Array, present: np.ndarray, *, rooted: bool) -> RowDistances:
-    if isinstance(X, np.ndarray):
-        X = np.ascontiguousarray(X).view()
-        X.flags.writeable = False  # as data mostly comes: one kind of array for the kernels to be compiled for
-    return RowDistances(X, present, np.where(present, squared_norms(X), np.inf), rooted)
+        score = build_scorer(self.X, sums, cluster_squares / 2)
+        return lambda rows: counts * squares[rows, None] / 2 - compute_scores(self.X[rows], score)
 
 
 @dataclass(frozen=True, eq=False)
-class PrecomputedDistances:
-    """Distances that someone else has measured: a symmetric matrix."""
+class PrecomputedDistances(ViewDistances):
+    """A symmetric matrix of distances."""
 
     D: np.ndarray
     present: np.ndarray
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.D.shape
+    def matrix(self) -> np.ndarray:
+        return self.D
 
-    @property
-    def dtype(self) -> np.dtype:
-        return self.D.dtype
-
-    def block(self, rows: slice, first: int = 0) -> np.ndarray:
-        there = self.present[rows][:, None] & self.present[first:]
-        return np.where(there, self.D[rows, first:], self.dtype.type(np.inf))
-
-    def totals(self, labels: np.ndarray, n_clusters: int) -> Totals:
-        return sum_blocks(self, labels, n_clusters)
+    def compute_block(self, rows: slice, first: int = 0) -> np.ndarray:
+        both_present = self.present[rows][:, None] & self.present[first:]
+        return np.where(both_present, self.D[rows, first:], self.D.dtype.type(np.inf))
 
 
-def sum_blocks(view: ViewDistances, labels: np.ndarray, n_clusters: int) -> Totals:
-    """Totals from the distances themselves, computed again a block at a time."""
-    from .kernels import add_to_clusters
+def prepare_cosine(X: Array, present: np.ndarray) -> RowDistances:
+    """Prepare rows for one minus the cosine; a row of zeros has no direction and counts as missing."""
+    rows = Cosine().prepare(X, present)
+    return prepare_row_distances(rows.X, rows.present, is_euclidean=False)
 
-    def totals(rows: slice) -> np.ndarray:
-        block = view.block(rows)
-        sums = np.zeros((len(block), n_clusters))
-        add_to_clusters(block, labels, sums)
-        return sums
 
-    return totals
+def prepare_euclidean(X: Array, present: np.ndarray) -> RowDistances:
+    """Prepare rows for Euclidean distances."""
+    if not isinstance(X, CSR):
+        origin = compute_origin(sample_rows(X, present), X.dtype)
+        X = X if origin is None else X - origin.astype(X.dtype)
+    return prepare_row_distances(X, present, is_euclidean=True)
+
+
+def prepare_row_distances(X: Array, present: np.ndarray, *, is_euclidean: bool) -> RowDistances:
+    """Compute the squared lengths of the rows."""
+    if isinstance(X, np.ndarray):
+        X = np.ascontiguousarray(X).view()
+        X.flags.writeable = False  # data is usually read-only, so kernels are compiled only for such arrays
+    return RowDistances(X, present, np.where(present, squared_norms(X), np.inf), is_euclidean)
 
 
 METRICS: dict[str, Callable[[Array, np.ndarray], ViewDistances]] = {
@@ -177,102 +156,94 @@ METRICS: dict[str, Callable[[Array, np.ndarray], ViewDistances]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Dendrogram:
+class Dendrogram(NamedTuple):
     """The merges so far. Entities are the nodes 0 to n - 1, merge t makes node n + t."""
 
     children: np.ndarray  # (merges, 2) nodes, the lower first
     distances: np.ndarray  # (merges,) in the view that decided
-    deciders: np.ndarray  # (merges,) that view's place, or -1 for clusters that no view can compare
+    deciders: np.ndarray  # (merges,) index of that view, or -1 for clusters that no view can compare
     sizes: np.ndarray  # (merges,) entities under the new node
 
 
 def iterate_merges(views: Sequence[ViewDistances], linkage: str) -> Iterator[Dendrogram]:
-    """One state every thousand merges, the last one whole.
+    """Yield the dendrogram every thousand merges, the complete one last.
 
     Merge t belongs to view t modulo V, or to the next in turn that can compare any two clusters. Table 2 (a): it finds
-    the pair of closest clusters; equal distances go to the clusters whose first entities come first. (b): they are
-    merged, and the linkage distances of *all* views are updated. A distance between clusters is that of their members
-    that have the view. Clusters that no view can compare are merged last, those of the lowest numbers first.
+    the pair of closest clusters; ties go to the clusters whose first entities come first. (b): they are merged, and the
+    linkage distances of *all* views are updated. A distance between clusters is that of their members that have the
+    view. Clusters that no view can compare are merged last, those of the lowest numbers first.
     """
     from .kernels import merge_clusters
 
-    n = views[0].shape[0]
-    tables, bounds, nearest = fill_tables(views)
+    n = views[0].matrix.shape[0]
+    tables, bounds, nearest = compute_tables(views)
     members = np.stack([view.present for view in views]).astype(np.int64)
     sizes, nodes = np.ones(n, np.int64), np.arange(n)
-    found = np.empty((n - 1, 2), np.int64), np.empty(n - 1), np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
-    done, n_slots, number = 0, n, LINKAGES.index(linkage)
+    merges = np.empty((n - 1, 2), np.int64), np.empty(n - 1), np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
+    start, n_slots, number = 0, n, LINKAGES.index(linkage)
     for stop in (*range(0, n - 1, MERGES_PER_STATE), n - 1):
-        n_slots = merge_clusters(done, stop, n_slots, number, tables, bounds, nearest, members, sizes, nodes, *found)
-        done = stop
-        yield Dendrogram(*(column[:done] for column in found))
+        n_slots = merge_clusters(start, stop, n_slots, number, tables, bounds, nearest, members, sizes, nodes, *merges)
+        start = stop
+        yield Dendrogram(*(column[:stop] for column in merges))
 
 
 def count_table_bytes(views: Sequence[ViewDistances]) -> int:
     """Memory that the distances of all pairs take."""
-    n = views[0].shape[0]
+    n = views[0].matrix.shape[0]
     return len(views) * (n * (n - 1) // 2) * choose_table_dtype(views).itemsize
 
 
 def choose_table_dtype(views: Sequence[ViewDistances]) -> np.dtype:
-    """float32 if that is the type of all views."""
-    return np.result_type(*(view.dtype for view in views))
+    """Return float32 if that is the type of all views."""
+    return np.result_type(*(view.matrix.dtype for view in views))
 
 
-def fill_tables(views: Sequence[ViewDistances]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each view's distances of all pairs (see `merge_kernels`), and each row's least one and whose it is."""
+def compute_tables(views: Sequence[ViewDistances]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute each view's distances of all pairs (see `kernels`), and each row's smallest distance and its column."""
     from .kernels import STALE, enter_block
 
-    n, dtype = views[0].shape[0], choose_table_dtype(views)
+    n, dtype = views[0].matrix.shape[0], choose_table_dtype(views)
     tables = np.empty((len(views), n * (n - 1) // 2), dtype)
     bounds, nearest = np.full((len(views), n), np.inf, dtype), np.full((len(views), n), STALE, np.int64)
     for v, view in enumerate(views):
 
-        def one_part(rows: slice, v: int = v, view: ViewDistances = view) -> None:
-            enter_block(view.block(rows, rows.start), rows.start, tables[v], bounds[v], nearest[v])
+        def fill_rows(rows: slice, v: int = v, view: ViewDistances = view) -> None:
+            enter_block(view.compute_block(rows, rows.start), rows.start, tables[v], bounds[v], nearest[v])
 
-        for _ in map_chunks(one_part, split_rows_by_memory(view)):
+        for _ in map_chunks(fill_rows, view.split_rows()):
             pass
     return tables, bounds, nearest
 
 
-def split_rows_by_memory(view: ViewDistances) -> list[slice]:
-    """Cut the entities so that neither the distances of a part nor its rows written out take much memory."""
-    n, n_columns = view.shape
-    rows = max(LEAST_ROWS, BLOCK // max(n, n_columns))
-    return cut_rows(slice(0, n), -(-n // rows))
-
-
 def cut_dendrogram(children: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Labels of the entities before the last merges were made, numbered in the order of their first entities."""
+    """Label the entities as of the merge that leaves `n_clusters`, numbered in the order of their first entities."""
     n = len(children) + 1
     parent = np.arange(2 * n - 1)
-    made = children[: n - n_clusters]
-    if (made >= n + np.arange(len(made))[:, None]).any():  # a loop would never end
+    merges = children[: n - n_clusters]
+    if (merges >= n + np.arange(len(merges))[:, None]).any():  # the loop below would not end
         raise ValueError("a merge names a node that is made later: this is no dendrogram")
-    parent[made] = n + np.arange(len(made))[:, None]
-    while not np.array_equal(above := parent[parent], parent):  # each round doubles how far a node looks up
-        parent = above
+    parent[merges] = n + np.arange(len(merges))[:, None]
+    while not np.array_equal(ancestor := parent[parent], parent):  # the distance to the ancestor doubles in each round
+        parent = ancestor
     _, first, label = np.unique(parent[:n], return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[label]
 
 
 def find_nearest_clusters(view: ViewDistances, labels: np.ndarray) -> np.ndarray:
-    """The cluster to whose members an entity is nearest on average in one view; -1 where it lacks the view.
+    """Find the cluster whose other members are nearest on average in one view; -1 where the entity lacks the view.
 
-    The entity itself does not count among the members. Where that leaves no cluster to compare with, its own stands.
+    If there is no other member of any cluster to compare with, the entity keeps its label.
     """
-    known = np.where(view.present, labels, -1)
-    counts = np.bincount(known[view.present], minlength=labels.max() + 1)
-    totals = view.totals(known, len(counts))
+    view_labels = np.where(view.present, labels, -1)
+    counts = np.bincount(view_labels[view.present], minlength=labels.max() + 1)
+    sum_distances = view.sum_by_cluster(view_labels, len(counts))
 
-    def one_part(rows: slice) -> np.ndarray:
-        own = labels[rows]
-        others = np.tile(counts, (len(own), 1))
-        others[np.arange(len(own)), own] -= 1
-        means = np.divide(totals(rows), others, out=np.full(others.shape, np.inf), where=others > 0)
-        best = np.where((others > 0).any(axis=1), means.argmin(axis=1), own)
+    def find_nearest(rows: slice) -> np.ndarray:
+        current = labels[rows]
+        n_others = np.tile(counts, (len(current), 1))
+        n_others[np.arange(len(current)), current] -= 1
+        means = np.divide(sum_distances(rows), n_others, out=np.full(n_others.shape, np.inf), where=n_others > 0)
+        best = np.where((n_others > 0).any(axis=1), means.argmin(axis=1), current)
         return np.where(view.present[rows], best, -1)
 
-    return np.concatenate(list(map_chunks(one_part, split_rows_by_memory(view))))
+    return np.concatenate(list(map_chunks(find_nearest, view.split_rows())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._saving import save_as
 from ...arrays import CSR, asarray_like, available_memory, to_numpy, use_threads
 from ...data import Table, Views, resolve_per_view
+from ..common.docs import share_docs
 from ..common.input_checks import (
     check_n_clusters,
     check_views,
@@ -22,12 +23,11 @@ from ..common.input_checks import (
     warn_about_zero_rows,
 )
 from ..common.progress import progress
-from ..common.validation import Interval, StrOptions, check_parameters
+from ..common.validation import StrOptions, check_parameters, share_constraints
 from .algorithm import (
     LINKAGES,
     METRICS,
     Dendrogram,
-    PrecomputedDistances,
     ViewDistances,
     count_table_bytes,
     cut_dendrogram,
@@ -35,39 +35,36 @@ from .algorithm import (
     iterate_merges,
 )
 
-ROUNDING = 1e-5  # errors in given distances, as a share of the largest, that are let pass
+ROUNDING = 1e-5  # errors in precomputed distances, relative to the largest, that are tolerated
 
 
+@share_docs
 @save_as("agglomerative")
 class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
     """Agglomerative clustering over any number of views that take turns to merge (Bickel & Scheffer 2004, Table 2).
 
-    Every entity starts as a cluster. The views take turns: each merges the two clusters that are closest by its own
-    linkage distance, and all build one dendrogram.
+    Every entity starts as a cluster. The views take turns: each merges the two clusters that are closest by its linkage
+    distance, and all build one dendrogram.
 
-    **Cluster the views side by side before you choose this.** The paper's own finding is negative, and so is ours: two
-    clusters that overlap in one view are merged there, though another view would have told them apart. Average entropy
-    of the true classes, against the same linkage of the views side by side: on the digits that ship (cosine, columns
-    standardised) 1.13 against 0.98 bits with average linkage, 1.41 against 0.95 with complete; on `make_text_views`
-    0.72 against 0.36 and 1.21 against 0.57, worse for each of ten seeds. Euclidean distances between the digits were
-    an exception (1.54 against 1.84, 1.72 against 1.82).
+    **Cluster the concatenated views before you choose this.** The paper's finding is negative, and so is ours: two
+    clusters that overlap in one view are merged there, although another view would have distinguished them. Average
+    entropy of the true classes, compared with the same linkage on the concatenated views: on the digits that ship
+    (cosine, standardized columns) 1.13 against 0.98 bits with average linkage, 1.41 against 0.95 with complete; on
+    `make_text_views` 0.72 against 0.36 and 1.21 against 0.57, worse for each of ten seeds. Euclidean distances between
+    the digits were an exception (1.54 against 1.84, 1.72 against 1.82).
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters in `labels_`; `cut` gives any other from the same fit.
+    %(n_clusters)s
+        `cut` gives the labels for any other number from the same fit.
     linkage : {'single', 'complete', 'average'}, default='average'
-        The distance between two clusters: the least, the largest or the mean distance between members of the one and
-        members of the other.
-    metric : {'cosine', 'euclidean', 'precomputed'}, or one a view in a dict or list, default='cosine'
-        The distance between two entities. Cosine: a row of zeros has no direction, so that its entity lacks the view.
-        Precomputed: the view is a square matrix of distances; those of a missing entity are not looked at.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    n_jobs : int, default=None
-        Threads that compute distances; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+        The distance between two clusters: the smallest, the largest or the mean distance between their members.
+    metric : {'cosine', 'euclidean', 'precomputed'}, or one per view in a dict or list, default='cosine'
+        The distance between two entities. Cosine: a row of zeros has no direction, so its entity lacks the view.
+        Precomputed: the view is a square matrix of distances; those of a missing entity are ignored.
+    %(views)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
@@ -77,31 +74,29 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         The two nodes of each merge, the lower first. Entities are the nodes 0 to n_entities - 1, merge t makes node
         n_entities + t, as in scikit-learn and scipy.
     merge_views_ : ndarray of str, shape (n_entities - 1,)
-        Name of the view that decided each merge; empty where no view could compare the clusters that were left.
+        Name of the view that decided each merge; empty if no view could compare the remaining clusters.
     distances_ : ndarray of shape (n_entities - 1,)
-        Distance of the two nodes in that view; NaN where there was none. Distances of different views are different
-        things: these need not rise.
+        Distance of the two nodes in that view; NaN if there is none. Distances of different views are not comparable,
+        so these need not rise.
     merges_ : Table
         The merges in order: first, second, distance, view, size.
     n_leaves_ : int
         Number of entities.
     view_labels_ : dict of str to ndarray of shape (n_entities,)
         The cluster whose other members are nearest to the entity on average in each view; -1 where it lacks the view.
-    agreement_ : ndarray of shape (n_views, n_views)
-        Share of entities that two views put into the same cluster.
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+    %(agreement_)s
+    %(n_features_in_)s
 
     Notes
     -----
     Merge t belongs to view t modulo the number of views. The distance of two clusters in a view is that of their
-    members that have the view. A view in which no two clusters have one cedes its turn to the next; clusters that no
-    view can compare are merged last, those of the lowest nodes first. Equal distances go to the clusters whose first
-    entities come first. With one view it is ordinary agglomerative clustering, the same as scipy's.
+    members that have the view. A view in which no two clusters can be compared cedes its turn to the next; clusters
+    that no view can compare are merged last, those of the lowest nodes first. Ties go to the clusters whose first
+    entities come first. With one view this is ordinary agglomerative clustering, the same as scipy's.
 
-    The distances of all pairs are held in memory, half of a square table a view (0.37 GiB for 10,000 entities in
-    float64; float32 data take half of that), and time grows with the square of the entities. There is no `predict`:
-    a dendrogram knows no others than its own entities.
+    The distances of all pairs are in memory, half of a square table per view (0.37 GiB for 10,000 entities in float64;
+    half of that for float32 data), and time grows with the square of the number of entities. There is no `predict`: a
+    dendrogram only has the entities it was built from.
 
     Examples
     --------
@@ -115,19 +110,16 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        **share_constraints("n_clusters", "views", "n_jobs", "verbose"),
         "linkage": [StrOptions(set(LINKAGES))],
         "metric": [StrOptions(set(METRICS)), dict, list, tuple],
-        "views": [dict, None],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        linkage: str = "average",
+        linkage: Literal["single", "complete", "average"] = "average",
         metric: Any = "cosine",
         views: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -144,31 +136,26 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> MultiViewAgglomerative:  # noqa: ARG002
         """Build the dendrogram.
 
-        Parameters
-        ----------
-        X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
-            The data. A plain array is one view, or several if the argument `views` names groups of its columns.
-        y : ignored
-            Here for scikit-learn.
+        %(fit_parameters)s
 
         Returns
         -------
         self
-            The fitted estimator. Ctrl-C leaves it as it was.
+            The fitted estimator. Ctrl-C leaves it unchanged.
         """
         views = check_views(self, X, reset=True)
         check_n_clusters(self.n_clusters, len(views))
         distances = prepare_distances(views, resolve_per_view("metric", self.metric, views.names))
-        fate = "has no direction, is merged last, and may make up a cluster by itself"
-        warn_about_zero_rows(views, {name: own.present for name, own in distances.items()}, fate)
+        consequence = "has no direction, is merged last, and may make up a cluster by itself"
+        warn_about_zero_rows(views, {name: view.present for name, view in distances.items()}, consequence)
         with use_threads(self.n_jobs):
-            tree = self._grow(list(distances.values()))
+            tree = self._build_dendrogram(list(distances.values()))
             labels = cut_dendrogram(tree.children, self.n_clusters)
-            view_labels = {name: find_nearest_clusters(own, labels) for name, own in distances.items()}
+            view_labels = {name: find_nearest_clusters(view, labels) for name, view in distances.items()}
         store_input_features(self, X, views)
         self.labels_, self.n_leaves_ = labels, len(views)
         self.children_, self.distances_ = tree.children, tree.distances
-        self.merge_views_ = np.array([*views.names, ""])[tree.deciders]  # the last name is that of no view, -1
+        self.merge_views_ = np.array([*views.names, ""])[tree.deciders]  # a decider of -1 is no view
         self.merges_ = Table(
             first=tree.children[:, 0],
             second=tree.children[:, 1],
@@ -179,19 +166,30 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         store_agreement(self, view_labels)
         return self
 
-    def _grow(self, distances: list[ViewDistances]) -> Dendrogram:
-        """The whole dendrogram, if memory allows."""
-        check_distance_memory(distances)
+    def _build_dendrogram(self, distances: list[ViewDistances]) -> Dendrogram:
+        """Build the complete dendrogram; refuse if memory does not suffice."""
+        needed, free = count_table_bytes(distances), available_memory()
+        n = distances[0].matrix.shape[0]
+
+        def explain(limit: str) -> str:
+            return (
+                f"the distances of {n:,} entities in {len(distances)} views take {needed / 2**30:.1f} GiB of memory, "
+                f"{limit}: cluster fewer entities (views[rows]), give float32 data, or use MultiViewKMeans or "
+                "MultiViewSphericalKMeans, which need no distances of all pairs"
+            )
+
+        if free is not None and needed > free:
+            raise MemoryError(explain(f"but {free / 2**30:.1f} GiB are free"))
         try:
             with progress(type(self).__name__, 1, bool(self.verbose)) as show:
                 for i, tree in enumerate(iterate_merges(distances, self.linkage), 1):
-                    show(0, i, {"merges": len(tree.children), "of": distances[0].shape[0] - 1})
+                    show(0, i, {"merges": len(tree.children), "of": n - 1})
         except MemoryError as error:
-            raise MemoryError(memory_message(distances, "more than the system gives")) from error
+            raise MemoryError(explain("more than the system gives")) from error
         return tree
 
     def cut(self, n_clusters: int) -> np.ndarray:
-        """Labels for any number of clusters, by the order of the merges: as it was when so many were left.
+        """Return the labels for any number of clusters, as of the merge that leaves so many.
 
         Parameters
         ----------
@@ -211,10 +209,10 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
         return cut_dendrogram(self.children_, int(n_clusters))
 
     def linkage_matrix(self) -> np.ndarray:
-        """The dendrogram in scipy's form, for ``scipy.cluster.hierarchy.dendrogram`` and ``fcluster``.
+        """Return the dendrogram in scipy's form, for ``scipy.cluster.hierarchy.dendrogram`` and ``fcluster``.
 
-        A merge's height is its place in the order (1, 2, ...), not its distance: distances of different views do not
-        compare, and would let lines of the drawing cross.
+        The height of a merge is its position in the order (1, 2, ...), not its distance: distances of different views
+        are not comparable, and lines of the drawing would cross.
 
         Returns
         -------
@@ -232,26 +230,25 @@ class MultiViewAgglomerative(ClusterMixin, BaseEstimator):
 
 
 def prepare_distances(views: Views, metrics: dict[str, str]) -> dict[str, ViewDistances]:
-    """Each view's distances, checked but not yet computed."""
+    """Prepare each view's distances: checked, but not computed yet."""
     for name, metric in metrics.items():
         if not isinstance(metric, str) or metric not in METRICS:
             raise ValueError(f"view {name!r}: no metric {metric!r}; choose from {', '.join(map(repr, METRICS))}")
-    ready = {}
-    for name, (X, present) in validate_blocks(align_precomputed(views, metrics)).items():
-        X = X if isinstance(X, CSR) else to_numpy(X)
-        own = METRICS[metrics[name]](X, to_numpy(present))
-        if isinstance(own, PrecomputedDistances):
-            check_distances(name, own)
-        if not own.present.any():
+    distances = {}
+    for name, (block, has_view) in validate_blocks(align_precomputed(views, metrics)).items():
+        X = block if isinstance(block, CSR) else to_numpy(block)
+        if metrics[name] == "precomputed":
+            check_distances(name, X)
+        distances[name] = METRICS[metrics[name]](X, to_numpy(has_view))
+        if not distances[name].present.any():
             raise ValueError(f"view {name!r} is all zeros, which have no direction: leave the view out")
-        ready[name] = own
-    return ready
+    return distances
 
 
 def align_precomputed(views: Views, metrics: dict[str, str]) -> Views:
-    """The same views, those of distances with a column for each entity, and zeros in the columns of missing ones.
+    """Give views of distances one column per entity, with zeros in the columns of missing ones.
 
-    When entities are chosen, ordered or joined, a view's rows move and its columns do not.
+    When entities are selected, ordered or joined, a view's rows move and its columns do not.
     """
     if "precomputed" not in metrics.values():
         return views
@@ -263,22 +260,22 @@ def align_precomputed(views: Views, metrics: dict[str, str]) -> Views:
             raise ValueError(
                 f"view {name!r}: metric='precomputed' needs all distances, got a sparse matrix: give toarray() of it"
             )
-        present, at = views.present[:, v], views.rows[:, v]
+        present, rows = views.present[:, v], views.rows[:, v]
         D = to_numpy(blocks[name])
-        moved = not np.array_equal(at[present], np.flatnonzero(present))
-        if D.shape[1] <= at.max() or (D.shape[1] != len(at) and not moved and D[present, at[present]].any()):
+        moved = not np.array_equal(rows[present], np.flatnonzero(present))
+        if D.shape[1] <= rows.max() or (D.shape[1] != len(rows) and not moved and D[present, rows[present]].any()):
             raise ValueError(
-                f"view {name!r}: metric='precomputed' needs a square matrix of distances, {len(at)} x {len(at)}, got "
-                f"shape {D.shape}: give one, or metric='cosine' or 'euclidean' for features"
+                f"view {name!r}: metric='precomputed' needs a square matrix of distances, {len(rows)} x {len(rows)}, "
+                f"got shape {D.shape}: give one, or metric='cosine' or 'euclidean' for features"
             )
-        D = D[:, at] if moved or D.shape[1] != len(at) else D
+        D = D[:, rows] if moved or D.shape[1] != len(rows) else D
         blocks[name] = asarray_like(D if present.all() else np.where(present, D, 0), blocks[name])
     return Views(blocks, present=views.present, ids=views.ids)
 
 
-def check_distances(name: str, view: PrecomputedDistances) -> None:
-    """Refuse a matrix that cannot hold distances; missing rows and columns are zeros by now."""
-    D, problem = view.D, None
+def check_distances(name: str, D: np.ndarray) -> None:
+    """Refuse a matrix that is not one of distances; missing rows and columns are zeros by now."""
+    problem = None
     slack = ROUNDING * np.abs(D).max()
     if D.min() < -slack:
         problem = f"has a negative distance, {D.min():.3g}"
@@ -297,27 +294,11 @@ def check_distances(name: str, view: PrecomputedDistances) -> None:
 
 
 def find_worst_asymmetry(D: np.ndarray) -> tuple[int, int]:
-    """The pair whose two entries differ most, found a few rows at a time."""
+    """Find the pair whose two entries differ most, a block of rows at a time."""
     worst = []
     for start in range(0, len(D), 256):
         rows = slice(start, start + 256)
-        apart = np.abs(D[rows] - D[:, rows].T)
-        a, b = divmod(int(apart.argmax()), len(D))
-        worst.append((apart[a, b], (start + a, b)))
+        differences = np.abs(D[rows] - D[:, rows].T)
+        a, b = divmod(int(differences.argmax()), len(D))
+        worst.append((differences[a, b], (start + a, b)))
     return max(worst)[1]
-
-
-def check_distance_memory(distances: list[ViewDistances]) -> None:
-    """Refuse what would not fit."""
-    free = available_memory()
-    if free is not None and count_table_bytes(distances) > free:
-        raise MemoryError(memory_message(distances, f"but {free / 2**30:.1f} GiB are free"))
-
-
-def memory_message(distances: list[ViewDistances], but: str) -> str:
-    """The sentence that says so."""
-    return (
-        f"the distances of {distances[0].shape[0]:,} entities in {len(distances)} views take "
-        f"{count_table_bytes(distances) / 2**30:.1f} GiB of memory, {but}: cluster fewer entities (views[rows]), give "
-        "float32 data, or use MultiViewKMeans or MultiViewSphericalKMeans, which need no distances of all pairs"
-    )
