@@ -17,14 +17,14 @@ from reproduction.engine import Panel, Untestable
 STUDIES = {study.name: study for study in paper.PAPER.studies}
 
 
-def worked(function, **settings):
+def run_work(function, **settings):
     settings = {name: value for name, value in settings.items() if name not in ("panel", "runs")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one round is no convergence, and clusters come out empty
         return list(function(**settings))
 
 
-def panel(values, name="WebKB"):
+def make_panel(values, name="WebKB"):
     """A table of means, each with five runs that differ a little."""
     return Panel(name, {where: {run: mean + 0.001 * (run - 2) for run in range(5)} for where, mean in values.items()})
 
@@ -33,21 +33,23 @@ def rivals(good, bad, columns=("entropy",), name="WebKB"):
     values = {}
     for better, worse in paper.RIVALS:
         values |= {(better, column): good for column in columns} | {(worse, column): bad for column in columns}
-    return panel(values, name)
+    return make_panel(values, name)
 
 
-def checks(study):
+def get_checks(study):
     return [claim.check for claim in STUDIES[study].claims]
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_a_quick_unit_gives_finite_numbers_for_every_check(study):
+def test_quick_units_give_finite_scores_for_all_checks(study):
     last = study.quick[-1]["panel"]
     smaller = {"n_starts": 2, "numbers": [4]}
-    own = [
-        {name: smaller.get(name, value) for name, value in one.items()} for one in study.quick if one["panel"] == last
+    settings = [
+        {name: smaller.get(name, value) for name, value in setting.items()}
+        for setting in study.quick
+        if setting["panel"] == last
     ]
-    scores = [score for one in own for score in worked(study.work, run=0, **one)]
+    scores = [score for setting in settings for score in run_work(study.work, run=0, **setting)]
     assert all(np.isfinite(score.value) for score in scores)
     assert len({score[:2] for score in scores}) == len(scores)
     table = Panel(last, {score[:2]: {run: score.value + 0.001 * run for run in range(5)} for score in scores})
@@ -57,20 +59,20 @@ def test_a_quick_unit_gives_finite_numbers_for_every_check(study):
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_settings_can_be_kept_and_quick_ones_need_what_ships(study):
+def test_settings_are_serializable_and_quick_ones_use_shipped_data(study):
     units = [*study.units("bickel-scheffer-2004"), *study.units("bickel-scheffer-2004", quick=True)]
     assert len({unit.key for unit in units}) == len(units)
     assert all(json.loads(json.dumps(unit.settings)) == unit.settings for unit in units)
-    assert {one.get("data", "word-senses") for one in study.quick} == {"word-senses"}
+    assert {setting.get("data", "word-senses") for setting in study.quick} == {"word-senses"}
 
 
-def test_the_paper_printed_no_number():
+def test_paper_has_no_published_numbers():
     assert paper.PAPER.published == {}
 
 
-def test_round_by_round_is_one_run():
+def test_rounds_match_a_single_run():
     views, y = paper.load_documents("", 3)
-    scores = {score[:2]: score.value for score in worked(paper.score_rounds, run=3, n_rounds=6)}
+    scores = {score[:2]: score.value for score in run_work(paper.score_rounds, run=3, n_rounds=6)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = paper.make_em(5, 3, max_iter=6, patience=10).fit(views)
@@ -79,24 +81,26 @@ def test_round_by_round_is_one_run():
     assert scores["entropy", "6"] == average_entropy(y, whole.labels_)
 
 
-def test_the_likelihoods_are_those_of_equation_17():
+def test_likelihoods_match_equation_17():
     views, _ = paper.load_documents("", 1)
-    found = {score[:2]: score.value for score in worked(paper.score_likelihoods, run=1)}
+    values = {score[:2]: score.value for score in run_work(paper.score_likelihoods, run=1)}
     model = paper.make_em(5, 1).fit(views)
-    one, other = (np.asarray(model.params_[name]["probabilities"]) for name in views.names)
+    first, second = (np.asarray(model.params_[name]["probabilities"]) for name in views.names)
 
     def likelihood(shares):
-        a, b = (X @ np.log(w * p.T) for X, w, p in zip(dict(views.items()).values(), shares, (one, other), strict=True))
+        a, b = (
+            X @ np.log(w * p.T) for X, w, p in zip(dict(views.items()).values(), shares, (first, second), strict=True)
+        )
         return logsumexp(a + b, axis=1, b=1 / 5).sum()
 
-    assert found[paper.MULTI_EM, "log-likelihood"] == pytest.approx(likelihood((1, 1)))
+    assert values[paper.MULTI_EM, "log-likelihood"] == pytest.approx(likelihood((1, 1)))
     words = np.array([views[name].sum() for name in views.names])
-    assert found[paper.ONE_VOCABULARY, "log-likelihood"] == pytest.approx(likelihood(words / words.sum()))
+    assert values[paper.ONE_VOCABULARY, "log-likelihood"] == pytest.approx(likelihood(words / words.sum()))
     # EM goes uphill from there but for the smoothing
-    assert found[paper.CONTINUED, "log-likelihood"] > found[paper.ONE_VOCABULARY, "log-likelihood"]
+    assert values[paper.CONTINUED, "log-likelihood"] > values[paper.ONE_VOCABULARY, "log-likelihood"]
 
 
-def test_merges_across_classes_are_counted_pair_by_pair():
+def test_cross_component_rate_counts_pairs():
     y = np.array([0, 0, 1, 1, 0])
     children = np.array([[0, 1], [2, 4], [5, 3], [6, 7]])
     members = [[i] for i in range(5)]
@@ -107,7 +111,7 @@ def test_merges_across_classes_are_counted_pair_by_pair():
     assert paper.compute_cross_component_rate(children, y) == pytest.approx(np.mean(chances))
 
 
-def test_clusters_stand_for_the_classes_that_make_most_entities_right():
+def test_clusters_are_matched_to_maximize_accuracy():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=60)
     labels = np.where(rng.random(60) < 0.5, (y + 1) % 4, rng.integers(4, size=60))
@@ -115,7 +119,7 @@ def test_clusters_stand_for_the_classes_that_make_most_entities_right():
     assert np.mean(paper.match_clusters_to_classes(labels, y, 4)[labels] == y) == right
 
 
-def test_words_that_nobody_uses_are_left_out_and_lengths_kept():
+def test_unused_words_are_dropped_and_lengths_kept():
     X = sp.csr_array(np.array([[2, 0, 1], [4, 0, 2], [0, 0, 3]]))
     weights = paper.weight_words(X).toarray()
     assert weights.shape == (3, 2)
@@ -124,40 +128,40 @@ def test_words_that_nobody_uses_are_left_out_and_lengths_kept():
     assert (paper.weight_words(X, raw=True).toarray() == [[2, 1], [4, 2], [0, 3]]).all()
 
 
-def test_both_views_count_alike_side_by_side():
+def test_concatenated_views_have_equal_weight():
     views = Views({"a": sp.csr_array([[3.0, 4.0], [0.0, 2.0]]), "b": sp.csr_array([[1.0], [5.0]])})
     rows = paper.concatenate_views(paper.normalize_views(views)).toarray()
     assert rows == pytest.approx(np.array([[0.6, 0.8, 1.0], [0.0, 1.0, 1.0]]))
 
 
-def test_the_newsgroups_are_paired_as_the_paper_says():
+def test_newsgroup_pairs_match_the_paper():
     assert len(paper.PAIRS) == 5
     assert len({group for pair in paper.PAIRS for group in pair}) == 10
 
 
-def test_improvements_have_to_be_significant():
+def test_improvements_must_be_significant():
     for study in ("figure-1", "word-counts"):
-        for check in checks(study):
+        for check in get_checks(study):
             assert check(rivals(1.0, 1.5)).holds
             assert not check(rivals(1.5, 1.0)).holds
             assert not check(rivals(1.0, 1.0002)).holds
-    assert "multi-view EM 1.00, single-view EM 1.50 bits; p = " in checks("figure-1")[0](rivals(1.0, 1.5)).words
+    assert "multi-view EM 1.00, single-view EM 1.50 bits; p = " in get_checks("figure-1")[0](rivals(1.0, 1.5)).words
 
 
-def test_better_at_every_number_means_every_number():
+def test_better_at_every_number_of_clusters():
     good = rivals(1.0, 1.5, columns=("2", "3"))
-    for check in (*checks("figure-2"), *checks("figure-3")[:2]):
+    for check in (*get_checks("figure-2"), *get_checks("figure-3")[:2]):
         assert check(good).holds
         spoilt = {(row, column): good.mean(row, column) for row in good.rows for column in good.columns}
         spoilt |= {(row, "3"): 1.6 for row, _ in paper.RIVALS}
-        found = check(panel(spoilt))
-        assert not found.holds
-        assert "lower at 1 of 2 numbers of clusters" in found.words
-        assert "least -0.10 (3 clusters)" in found.words
+        evidence = check(make_panel(spoilt))
+        assert not evidence.holds
+        assert "lower at 1 of 2 numbers of clusters" in evidence.words
+        assert "least -0.10 (3 clusters)" in evidence.words
 
 
-def test_independence_has_to_help_both_methods():
-    check = checks("figure-3")[2]
+def test_independence_must_help_both_methods():
+    check = get_checks("figure-3")[2]
     columns = ("2", "3")
     webkb = rivals(1.0, 1.2, columns)
     pairs = "five pairs of newsgroups"
@@ -168,7 +172,7 @@ def test_independence_has_to_help_both_methods():
 
 
 def test_ten_of_twelve_cases():
-    for check, column in zip(checks("figure-4"), (paper.FIRST_START, paper.ALL_STARTS), strict=True):
+    for check, column in zip(get_checks("figure-4"), (paper.FIRST_START, paper.ALL_STARTS), strict=True):
         good = [rivals(1.0, 1.5, (column,), name) for name in paper.CLUTO]
         *_, other_bad, bad = [rivals(1.5, 1.0, (column,), name) for name in paper.CLUTO]
         assert check(good).holds
@@ -179,12 +183,12 @@ def test_ten_of_twelve_cases():
             check(good[:4])
 
 
-def test_agreement_has_to_rise_as_entropy_falls():
-    (check,) = checks("figure-5")
+def test_agreement_must_rise_as_entropy_falls():
+    (check,) = get_checks("figure-5")
 
     def curves(entropies, agreements):
         values = {("entropy", str(t)): e for t, e in enumerate(entropies)}
-        return panel(values | {("agreement rate", str(t)): a for t, a in enumerate(agreements)})
+        return make_panel(values | {("agreement rate", str(t)): a for t, a in enumerate(agreements)})
 
     assert check(curves([2.0, 1.5, 1.0], [0.5, 0.6, 0.9])).holds
     assert not check(curves([1.0, 1.5, 2.0], [0.5, 0.6, 0.9])).holds
@@ -192,15 +196,16 @@ def test_agreement_has_to_rise_as_entropy_falls():
 
 
 def test_claims_about_likelihoods():
-    as_printed, one_vocabulary, continued, entropy = checks("figure-6")
+    as_printed, one_vocabulary, continued, entropy = get_checks("figure-6")
 
     def table(printed, same_words, after, random, entropy_after=1.0):
         rows = (paper.MULTI_EM, paper.ONE_VOCABULARY, paper.CONTINUED, paper.SINGLE_EM)
         values = dict.fromkeys(((row, "entropy") for row in rows), 1.0)
         values |= {
-            (row, "log-likelihood"): own for row, own in zip(rows, (printed, same_words, after, random), strict=True)
+            (row, "log-likelihood"): value
+            for row, value in zip(rows, (printed, same_words, after, random), strict=True)
         }
-        return panel(values | {(paper.CONTINUED, "entropy"): entropy_after})
+        return make_panel(values | {(paper.CONTINUED, "entropy"): entropy_after})
 
     good, bad = table(-30, -30, -10, -20), table(-10, -10, -30, -20, entropy_after=1.1)
     for check in (as_printed, one_vocabulary, continued, entropy):
@@ -216,8 +221,8 @@ def bounds(disagreement, errors, worst, who=paper.AFRESH):
     return Panel("pairs", {(row, column): {0: 0.9, 1: value} for column, value in numbers})
 
 
-def test_disagreement_has_to_bound_the_larger_error_where_the_views_are_right_often_enough():
-    overall, by_class, fitted = checks("bound")
+def test_disagreement_must_bound_the_larger_error():
+    overall, by_class, fitted = get_checks("bound")
     for check, who in ((overall, paper.AFRESH), (by_class, paper.AFRESH), (fitted, paper.FITTED)):
         assert check(bounds(0.3, (0.1, 0.25), 0.4, who)).holds
         assert not check(bounds(0.2, (0.1, 0.25), 0.4, who)).holds
@@ -233,11 +238,11 @@ def trees(worse, name="WebKB", average=0.0, columns=("2", "10")):
         more = worse + (average if linkage == "average" else 0.0)
         values |= {(paper.name_multi_view(linkage), column): 1.0 + more for column in columns}
         values |= {(paper.name_single_view(linkage), column): 1.0 for column in columns}
-    return panel(values, name)
+    return make_panel(values, name)
 
 
 def test_claims_about_trees():
-    never_lower, mostly, average = checks("figure-7")
+    never_lower, mostly, average = get_checks("figure-7")
     assert never_lower(trees(0.0)).holds
     assert mostly(trees(0.0)).words == "equal or worse in 6 of 6 cases"
     assert not never_lower(trees(0.1, average=-0.2)).holds
@@ -254,8 +259,8 @@ def test_claims_about_trees():
     assert not average([trees(0.4, average=-0.1), trees(0.0, "pairs")]).holds
 
 
-def test_merges_across_classes_have_to_be_fewer_side_by_side():
-    (check,) = checks("section-5-3")
+def test_cross_merges_must_be_rarer_in_concatenated_views():
+    (check,) = get_checks("section-5-3")
     column = ("cross-component merges",)
     assert check(trees(0.1, columns=column)).holds
     assert not check(trees(0.1, average=-0.2, columns=column)).holds

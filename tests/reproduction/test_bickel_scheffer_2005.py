@@ -17,7 +17,7 @@ from reproduction.engine import Panel, Untestable
 STUDIES = {study.name: study for study in paper.PAPER.studies}
 
 
-def worked(study, settings, run=0):
+def run_study(study, settings, run=0):
     settings = {name: value for name, value in settings.items() if name not in ("panel", "runs")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # clusters that are nearly empty, rounds that were not enough
@@ -36,8 +36,8 @@ def curve(name="set", **means):
 
 def six(*kinds):
     """Tables of CLUTO's sets, in order: so many of each kind of curve."""
-    means = [own for own, n in kinds for _ in range(n)]
-    return [curve(name, **own) for name, own in zip(paper.CLUTO, means, strict=True)]
+    means = [curve_means for curve_means, n in kinds for _ in range(n)]
+    return [curve(name, **curve_means) for name, curve_means in zip(paper.CLUTO, means, strict=True)]
 
 
 def etas(*means):
@@ -62,9 +62,9 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_quick_unit_of_each_study_fills_its_table(name):
+def test_quick_unit_fills_the_table(name):
     study = STUDIES[name]
-    scores = worked(study, study.quick[0])
+    scores = run_study(study, study.quick[0])
     rows, columns = EXPECTED[name]
     assert list(dict.fromkeys(score.row for score in scores)) == rows
     assert list(dict.fromkeys(score.column for score in scores)) == columns
@@ -72,25 +72,25 @@ def test_a_quick_unit_of_each_study_fills_its_table(name):
     assert all(np.isfinite(score.value) and score.value >= 0 for score in scores)
 
 
-def test_the_paper_prints_no_numbers():
+def test_paper_prints_no_numbers():
     assert not paper.PAPER.published
 
 
-def test_each_study_runs_on_three_linked_or_six_plain_sets():
+def test_studies_use_three_linked_or_six_plain_data_sets():
     for name, study in STUDIES.items():
         sets = {unit.settings["data"] for unit in study.units("x")}
         linked = {"citeseer", "cora", "webkb"}
-        plain = {f"cluto-{one}" for one in ("re0", "fbis", "la1", "hitech", "tr11", "wap")}
+        plain = {f"cluto-{name}" for name in ("re0", "fbis", "la1", "hitech", "tr11", "wap")}
         assert sets == (plain if name == "figure-2-left" else linked)
         assert study.runs == 20
 
 
-def test_quick_units_need_only_what_ships():
+def test_quick_units_use_shipped_data():
     data = {unit.settings.get("data") for study in STUDIES.values() for unit in study.units("x", quick=True)}
     assert data == {None, "word-senses"}
 
 
-def test_made_text_stands_for_linked_documents_and_differs_from_run_to_run():
+def test_generated_documents_differ_between_runs():
     views, y = paper.load_linked(None, 0)
     other, _ = paper.load_linked(None, 1)
     assert views.names == ("text", "inbound", "outbound")
@@ -98,14 +98,14 @@ def test_made_text_stands_for_linked_documents_and_differs_from_run_to_run():
     assert (views["text"] != other["text"]).nnz
 
 
-def test_linked_senses_point_one_way():
+def test_links_between_senses_are_directed():
     views, y = paper.load_linked_senses()
     assert views.present.any(axis=1).all()
     assert len(views) == len(y) == 3014  # one of 3,015 has neither words nor links that count
     assert views["inbound"].sum() == views["outbound"].sum()
 
 
-def test_one_vocabulary_keeps_every_count_under_its_word():
+def test_shared_vocabulary_keeps_all_counts():
     text, anchor = sp.csr_array([[1, 2, 0], [0, 0, 3]]), sp.csr_array([[4, 0], [0, 5]])
     words = {
         "text": ViewInput(text, None, np.array(["c", "a", "b"])),
@@ -118,31 +118,31 @@ def test_one_vocabulary_keeps_every_count_under_its_word():
     assert joined["anchor"].toarray().tolist() == [[0, 4, 0, 0], [0, 0, 0, 5]]
 
 
-def test_the_merged_graph_of_made_text_is_plain_em_on_a_sum():
+def test_merged_views_equal_em_on_the_sum():
     views, y = paper.load_linked(None, 0)
     bag = sp.hstack([views["text"], views["inbound"] + views["outbound"]]).tocsr()
-    found = {score.row: score.value for score in worked(STUDIES["figure-1"], {"k": 3})}
-    assert found[paper.MERGED] == average_entropy(y, paper.make_co_em(3, 0).fit(bag).labels_)
+    values = {score.row: score.value for score in run_study(STUDIES["figure-1"], {"k": 3})}
+    assert values[paper.MERGED] == average_entropy(y, paper.make_co_em(3, 0).fit(bag).labels_)
 
 
-def test_annealing_starts_from_what_the_fixed_weight_finds():
+def test_annealing_starts_from_the_fixed_weight():
     views, y = paper.load_linked(None, 0)
     first = next(iter(STUDIES["figure-2-right"].work(run=0)))
     assert first == (paper.CO_EM, "1", average_entropy(y, paper.make_co_em(5, 0).fit(views).labels_))
 
 
-def test_an_empty_bag_that_counts_thinks_what_the_prior_says():
+def test_posterior_of_an_empty_document_is_the_prior():
     views, _ = make_text_views(60, n_words=(40, 40), missing=0.3, random_state=0)
     everywhere = Views(views, present=np.ones_like(views.present))
     model = paper.make_co_em(3, 0, families=paper.EmptyBagsCount()).fit(everywhere)
-    for name, here in zip(views.names, views.present.T, strict=True):
+    for name, present in zip(views.names, views.present.T, strict=True):
         np.testing.assert_allclose(
-            model.responsibilities_[name][~here], np.tile(model.cluster_weights_, ((~here).sum(), 1))
+            model.responsibilities_[name][~present], np.tile(model.cluster_weights_, ((~present).sum(), 1))
         )
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_rounds_are_those_of_the_literal_algorithm(at_once):
+def test_rounds_match_the_literal_algorithm(at_once):
     views, _ = make_text_views(30, n_clusters=2, n_words=(12, 15, 9), length=12, missing=0.3, random_state=1)
     start = paper.draw_random_starts(views, 2, run=0)
     *_, labels = paper.run_literal_rounds(views, start, 3, at_once)
@@ -158,12 +158,12 @@ def test_rounds_are_those_of_the_literal_algorithm(at_once):
         smoothing=0.01,
         parallel=at_once,
     )
-    for name, own in zip(views.names, posteriors, strict=True):
-        expected = [own[i].argmax() if i in own else -1 for i in range(30)]
+    for name, view_posteriors in zip(views.names, posteriors, strict=True):
+        expected = [view_posteriors[i].argmax() if i in view_posteriors else -1 for i in range(30)]
         assert labels[name].tolist() == expected
 
 
-def test_rounds_in_turn_are_those_of_the_library():
+def test_rounds_in_turn_match_the_library():
     views, _ = make_text_views(80, n_clusters=3, n_words=(40, 50), missing=0.2, random_state=0)
     start = paper.draw_random_starts(views, 3, run=0)
     *_, labels = paper.run_literal_rounds(views, start, 4, at_once=False)
@@ -174,7 +174,7 @@ def test_rounds_in_turn_are_those_of_the_library():
         assert labels[name].tolist() == model.view_labels_[name].tolist()
 
 
-def test_flips_are_exchanges_of_labels_among_those_who_differ():
+def test_flip_rate_counts_exchanged_labels():
     before = {"a": np.array([0, 0, 1, 2, 0]), "b": np.array([1, 1, 1, -1, 2])}
     after = {"a": np.array([1, 1, 0, 2, 0]), "b": np.array([0, 1, 0, -1, 2])}
     assert paper.compute_flip_rate(before, after) == pytest.approx(1 / 3)
@@ -185,13 +185,13 @@ def test_flips_are_exchanges_of_labels_among_those_who_differ():
 def baselines(**co_em_means):
     """Co-EM beside baselines that are at 2.0 and 1.5 for each number of clusters."""
     means = {}
-    for k, own in co_em_means.items():
-        for row, mean in ((paper.CO_EM, own), (paper.CONCATENATED, 2.0), (paper.MERGED, 1.5)):
+    for k, co_em_mean in co_em_means.items():
+        for row, mean in ((paper.CO_EM, co_em_mean), (paper.CONCATENATED, 2.0), (paper.MERGED, 1.5)):
             means[row, k.strip("_")] = mean
     return panel(means)
 
 
-def test_co_em_has_to_be_below_both_baselines_everywhere():
+def test_co_em_must_beat_both_baselines_everywhere():
     (check,) = claims("figure-1")
     others = "concat. views 2.00, merged views 1.50"
     assert check(baselines(_2=1.0, _4=0.9)) == (True, f"at 2 of 2 numbers; closest at 2 clusters: co-EM 1.00, {others}")
@@ -201,7 +201,7 @@ def test_co_em_has_to_be_below_both_baselines_everywhere():
     )
 
 
-def test_claims_on_numbers_of_views_count_sets():
+def test_claims_on_numbers_of_views_count_data_sets():
     above_one, two, three, above_two = claims("figure-2-left")
     falls, rises = {"_1": 2.0, "_2": 1.5, "_3": 1.0}, {"_1": 1.0, "_2": 1.5, "_3": 2.0}
     best_at_two = {"_1": 2.0, "_2": 1.0, "_3": 1.5}
@@ -215,26 +215,26 @@ def test_claims_on_numbers_of_views_count_sets():
     assert not above_two(six((falls, 3), (best_at_two, 3))).holds
 
 
-def test_a_fall_that_is_lost_in_the_noise_is_not_significant():
+def test_noisy_improvement_is_not_significant():
     noisy = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.9}, spread=1.0)
     passed, words = paper.check_more_is_better("1", "2", noisy)
     assert not passed
     assert words.startswith("2.00 to 1.90, p = 0.4")
 
 
-def test_fewer_sets_than_six_do_not_tell():
+def test_fewer_than_six_data_sets_are_untestable():
     for check in claims("figure-2-left"):
         with pytest.raises(Untestable, match="data sets that were not run: wap"):
             check(six(({"_1": 2.0, "_2": 1.5, "_3": 1.0}, 6))[:5])
 
 
-def test_four_runs_do_not_tell_what_is_significant():
+def test_four_runs_are_too_few_for_significance():
     few = panel({(paper.CO_EM, "1"): 2.0, (paper.CO_EM, "2"): 1.0}, n_runs=4)
     with pytest.raises(Untestable, match="needs 5 runs, there are 4"):
         paper.check_more_is_better("1", "2", few)
 
 
-def test_the_best_weight_has_to_be_one():
+def test_best_eta_must_be_one():
     (check,) = claims("figure-2-center")
     assert check(etas(6, 5, 4, 3, 2, 1)).holds
     assert not check(etas(6, 5, 4, 3, 1, 2)).holds
@@ -251,7 +251,7 @@ def test_annealing_wins_two_of_three():
     _, most = claims("figure-2-right")
 
     def ends(*annealed):
-        names = (one["panel"] for one in paper.LINKED)
+        names = (setting["panel"] for setting in paper.LINKED)
         return [curve(name, _1=1.0, _0=end) for name, end in zip(names, annealed, strict=False)]
 
     assert most(ends(0.9, 1.1, 0.9)).holds
@@ -261,7 +261,7 @@ def test_annealing_wins_two_of_three():
         most(ends(0.9, 1.1))
 
 
-def test_left_out_has_to_be_lower():
+def test_leaving_out_empty_views_must_be_better():
     (check,) = claims("empty-views")
     pair = {(paper.LEFT_OUT, "entropy"): 1.0, (paper.KEPT, "entropy"): 1.5}
     assert check(panel(pair)) == (True, "left out 1.00, kept 1.50; left out lower in 5 of 5 runs")
@@ -269,7 +269,7 @@ def test_left_out_has_to_be_lower():
 
 
 @pytest.mark.parametrize(("which", "what", "sign"), [(0, "flipped", 1), (1, "changed", 1), (2, "agreement", -1)])
-def test_all_at_once_has_to_be_worse_in_every_round(which, what, sign):
+def test_all_at_once_must_be_worse_in_every_round(which, what, sign):
     check = claims("order")[which]
     in_turn, at_once = (f"{what}, {order}" for order in paper.ORDERS)
     worse = panel({(in_turn, n): 0.5 for n in ("1", "2")} | {(at_once, n): 0.5 + sign * 0.2 for n in ("1", "2")})

@@ -20,10 +20,13 @@ def run(*arguments):
     return stage.run(*arguments, top=make_parser())
 
 
-def done(*arguments):
+def run_successfully(*arguments):
     return stage.done(*arguments, top=make_parser())
 
 
+ROOT = Path(__file__).parents[2]
+SMALL_PAPER = ROOT / "tests" / "support" / "small_paper.py"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
 NO_DATA = "nowhere: not here. Put it there"
 
 
@@ -38,14 +41,14 @@ def log(tmp_path, monkeypatch):
     return path
 
 
-def worked(log):
+def read_log(log):
     return sorted(log.read_text().splitlines()) if log.exists() else []
 
 
-def test_everything_is_run_told_and_written(log, tmp_path):
+def test_run_prints_and_writes_all_results(log, tmp_path):
     out = tmp_path / "out"
-    ran = done("--out", out, "--jobs", 1)
-    assert worked(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
+    ran = run_successfully("--out", out, "--jobs", 1)
+    assert read_log(log) == sorted([f"None {n} {run}" for n in (2, 4, 8) for run in range(3)] + ["None 1 0"])
     assert "2 tables and figures, 11 cells" in ran.out
     assert ".690" in ran.out  # the published number beside ours
     assert "2 claims hold, 1 does not, 1 cannot be tested." in ran.out
@@ -63,13 +66,13 @@ def test_everything_is_run_told_and_written(log, tmp_path):
     assert NO_DATA in (out / "index.html").read_text()
 
 
-def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
+def test_second_run_repeats_no_work(log, tmp_path):
     out = tmp_path / "out"
-    first = done("--out", out, "--jobs", 1)
+    first = run_successfully("--out", out, "--jobs", 1)
     pages = {path: path.read_bytes() for path in (out / "made-up-2000").iterdir()}
     log.unlink()
-    again = done("--out", out, "--jobs", 1)
-    assert worked(log) == []
+    again = run_successfully("--out", out, "--jobs", 1)
+    assert read_log(log) == []
     assert "11 cells, of which 10 are already stored" in again.out
     tables = [
         ran.out.split("\n", 1)[1].rsplit("cannot be tested", 1)[0].rsplit("claims", 1)[0] for ran in (first, again)
@@ -78,27 +81,27 @@ def test_a_second_run_works_nothing_again_and_says_the_same(log, tmp_path):
     assert {path: path.read_bytes() for path in pages} == pages
 
 
-def test_one_table_alone_leaves_the_others_of_the_folder_on_the_page(log, tmp_path):
+def test_page_keeps_stored_tables(log, tmp_path):
     out = tmp_path / "out"
-    done("made-up-2000", "figure-1", "--out", out, "--jobs", 1)
+    run_successfully("made-up-2000", "figure-1", "--out", out, "--jobs", 1)
     assert "Far away" not in (out / "index.html").read_text()
-    done("made-up-2000", "table-2", "--out", out, "--jobs", 1)
+    run_successfully("made-up-2000", "table-2", "--out", out, "--jobs", 1)
     page = (out / "index.html").read_text()
     assert "Far away" in page
     assert "Entropy over numbers of clusters" in page
 
 
-def test_quick_needs_nothing_that_does_not_ship(log, tmp_path):
+def test_quick_run_uses_shipped_data(log, tmp_path):
     out = tmp_path / "out"
-    ran = done("--quick", "--out", out, "--jobs", 1)
-    assert worked(log) == ["None 1 0", "None 2 0", "None 2 1"]
+    ran = run_successfully("--quick", "--out", out, "--jobs", 1)
+    assert read_log(log) == ["None 1 0", "None 2 0", "None 2 1"]
     assert "0 cannot be tested" in ran.out
     assert "This quick run uses data that ships" in ran.out
 
 
-def test_list_names_all_and_does_nothing(log, tmp_path, monkeypatch):
+def test_list_prints_names_only(log, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ran = done("--list")
+    ran = run_successfully("--list")
     assert [line.split()[:2] for line in ran.out.splitlines()] == [
         ["made-up-2000", "figure-1"],
         ["made-up-2000", "table-2"],
@@ -106,47 +109,47 @@ def test_list_names_all_and_does_nothing(log, tmp_path, monkeypatch):
     assert everything(tmp_path) == []
 
 
-def test_names_that_are_none_are_refused(log, tmp_path):
-    assert_refused(run("nobody-1999"), "no paper 'nobody-1999'; there are made-up-2000")
+def test_unknown_names_are_refused(log, tmp_path):
+    assert_refused(run("unknown-1999"), "no paper 'unknown-1999'; there are made-up-2000")
     assert_refused(run("made-up-2000", "table-9"), "has no 'table-9'; it has figure-1, table-2")
     assert "is no whole number, 1 or more" in run("--jobs", "0").err
 
 
-def test_a_folder_of_something_else_is_left_alone(log, tmp_path):
+def test_folder_with_other_files_is_refused(log, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letters.txt").write_text("dear")
     ran = run("--out", tmp_path / "out")
     assert_refused(ran, "contains other files than those of a reproduction run: choose another folder with --out")
     assert everything(tmp_path) == ["out", "out/letters.txt"]
-    (tmp_path / "out" / "cells").mkdir()  # somebody else's
+    (tmp_path / "out" / "cells").mkdir()  # not made by a run
     assert_refused(run("--out", tmp_path / "out"), "contains other files than those of a reproduction run")
     (tmp_path / "file").write_text("")
     assert_refused(run("--out", tmp_path / "file"), "is a file: name a folder")
 
 
-def test_a_folder_in_which_nothing_could_be_run_is_taken_again_when_the_data_is_there(log, tmp_path, monkeypatch):
+def test_folder_without_results_can_be_reused(log, tmp_path, monkeypatch):
     out = tmp_path / "out"
     monkeypatch.setattr("reproduction.command.find_unavailable", lambda names: dict.fromkeys(names, NO_DATA))
     monkeypatch.setattr("reproduction.command.run_units", lambda *_: iter(()))
-    done("made-up-2000", "table-2", "--out", out)
+    run_successfully("made-up-2000", "table-2", "--out", out)
     monkeypatch.undo()
     monkeypatch.setattr("reproduction.command.PAPERS", papers(log))
     monkeypatch.setattr("reproduction.command.find_unavailable", lambda names: {})
-    ran = done("made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
-    assert worked(log) == ["None 1 0", "nowhere 1 0"]
+    ran = run_successfully("made-up-2000", "table-2", "--out", out, "--jobs", 10**21)
+    assert read_log(log) == ["None 1 0", "nowhere 1 0"]
     assert "2 claims hold, 0 do not, 0 cannot be tested" in ran.out
 
 
-def test_without_matplotlib_it_says_how_to_get_figures(log, tmp_path, monkeypatch):
+def test_missing_matplotlib_is_noted(log, tmp_path, monkeypatch):
     monkeypatch.setattr("reproduction.command.find_spec", lambda name: None)
     monkeypatch.setattr("reproduction.engine.figures.find_spec", lambda name: None)
-    ran = done("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    ran = run_successfully("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
     assert "no figures are drawn: pip install 'consilience[plot]'" in ran.err
     assert not list(tmp_path.rglob("*.svg"))
     assert ".svg" not in (tmp_path / "out" / "made-up-2000.md").read_text()
 
 
-def test_a_worker_that_is_killed_leaves_a_sentence_and_its_cells(log, tmp_path, monkeypatch):
+def test_killed_worker_gives_a_clear_error(log, tmp_path, monkeypatch):
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     def killed(*_, **__):
@@ -159,11 +162,10 @@ def test_a_worker_that_is_killed_leaves_a_sentence_and_its_cells(log, tmp_path, 
     )
 
 
-def test_nobody_reads_errors_and_the_work_is_done_all_the_same(tmp_path):
+def test_closed_output_does_not_stop_the_run(tmp_path):
     out = tmp_path / "out"
-    program = Path(__file__).with_name("small_paper.py")
-    command = [sys.executable, program, tmp_path / "worked", "made-up-2000", "figure-1", "--quick", "--out", out]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [sys.executable, SMALL_PAPER, tmp_path / "worked", "made-up-2000", "figure-1", "--quick", "--out", out]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
     try:
         assert process.stdout.readline()
         process.stdout.close()
@@ -173,10 +175,10 @@ def test_nobody_reads_errors_and_the_work_is_done_all_the_same(tmp_path):
     assert (out / "index.html").exists()
 
 
-def test_a_unit_that_fails_is_named_and_the_others_go_on(log, tmp_path, monkeypatch):
+def test_failing_unit_is_reported_and_others_continue(log, tmp_path, monkeypatch):
     broken = papers("/nowhere/at/all")
     monkeypatch.setattr("reproduction.command.PAPERS", broken)
-    ran = done("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
+    ran = run_successfully("made-up-2000", "figure-1", "--out", tmp_path / "out", "--jobs", 1)
     assert "FileNotFoundError" in ran.err
     assert "0 claims hold, 0 do not, 2 cannot be tested." in ran.out
 
@@ -187,20 +189,13 @@ def count_cells(out):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
+def test_interrupted_run_continues(tmp_path):
     log, out = tmp_path / "worked", tmp_path / "out"
     hold = log.with_suffix(".hold")
     hold.touch()
-    command = [
-        sys.executable,
-        Path(__file__).with_name("small_paper.py"),
-        log,
-        "made-up-2000",
-        "figure-1",
-        "--out",
-        out,
-    ]
-    process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, SMALL_PAPER, log, "made-up-2000", "figure-1", "--out", out]
+    options = {"text": True, "env": ENVIRONMENT}
+    process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     try:
         wait_until(lambda: count_cells(out) >= 3)
         process.send_signal(signal.SIGINT)
@@ -214,7 +209,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     kept = count_cells(out)
     assert 3 <= kept < 18
     log.unlink()
-    ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, timeout=HANG_LIMIT)
+    ended = subprocess.run([*command, "--jobs", "1"], capture_output=True, timeout=HANG_LIMIT, **options)
     assert ended.returncode == 0, ended.stderr
-    assert len(worked(log)) == 18 - kept
+    assert len(read_log(log)) == 18 - kept
     assert f"18 cells, of which {kept} are already stored" in ended.stdout

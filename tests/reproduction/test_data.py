@@ -13,18 +13,18 @@ def folder(tmp_path, monkeypatch):
     load_dataset.cache_clear()
 
 
-def test_what_ships_can_be_had():
+def test_shipped_data_is_available():
     assert find_unavailable(["word-senses", "shipped-digits", "word-senses"]) == {}
 
 
-def test_a_file_that_is_not_what_it_should_be_is_a_reason_and_no_end(folder):
+def test_damaged_file_is_reported(folder):
     (folder / "cora.npz").write_bytes(b"junk")
     reasons = find_unavailable(["cora", "word-senses"])
     assert list(reasons) == ["cora"]
     assert "cora.npz" in reasons["cora"]
 
 
-def test_what_is_nowhere_is_a_reason(folder, monkeypatch):
+def test_missing_file_is_reported(folder, monkeypatch):
     pooch = pytest.importorskip("pooch")
 
     def nothing(*_, **__):
@@ -36,6 +36,6 @@ def test_what_is_nowhere_is_a_reason(folder, monkeypatch):
     assert "set CONSILIENCE_DATA" in reasons["citeseer"]
 
 
-def test_weights_have_rows_of_unit_length_and_keep_empty_ones():
+def test_tf_idf_rows_have_unit_length_or_are_empty():
     weights = compute_tf_idf([[1, 2, 0], [0, 0, 0], [0, 1, 3]]).toarray()
     assert (weights**2).sum(axis=1) == pytest.approx([1, 0, 1])

@@ -16,12 +16,12 @@ CURVE = tuple(map(str, COUNTS))
 
 
 def scores_of(study, settings):
-    asked = {name: value for name, value in settings.items() if name not in ("panel", "runs")}
-    if "trials" in asked:
-        asked["trials"] = 1
+    arguments = {name: value for name, value in settings.items() if name not in ("panel", "runs")}
+    if "trials" in arguments:
+        arguments["trials"] = 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some trials never settle
-        return list(study.work(run=0, **asked))
+        return list(study.work(run=0, **arguments))
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def panel_of(rows, columns=CURVE, name="Four Quadrants, PCK-Means, 50% mapped", 
     """A table whose runs differ a little around the values of each row."""
     noise = np.random.default_rng(0).normal(scale=1e-4, size=(len(rows), len(columns), runs))
     values = {
-        (row, column): {run: own[c] + noise[r, c, run] for run in range(runs)}
-        for r, (row, own) in enumerate(rows.items())
+        (row, column): {run: curve[c] + noise[r, c, run] for run in range(runs)}
+        for r, (row, curve) in enumerate(rows.items())
         for c, column in enumerate(columns)
     }
     return Panel(name, values)
@@ -45,39 +45,39 @@ def flat(value):
     return [value] * len(COUNTS)
 
 
-def checks(study):
+def get_study_checks(study):
     return [claim.check for claim in PAPER.study(study).claims if claim.check]
 
 
-def test_every_study_gives_finite_numbers(produced):
+def test_studies_give_finite_scores(produced):
     for name, scores in produced.items():
         assert scores, name
         assert np.isfinite([score.value for score in scores]).all(), name
 
 
-def test_every_cell_is_there_once(produced):
+def test_cells_are_unique(produced):
     for name, scores in produced.items():
         assert len({(score.row, score.column) for score in scores}) == len(scores), name
 
 
-def test_the_learning_curves_have_all_methods_at_all_numbers_of_constraints(produced):
+def test_learning_curves_are_complete(produced):
     assert [score[:2] for score in produced["figure-4"]] == [(m, n) for n in CURVE for m in METHODS]
 
 
-def test_published_numbers_stand_beside_numbers_of_ours(produced):
+def test_published_numbers_match_our_cells(produced):
     assert PAPER.published
     for name, panel, row, column in PAPER.published:
         assert panel in {settings["panel"] for settings in PAPER.study(name).settings}
         assert (row, column) in {score[:2] for score in produced[name]}
 
 
-def test_the_full_run_has_every_panel_of_the_paper_that_can_be_had():
+def test_full_run_has_all_available_panels():
     panels = {settings["panel"] for settings in PAPER.study("figure-4").settings}
     assert len(panels) == 3 * 2 * len(SHARES)
     assert all(settings.get("data") in (None, "letters", "newsgroups") for settings in PAPER.study("figure-4").settings)
 
 
-def test_quick_settings_need_only_what_ships():
+def test_quick_settings_use_shipped_data():
     for study in PAPER.studies:
         assert {settings.get("data", "shipped-digits") for settings in study.quick} <= {"shipped-digits", "word-senses"}
 
@@ -93,21 +93,21 @@ def test_sides_are_mapped_within_their_classes(data, sizes):
 
 
 @pytest.mark.parametrize("mapped", SHARES)
-def test_a_task_maps_its_share_and_has_true_constraints_of_both_kinds(mapped):
+def test_task_has_its_mapped_share_and_true_constraints(mapped):
     task = eaton.make_task(eaton.make_sides("", trial=0), mapped, 10, trial=0)
     assert task.views.present.all(axis=1).sum() == mapped
     assert task.views.present.sum(axis=0).tolist() == [100, 100]
-    for v, own in enumerate(task.constraints.values()):
+    for v, constraints in enumerate(task.constraints.values()):
         class_of = dict(zip(task.views.rows[:, v].tolist(), task.y.tolist(), strict=True))
-        assert [class_of[i] == class_of[j] for i, j in own.must_link.tolist()] == [True] * 5
-        assert [class_of[i] == class_of[j] for i, j in own.cannot_link.tolist()] == [False] * 5
+        assert [class_of[i] == class_of[j] for i, j in constraints.must_link.tolist()] == [True] * 5
+        assert [class_of[i] == class_of[j] for i, j in constraints.cannot_link.tolist()] == [False] * 5
 
 
-def test_the_telling_words_are_those_of_largest_mutual_information():
+def test_informative_columns_have_largest_mutual_information():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 40)
     X = (rng.random((80, 30)) < np.where(y[:, None] == 1, rng.random(30), 0.3)).astype(float)
-    X[:, 7] = 0  # a word that nobody has
+    X[:, 7] = 0  # a word that never occurs
     gain = [mutual_info_score(y, column) for column in X.T]
     assert set(eaton.select_informative_columns(X, y, 5).tolist()) == set(np.argsort(gain)[-5:].tolist())
 
@@ -117,18 +117,18 @@ def test_figure_4_is_the_mean_pairwise_f_of_both_views(produced):
     settings = PAPER.study("figure-4").quick[0]
     task = eaton.make_task(sides, settings["mapped"], 20, trial=0)
     labels = eaton.cluster_task(task, settings["base"], 0).view_labels_
-    found = []
-    for own in labels.values():
-        y, label = task.y[own >= 0], own[own >= 0]
+    scores = []
+    for view_labels in labels.values():
+        y, label = task.y[view_labels >= 0], view_labels[view_labels >= 0]
         i, j = np.triu_indices(len(y), 1)
         same, together = y[i] == y[j], label[i] == label[j]
         precision, recall = (same & together).sum() / together.sum(), (same & together).sum() / same.sum()
-        found.append(2 * precision * recall / (precision + recall))
+        scores.append(2 * precision * recall / (precision + recall))
     kept = {score[:2]: score.value for score in produced["figure-4"]}
-    assert kept[PROPAGATION, "20"] == pytest.approx(np.mean(found))
+    assert kept[PROPAGATION, "20"] == pytest.approx(np.mean(scores))
 
 
-def test_gains_are_those_of_the_curves_of_figure_4(produced):
+def test_gains_match_the_curves_of_figure_4(produced):
     (first, *_) = PAPER.study("figure-4").quick
     curves = {score[:2]: score.value for score in produced["figure-4"]}
     ratios = [curves[PROPAGATION, n] / curves[DIRECT, n] for n in CURVE]
@@ -139,39 +139,39 @@ def test_gains_are_those_of_the_curves_of_figure_4(produced):
 
 
 @pytest.mark.parametrize(("ours", "others", "holds"), [(0.9, 0.8, True), (0.8, 0.9, False)])
-def test_claims_on_figure_4_go_by_the_means(ours, others, holds):
+def test_claims_on_figure_4_compare_means(ours, others, holds):
     rows = {PROPAGATION: flat(ours), DIRECT: flat(others), MEMBERSHIP: flat(others), SINGLE: flat(others)}
-    single, membership, significant, _ = checks("figure-4")
+    single, membership, significant, _ = get_study_checks("figure-4")
     for check in (single, membership, significant):
         assert check(panel_of(rows)).holds == holds
 
 
-def test_one_number_of_constraints_is_enough_to_refute_that_propagation_is_above():
+def test_one_number_of_constraints_refutes_the_claim():
     rows = {PROPAGATION: flat(0.9), SINGLE: [0.8, 0.8, 0.95, 0.8, 0.8]}
-    holds, words = checks("figure-4")[0](panel_of(rows))
+    holds, words = get_study_checks("figure-4")[0](panel_of(rows))
     assert not holds
     assert words.startswith("at 4 of 5 numbers of constraints: propagation .900")
 
 
-def test_methods_that_are_both_perfect_are_level():
+def test_two_perfect_methods_count_as_above():
     rows = {PROPAGATION: [0.9, 0.9, 0.9, 0.996, 0.998], SINGLE: [0.8, 0.8, 0.8, 0.998, 0.998]}
-    assert checks("figure-4")[0](panel_of(rows)).holds
+    assert get_study_checks("figure-4")[0](panel_of(rows)).holds
 
 
 @pytest.mark.parametrize(("name", "holds"), [("Letters/Digits, PCK-Means", True), ("Rec/Talk, PCK-Means", False)])
-def test_few_constraints_are_excused_on_letters_and_digits_alone(name, holds):
+def test_few_constraints_are_ignored_on_letters_and_digits_only(name, holds):
     rows = {PROPAGATION: [0.5, 0.5, 0.8, 0.9, 0.9], MEMBERSHIP: flat(0.7)}
-    assert checks("figure-4")[1](panel_of(rows, name=name)).holds == holds
+    assert get_study_checks("figure-4")[1](panel_of(rows, name=name)).holds == holds
 
 
 @pytest.mark.parametrize(("values", "holds"), [((0.7, 0.8, 0.9), True), ((0.7, 0.9, 0.8), False)])
-def test_curves_rise_with_the_mapping_or_do_not(values, holds):
-    check = checks("figure-4")[3]
+def test_curves_must_rise_with_the_mapping(values, holds):
+    check = get_study_checks("figure-4")[3]
     of = dict(zip(SHARES, values, strict=True))
     panels = [
-        panel_of({PROPAGATION: flat(value), DIRECT: flat(value - 0.1)}, name=one["panel"])
-        for one in PAPER.study("figure-4").settings
-        for value in [of[one["mapped"]]]
+        panel_of({PROPAGATION: flat(value), DIRECT: flat(value - 0.1)}, name=setting["panel"])
+        for setting in PAPER.study("figure-4").settings
+        for value in [of[setting["mapped"]]]
     ]
     assert check(panels).holds == holds
     with pytest.raises(Untestable, match="data sets that were not run: Rec/Talk, MPCK-Means, 100% mapped"):
@@ -186,41 +186,41 @@ def test_curves_rise_with_the_mapping_or_do_not(values, holds):
         ([25.0, 35.0, 45.0, 35.0], 29.0, [True, False, False]),
     ],
 )
-def test_gains_are_held_against_the_printed_ones(average, peak, expected):
+def test_gains_are_compared_with_the_printed_ones(average, peak, expected):
     columns = ("20%", "50%", "100%", "all")
     panel = panel_of({"average gain": average, "peak gain": [peak] * 4}, columns)
-    assert [check(panel).holds for check in checks("four-quadrants-gain")] == expected
+    assert [check(panel).holds for check in get_study_checks("four-quadrants-gain")] == expected
 
 
-def test_gains_of_figure_5_may_lack_with_the_complete_mapping_alone():
+def test_gains_of_figure_5_with_complete_mapping():
     columns = ("20%", "50%", "100%")
     good, bad = (panel_of({"average gain": [3.0, 2.0, last]}, columns) for last in (1.0, -1.0))
-    assert [check(good).holds for check in checks("figure-5")] == [True, True]
-    assert [check(bad).holds for check in checks("figure-5")] == [False, False]
+    assert [check(good).holds for check in get_study_checks("figure-5")] == [True, True]
+    assert [check(bad).holds for check in get_study_checks("figure-5")] == [False, False]
 
 
-def test_amounts_are_linear_and_grow_or_are_not_and_do_not():
-    given = np.array(COUNTS, float)
-    good = panel_of({f"{share}% mapped": given * share for share in SHARES})
-    bad = panel_of({"20% mapped": given, "50% mapped": np.sqrt(np.sqrt(given)), "100% mapped": given})
-    assert [check(good).holds for check in checks("figure-6")] == [True, True]
-    assert [check(bad).holds for check in checks("figure-6")] == [False, False]
+def test_amounts_must_be_linear_and_grow():
+    counts = np.array(COUNTS, float)
+    good = panel_of({f"{share}% mapped": counts * share for share in SHARES})
+    bad = panel_of({"20% mapped": counts, "50% mapped": np.sqrt(np.sqrt(counts)), "100% mapped": counts})
+    assert [check(good).holds for check in get_study_checks("figure-6")] == [True, True]
+    assert [check(bad).holds for check in get_study_checks("figure-6")] == [False, False]
 
 
-def test_precision_is_98_percent_and_better_for_cannot_links_or_not():
+def test_precision_claims():
     good = panel_of({"must-links": flat(0.98), "cannot-links": flat(0.99)})
     bad = panel_of({"must-links": flat(0.97), "cannot-links": flat(0.93)})
-    assert [check(good).holds for check in checks("figure-7")] == [True, True]
-    assert [check(bad).holds for check in checks("figure-7")] == [False, False]
+    assert [check(good).holds for check in get_study_checks("figure-7")] == [True, True]
+    assert [check(bad).holds for check in get_study_checks("figure-7")] == [False, False]
 
 
-def test_two_kinds_that_are_all_right_cannot_be_compared():
+def test_perfect_precision_is_untestable():
     values = {(row, n): {0: 1.0} for row in ("must-links", "cannot-links") for n in CURVE}
     with pytest.raises(Untestable, match="all constraints of both kinds are right"):
-        checks("figure-7")[1](Panel("", values))
+        get_study_checks("figure-7")[1](Panel("", values))
 
 
-def test_thresholds_matter_as_the_paper_says_or_otherwise():
+def test_threshold_claims():
     columns = tuple(map(str, eaton.THRESHOLDS))
     chosen = f"{PROPAGATION}, cross-validated"
 
@@ -228,46 +228,46 @@ def test_thresholds_matter_as_the_paper_says_or_otherwise():
         ours = [low, *[0.9] * (len(columns) - 2), high]
         return panel_of({PROPAGATION: ours, chosen: [auto] * len(columns), DIRECT: [0.7] * len(columns)}, columns)
 
-    assert [check(panel(0.8, 0.7, 0.9)).holds for check in checks("threshold")] == [True, True, True]
-    assert [check(panel(0.95, 0.8, 0.8)).holds for check in checks("threshold")] == [False, False, False]
+    assert [check(panel(0.8, 0.7, 0.9)).holds for check in get_study_checks("threshold")] == [True, True, True]
+    assert [check(panel(0.95, 0.8, 0.8)).holds for check in get_study_checks("threshold")] == [False, False, False]
 
 
 @pytest.mark.parametrize(("from_farthest", "holds"), [(0.75, True), (0.88, False)])
-def test_the_start_matters_if_the_gain_goes_with_it(from_farthest, holds):
+def test_gain_must_not_depend_on_the_start(from_farthest, holds):
     rows = {
         f"{PROPAGATION}, largest neighbourhoods": flat(0.9),
         f"{DIRECT}, largest neighbourhoods": flat(0.75),
         f"{PROPAGATION}, farthest first": flat(0.9),
         f"{DIRECT}, farthest first": flat(from_farthest),
     }
-    (check,) = checks("start")
+    (check,) = get_study_checks("start")
     panels = [panel_of(rows, name=f"{share}% mapped") for share in SHARES]
     assert check(panels).holds == holds
     with pytest.raises(Untestable, match="data sets that were not run: 100% mapped"):
         check(panels[:2])
 
 
-def test_three_trials_do_not_tell_what_is_significant():
+def test_three_trials_are_too_few_for_significance():
     rows = {PROPAGATION: flat(0.9), DIRECT: flat(0.7), MEMBERSHIP: flat(0.7)}
     with pytest.raises(Untestable, match="needs 5 runs, there are 3"):
-        checks("figure-4")[2](panel_of(rows, runs=3))
+        get_study_checks("figure-4")[2](panel_of(rows, runs=3))
 
 
 @pytest.mark.parametrize(("exchanged", "holds"), [(0.62, True), (0.75, False)])
-def test_the_order_of_the_views_matters_if_the_curves_differ(exchanged, holds):
-    for check, method in zip(checks("order-of-views"), (MEMBERSHIP, PROPAGATION), strict=True):
+def test_curves_must_not_depend_on_the_order_of_views(exchanged, holds):
+    for check, method in zip(get_study_checks("order-of-views"), (MEMBERSHIP, PROPAGATION), strict=True):
         rows = {f"{method}, letters first": [0.6] * 3, f"{method}, digits first": [exchanged] * 3}
-        found = check(panel_of(rows, tuple(map(str, eaton.ORDER_COUNTS))))
-        assert found.holds == holds
-        assert found.words.startswith("letters first .600 .600 .600; digits first")
+        evidence = check(panel_of(rows, tuple(map(str, eaton.ORDER_COUNTS))))
+        assert evidence.holds == holds
+        assert evidence.words.startswith("letters first .600 .600 .600; digits first")
 
 
-def test_views_that_are_exchanged_keep_their_rows_and_constraints(produced):
+def test_reordered_views_keep_rows_and_constraints(produced):
     task = eaton.make_task(eaton.make_sides("shipped-digits", trial=0), 50, 10, trial=0)
     exchanged = task._replace(views=task.views[["b", "a"]])
-    found = eaton.compute_pairwise_f(eaton.cluster_task(exchanged, "pck", 0, MEMBERSHIP), task.y)
+    score = eaton.compute_pairwise_f(eaton.cluster_task(exchanged, "pck", 0, MEMBERSHIP), task.y)
     kept = {score[:2]: score.value for score in produced["order-of-views"]}
-    assert kept[f"{MEMBERSHIP}, 3, 8 and 9 first", "10"] == found
-    alone = [eaton.cluster_task(one, "pck", 0, SINGLE).view_labels_ for one in (task, exchanged)]
+    assert kept[f"{MEMBERSHIP}, 3, 8 and 9 first", "10"] == score
+    alone = [eaton.cluster_task(variant, "pck", 0, SINGLE).view_labels_ for variant in (task, exchanged)]
     for name in "ab":  # nothing is handed on, so that the order cannot matter
         assert adjusted_rand_score(alone[0][name], alone[1][name]) == 1

@@ -11,7 +11,7 @@ from reproduction.engine.plan import Plan, choose_studies, list_datasets
 from reproduction.engine.run import run_units
 
 
-def doubled(run, data, factor=2):
+def double(run, data, factor=2):
     if data == "broken":
         raise ValueError("no such luck")
     yield Score("ours", "double", factor * run)
@@ -24,46 +24,46 @@ def ahead(panel):
 
 
 def study(**changes):
-    known = {
+    defaults = {
         "name": "table-1",
         "title": "Twice as much",
         "measure": "points",
-        "work": doubled,
+        "work": double,
         "settings": ({"panel": "A", "data": "a"}, {"panel": "B", "data": "b", "factor": 0.5, "runs": 3}),
         "runs": 4,
         "quick": ({"panel": "little", "data": "a"},),
         "quick_runs": 2,
         "claims": (Claim("ours is ahead", ahead),),
     }
-    return Study(**{**known, **changes})
+    return Study(**{**defaults, **changes})
 
 
 def paper(*studies):
     printed = {("table-1", "A", "ours", "double"): 3.0}
-    return Paper("somebody-2000", "Somebody 2000", "Somebody: Something. 2000.", "An idea.", studies, printed)
+    return Paper("smith-2000", "Smith 2000", "Smith: Something. 2000.", "An idea.", studies, printed)
 
 
-def worked(plan, cells, missing=None):
+def run_plan(plan, cells, missing=None):
     done = list(run_units([(plan.paper, unit) for unit in plan.left], cells, n_jobs=1))
     return done, plan.outcome(cells, missing or {})
 
 
-def test_a_study_is_one_unit_a_setting_and_run():
-    units = study().units("somebody-2000")
+def test_study_has_one_unit_per_setting_and_run():
+    units = study().units("smith-2000")
     assert [(unit.panel, unit.run) for unit in units] == [("A", run) for run in range(4)] + [
         ("B", run) for run in range(3)
     ]
     assert len({unit.key for unit in units}) == 7
-    assert [(unit.panel, unit.run) for unit in study().units("somebody-2000", quick=True)] == [
+    assert [(unit.panel, unit.run) for unit in study().units("smith-2000", quick=True)] == [
         ("little", 0),
         ("little", 1),
     ]
     assert list_datasets(units) == ["a", "b"]
 
 
-def test_numbers_come_back_by_panel_row_column_and_run(tmp_path):
+def test_scores_are_stored_by_panel_row_column_and_run(tmp_path):
     cells = Cells(tmp_path)
-    _, outcome = worked(Plan.of(paper(study()), study(), cells, False), cells)
+    _, outcome = run_plan(Plan.of(paper(study()), study(), cells, False), cells)
     first, second = outcome.panels
     assert first["ours", "double"].tolist() == [0, 2, 4, 6]
     assert second["ours", "double"].tolist() == [0, 0.5, 1]
@@ -72,40 +72,40 @@ def test_numbers_come_back_by_panel_row_column_and_run(tmp_path):
     assert first.spread("ours", "double") == pytest.approx(np.std([0, 2, 4, 6], ddof=1) / 2)
     assert outcome.published("A", "ours", "double") == 3.0
     assert outcome.published("B", "ours", "double") is None
-    assert [(one.panel, one.status) for one in outcome.verdicts] == [("A", HOLDS), ("B", FAILS)]
+    assert [(verdict.panel, verdict.status) for verdict in outcome.verdicts] == [("A", HOLDS), ("B", FAILS)]
     assert outcome.verdicts[1].words == "0.5 against 1.0"
 
 
-def test_cells_that_are_kept_are_not_worked_again(tmp_path):
+def test_stored_cells_are_not_computed_again(tmp_path):
     cells, whole = Cells(tmp_path), paper(study())
     plan = Plan.of(whole, study(), cells, False)
-    for one in plan.left[:3]:
-        list(run_units([(whole, one)], cells, n_jobs=1))
+    for unit in plan.left[:3]:
+        list(run_units([(whole, unit)], cells, n_jobs=1))
     again = Plan.of(whole, study(), cells, False)
     assert len(again.done) == 3
     assert len(again.left) == 4
-    done, outcome = worked(again, cells)
-    assert {one.unit.key for one in done} == {unit.key for unit in again.left}
+    done, outcome = run_plan(again, cells)
+    assert {result.unit.key for result in done} == {unit.key for unit in again.left}
     assert outcome.panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
     assert Plan.of(whole, study(), cells, False).left == []
 
 
-def test_a_line_that_an_interrupt_has_cut_is_worked_again_and_spoils_no_other(tmp_path):
+def test_incomplete_line_is_computed_again(tmp_path):
     cells, whole = Cells(tmp_path), paper(study())
     plan = Plan.of(whole, study(), cells, False)
-    worked(plan, cells)
+    run_plan(plan, cells)
     (path,) = tmp_path.rglob("*.jsonl")
     path.write_bytes(path.read_bytes()[:-20])
     again = Plan.of(whole, study(), cells, False)
     assert len(again.left) == 1
-    worked(again, cells)
+    run_plan(again, cells)
     assert Plan.of(whole, study(), cells, False).left == []
 
 
 @pytest.mark.parametrize("line", ["[]", "null", "{}", "not json", '{"key": 1}', "\x00\x00", "[" * 100_000])
-def test_lines_that_are_no_cells_do_not_count(tmp_path, line):
+def test_invalid_lines_are_ignored(tmp_path, line):
     cells, whole = Cells(tmp_path), paper(study())
-    worked(Plan.of(whole, study(), cells, False), cells)
+    run_plan(Plan.of(whole, study(), cells, False), cells)
     (path,) = tmp_path.rglob("*.jsonl")
     path.write_text(path.read_text() + line + "\n")
     assert Plan.of(whole, study(), cells, False).left == []
@@ -129,114 +129,117 @@ def test_lines_that_are_no_cells_do_not_count(tmp_path, line):
         {"version": 1},
     ],
 )
-def test_a_cell_that_holds_something_else_is_worked_again(tmp_path, change):
+def test_invalid_cell_is_computed_again(tmp_path, change):
     cells, whole = Cells(tmp_path), paper(study())
-    worked(Plan.of(whole, study(), cells, False), cells)
+    run_plan(Plan.of(whole, study(), cells, False), cells)
     (path,) = tmp_path.rglob("*.jsonl")
     first, *others = path.read_text().splitlines(keepends=True)
     path.write_text(json.dumps({**json.loads(first), **change}) + "\n" + "".join(others))
     again = Plan.of(whole, study(), cells, False)
     assert len(again.left) == 1
-    assert worked(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
+    assert run_plan(again, cells)[1].panels[0]["ours", "double"].tolist() == [0, 2, 4, 6]
 
 
 @pytest.mark.parametrize("check", [lambda panel: 1 / 0, lambda panel: None, lambda panel: [][0]])
-def test_a_check_that_goes_wrong_is_told_and_takes_nothing_with_it(tmp_path, check):
+def test_failing_check_is_reported_as_untestable(tmp_path, check):
     wrong, cells = study(claims=(Claim("odd", check), Claim("ours is ahead", ahead))), Cells(tmp_path)
-    _, outcome = worked(Plan.of(paper(wrong), wrong, cells, True), cells)
+    _, outcome = run_plan(Plan.of(paper(wrong), wrong, cells, True), cells)
     assert [verdict.status for verdict in outcome.verdicts] == [CANNOT, HOLDS]
     assert "Error: " in outcome.verdicts[0].words
 
 
-def test_what_is_neither_true_nor_false_does_not_hold(tmp_path):
+def test_nan_evidence_does_not_hold(tmp_path):
     odd, cells = study(claims=(Claim("odd", lambda panel: Evidence(float("nan"), "")),)), Cells(tmp_path)
-    assert worked(Plan.of(paper(odd), odd, cells, True), cells)[1].verdicts[0].status == FAILS
+    assert run_plan(Plan.of(paper(odd), odd, cells, True), cells)[1].verdicts[0].status == FAILS
 
 
-def test_checks_of_ours_are_marked_and_counted_apart(tmp_path):
+def test_our_checks_are_counted_separately(tmp_path):
     from reproduction.engine.tables import count_verdicts, summarize_verdicts
 
     both, cells = study(claims=(Claim("theirs", ahead), Claim("a guess", ahead, ours=True))), Cells(tmp_path)
-    _, outcome = worked(Plan.of(paper(both), both, cells, False), cells)
+    _, outcome = run_plan(Plan.of(paper(both), both, cells, False), cells)
     assert count_verdicts([outcome]) == {HOLDS: 1, FAILS: 1, CANNOT: 0}
     assert summarize_verdicts([outcome]) == "1 claim holds, 1 does not, 0 cannot be tested; of 2 checks of ours 1 hold"
     assert {verdict.claim for verdict in outcome.verdicts} == {"theirs", "a guess (ours)"}
 
 
-def test_work_that_gives_no_numbers_is_no_cell(tmp_path):
+def test_unit_without_scores_is_not_stored(tmp_path):
     nothing, cells = study(work=lambda run, data, factor=1: []), Cells(tmp_path)
-    done, _ = worked(Plan.of(paper(nothing), nothing, cells, True), cells)
-    assert {one.error for one in done} == {"no scores were returned"}
+    done, _ = run_plan(Plan.of(paper(nothing), nothing, cells, True), cells)
+    assert {result.error for result in done} == {"no scores were returned"}
     assert Plan.of(paper(nothing), nothing, cells, True).done == frozenset()
 
 
-def test_cells_of_another_version_do_not_count(tmp_path):
+def test_cells_of_another_version_are_ignored(tmp_path):
     cells, whole = Cells(tmp_path), paper(study())
-    worked(Plan.of(whole, study(), cells, False), cells)
+    run_plan(Plan.of(whole, study(), cells, False), cells)
     (path,) = tmp_path.rglob("*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps({**line, "version": "0.0.0"}) + "\n" for line in lines))
     assert Plan.of(whole, study(), cells, False).done == frozenset()
 
 
-def test_a_unit_that_fails_is_told_of_and_not_kept(tmp_path):
+def test_failing_unit_is_not_stored(tmp_path):
     cells = Cells(tmp_path)
     broken = study(settings=({"panel": "A", "data": "broken"},), runs=1)
-    done, outcome = worked(Plan.of(paper(broken), broken, cells, False), cells, {"A": "ValueError: no such luck"})
-    assert [one.error for one in done] == ["ValueError: no such luck"]
-    assert [(one.status, one.words) for one in outcome.verdicts] == [(CANNOT, "ValueError: no such luck")]
+    done, outcome = run_plan(Plan.of(paper(broken), broken, cells, False), cells, {"A": "ValueError: no such luck"})
+    assert [result.error for result in done] == ["ValueError: no such luck"]
+    assert [(verdict.status, verdict.words) for verdict in outcome.verdicts] == [(CANNOT, "ValueError: no such luck")]
     assert Plan.of(paper(broken), broken, cells, False).done == frozenset()
 
 
-def test_side_by_side_gives_what_one_after_the_other_gives(tmp_path):
-    one, two = Cells(tmp_path / "one"), Cells(tmp_path / "two")
+def test_parallel_run_equals_sequential_run(tmp_path):
+    first, second = Cells(tmp_path / "one"), Cells(tmp_path / "two")
     whole = paper(study())
-    _, alone = worked(Plan.of(whole, study(), one, False), one)
-    plan = Plan.of(whole, study(), two, False)
-    list(run_units([(whole, unit) for unit in plan.left], two, n_jobs=2))
-    together = plan.outcome(two, {})
+    _, alone = run_plan(Plan.of(whole, study(), first, False), first)
+    plan = Plan.of(whole, study(), second, False)
+    list(run_units([(whole, unit) for unit in plan.left], second, n_jobs=2))
+    together = plan.outcome(second, {})
     for mine, other in zip(alone.panels, together.panels, strict=True):
         assert (mine.name, mine.rows, mine.columns) == (other.name, other.rows, other.columns)
         assert all(np.array_equal(mine[row, c], other[row, c]) for row in mine.rows for c in mine.columns)
 
 
-def test_claims_across_panels_need_all_of_them(tmp_path):
+def test_claim_across_panels_needs_all_panels(tmp_path):
     everywhere = Claim(
         "ours is ahead everywhere", lambda panels: Evidence(len(panels) == 2, f"{len(panels)} sets"), across=True
     )
-    whole = study(claims=(everywhere, Claim("nobody knows", cannot="the data are lost")))
+    whole = study(claims=(everywhere, Claim("unknown", cannot="the data are lost")))
     cells = Cells(tmp_path)
     plan = Plan.of(paper(whole), whole, cells, False)
-    _, outcome = worked(plan, cells)
-    assert [(one.status, one.words) for one in outcome.verdicts] == [(HOLDS, "2 sets"), (CANNOT, "the data are lost")]
+    _, outcome = run_plan(plan, cells)
+    assert [(verdict.status, verdict.words) for verdict in outcome.verdicts] == [
+        (HOLDS, "2 sets"),
+        (CANNOT, "the data are lost"),
+    ]
     lacking = plan.outcome(cells, {"B": "no network"})
     assert (lacking.verdicts[0].status, lacking.verdicts[0].words) == (CANNOT, "B: no network")
 
 
-def test_a_number_that_was_not_measured_cannot_be_tested(tmp_path):
+def test_missing_number_is_untestable(tmp_path):
     unasked = study(claims=(Claim("more", lambda panel: Evidence(panel.mean("ours", "triple") > 0, "")),))
     cells = Cells(tmp_path)
-    _, outcome = worked(Plan.of(paper(unasked), unasked, cells, True), cells)
+    _, outcome = run_plan(Plan.of(paper(unasked), unasked, cells, True), cells)
     assert outcome.verdicts[0].status == CANNOT
     assert outcome.verdicts[0].words == "little has no number for 'ours', 'triple'"
 
 
-def test_a_single_run_has_no_spread():
+def test_spread_of_a_single_run_is_nan():
     assert np.isnan(Panel("", {("a", "b"): {0: 1.0}}).spread("a", "b"))
 
 
-def test_a_claim_needs_a_check_or_a_reason():
+def test_claim_needs_a_check_or_a_reason():
     with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason why it cannot be tested"):
         Claim("x")
     with pytest.raises(ValueError, match="claim 'x' needs either a check or the reason"):
         Claim("x", ahead, cannot="but why")
 
 
-def test_what_is_asked_for_is_found_or_named():
-    known = {"somebody-2000": paper(study(), study(name="figure-2"))}
-    assert [its.name for _, its in choose_studies(known, None, None)] == ["table-1", "figure-2"]
-    assert [its.name for _, its in choose_studies(known, "somebody-2000", "figure-2")] == ["figure-2"]
-    with pytest.raises(ValueError, match="no paper 'x'; there are somebody-2000"):
-        choose_studies(known, "x", None)
-    with pytest.raises(ValueError, match="somebody-2000 has no 'table-9'; it has table-1, figure-2"):
-        choose_studies(known, "somebody-2000", "table-9")
+def test_studies_are_chosen_by_name():
+    papers = {"smith-2000": paper(study(), study(name="figure-2"))}
+    assert [study.name for _, study in choose_studies(papers, None, None)] == ["table-1", "figure-2"]
+    assert [study.name for _, study in choose_studies(papers, "smith-2000", "figure-2")] == ["figure-2"]
+    with pytest.raises(ValueError, match="no paper 'x'; there are smith-2000"):
+        choose_studies(papers, "x", None)
+    with pytest.raises(ValueError, match="smith-2000 has no 'table-9'; it has table-1, figure-2"):
+        choose_studies(papers, "smith-2000", "table-9")

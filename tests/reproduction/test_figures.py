@@ -10,7 +10,7 @@ from made_up_outcomes import all_outcomes, hostile_outcomes, plain_outcomes
 from reproduction.engine import figures
 
 
-def test_each_figure_is_written_as_svg_and_png(tmp_path):
+def test_figures_are_written_as_svg_and_png(tmp_path):
     for outcome in all_outcomes():
         written = figures.draw_figure(outcome, tmp_path)
         names = [f"{outcome.study.name}.{ending}" for ending in ("svg", "png")] if outcome.study.figure else []
@@ -18,7 +18,7 @@ def test_each_figure_is_written_as_svg_and_png(tmp_path):
         assert all(path.parent == tmp_path and path.stat().st_size > 5000 for path in written)
 
 
-def test_svg_and_png_equal_themselves_on_a_second_run(tmp_path):
+def test_figures_are_reproducible(tmp_path):
     first, second = (
         [path.read_bytes() for path in figures.draw_figure(plain_outcomes()[0], tmp_path)] for _ in range(2)
     )
@@ -26,13 +26,13 @@ def test_svg_and_png_equal_themselves_on_a_second_run(tmp_path):
     assert ET.fromstring(first[0]).tag.endswith("svg")
 
 
-def test_hostile_names_are_drawn_and_the_picture_is_sound(tmp_path):
+def test_hostile_names_give_valid_svg(tmp_path):
     svg, _ = figures.draw_figure(hostile_outcomes()[0], tmp_path)
     assert "<script" not in svg.read_text(encoding="utf-8")
     ET.fromstring(svg.read_bytes())
 
 
-def test_lines_and_markers_are_the_numbers_of_the_outcome(tmp_path):
+def test_lines_and_markers_match_the_outcome(tmp_path):
     outcome = plain_outcomes()[0]
     drawn = figures.make_display(outcome)
     drawn.save(tmp_path / "own")
@@ -44,7 +44,7 @@ def test_lines_and_markers_are_the_numbers_of_the_outcome(tmp_path):
     assert set(drawn.published_) == {("text and links", "co-EM"), ("text and links", "EM, merged")}
 
 
-def test_nothing_is_drawn_without_numbers_without_a_figure_or_without_matplotlib(tmp_path, monkeypatch):
+def test_nothing_is_drawn_without_numbers_figure_or_matplotlib(tmp_path, monkeypatch):
     lines, _, plain = plain_outcomes()
     empty = type(lines)(lines.paper, lines.study, (), (), {"": "no data"}, 0.0)
     assert figures.draw_figure(empty, tmp_path) == figures.draw_figure(plain, tmp_path) == []
@@ -53,6 +53,6 @@ def test_nothing_is_drawn_without_numbers_without_a_figure_or_without_matplotlib
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_study_without_a_figure_says_so():
-    with pytest.raises(ValueError, match="somebody-2004 table-3 has no figure, only a table"):
+def test_study_without_a_figure_is_refused():
+    with pytest.raises(ValueError, match="smith-2004 table-3 has no figure, only a table"):
         figures.make_display(plain_outcomes()[2])

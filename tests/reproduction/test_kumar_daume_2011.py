@@ -16,13 +16,13 @@ from reproduction.kumar_daume_2011 import BASELINES, COMPARED, MEASURES, PAPER, 
 
 def scores(study, settings, run=0):
     """One run of one setting; near-empty clusters and the like are not what is tested."""
-    own = {name: value for name, value in settings.items() if name not in ("panel", "runs")}
+    arguments = {name: value for name, value in settings.items() if name not in ("panel", "runs")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return list(study.work(run=run, **own))
+        return list(study.work(run=run, **arguments))
 
 
-def made_up(values, name="made up", runs=5):
+def make_panel_of(values, name="made up", runs=5):
     """A panel in which every run of a row and column is the same, but for a little noise of the runs."""
     return Panel(name, {key: {run: value + 1e-6 * run for run in range(runs)} for key, value in values.items()})
 
@@ -59,23 +59,27 @@ def few_runs(monkeypatch):
 
 
 @pytest.mark.parametrize("study", PAPER.studies, ids=lambda study: study.name)
-def test_one_quick_unit_of_each_setting_gives_finite_numbers(study):
+def test_quick_units_give_finite_scores(study):
     fewer = {"rows": 120} if study.work not in (paper.score_optimum, paper.score_implied_measures) else {}
     for settings in study.quick[:8]:  # all methods of the first panel
-        found = scores(study, {**settings, **fewer})
-        assert found
-        assert len({(row, column) for row, column, _ in found}) == len(found)
-        assert np.isfinite([value for _, _, value in found]).all()
+        unit_scores = scores(study, {**settings, **fewer})
+        assert unit_scores
+        assert len({(row, column) for row, column, _ in unit_scores}) == len(unit_scores)
+        assert np.isfinite([value for _, _, value in unit_scores]).all()
 
 
-def test_published_numbers_stand_where_the_studies_put_theirs():
+def test_published_numbers_match_the_cells_of_the_studies():
     for study in PAPER.studies:
         printed = {key[1:] for key in PUBLISHED if key[0] == study.name}
         if study.work is paper.score_table:
-            rows = {(one["panel"], one.get("shown_as", one["method"])) for one in study.settings}
+            rows = {(setting["panel"], setting.get("shown_as", setting["method"])) for setting in study.settings}
             made = {(*row, measure) for row in rows for measure in MEASURES}
         elif printed:
-            made = {(one["panel"], row, column) for one in study.settings for row, column, _ in scores(study, one)}
+            made = {
+                (setting["panel"], row, column)
+                for setting in study.settings
+                for row, column, _ in scores(study, setting)
+            }
         assert not printed or printed <= made, study.name
     assert {key[0] for key in PUBLISHED} <= {study.name for study in PAPER.studies}
 
@@ -90,11 +94,11 @@ def test_published_numbers_stand_where_the_studies_put_theirs():
         ("table-5", "BBCSport, tf-idf", "Best Single View", (0.387, 0.405, 0.370, 1.565, 0.286, 0.210)),
     ],
 )
-def test_rows_are_those_of_the_paper(study, panel, row, values):
+def test_rows_match_the_paper(study, panel, row, values):
     assert tuple(PUBLISHED[study, panel, row, measure] for measure in MEASURES) == values
 
 
-def test_every_printed_row_of_a_table_has_a_printed_deviation():
+def test_all_printed_rows_have_deviations():
     for study, (f, nmi) in paper.DEVIATIONS.items():
         rows = dict.fromkeys(row for name, _, row, _ in PUBLISHED if name == study)
         assert len(f) == len(nmi) == len(rows)
@@ -103,7 +107,7 @@ def test_every_printed_row_of_a_table_has_a_printed_deviation():
     assert paper.get_printed_deviation("table-1", "CCA", "NMI") == 0
 
 
-def test_single_view_is_spectral_clustering_by_the_letter():
+def test_single_view_is_literal_spectral_clustering():
     views, _, k = paper.load_sample(variance=1.0, rows=150)
     X = views["view0"]
     apart = cdist(X, X)
@@ -111,28 +115,30 @@ def test_single_view_is_spectral_clustering_by_the_letter():
     root = K.sum(axis=1) ** -0.5
     U = np.linalg.eigh(root[:, None] * K * root)[1][:, -k:]
     V = U / np.linalg.norm(U, axis=1, keepdims=True)
-    found = paper.embed_sum(views[["view0"]], k, "median")
-    np.testing.assert_allclose(found @ found.T, V @ V.T, atol=1e-8)  # eigenvectors are free to turn
+    embedding = paper.embed_sum(views[["view0"]], k, "median")
+    np.testing.assert_allclose(embedding @ embedding.T, V @ V.T, atol=1e-8)  # eigenvectors are free to turn
 
 
-def test_dense_minimum_disagreement_is_that_of_the_baseline_where_both_can_tell():
+def test_dense_minimum_disagreement_equals_the_baseline():
     views, _, k = paper.load_sample(variance=0.5, rows=150)
     for bandwidth in ("median", 2.0):
         dense = paper.embed_dense_disagreement(views[["view0", "view1"]], k, bandwidth)
-        found = paper.embed_minimum_disagreement(views[["view0", "view1"]], k, bandwidth)
-        np.testing.assert_allclose(dense @ dense.T, found @ found.T, atol=1e-6)
+        sparse = paper.embed_minimum_disagreement(views[["view0", "view1"]], k, bandwidth)
+        np.testing.assert_allclose(dense @ dense.T, sparse @ sparse.T, atol=1e-6)
 
 
-def test_dense_minimum_disagreement_stands_in_the_row_of_its_name_and_order():
+def test_dense_minimum_disagreement_keeps_its_row():
     rows = [
-        one.get("shown_as", one["method"]) for one in PAPER.study("table-4").settings if one["panel"] == "BBC, tf-idf"
+        setting.get("shown_as", setting["method"])
+        for setting in PAPER.study("table-4").settings
+        if setting["panel"] == "BBC, tf-idf"
     ]
     assert tuple(rows) == TWO_VIEWS
-    found = paper.score_table(0, paper.DENSE_DISAGREEMENT, shown_as="Min-Disagreement", variance=0.5, rows=120)
-    assert {score.row for score in found} == {"Min-Disagreement"}
+    scores_of_row = paper.score_table(0, paper.DENSE_DISAGREEMENT, shown_as="Min-Disagreement", variance=0.5, rows=120)
+    assert {score.row for score in scores_of_row} == {"Min-Disagreement"}
 
 
-def test_the_best_variant_is_chosen_once_for_all_runs():
+def test_best_variant_is_chosen_once_for_all_runs():
     values = paper.measure_all_runs("Best Single View", "median", variance=0.5, rows=200)
     views, y, k = paper.load_sample(variance=0.5, rows=200)
     alone = [
@@ -146,21 +152,21 @@ def test_the_best_variant_is_chosen_once_for_all_runs():
     np.testing.assert_allclose(values, best)
 
 
-def test_rounds_start_from_the_views_own_embeddings():
+def test_rounds_start_from_single_view_embeddings():
     source = {"variance": 0.5, "rows": 200}
     views, y, k = paper.load_sample(**source)
-    found = {(row, column): value for row, column, value in paper.score_spectral_rounds(run=1, **source)}
+    values = {(row, column): value for row, column, value in paper.score_spectral_rounds(run=1, **source)}
     labels = paper.run_kmeans(paper.embed_sum(views[["view2"]], k, "median"), k, 1)
-    assert found["view 3", "0"] == pytest.approx(cs.metrics.normalized_mutual_info_score(y, labels))
-    assert {column for _, column in found} == set("0123")
+    assert values["view 3", "0"] == pytest.approx(cs.metrics.normalized_mutual_info_score(y, labels))
+    assert {column for _, column in values} == set("0123")
 
 
-def test_optimal_classifier_has_the_f_scores_that_contradict_table_1():
-    found = [
+def test_optimal_classifier_contradicts_table_1():
+    draws = [
         {row: value for row, column, value in paper.score_optimum(run, 1.0) if column == "F-score"} for run in range(10)
     ]
-    assert np.mean([one["view 1"] for one in found]) == pytest.approx(0.922, abs=0.01)
-    assert np.mean([one["all three views"] for one in found]) == pytest.approx(0.975, abs=0.005)
+    assert np.mean([draw["view 1"] for draw in draws]) == pytest.approx(0.922, abs=0.01)
+    assert np.mean([draw["all three views"] for draw in draws]) == pytest.approx(0.975, abs=0.005)
 
 
 def test_adjusted_rand_index_follows_from_precision_and_recall(monkeypatch):
@@ -170,16 +176,18 @@ def test_adjusted_rand_index_follows_from_precision_and_recall(monkeypatch):
     pairs = cs.metrics.pairwise_scores(y, labels)
     monkeypatch.setitem(paper.CLASS_SIZES, "Table 9", (30, 50, 20))
     monkeypatch.setattr(paper, "read_printed_pairs", lambda _: {"made up": (pairs.precision, pairs.recall)})
-    found = {column: value for _, column, value in paper.score_implied_measures(0, "Table 9")}
-    assert found["Adj-RI"] == pytest.approx(adjusted_rand_score(y, labels))
-    assert found["F-score"] == pytest.approx(pairs.f)
+    values = {column: value for _, column, value in paper.score_implied_measures(0, "Table 9")}
+    assert values["Adj-RI"] == pytest.approx(adjusted_rand_score(y, labels))
+    assert values["F-score"] == pytest.approx(pairs.f)
 
 
 def test_only_the_rows_of_cca_contradict_themselves():
     study = PAPER.study("printed-measures")
     claim = check("printed-measures", "F-score")
     for settings in study.settings:
-        panel = made_up({(row, column): value for row, column, value in scores(study, settings)}, settings["panel"], 1)
+        panel = make_panel_of(
+            {(row, column): value for row, column, value in scores(study, settings)}, settings["panel"], 1
+        )
         holds, words = claim(panel)
         assert holds == (panel.name in ("Table 1", "Table 2", "Table 3"))
         if panel.name in ("Table 4", "Table 5"):
@@ -187,15 +195,15 @@ def test_only_the_rows_of_cca_contradict_themselves():
             assert words.count("Adj-RI") == 1
 
 
-def test_shift_as_printed_makes_degrees_smaller_and_the_other_makes_entries_good():
-    found = {(row, column): value for row, column, value in paper.score_shift(run=0, variance=1.0, rows=150)}
-    before, printed, right = (found[f"view 1: {name}", paper.ENTRY] for name in ("S", paper.PLUS, paper.MINUS))
+def test_printed_shift_makes_entries_more_negative():
+    values = {(row, column): value for row, column, value in paper.score_shift(run=0, variance=1.0, rows=150)}
+    before, printed, right = (values[f"view 1: {name}", paper.ENTRY] for name in ("S", paper.PLUS, paper.MINUS))
     assert before < 0
     assert printed == pytest.approx(2 * before)
     assert right == pytest.approx(0, abs=1e-12)
 
 
-def test_projected_similarities_are_those_of_algorithm_1():
+def test_projected_similarities_match_algorithm_1():
     rng = np.random.default_rng(0)
     kernels = [np.exp(-cdist(X, X)) for X in rng.standard_normal((2, 20, 3))]
     U = [np.linalg.qr(rng.standard_normal((20, 2)))[0] for _ in kernels]
@@ -228,7 +236,7 @@ def test_projected_similarities_are_those_of_algorithm_1():
 )
 def test_claims_about_the_order_of_methods_hold_and_fail(study, text, good, bad):
     claim = check(study, text)
-    assert claim(made_up(measures(good))).holds
+    assert claim(make_panel_of(measures(good))).holds
     if study == "table-1-draws":  # better in three of five draws is not significant
         values = measures(bad)
         panel = {
@@ -236,24 +244,24 @@ def test_claims_about_the_order_of_methods_hold_and_fail(study, text, good, bad)
         }
         assert not claim(Panel("made up", panel)).holds
     else:
-        assert not claim(made_up(measures(bad))).holds
+        assert not claim(make_panel_of(measures(bad))).holds
 
 
-def test_a_tie_is_no_lead():
+def test_tie_is_not_a_lead():
     claim = check("table-1", "The closest")
     tied = THREE_GOOD | {"Kernel Addition": 1.0, "Kernel Product": 1.0, "Min-Disagreement": 1.0}
-    holds, words = claim(made_up(measures(tied)))
+    holds, words = claim(make_panel_of(measures(tied)))
     assert not holds
     assert words.endswith("; Kernel Addition is tied with Kernel Product, Min-Disagreement")
 
 
-def test_a_few_draws_are_not_tested_by_ranks():
+def test_few_draws_are_untestable():
     claim = check("table-1-draws", "The proposed")
     with pytest.raises(Untestable, match="4 draws are too few for a rank test: 5 at least"):
-        claim(made_up(measures(THREE_GOOD), runs=4))
+        claim(make_panel_of(measures(THREE_GOOD), runs=4))
 
 
-def test_what_the_paper_does_not_say_is_counted_apart():
+def test_claims_beyond_the_paper_are_ours():
     ours = {(study.name, claim.text[:13]) for study in PAPER.studies for claim in study.claims if claim.ours}
     assert ours == {
         *((f"table-{number}", "F-scores and ") for number in range(1, 6)),
@@ -265,36 +273,38 @@ def test_what_the_paper_does_not_say_is_counted_apart():
 
 def test_claim_that_deviations_are_zero_holds_and_fails():
     claim = check("table-1", "Standard deviations")
-    assert claim(made_up(measures(THREE_GOOD))).holds
+    assert claim(make_panel_of(measures(THREE_GOOD))).holds
     spread = Panel("made up", {("CCA", "NMI"): {0: 0.90, 1: 0.91}})
     assert not claim(spread).holds
 
 
-def test_our_numbers_agree_with_the_printed_or_not():
+def test_agreement_with_printed_numbers():
     claim = check("table-3", "F-scores and NMI")
     printed = {key[2:]: value for key, value in PUBLISHED.items() if key[:2] == ("table-3", "digits")}
-    assert claim(made_up(printed, "digits")).holds
+    assert claim(make_panel_of(printed, "digits")).holds
     far = printed | {("Kernel Addition", "F-score"): printed["Kernel Addition", "F-score"] + 0.103}
-    assert claim(made_up(far, "digits")).holds  # within two printed deviations
+    assert claim(make_panel_of(far, "digits")).holds  # within two printed deviations
     far = printed | {("CCA", "NMI"): printed["CCA", "NMI"] + 0.06}
-    holds, words = claim(made_up(far, "digits"))
+    holds, words = claim(make_panel_of(far, "digits"))
     assert not holds
     assert words == f"13 of 14 do; farthest: CCA, NMI {0.742:.3f}, printed 0.682"
     with pytest.raises(Untestable, match="800 digits is not the paper's data"):
-        claim(made_up(printed, "800 digits"))
+        claim(make_panel_of(printed, "800 digits"))
     assert {column for _, column in printed} > set(COMPARED)
 
 
 def test_claim_that_table_1_can_be_reached_holds_and_fails():
     claim = check("table-1-bound", "Table 1")
     values = {("view 1", "F-score"): 0.98, ("all three views", "F-score"): 0.999}
-    assert claim(made_up(values, "as printed")).holds
-    assert not claim(made_up(values | {("view 1", "F-score"): 0.922}, "as printed")).holds
+    assert claim(make_panel_of(values, "as printed")).holds
+    assert not claim(make_panel_of(values | {("view 1", "F-score"): 0.922}, "as printed")).holds
 
 
 def curves(*lines):
-    """One row a view, one column a round."""
-    return made_up({(f"view {v}", str(i)): y for v, line in enumerate(lines, start=1) for i, y in enumerate(line)})
+    """One row per view, one column per round."""
+    return make_panel_of(
+        {(f"view {v}", str(i)): y for v, line in enumerate(lines, start=1) for i, y in enumerate(line)}
+    )
 
 
 def test_claims_about_rounds_hold_and_fail():
@@ -310,17 +320,17 @@ def test_claims_about_rounds_hold_and_fail():
     assert "view 1 +0.300, later at most +0.010" in first(good).words
 
 
-def test_claims_about_the_shift_hold_fail_and_say_where_nothing_is_shifted():
+def test_claims_about_the_shift():
     as_printed, entries, other = (claim.check for claim in PAPER.study("shift").claims)
 
     def panel(before, *, degree):
         values = {}
         for name, sign in paper.SHIFTS.items():
             least = before + sign * min(0.0, before)
-            own = {paper.ENTRY: least, paper.DEGREE: degree * (-1 if least < before else 1)}
-            values |= {(f"view 1: {name}", column): value for column, value in own.items()}
+            entries = {paper.ENTRY: least, paper.DEGREE: degree * (-1 if least < before else 1)}
+            values |= {(f"view 1: {name}", column): value for column, value in entries.items()}
             values[f"view 1: {name}", paper.LAPLACIAN] = min(0.0, least)
-        return made_up(values, runs=1)
+        return make_panel_of(values, runs=1)
 
     assert not as_printed(panel(-0.2, degree=5.0)).holds
     assert as_printed(panel(-1e-12, degree=0.0)).holds
@@ -332,13 +342,13 @@ def test_claims_about_the_shift_hold_fail_and_say_where_nothing_is_shifted():
         as_printed(panel(0.1, degree=5.0))
 
 
-def test_significance_is_not_claimed_of_equal_runs():
+def test_equal_runs_are_not_significantly_different():
     claim = check("table-4", "It outperforms minimum")
     same = {(row, "NMI"): dict.fromkeys(range(5), 0.7) for row in TWO_VIEWS}
     assert not claim(Panel("made up", same)).holds
 
 
-def test_rows_stand_in_the_order_of_the_paper():
+def test_rows_have_the_order_of_the_paper():
     printed = dict.fromkeys(row for name, _, row, _ in PUBLISHED if name == "table-2")
     assert tuple(printed) == THREE_VIEWS
     assert all(a < b for a, b in pairwise(THREE_VIEWS.index(row) for row in BASELINES))

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from made_up_outcomes import LONG, all_outcomes, plain_outcomes
-from reproduction.engine import page as own
+from reproduction.engine import page as page_module
 from reproduction.engine import tables
 from reproduction.engine.entries import format_number, format_with_spread, iterate_entries
 
@@ -38,14 +38,14 @@ class Reader(HTMLParser):
             self.text += data
 
     def all(self, name):
-        return [attributes for found, attributes in self.elements if found == name]
+        return [attributes for tag_name, attributes in self.elements if tag_name == name]
 
 
 @pytest.fixture(scope="module")
 def text():
     outcomes = all_outcomes()
-    drawn = {(one.paper.name, one.study.name): SVG for one in outcomes if one.study.figure}
-    return own.render_page(outcomes, drawn)
+    drawn = {(outcome.paper.name, outcome.study.name): SVG for outcome in outcomes if outcome.study.figure}
+    return page_module.render_page(outcomes, drawn)
 
 
 @pytest.fixture(scope="module")
@@ -55,126 +55,135 @@ def read(text):
 
 def test_both_numbers_are_on_the_page(read):
     for outcome in all_outcomes():
-        for *_, one in iterate_entries(outcome):
-            assert format_with_spread(one) in read.text
-            if one.published is not None:
-                assert f"{one.apart} published {format_number(one.published)}" in read.text
+        for *_, entry in iterate_entries(outcome):
+            assert format_with_spread(entry) in read.text
+            if entry.published is not None:
+                assert f"{entry.apart} published {format_number(entry.published)}" in read.text
 
 
-def test_nothing_asks_the_network(text, read):
-    addresses = [own[name] for _, own in read.elements for name in ("href", "src") if name in own]
+def test_page_needs_no_network(text, read):
+    addresses = [attributes[name] for _, attributes in read.elements for name in ("href", "src") if name in attributes]
     assert addresses
     assert all(address.startswith(("#", "data:")) for address in addresses)
     assert not re.search(r"@import|url\((?!['\"]?data:)", text)
-    (policy,) = (own["content"] for own in read.all("meta") if "http-equiv" in own)
+    (policy,) = (attributes["content"] for attributes in read.all("meta") if "http-equiv" in attributes)
     assert "default-src 'none'" in policy
     assert read.all("script") == []
 
 
-def test_what_is_not_ours_is_text(read):
+def test_foreign_text_is_escaped(read):
     assert {name for name, _ in read.elements} <= {
         "html", "head", "meta", "title", "link", "style", "body", "header", "nav", "main", "section", "div", "footer",
         "a", "p", "h1", "h2", "h3", "h4", "ol", "ul", "li", "dl", "dt", "dd", "b", "i", "bdi", "code", "small", "span",
         "select", "option", "table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "details", "summary",
         "img", "label",
     }  # fmt: skip
-    assert not any(name.startswith("on") for _, own in read.elements for name in own)
+    assert not any(name.startswith("on") for _, attributes in read.elements for name in attributes)
     assert "<script>window.pwned=1</script>" in read.text
 
 
-def test_counts_are_those_of_the_verdicts(text):
+def test_counts_match_the_verdicts(text):
     counts = tables.count_verdicts(all_outcomes())
     big = re.findall(r"<dd><b>(\d+)</b></dd>", text)
-    assert [int(one) for one in big] == list(counts.values())
+    assert [int(number) for number in big] == list(counts.values())
     foot = re.search(r"<tfoot>.*</tfoot>", text).group()
-    assert [int(one) for one in re.findall(r"<td>(\d+)</td>", foot)] == list(counts.values())
+    assert [int(number) for number in re.findall(r"<td>(\d+)</td>", foot)] == list(counts.values())
     tallies = re.findall(r'class="tally (\w+)"><i aria-hidden="true">.</i>(\d+)<', text)
     plain = tables.count_verdicts(plain_outcomes())
-    for status, name in own.CLASSES.items():
-        assert sum(int(n) for found, n in tallies if found == name) == plain[status]  # a paper of one study has no list
+    for status, name in page_module.CLASSES.items():
+        assert (
+            sum(int(n) for class_name, n in tallies if class_name == name) == plain[status]
+        )  # a paper of one study has no list
 
 
 def test_names_become_headings():
-    assert [own.format_heading(name) for name in ("figure-2-left", "section-5-3")] == ["Figure 2 left", "Section 5.3"]
+    assert [page_module.format_heading(name) for name in ("figure-2-left", "section-5-3")] == [
+        "Figure 2 left",
+        "Section 5.3",
+    ]
 
 
-def test_words_in_backticks_are_code_and_a_single_one_is_text():
-    assert own.format_prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
-    assert own.format_prose("a ` b <i>") == "a ` b &lt;i&gt;"
+def test_paired_backticks_mark_code():
+    assert page_module.format_prose("see `word-counts` < 2") == "see <code>word-counts</code> &lt; 2"
+    assert page_module.format_prose("a ` b <i>") == "a ` b &lt;i&gt;"
 
 
-def test_a_status_has_a_sign_and_a_word_beside_its_colour(text):
+def test_status_has_sign_and_word(text):
     for status, sign in tables.SIGNS.items():
-        found = re.findall(rf'<span class="status {own.CLASSES[status]}">(.*?)</span>', text)
-        assert set(found) == {f'<i aria-hidden="true">{sign}</i> {status}'}
+        signs = re.findall(rf'<span class="status {page_module.CLASSES[status]}">(.*?)</span>', text)
+        assert set(signs) == {f'<i aria-hidden="true">{sign}</i> {status}'}
 
 
-def test_headings_go_down_one_by_one_and_ids_are_used_once(read):
+def test_headings_are_nested_and_ids_unique(read):
     levels = [int(name[1]) for name, _ in read.elements if re.fullmatch(r"h\d", name)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
-    ids = [own["id"] for _, own in read.elements if "id" in own]
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {own["href"][1:] for own in read.all("a")} <= set(ids)
+    assert {attributes["href"][1:] for attributes in read.all("a")} <= set(ids)
 
 
-def test_tables_name_their_rows_and_columns_and_figures_speak(read):
-    assert all(own.get("scope") in {"row", "col"} for own in read.all("th"))
+def test_tables_and_figures_are_accessible(read):
+    assert all(attributes.get("scope") in {"row", "col"} for attributes in read.all("th"))
     assert len(read.all("caption")) == len(read.all("table"))
     pictures = read.all("img")
     assert len(pictures) == 3
     assert "average entropy by number of clusters, for text and links" in pictures[0]["alt"]
     assert "co-EM" in pictures[0]["alt"]
-    assert all(own["src"].startswith("data:image/svg+xml;base64,") for own in pictures)
+    assert all(attributes["src"].startswith("data:image/svg+xml;base64,") for attributes in pictures)
 
 
-def test_what_is_missing_stands_with_its_reason(read):
+def test_missing_results_have_reasons(read):
     for outcome in all_outcomes():
         for reason in outcome.missing.values():
             assert reason.replace("`", "") in read.text
 
 
-def test_a_single_run_has_no_spread():
-    read = Reader(own.render_page(plain_outcomes()[2:], {}))
+def test_page_shows_no_spread_for_a_single_run():
+    read = Reader(page_module.render_page(plain_outcomes()[2:], {}))
     assert "±" not in read.text
 
 
-def test_without_figures_the_tables_are_open_and_with_them_in_a_fold(read):
-    assert Reader(own.render_page(plain_outcomes(), {})).all("details") == []
-    assert ["open" in own for own in read.all("details")] == [True, True, True]  # published numbers in each
+def test_tables_are_collapsible_next_to_figures(read):
+    assert Reader(page_module.render_page(plain_outcomes(), {})).all("details") == []
+    assert ["open" in attributes for attributes in read.all("details")] == [
+        True,
+        True,
+        True,
+    ]  # published numbers in each
     lines = plain_outcomes()[0]
-    unprinted = type(lines.paper)("nobody-2000", "", "", "", lines.paper.studies, {})
+    unprinted = type(lines.paper)("unprinted-2000", "", "", "", lines.paper.studies, {})
     other = type(lines)(unprinted, lines.study, lines.panels, (), {}, 1.0)
-    folded = Reader(own.render_page([other], {("nobody-2000", "figure-1"): SVG}))
-    assert ["open" in own for own in folded.all("details")] == [False]
+    folded = Reader(page_module.render_page([other], {("unprinted-2000", "figure-1"): SVG}))
+    assert ["open" in attributes for attributes in folded.all("details")] == [False]
     assert "How to read the tables" not in folded.text
 
 
-def test_an_empty_page_stands():
-    assert "0 tables and figures of 0 papers" in Reader(own.render_page([], {})).text
+def test_page_without_outcomes():
+    assert "0 tables and figures of 0 papers" in Reader(page_module.render_page([], {})).text
 
 
-def test_the_page_is_the_same_each_time(text):
-    drawn = {(one.paper.name, one.study.name): SVG for one in all_outcomes() if one.study.figure}
-    assert own.render_page(all_outcomes(), drawn) == text
+def test_page_is_reproducible(text):
+    drawn = {(outcome.paper.name, outcome.study.name): SVG for outcome in all_outcomes() if outcome.study.figure}
+    assert page_module.render_page(all_outcomes(), drawn) == text
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_a_browser_nothing_runs_and_nothing_sticks_out(width, scheme, text, tmp_path):
+def test_browser_runs_no_script_and_nothing_overflows(width, scheme, text, tmp_path):
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         pytest.skip("there is no Chromium on this machine")
     path = tmp_path / "page.html"
     path.write_text(text, encoding="utf-8")
-    said, asked = [], []
+    messages, requests = [], []
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate("window.pwned") is None
@@ -182,9 +191,9 @@ def test_in_a_browser_nothing_runs_and_nothing_sticks_out(width, scheme, text, t
         page.select_option("#colours", {"light": "dark", "dark": "light"}[scheme])
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != background
         browser.close()
-    assert said == []
-    assert all(address.startswith(("file:", "data:")) for address in asked)
+    assert messages == []
+    assert all(address.startswith(("file:", "data:")) for address in requests)
 
 
-def test_long_names_are_cut_and_kept_whole_in_the_tooltip(text):
+def test_long_names_are_cut_with_a_tooltip(text):
     assert f'title="{LONG.strip()}"' in text

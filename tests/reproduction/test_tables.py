@@ -10,77 +10,77 @@ from hypothesis import strategies as st
 
 from made_up_outcomes import PIPED, SCRIPT, all_outcomes, hostile_outcomes, plain_outcomes
 from reproduction.engine import CANNOT, FAILS, HOLDS, Panel
-from reproduction.engine import tables as own
+from reproduction.engine import tables as rendering
 from reproduction.engine.entries import CLOSE, FAR, NEAR, Entry, format_number, format_with_spread, iterate_entries
 
 OUTCOMES = all_outcomes()
-NAMES = [f"{one.paper.name} {one.study.name}" for one in OUTCOMES]
+NAMES = [f"{outcome.paper.name} {outcome.study.name}" for outcome in OUTCOMES]
 every = pytest.mark.parametrize("outcome", OUTCOMES, ids=NAMES)
 
 
 @every
-@pytest.mark.parametrize("render", [own.render_text, own.render_markdown])
+@pytest.mark.parametrize("render", [rendering.render_text, rendering.render_markdown])
 def test_both_numbers_are_in_every_cell(outcome, render):
     shown = render(outcome)
-    for *_, one in iterate_entries(outcome):
-        assert own.format_cell(one) in shown
-        assert format_number(one.ours) in own.format_cell(one)
-        if one.published is not None:
-            assert f"({format_number(one.published)})" in own.format_cell(one)
+    for *_, entry in iterate_entries(outcome):
+        assert rendering.format_cell(entry) in shown
+        assert format_number(entry.ours) in rendering.format_cell(entry)
+        if entry.published is not None:
+            assert f"({format_number(entry.published)})" in rendering.format_cell(entry)
 
 
 @every
-@pytest.mark.parametrize("render", [own.render_text, own.render_markdown])
-def test_what_is_missing_has_its_reason_and_every_claim_its_status(outcome, render):
+@pytest.mark.parametrize("render", [rendering.render_text, rendering.render_markdown])
+def test_missing_results_have_reasons_and_claims_a_status(outcome, render):
     shown = " ".join(render(outcome).split())
-    marked = own._escape_markdown if render is own.render_markdown else own._to_plain_text
+    marked = rendering._escape_markdown if render is rendering.render_markdown else rendering._to_plain_text
     for verdict in outcome.verdicts:
         assert verdict.status in shown
         assert marked(verdict.claim) in shown
-        assert marked(own.describe_verdict(outcome, verdict)) in shown
+        assert marked(rendering.describe_verdict(outcome, verdict)) in shown
     for panel, reason in outcome.missing.items():
         assert marked(panel) in shown
         assert marked(reason) in shown
 
 
-def test_a_single_run_has_no_spread():
+def test_tables_show_no_spread_for_a_single_run():
     several, _, single = plain_outcomes()
-    for render in (own.render_text, own.render_markdown):
+    for render in (rendering.render_text, rendering.render_markdown):
         assert "±" not in render(single)
         assert "± one standard error" in render(several)
-    assert {row["spread"] for row in own.make_csv_rows(single)} == {None}
-    assert {row["runs"] for row in own.make_csv_rows(single)} == {1}
+    assert {row["spread"] for row in rendering.make_csv_rows(single)} == {None}
+    assert {row["runs"] for row in rendering.make_csv_rows(single)} == {1}
 
 
-def test_the_spread_is_named_once_and_rightly():
+def test_spread_is_named_once():
     errors, deviations, _ = plain_outcomes()
-    for render in (own.render_text, own.render_markdown):
+    for render in (rendering.render_text, rendering.render_markdown):
         assert (render(errors).count("standard error"), render(errors).count("deviation")) == (1, 0)
         assert (render(deviations).count("standard deviation"), render(deviations).count("error")) == (1, 0)
 
 
 @every
 @pytest.mark.parametrize("width", [80, 110])
-def test_a_table_keeps_to_the_width_of_the_terminal(outcome, width):
-    assert max(map(len, own.render_text(outcome, width).splitlines())) <= width
+def test_table_fits_the_terminal(outcome, width):
+    assert max(map(len, rendering.render_text(outcome, width).splitlines())) <= width
 
 
-def test_a_wide_table_is_cut_by_columns_with_the_rows_named_again():
+def test_wide_table_is_split_by_columns():
     wide = plain_outcomes()[2]
-    lines = own.render_text(wide).splitlines()
+    lines = rendering.render_text(wide).splitlines()
     assert sum(line.startswith("Co-regularised") for line in lines) == 2
     heads = " ".join(line for line in lines if " links" in line and not line[:5].strip())
     assert re.findall(r"(\d+) links", heads) == [str(10 * k) for k in range(1, 13)]
 
 
 @every
-def test_a_terminal_is_not_steered(outcome):
-    assert all(letter == "\n" or letter.isprintable() for letter in own.render_text(outcome))
+def test_control_characters_are_removed(outcome):
+    assert all(letter == "\n" or letter.isprintable() for letter in rendering.render_text(outcome))
 
 
 @every
-def test_markdown_tables_have_as_many_cells_in_every_line(outcome):
-    shown = own.render_markdown(outcome)
+def test_markdown_tables_are_rectangular(outcome):
+    shown = rendering.render_markdown(outcome)
     tables = re.findall(r"(?:^\|.*\n)+", shown, flags=re.MULTILINE)
     assert len(tables) == len(outcome.panels)
     for table, panel in zip(tables, outcome.panels, strict=True):
@@ -89,16 +89,18 @@ def test_markdown_tables_have_as_many_cells_in_every_line(outcome):
         assert len(table.splitlines()) == len(panel.rows) + 2
 
 
-def test_markdown_escapes_what_is_not_ours():
-    shown = own.render_paper_markdown(hostile_outcomes()[0].paper, hostile_outcomes(), {"figure-9": "figure-9.svg"})
+def test_markdown_escapes_foreign_text():
+    shown = rendering.render_paper_markdown(
+        hostile_outcomes()[0].paper, hostile_outcomes(), {"figure-9": "figure-9.svg"}
+    )
     assert "<" not in shown
-    assert own._escape_markdown(SCRIPT) in shown
+    assert rendering._escape_markdown(SCRIPT) in shown
     assert PIPED.replace("|", r"\|").replace("*", r"\*") in shown
 
 
-def test_csv_rows_come_back_as_they_were_written():
+def test_csv_rows_round_trip():
     for outcome in OUTCOMES:
-        rows = own.make_csv_rows(outcome)
+        rows = rendering.make_csv_rows(outcome)
         writer = csv.DictWriter(file := io.StringIO(newline=""), rows[0])
         writer.writeheader()
         writer.writerows(rows)
@@ -109,10 +111,10 @@ def test_csv_rows_come_back_as_they_were_written():
                 assert (float(read[name]) if read[name] else None) == row[name]
 
 
-def test_csv_rows_hold_every_number_of_the_outcome():
+def test_csv_rows_are_complete():
     outcome = plain_outcomes()[1]
     (panel,) = outcome.panels
-    rows = own.make_csv_rows(outcome)
+    rows = rendering.make_csv_rows(outcome)
     assert list(rows[0]) == ["panel", "row", "column", "ours", "spread", "runs", "published", "difference"]
     assert [(row["row"], row["column"]) for row in rows] == [(a, b) for a in panel.rows for b in panel.columns]
     for row in rows:
@@ -122,38 +124,39 @@ def test_csv_rows_hold_every_number_of_the_outcome():
         assert row["difference"] == row["ours"] - row["published"]
 
 
-def test_the_count_is_that_of_the_verdicts():
-    counts = own.count_verdicts(OUTCOMES)
+def test_counts_of_verdicts():
+    counts = rendering.count_verdicts(OUTCOMES)
     assert list(counts) == [HOLDS, FAILS, CANNOT]
-    assert sum(counts.values()) == sum(len(one.verdicts) for one in OUTCOMES)
+    assert sum(counts.values()) == sum(len(outcome.verdicts) for outcome in OUTCOMES)
     assert counts == {HOLDS: 3, FAILS: 1, CANNOT: 6}
-    lines = [line.split() for line in own.render_claims_table(OUTCOMES).splitlines()[2:]]
-    assert lines == [["somebody-2004", "1", "1", "4"], ["hostile-1999", "2", "0", "2"], ["all", "3", "1", "6"]]
-    assert len(own.render_claims_table(plain_outcomes()).splitlines()) == 3  # one paper is all there is
-    assert own.count_verdicts([]) == {HOLDS: 0, FAILS: 0, CANNOT: 0}
+    lines = [line.split() for line in rendering.render_claims_table(OUTCOMES).splitlines()[2:]]
+    assert lines == [["smith-2004", "1", "1", "4"], ["hostile-1999", "2", "0", "2"], ["all", "3", "1", "6"]]
+    assert len(rendering.render_claims_table(plain_outcomes()).splitlines()) == 3  # one paper is all there is
+    assert rendering.count_verdicts([]) == {HOLDS: 0, FAILS: 0, CANNOT: 0}
 
 
-def test_panels_that_lack_data_are_told_of_together_and_the_others_each():
+def test_panels_without_data_are_grouped():
     lines = plain_outcomes()[0]
-    first, *_ = own.group_by_claim(lines).values()
-    cannot, holds = own.group_verdicts(lines, first)
+    first, *_ = rendering.group_by_claim(lines).values()
+    cannot, holds = rendering.group_verdicts(lines, first)
     assert cannot == (CANNOT, ["Protein", "half of the runs"], "missing data, see above")
     assert holds[:2] == (HOLDS, ["text and links"])
     twice = [verdict for verdict in first if verdict.status == HOLDS] * 2
-    assert len(own.group_verdicts(lines, twice)) == 2
-    assert "  - ? **cannot be tested** Protein, half of the runs: missing data, see above\n" in own.render_markdown(
-        lines
+    assert len(rendering.group_verdicts(lines, twice)) == 2
+    assert (
+        "  - ? **cannot be tested** Protein, half of the runs: missing data, see above\n"
+        in rendering.render_markdown(lines)
     )
 
 
-def test_the_page_of_a_paper_links_the_figures_that_were_drawn():
+def test_paper_page_links_its_figures():
     outcomes = plain_outcomes()
     paper = outcomes[0].paper
-    whole = own.render_paper_markdown(paper, outcomes, {"figure-1": "somebody-2004/figure-1.svg"})
-    assert whole.startswith("# Somebody & Nother 2004\n\nS. Somebody and A. Nother.")
+    whole = rendering.render_paper_markdown(paper, outcomes, {"figure-1": "smith-2004/figure-1.svg"})
+    assert whole.startswith("# Smith & Jones 2004\n\nS. Smith and A. Jones.")
     assert "3 studies in 24 seconds of computing: 1 claim holds, 1 does not, 4 cannot be tested." in whole
-    assert re.findall(r"\]\((.*?)\)", whole) == ["somebody-2004/figure-1.svg"]
-    assert "](" not in own.render_paper_markdown(paper, outcomes, {})
+    assert re.findall(r"\]\((.*?)\)", whole) == ["smith-2004/figure-1.svg"]
+    assert "](" not in rendering.render_paper_markdown(paper, outcomes, {})
 
 
 @pytest.mark.parametrize(
@@ -173,17 +176,17 @@ def test_the_page_of_a_paper_links_the_figures_that_were_drawn():
         (float("-inf"), "−∞"),
     ],
 )
-def test_numbers_by_their_size(value, shown):
+def test_number_format(value, shown):
     assert format_number(value) == shown
 
 
 @given(st.floats(-1e9, 1e9))
-def test_a_number_can_be_read_back(value):
+def test_number_format_is_precise(value):
     read = float(format_number(value).replace("−", "-").replace(",", ""))
     assert read == pytest.approx(value, rel=0.06, abs=5.1e-4 if abs(value) < 10 else 0.0)
 
 
-def test_the_spread_has_as_many_places_as_its_number():
+def test_spread_has_the_decimals_of_its_number():
     assert format_with_spread(Entry(21.3, 0.0456, 5, None)) == "21.30 ± .05"
     assert format_with_spread(Entry(0.5, 12.3, 5, None)) == ".500 ± 12.300"
     assert format_with_spread(Entry(1.0, 1e-17, 5, None)) == "1.000 ± .000"
@@ -202,19 +205,19 @@ def test_the_spread_has_as_many_places_as_its_number():
         (float("nan"), float("nan"), 0.5, None),
     ],
 )
-def test_how_far_two_numbers_are_apart(ours, spread, published, apart):
+def test_closeness_of_two_numbers(ours, spread, published, apart):
     assert Entry(ours, spread, 3, published).apart == apart
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "0 seconds"), (600, "10 minutes"), (9000, "2.5 hours")])
 def test_durations(seconds, words):
-    assert own.format_duration(seconds) == words
+    assert rendering.format_duration(seconds) == words
 
 
-def test_cells_that_nobody_filled_stay_empty():
+def test_missing_cells_stay_empty():
     outcome = plain_outcomes()[2]
     partial = Panel("part", {("a", "1"): {0: 0.5}, ("b", "2"): {0: 0.25}})
     holed = type(outcome)(outcome.paper, outcome.study, (partial,), (), {}, 1.0)
-    assert "| a | .500 |  |\n| b |  | .250 |" in own.render_markdown(holed)
-    assert len(own.make_csv_rows(holed)) == 2
-    assert ".250" in own.render_text(holed)
+    assert "| a | .500 |  |\n| b |  | .250 |" in rendering.render_markdown(holed)
+    assert len(rendering.make_csv_rows(holed)) == 2
+    assert ".250" in rendering.render_text(holed)

@@ -1,4 +1,4 @@
-"""Outcomes of papers that nobody wrote, with everything in them that a rendering has to bear."""
+"""Outcomes of fictitious papers, with all kinds of content that renderings must handle."""
 
 import numpy as np
 
@@ -37,12 +37,14 @@ def study(name, panels, *, runs=5, claims=(), figure=None, note="", deviations=F
     )  # fmt: skip
 
 
-def outcome(paper, own, scores, missing=None):
-    """What came out, if the study's work had given `scores(panel, run)`."""
-    units = [Unit(paper.name, own.name, settings, run) for settings in own.settings for run in range(own.runs)]
+def outcome(paper, declared, scores, missing=None):
+    """Return the outcome of a study whose work returns `scores(panel, run)`."""
+    units = [
+        Unit(paper.name, declared.name, settings, run) for settings in declared.settings for run in range(declared.runs)
+    ]
     units = [unit for unit in units if unit.panel not in (missing or {}) or "half" in unit.panel]
     kept = {unit.key: {"seconds": 1.5, "scores": scores(unit.panel, unit.run)} for unit in units}
-    return judge_study(paper, own, units, kept, missing or {})
+    return judge_study(paper, declared, units, kept, missing or {})
 
 
 def curves(panel, run):
@@ -109,9 +111,9 @@ def plain_paper():
         ("table-3", "quadrants", "CCA", "10 links"): 21.3,
     }
     return Paper(
-        "somebody-2004",
-        "Somebody & Nother 2004",
-        "S. Somebody and A. Nother. Many Views. Proceedings of Something, 2004",
+        "smith-2004",
+        "Smith & Jones 2004",
+        "S. Smith and A. Jones. Many Views. Proceedings of Something, 2004",
         "Two views teach each other: what one is sure of, the other learns.",
         (lines, bars, plain),
         published,
@@ -120,11 +122,11 @@ def plain_paper():
 
 def hostile_paper():
     claims = (Claim(SCRIPT + PIPED, lambda panel: Evidence(True, ENDING + STEERING)), Claim(LONG, cannot=PIPED))
-    own = study(
+    hostile_study = study(
         "figure-9", (ENDING, PIPED), runs=2, claims=claims, figure=Figure(SCRIPT, "$x_{"), note=SCRIPT, title=ENDING
     )
     printed = {("figure-9", PIPED, PIPED, SCRIPT): 0.625}
-    return Paper("hostile-1999", SCRIPT + PIPED, SCRIPT, ENDING + LONG, (own,), printed)
+    return Paper("hostile-1999", SCRIPT + PIPED, SCRIPT, ENDING + LONG, (hostile_study,), printed)
 
 
 def plain_outcomes():

@@ -59,8 +59,8 @@ def papers(log, runs=3):
     )
     printed = {("figure-1", "Made up", "co-EM", "4"): 0.69}
     told = "Made Up 2000", "A. Made Up: Of counting. 2000.", "Counting is good."
-    one = Paper("made-up-2000", *told, (curve, table), printed)
-    return {one.name: one}
+    paper = Paper("made-up-2000", *told, (curve, table), printed)
+    return {paper.name: paper}
 
 
 if __name__ == "__main__":
