@@ -111,7 +111,7 @@ def test_shared_vocabulary_keeps_all_counts():
         "text": ViewInput(text, None, np.array(["c", "a", "b"])),
         "anchor": ViewInput(anchor, None, np.array(["b", "d"])),
     }
-    views = Views._of(words)
+    views = Views.from_inputs(words)
     joined, groups = paper.prepare_merge(views)
     assert groups == {"words": ["text", "anchor"]}
     assert joined["text"].toarray().tolist() == [[2, 0, 1, 0], [0, 3, 0, 0]]

@@ -43,7 +43,7 @@ def _named(words, numbers, ids):
     from consilience.data.coerce import ViewInput
 
     columns = np.array(ALL, dtype=object)
-    return cs.Views._of(
+    return cs.Views.from_inputs(
         {
             SCRIPT + IMAGE: ViewInput(words, np.array(ids, dtype=object), columns),
             ENDING: ViewInput(numbers, np.array(ids, dtype=object), columns[::-1]),

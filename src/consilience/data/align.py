@@ -49,7 +49,9 @@ def align(blocks: Mapping[str, Any], mapping: Mapping[tuple[str, str], Any]) -> 
     members, entity = _entities(pairs, view)
     rows = np.full((entity.max(initial=-1) + 1, len(read)), -1)
     rows[entity, view[members]] = row[members]
-    return Views._of({name: ViewInput(block.values, columns=block.columns) for name, block in read.items()}, rows)
+    return Views.from_inputs(
+        {name: ViewInput(block.values, columns=block.columns) for name, block in read.items()}, rows
+    )
 
 
 def _check_pairs(pair: Any, pairs: Any, read: Mapping[str, Any], first_row: Mapping[str, int]) -> np.ndarray:

@@ -123,14 +123,14 @@ class Views:
         self._present, self._ids, self._rows = make_read_only(present), make_read_only(ids), make_read_only(rows)
 
     @classmethod
-    def _of(cls, blocks: dict[str, ViewInput], rows: np.ndarray | None = None) -> Views:
+    def from_inputs(cls, blocks: dict[str, ViewInput], rows: np.ndarray | None = None) -> Views:
         """From blocks already read."""
         views = object.__new__(cls)
         views._fill(blocks, rows=rows)
         return views
 
     @classmethod
-    def numbered(cls, blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Views:
+    def from_chunk(cls, blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Views:
         """Some of many entities, neighbours from number `start` on, so that what is wrong with one names its row."""
         views = cls(blocks, present=present)
         rows = np.repeat(np.arange(start, start + len(views))[:, None], views.n_views, axis=1)
@@ -157,12 +157,12 @@ class Views:
         if is_frame(data):  # cut first: a column that no view asks for may hold anything
             names = column_labels(data)
             asked = {name: _column_positions(name, group, names, len(names)) for name, group in groups.items()}
-            return cls._of(
+            return cls.from_inputs(
                 {name: coerce_view(name, select_frame_columns(data, columns)) for name, columns in asked.items()}
             )
         whole = coerce_view("data", data).values
         asked = {name: _column_positions(name, group, None, whole.shape[1]) for name, group in groups.items()}
-        return cls._of({name: ViewInput(index_columns(whole, columns)) for name, columns in asked.items()})
+        return cls.from_inputs({name: ViewInput(index_columns(whole, columns)) for name, columns in asked.items()})
 
     @classmethod
     def from_parquet(cls, paths: Any, groups: Mapping[str, Any]) -> Views:
@@ -185,7 +185,7 @@ class Views:
             columns = np.array(labels, dtype=str)[_column_positions(name, group, labels, len(labels))]
             reader = open_parquet(name, files, columns.tolist())
             blocks[name] = ViewInput(Source.over(reader, name), columns=columns)
-        return cls._of(blocks)
+        return cls.from_inputs(blocks)
 
     @classmethod
     def from_mudata(cls, data: Any, use: str | Mapping[str, str] | None = None) -> Views:
@@ -210,11 +210,13 @@ class Views:
                 values = modality.X if key is None else modality.obsm[key]
                 columns = np.asarray(modality.var_names) if key is None else None
                 blocks[name] = ViewInput(coerce_view(name, values).values, np.asarray(modality.obs_names), columns)
-            return cls._of(blocks)
+            return cls.from_inputs(blocks)
         if not len(getattr(data, "obsm", ())):
             raise ValueError("from_mudata wants a MuData, or an AnnData with entries in obsm, which become the views")
         ids = np.asarray(data.obs_names)
-        return cls._of({name: ViewInput(coerce_view(name, values).values, ids) for name, values in data.obsm.items()})
+        return cls.from_inputs(
+            {name: ViewInput(coerce_view(name, values).values, ids) for name, values in data.obsm.items()}
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

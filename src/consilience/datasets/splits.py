@@ -45,7 +45,9 @@ def make_random_splits(X: Any, n_views: int = 2, *, random_state: Any = None) ->
     if not 1 <= n_views <= d:
         raise ValueError(f"n_views={n_views} must be from 1 to the {d} columns of X: each view needs at least one")
     groups = np.array_split(make_generator(random_state).permutation(d), n_views)
-    views = Views._of({f"view{v}": _select_columns(block, np.sort(columns)) for v, columns in enumerate(groups)})
+    views = Views.from_inputs(
+        {f"view{v}": _select_columns(block, np.sort(columns)) for v, columns in enumerate(groups)}
+    )
     if not sp.issparse(block.values):
         return views
     has_data = np.stack([view.count_nonzero(axis=1) > 0 for _, view in views.items()], axis=1)
@@ -110,7 +112,7 @@ def make_paired_views(
     rng = make_generator(random_state)
     rows = np.array([_draw_pair(y, pair, n_samples, rng) for pair in pairs])  # (pair, side, sample)
     first, second = (ViewInput(block.values[rows[:, side].ravel()], columns=block.columns) for side in range(2))
-    return Views._of({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
+    return Views.from_inputs({"first": first, "second": second}), np.repeat(np.arange(len(pairs)), n_samples)
 
 
 def _is_pair(pair: Any) -> bool:

@@ -125,7 +125,7 @@ def _build_views(senses: WordSenses) -> Views:
         "links": ViewInput(_link_synsets(senses), ids, ids),
     }
     present = np.stack([np.diff(block.values.indptr) > 0 for block in blocks.values()], axis=1)
-    return Views(Views._of(blocks), present=present)
+    return Views(Views.from_inputs(blocks), present=present)
 
 
 def _vectorize(vectorizer: CountVectorizer, texts: Sequence[str], ids: np.ndarray) -> ViewInput:

@@ -177,7 +177,7 @@ def encode(
     kept = present.any(axis=1)
     if not kept.any():
         raise ValueError("no view describes any entity: check the files")
-    views = Views(Views._of(blocks), present=present, ids=ids)
+    views = Views(Views.from_inputs(blocks), present=present, ids=ids)
     if not kept.all():
         _check_droppable(contents, kept, ids)
         views = views[kept]

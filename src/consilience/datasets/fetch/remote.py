@@ -29,7 +29,7 @@ class ParsedData(NamedTuple):
         has_data = np.stack([_find_rows_with_data(block) for block in blocks], axis=1)
         is_sparse = np.array([sp.issparse(block) for block in blocks])
         present = has_data | (~has_data.any(axis=1, keepdims=True) & is_sparse)
-        return Views(Views._of(self.blocks), present=present)
+        return Views(Views.from_inputs(self.blocks), present=present)
 
     def check(self) -> None:
         """Refuse data that contradicts itself."""

@@ -32,7 +32,7 @@ def open_shards(views: Views) -> Shards:
 
 def validate_chunk(blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Shard:
     """Make a shard of a chunk of the rows, on a worker."""
-    chunk = validate_blocks(Views.numbered(blocks, present, start))
+    chunk = validate_blocks(Views.from_chunk(blocks, present, start))
     return Shard({name: ViewRows(X, has_view) for name, (X, has_view) in chunk.items()})
 
 
