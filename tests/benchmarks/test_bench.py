@@ -181,7 +181,7 @@ def test_too_little_room_for_the_file_is_one_sentence(monkeypatch):
 def test_what_is_no_number_is_wrong_usage(argument, value):
     ran = run(f"{argument}={value}" if argument != "-k" else f"-k{value}")
     assert ran.code == 2
-    assert f"argument {argument}: {value!r} is no whole number, 1 or more" in ran.err
+    assert f"argument {argument}: {value!r} is not an integer of 1 or more" in ran.err
 
 
 def test_help_has_examples():

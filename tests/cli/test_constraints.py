@@ -37,7 +37,7 @@ def test_auto_with_constraints_says_why(ab, tmp_path):
     file = write_csv(tmp_path / "links.csv", USUAL, [("e00", "e03", "must")])
     ran = done("cluster", *ab, "-k", 3, "--constraints", file, "--out", tmp_path / "out")
     assert "by cross-fitted agreement of the views (the default, also with constraints)" in ran.out
-    assert "1 of 1 constraints are kept." in ran.out
+    assert "1 of 1 constraints are satisfied." in ran.out
 
 
 def test_auto_finds_k_with_constraints(ab, tmp_path):
@@ -113,7 +113,7 @@ def test_an_empty_weight_is_1(ab, tmp_path):
         (USUAL, ("e00", "e00", "must"), "must-link ('e00', 'e00') is between an entity and itself: leave it out"),
         ([*USUAL, "weight"], ("e00", "e03", "must", "heavy"), "a constraint's weight is a number, got 'heavy'"),
         ([*USUAL, "weight"], ("e00", "e03", "must", "-1"), "has weight -1: give a number from 0"),
-        (["one", "two"], ("e00", "e03"), "has 2 columns: give two ids, must or cannot, and perhaps a weight"),
+        (["one", "two"], ("e00", "e03"), "has 2 columns: give two ids, must or cannot, and optionally a weight"),
         (["a", "b", "c", "d", "e"], ("e00", "e03", "must", 1, 1), "has 5 columns: give two ids, must or cannot"),
         pytest.param(
             USUAL, ("", "e03", "must"), "row 1"
@@ -143,7 +143,7 @@ def test_other_methods_take_no_constraints(method, ab, tmp_path):
 
 def test_a_matrix_holds_no_constraints(ab, data, tmp_path):
     ran = run("cluster", *ab, "-k", 3, "--constraints", data / "near.npy", "--out", tmp_path / "out")
-    assert_refused(ran, "near.npy (--constraints) must be a table: two ids, must or cannot, and perhaps a weight")
+    assert_refused(ran, "near.npy (--constraints) must be a table: two ids, must or cannot, and optionally a weight")
 
 
 def test_constraints_that_are_not_there(ab, tmp_path):

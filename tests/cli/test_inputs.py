@@ -62,7 +62,7 @@ def test_no_command_writes_over_what_it_reads(folder, command):
         "report": ("report", out, "--out", file, "--force"),
         "model": ("report", out, "--out", out / "model.zip", "--force"),
     }
-    assert_refused(run(*lines[command]), "is a file to read from, and would be written over")
+    assert_refused(run(*lines[command]), "is an input file and would be overwritten")
     assert (file.read_bytes(), (out / "model.zip").read_bytes()) == before
 
 
@@ -135,7 +135,7 @@ def test_classes_without_ids_say_nothing_about_the_ends_of_links(folder):
         "--out",
         folder / "out",
     )
-    assert_refused(ran, "known.npy (--labels) has no ids, but the views are joined by theirs: add them")
+    assert_refused(ran, "known.npy (--labels) has no ids, but the views are joined by ids: add them")
 
 
 @pytest.mark.parametrize("scale", ["1e200", "1e-200"])

@@ -41,11 +41,11 @@ def cluster(ab, out):
         ),
         (
             "consilience.cli.cluster.save",
-            "stopped after it had fitted the model and judged the clusters: nothing was written",
+            "stopped after it had fitted the model and explained the clusters: nothing was written",
         ),
         (
             "consilience.cli.cluster.build_report",
-            "stopped after it had fitted the model and judged the clusters: nothing was written",
+            "stopped after it had fitted the model and explained the clusters: nothing was written",
         ),
     ],
 )
@@ -53,7 +53,7 @@ def test_ctrl_c_says_how_far_it_came_and_leaves_nothing(where, done, ab, tmp_pat
     monkeypatch.setattr(where, stop)
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
-    assert ran.params_complaint == f"consilience: {done}"
+    assert ran.error_line == f"consilience: {done}"
     assert "Traceback" not in ran.err
     assert everything(tmp_path) == []
 
@@ -70,7 +70,7 @@ def test_ctrl_c_while_the_model_is_moved_into_the_staging_folder_names_no_remove
     monkeypatch.setattr(os, "link", link)
     ran = cluster(ab, tmp_path / "out")
     assert ran.code == 130
-    assert ran.params_complaint.endswith("fitted the model and judged the clusters: nothing was written")
+    assert ran.error_line.endswith("fitted the model and explained the clusters: nothing was written")
     assert everything(tmp_path) == []
 
 
@@ -96,7 +96,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("command", WRITERS)
 def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clustered, tmp_path, monkeypatch):
-    real, out = Terminal.result, tmp_path / "out"
+    real, out = Terminal.print_result, tmp_path / "out"
     model = [clustered("k-means")] if command in ("predict", "report") else []
     views = [] if command == "datasets" else ab
 
@@ -108,7 +108,7 @@ def test_ctrl_c_after_the_files_are_written_says_where_they_are(command, ab, clu
     monkeypatch.setattr(Terminal, "result", result)
     ran = run(command, *model, *views, *WRITERS[command], "--out", out)
     assert ran.code == 130
-    assert ran.params_complaint.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
+    assert ran.error_line.endswith(f": the {'files' if command == 'datasets' else 'results'} are in {out}")
     assert out.exists()
 
 
@@ -154,7 +154,7 @@ def test_a_real_ctrl_c_while_it_works(method, tmp_path):
 def test_a_run_that_is_killed_leaves_all_or_nothing(data, tmp_path):
     for name in "ab":
         shutil.copy(data / f"{name}.csv", tmp_path)
-    program = Path(__file__).with_name("killed.py")
+    program = Path(__file__).parents[1] / "support" / "killed.py"
     ran = subprocess.run(
         [sys.executable, program, tmp_path, "10", "0"],
         capture_output=True, text=True, timeout=HANG_LIMIT, env={**os.environ, **ONE_THREAD},

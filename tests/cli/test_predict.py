@@ -149,7 +149,7 @@ def test_standard_output_holds_the_table_alone(ab, clustered):
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        ("c=a.csv", "the model knows no view 'c'; it knows 'a', 'b'"),
+        ("c=a.csv", "the model has no view 'c': its views are 'a', 'b'"),
         ("a=b.csv", "b.csv has no column 'a0'; it has 'id', 'b0', 'b1', 'b2'"),
         ("a=a.csv:a0,a1", "there is no column 'a2', which the model was fitted on"),
         ("a=near.npy", "columns, but 3 in the model: give the same columns in the same order"),
@@ -165,14 +165,14 @@ def test_files_that_are_not_the_models_are_refused(view, words, data, clustered,
 
 def test_agglomerative_places_nobody(ab, clustered):
     ran = run("predict", clustered("agglomerative"), *ab)
-    assert_refused(ran, "--method agglomerative has no way to place new entities")
+    assert_refused(ran, "--method agglomerative cannot predict the clusters of new entities")
 
 
 def test_a_file_is_written_whole_and_never_over_another(ab, clustered, tmp_path):
     out = tmp_path / "labels.csv"
     ran = done("predict", clustered("k-means"), *ab, "--out", out)
     rows = read_labels(out)
-    assert ran.out == f"{len(rows)} entities placed, written to {out}\n"
+    assert ran.out == f"Clusters of {len(rows)} entities written to {out}\n"
     assert clusters(rows) == clusters(read_labels(clustered("k-means")))
     out.write_text("mine")
     assert_refused(run("predict", clustered("k-means"), *ab, "--out", out), "labels.csv is there already")
@@ -225,7 +225,9 @@ def test_what_else_save_writes_is_no_model(ab, tmp_path):
     from consilience.persist import save
 
     save({"n_clusters": 3}, tmp_path / "model.zip")
-    assert_refused(run("predict", tmp_path, *ab), "model.zip holds no model of `consilience cluster` but a dict")
+    assert_refused(
+        run("predict", tmp_path, *ab), "model.zip was not written by `consilience cluster`: it contains a dict"
+    )
 
 
 def test_a_model_that_is_not_there(ab, tmp_path):
@@ -238,7 +240,7 @@ def test_ids_that_start_like_a_formula_are_guarded(clustered, tmp_path):
     rows = printed(clustered("k-means"), "--view", f"a={file}")
     assert [row["id"] for row in rows] == ["'=1+1", "-5"]
     ran = done("predict", clustered("k-means"), "--view", f"a={file}", "--out", tmp_path / "out.csv")
-    assert "1 id starts like a formula: the output has it with a ' before, so that no spreadsheet runs it." in ran.err
+    assert "1 id starts like a formula: the output has it with a ' in front, so that no spreadsheet runs it." in ran.err
 
 
 def test_links_and_words_of_new_entities(data, tmp_path):

@@ -193,7 +193,7 @@ def kind_of_no_view(folder):
 
 def kind_without_a_name(folder):
     file = frame(folder, "x.csv", ["id", "p", "q", "r"], NUMBERS)
-    return ["--view", file, "--kind", "counts"], "--kind is given as NAME=KIND, got 'counts'"
+    return ["--view", file, "--kind", "counts"], "--kind needs the form NAME=KIND, got 'counts'"
 
 
 def negative_counts(folder):
@@ -337,7 +337,7 @@ def bad_out(tmp_path, monkeypatch):
 def test_empty_out_is_refused_before_any_file_is_read(command, bad_out):
     ran = bad_out(command, "")
     assert ran.code == 2
-    assert ran.params_complaint.endswith("error: argument --out: the path is empty: name a file or a folder")
+    assert ran.error_line.endswith("error: argument --out: the path is empty: name a file or a folder")
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "y/" * 2100 + "x"])
@@ -456,7 +456,7 @@ def test_files_take_their_place_together_or_not_at_all(force, ab, tmp_path, monk
     if ran.code == 0:
         assert len(read_labels(out)) > 0
     else:
-        assert ran.params_complaint.endswith("nothing was written")
+        assert ran.error_line.endswith("nothing was written")
         assert now == before
 
 
@@ -476,7 +476,7 @@ def test_ids_and_terms_that_are_markup_or_formulas(tmp_path):
     assert [row["id"] for row in read_labels(tmp_path / "out")][:5] == [
         "'=cmd|' /C calc'!A0", "'@SUM(1)", "'+1+1", "-2", SCRIPT,
     ]  # fmt: skip
-    assert "note: 3 ids start like a formula: labels.csv has them with a ' before" in ran.err
+    assert "note: 3 ids start like a formula: labels.csv has them with a ' in front" in ran.err
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "<script>alert" not in page
     assert "<img src=x" not in page
@@ -522,7 +522,7 @@ def test_view_name_that_is_not_utf8_is_refused_before_any_file_is_read(command, 
             "'2.5' must be a number of clusters, auto or small-groups",
         ),
         (["cluster", "--view", "x.csv", "--method", "magic"], "invalid choice: 'magic'"),
-        (["cluster", "--view", "x.csv", "--seed", "x"], "argument --seed: 'x' is no whole number, 0 or more"),
+        (["cluster", "--view", "x.csv", "--seed", "x"], "argument --seed: 'x' is not an integer of 0 or more"),
         (["predict", "--view", "x.csv"], "the following arguments are required: MODEL"),
         (["report"], "the following arguments are required: FOLDER"),
         pytest.param(
@@ -576,4 +576,4 @@ def test_memory_that_runs_out(ab, tmp_path, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("consilience.cli.cluster.fit_model", too_much)
-    assert_refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: take fewer entities, or another --method")
+    assert_refused(cluster(*ab, out=tmp_path / "out"), "memory ran out: use fewer entities, or another --method")

@@ -58,7 +58,7 @@ def test_unconfirmed_view_is_named_once_and_the_older_sentences_are_left_out(odd
     assert "The column 'without odd' of labels.csv has these clusters." in ran.out
     assert "does not support the clusters" not in ran.out
     assert AGREEMENT_CAVEAT not in ran.out
-    assert "How well each view supports the clusters" in ran.out
+    assert "How well each view predicts the clusters" in ran.out
 
 
 def test_contested_entities_are_counted_among_confirmed_views_too(odd):
@@ -108,7 +108,7 @@ def test_assessment_of_another_version_is_left_out_of_the_page(odd, tmp_path, mo
     real = report.open_model
     monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "assessment": {"unknown": 1}})
     ran = done("report", odd[1], "--out", tmp_path / "again.html")
-    assert "note: The assessment of the run is of another version, and left out" in ran.err
+    assert "note: The assessment in the model file is of another version and is left out" in ran.err
     assert 'id="reliance"' not in (tmp_path / "again.html").read_text(encoding="utf-8")
 
 
@@ -172,7 +172,9 @@ def change_table(table, name, column):
 def test_values_of_a_strange_model_file_are_a_note(packed, damage):
     notes = []
     assert unpack_assessment(damage(packed), 120, SimpleNamespace(note=notes.append)) is None
-    assert notes == ["The assessment of the run is of another version, and left out: run `consilience cluster` again."]
+    assert notes == [
+        "The assessment in the model file is of another version and is left out: run `consilience cluster` again."
+    ]
 
 
 def test_selection_of_another_kind_is_left_out_of_the_page(odd, tmp_path, monkeypatch):
@@ -181,7 +183,7 @@ def test_selection_of_another_kind_is_left_out_of_the_page(odd, tmp_path, monkey
     real = report.open_model
     monkeypatch.setattr(report, "open_model", lambda path: {**real(path), "selection": {"n_clusters": 3}})
     ran = done("report", odd[1], "--out", tmp_path / "again.html")
-    assert "note: The choice of the number of clusters is of another version, and left out" in ran.err
+    assert "note: The choice of the number of clusters in the model file is of another version" in ran.err
 
 
 def test_no_assess_skips_it(odd, tmp_path, monkeypatch):
@@ -219,7 +221,7 @@ def test_next_cluster_is_left_out_if_its_probability_is_shown_as_zero():
 def test_method_that_cannot_predict_is_not_assessed_and_says_why(clustered):
     facts = summary(clustered("agglomerative"))
     assert facts["assessment"] is None
-    note = "Not assessed: --method agglomerative cannot predict the clusters of entities that it has not seen."
+    note = "Not assessed: --method agglomerative cannot predict the clusters of new entities."
     assert note in facts["notes"]
 
 
@@ -295,7 +297,7 @@ def test_ctrl_c_while_assessing(ab, tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.cli.reliance.assess", stop)
     ran = run("cluster", *ab, "-k", 3, "--method", "k-means", "--out", tmp_path / "out")
     assert ran.code == 130
-    assert ran.params_complaint.endswith("prepared the views and fitted the model: nothing was written")
+    assert ran.error_line.endswith("prepared the views and fitted the model: nothing was written")
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +368,7 @@ def test_a_note_says_if_no_entity_stands_out(ab, tmp_path, monkeypatch):
     monkeypatch.setattr(cs.MultiViewKMeans, "fit", lambda self, X, y=None: fit(self.set_params(outliers=None), X))
     arguments = *ab, "-k", 3, "--method", "k-means", "--no-assess"
     ran = done("cluster", *arguments, "--outliers", "auto", "--out", tmp_path / "auto")
-    assert "note: No entity stands out: --outliers auto labels none." in ran.err
+    assert "note: No outliers were found: --outliers auto labels none." in ran.err
     ran = done("cluster", *arguments, "--out", tmp_path / "without")
     assert "stands out" not in ran.err
 

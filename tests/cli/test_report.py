@@ -54,7 +54,9 @@ def test_the_page_is_the_same(data, ab, tmp_path):
 def test_a_page_is_never_written_over_unless_asked(folder):
     page = folder / "report.html"
     page.write_text("mine")
-    assert_refused(run("report", folder), "report.html is there already: choose another name; --force writes over it")
+    assert_refused(
+        run("report", folder), "report.html is there already: choose another name, or use --force to overwrite it"
+    )
     assert page.read_text() == "mine"
     done("report", folder, "--force")
     assert page.read_text().startswith("<!doctype html>")
@@ -70,7 +72,7 @@ def test_classes_that_have_become_known(folder, data, tmp_path):
     assert known.count("<section") > unknown.count("<section")
 
 
-CHANGED = "the files are not as they were when the model was fitted: run `consilience cluster` again"
+CHANGED = "the files have changed since the model was fitted: run `consilience cluster` again"
 
 
 @pytest.mark.parametrize(
@@ -126,8 +128,8 @@ def test_files_that_have_moved_are_named_anew(own):
     [
         (None, "name a folder that `consilience cluster --out` has written"),
         ("{", "summary.json is damaged"),
-        ("[]", "summary.json is no summary of `consilience cluster`"),
-        ('{"inputs": 3}', "summary.json is no summary of `consilience cluster`"),
+        ("[]", "summary.json is not a summary of `consilience cluster`"),
+        ('{"inputs": 3}', "summary.json is not a summary of `consilience cluster`"),
         pytest.param('{"inputs": {}}', "summary.json"),
     ],
 )

@@ -182,7 +182,7 @@ def test_one_frame_with_column_groups_and_the_classes_in_it(data, tmp_path):
     model = BY_HAND["co-em"]().fit(views)
     _, facts = check_folder(tmp_path / "out", [str(i) for i in range(N)], model, ["x", "y"], [3, 3])
     assert facts["scores"]["ari"] == pytest.approx(cs.metrics.adjusted_rand_score(CLASSES, model.labels_))
-    filled = [f"View {name!r}: 1 empty cell in rows that have others got the median" for name in "xy"]
+    filled = [f"View {name!r}: 1 empty cell in otherwise filled rows got the median" for name in "xy"]
     assert all(any(note.startswith(own) for note in facts["notes"]) for own in filled)
     assert all(own in ran.err for own in filled)
 
@@ -224,7 +224,7 @@ def test_methods_that_cannot_take_similarities_name_those_that_can(method, data,
     assert ran.code == 1
     wanted = f"view 'near' holds similarities, which --method {method} cannot take: use "
     takers = "consilience or spectral or kernel-addition or co-regularized or convex"
-    assert ran.params_complaint == f"consilience: {wanted}{takers}"
+    assert ran.error_line == f"consilience: {wanted}{takers}"
 
 
 @pytest.mark.parametrize("method", ["auto", "kernel-addition", "k-means", "convex"])
@@ -268,7 +268,7 @@ def independent(tmp_path):
 def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, tmp_path):
     ran = done("cluster", *independent, "--out", tmp_path / "out")
     assert "No evidence for groups: " in ran.out
-    assert "-k N divides them into N anyway." in ran.out
+    assert "use -k N to get N clusters anyway." in ran.out
     facts = summary(tmp_path / "out")
     assert (facts["clusters"], facts["comparison"]) == (1, None)
     assert not re.search(r"agree on|contested|same_as_all|Not assessed|calibrated", ran.out + ran.err)
@@ -277,7 +277,7 @@ def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, 
     assert "<title>No evidence for groups</title>" in page
     summary_of_page = page.partition('<section id="summary"')[2].partition("</section>")[0]
     assert summary_of_page.index('class="verdict') < summary_of_page.index("fall into")
-    assert "-k N divides them into N anyway." in summary_of_page
+    assert "use -k N to get N clusters anyway." in summary_of_page
     assert "<dt>Confidence</dt>" not in summary_of_page
     assert "<dt>Agreement</dt>" not in summary_of_page
     sections = set(re.findall(r'<section id="(\w+)"', page))
@@ -289,10 +289,10 @@ def test_auto_makes_one_cluster_if_there_is_no_evidence_for_groups(independent, 
 def test_compare_needs_groups(independent):
     ran = run("compare", *independent)
     assert "No evidence for groups" not in ran.out
-    assert ran.params_complaint.startswith("consilience: No evidence for groups: ")
-    assert ran.params_complaint.endswith("Give -k N to compare methods anyway")
+    assert ran.error_line.startswith("consilience: No evidence for groups: ")
+    assert ran.error_line.endswith("Give -k N to compare methods anyway")
     ran = run("compare", *independent, "-k", "small-groups")
-    assert_refused(ran, "-k small-groups is for `consilience cluster`: methods cannot be compared by it", code=2)
+    assert_refused(ran, "-k small-groups is for `consilience cluster` only: give -k N to compare methods", code=2)
 
 
 @pytest.fixture
@@ -327,7 +327,7 @@ def test_small_groups_need_the_default_method(duplicates, tmp_path):
 def test_auto_is_refused_with_too_few_entities(tmp_path):
     np.save(tmp_path / "few.npy", np.random.default_rng(0).normal(size=(5, 2)))
     ran = run("cluster", "--view", tmp_path / "few.npy", "--out", tmp_path / "out")
-    assert ran.params_complaint.endswith("5 entities are too few to find out how many clusters there are: give -k N")
+    assert ran.error_line.endswith("5 entities are too few to choose the number of clusters: give -k N")
 
 
 @pytest.fixture(scope="module")
@@ -439,7 +439,7 @@ def test_a_sample_of_many_entities_is_told(ab, tmp_path, monkeypatch):
     small = replace(declaration, choose_options=lambda kinds: declaration.choose_options(kinds) | {"sample_size": 40})
     monkeypatch.setitem(registry._DECLARATIONS, "consilience", small)
     ran = done("cluster", *ab, "-k", 3, "--out", tmp_path / "out")
-    note = "Clusters are found in 40 entities drawn at random, and the others are predicted from these."
+    note = "Clusters are found in a random sample of 40 entities; the others are predicted from the sample."
     assert f"note: {note}\n" in ran.err
     assert note in summary(tmp_path / "out")["notes"]
     assert len(set(clusters(read_labels(tmp_path / "out")))) == 3
@@ -516,7 +516,7 @@ def test_classes_known_of_nobody_are_refused(data, tmp_path):
     file = write_csv(tmp_path / "known.csv", ["class", "other"], [("", i) for i in range(N)])
     ran = run("cluster", "--view", data / "near.npy", "-k", 3, "--labels", f"{file}:class", "--out", tmp_path / "out")
     assert ran.code == 1
-    assert "known.csv:class (--labels) has no label for any of the entities" in ran.params_complaint
+    assert "known.csv:class (--labels) has no label for any of the entities" in ran.error_line
 
 
 @pytest.fixture(scope="module")
@@ -533,7 +533,7 @@ def holed(tmp_path_factory):
 def test_who_has_no_view_is_left_out_and_told_of(holed, tmp_path):
     views = "--view", holed / "left.npy", "--view", holed / "right.npy"
     ran = done("cluster", *views, "-k", 3, "--out", tmp_path / "out")
-    assert "note: Entity 0 has no view that says anything: left out." in ran.err
+    assert "note: Entity 0 has no data in any view: left out." in ran.err
     facts = summary(tmp_path / "out")
     assert (facts["entities"], facts["left_out"]) == (N - 1, 1)
 

@@ -255,7 +255,9 @@ def test_fitted_in_one_array_library_predicts_in_another(estimator, to_kind):
     assert np.array_equal(model.predict(kind), labels_by_predict(estimator, model, views))
 
 
-@pytest.mark.parametrize("estimator", [estimator for estimator in ESTIMATORS if hasattr(estimator, "transform")])
+@pytest.mark.parametrize(
+    "estimator", [estimator for estimator in ESTIMATORS if hasattr(estimator.estimator_class, "transform")]
+)
 def test_output_columns_have_names(estimator):
     views, _ = vague_views()
     names = estimator(n_clusters=3, random_state=0).fit(views).get_feature_names_out()

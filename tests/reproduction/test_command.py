@@ -112,7 +112,7 @@ def test_list_prints_names_only(log, tmp_path, monkeypatch):
 def test_unknown_names_are_refused(log, tmp_path):
     assert_refused(run("unknown-1999"), "no paper 'unknown-1999'; there are made-up-2000")
     assert_refused(run("made-up-2000", "table-9"), "has no 'table-9'; it has figure-1, table-2")
-    assert "is no whole number, 1 or more" in run("--jobs", "0").err
+    assert "is not an integer of 1 or more" in run("--jobs", "0").err
 
 
 def test_folder_with_other_files_is_refused(log, tmp_path):

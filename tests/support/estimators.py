@@ -1,49 +1,30 @@
-"""Every estimator there is: a new one is picked up by one line here."""
+"""The declared estimators as the contract tests build them: a new declaration is tested without further changes."""
 
-from consilience import (
-    CoEM,
-    Consilience,
-    ConvexMixture,
-    CoTrainedSpectral,
-    MultiViewConstrainedKMeans,
-    MultiViewKMeans,
-    MultiViewSphericalKMeans,
-)
+from consilience.registry import list_estimators
 
 
-def co_em(n_clusters=4, **options):
-    """Views whose clusters overlap want a weight of the consensus below 1."""
-    return CoEM(n_clusters, **{"eta": 0.25, **options})
+class Builder:
+    """Builds a declared estimator for the contract tests; options that its class lacks are dropped."""
+
+    def __init__(self, declaration):
+        self.contract = declaration.contract
+        self.estimator_class = declaration.estimator_class
+        self.parameters = declaration.parameters
+        self.default_n_clusters = None if declaration.chooses_n_clusters else 4
+        self.__name__ = self.estimator_class.__name__
+
+    def __call__(self, n_clusters="default", **options):
+        if isinstance(options.get("init"), str) and not self.contract.is_iterative:
+            del options["init"]  # names of starts are those of iterative estimators
+        options = {name: value for name, value in options.items() if name in self.parameters}
+        n_clusters = self.default_n_clusters if n_clusters == "default" else n_clusters
+        return self.estimator_class(n_clusters, **{**self.contract.options, **options})
 
 
-co_em.__name__ = "CoEM"
-
-
-def convex_mixture(n_clusters=None, random_state=None, n_init=None, init=None, **options):
-    """Nothing is drawn at random, and clusters have no start."""
-    return ConvexMixture(n_clusters, **options)
-
-
-convex_mixture.__name__ = "ConvexMixture"
-
-
-def constrained(n_clusters=4, n_init=None, init=None, **options):
-    """One start, and none that is random."""
-    return MultiViewConstrainedKMeans(n_clusters, init=None if isinstance(init, str) else init, **options)
-
-
-constrained.__name__ = "MultiViewConstrainedKMeans"
-
-
-def cross_fitted(n_clusters=4, init="auto", **options):
-    """Labels are the only start that can be chosen."""
-    return Consilience(n_clusters, init="auto" if isinstance(init, str) else init, **options)
-
-
-cross_fitted.__name__ = "Consilience"
-
-ITERATED = [co_em, MultiViewKMeans, MultiViewSphericalKMeans]  # rounds lower a cost, from a start
-ESTIMATORS = [*ITERATED, cross_fitted, CoTrainedSpectral, convex_mixture, constrained]
+BUILDERS = {name: Builder(declaration) for name, declaration in list_estimators().items()}
+ESTIMATORS = [builder for builder in BUILDERS.values() if builder.contract.is_complete]
+ITERATED = [builder for builder in ESTIMATORS if builder.contract.is_iterative]  # rounds lower a cost, from a start
+convex_mixture, cross_fitted = BUILDERS["convex"], BUILDERS["consilience"]
 
 
 def centres(model):

@@ -23,7 +23,7 @@ class Ran(NamedTuple):
     err: str
 
     @property
-    def params_complaint(self):
+    def error_line(self):
         """The last line of the errors, which is the sentence."""
         return self.err.strip().splitlines()[-1] if self.err.strip() else ""
 
@@ -50,10 +50,10 @@ def assert_refused(ran, *words, code=1):
     """One sentence, no traceback, the right exit code."""
     assert ran.code == code, ran
     assert "Traceback" not in ran.err
-    assert ran.params_complaint.startswith("consilience: ")
-    assert [line for line in ran.err.strip().splitlines() if not line.startswith("note: ")] == [ran.params_complaint]
+    assert ran.error_line.startswith("consilience: ")
+    assert [line for line in ran.err.strip().splitlines() if not line.startswith("note: ")] == [ran.error_line]
     for one in words:
-        assert one in ran.params_complaint
+        assert one in ran.error_line
 
 
 def everything(folder):

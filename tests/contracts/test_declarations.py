@@ -1,0 +1,133 @@
+"""What a declaration promises holds: every estimator of the registry is built, fitted, saved and compared by it."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import consilience as cs
+from consilience import baselines, methods
+from consilience.persist import check_savable
+from consilience.registry import (
+    COUNT_KINDS,
+    EstimatorDeclaration,
+    declare_estimator,
+    find_estimator,
+    list_estimators,
+)
+
+DECLARATIONS = list_estimators()
+every_declaration = pytest.mark.parametrize("declaration", DECLARATIONS.values(), ids=list(DECLARATIONS))
+N, CLASSES = 90, np.arange(90) % 3
+
+
+def make_views(kind):
+    """Return two views of three clear clusters, as the command line prepares files of this kind."""
+    rng = np.random.default_rng(0)
+    X = {name: rng.normal(size=(N, 3)) + 8 * np.eye(3)[CLASSES] for name in "ab"}
+    if kind == "similarities":
+        return cs.Views({name: np.exp(-np.square(x[:, None] - x).sum(axis=2) / 20) for name, x in X.items()})
+    if kind in COUNT_KINDS:
+        means = np.repeat(np.eye(3), 5, axis=1)[CLASSES] * 5 + 0.2
+        return cs.Views({name: sp.csr_array(rng.poisson(means).astype(float)) for name in "ab"})
+    return cs.Views(X)
+
+
+def fit_declared(declaration, kind="numbers", **options):
+    views = make_views(kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the data is small
+        return declaration.build(3, dict.fromkeys(views.names, kind)).fit(views, **options), views
+
+
+@every_declaration
+def test_class_is_public(declaration):
+    cls = declaration.estimator_class
+    assert cls.__name__ in {*methods.__all__, *baselines.__all__}
+    assert declaration.title
+
+
+@every_declaration
+@pytest.mark.parametrize("kind", ["numbers", "counts", "text", "names", "links", "categories", "similarities"])
+def test_every_kind_of_view_is_taken(declaration, kind):
+    if kind == "similarities" and not declaration.takes_similarities:
+        pytest.skip("refused by the command line")
+    if declaration.takes_few_columns and kind in COUNT_KINDS:
+        pytest.skip("sparse views are reduced first")
+    model, _ = fit_declared(declaration, kind)
+    assert cs.metrics.adjusted_rand_score(CLASSES, model.labels_) > 0.9
+
+
+@every_declaration
+def test_fitted_attributes_of_command_line_and_report(declaration):
+    model, views = fit_declared(declaration)
+    assert model.labels_.shape == (N,)
+    assert list(model.view_labels_) == list(views.names)
+    assert np.shape(model.agreement_) == (2, 2)
+    assert "<!doctype html>" in cs.Report(model, views).to_html()
+    assert cs.explain.confidence(model, views).shape == (N,)
+
+
+@every_declaration
+def test_equal_seeds_give_equal_labels_and_estimator_can_be_cloned(declaration):
+    model, views = fit_declared(declaration)
+    again, _ = fit_declared(declaration)
+    np.testing.assert_array_equal(model.labels_, again.labels_)
+    np.testing.assert_array_equal(clone(model).fit(views).labels_, model.labels_)
+
+
+@every_declaration
+def test_model_can_be_saved_before_and_after_fitting(declaration, tmp_path):
+    check_savable(declaration.build(3, {"a": "numbers"}))
+    model, views = fit_declared(declaration)
+    cs.save(model, tmp_path / "model.zip")
+    loaded = cs.load(tmp_path / "model.zip")
+    np.testing.assert_array_equal(loaded.labels_, model.labels_)
+    if declaration.can_predict:
+        np.testing.assert_array_equal(loaded.predict(views), model.predict(views))
+
+
+@every_declaration
+def test_constraints_and_outliers_are_taken_as_declared(declaration):
+    if declaration.takes_constraints:
+        model, _ = fit_declared(declaration, constraints=cs.Constraints([(0, 3)], [(0, 1)]))
+        assert model.labels_[0] == model.labels_[3]
+    if declaration.finds_outliers:
+        views = make_views("numbers")
+        estimator = declaration.build(3, dict.fromkeys(views.names, "numbers")).set_params(outliers=0.05)
+        assert (estimator.fit(views).labels_ < 0).any()
+
+
+@every_declaration
+def test_chosen_number_of_clusters(declaration):
+    if declaration.chooses_n_clusters:
+        views = make_views("numbers")
+        model = declaration.build(None, dict.fromkeys(views.names, "numbers")).fit(views)
+        assert len(np.unique(model.labels_)) >= 2
+
+
+def test_every_multi_view_estimator_is_declared():
+    """Wrappers of other estimators and estimators of one view are not methods of the command line."""
+    wrappers = {"ConcatenatedViews", "MergedViews", "SingleView", "PerView"}
+    one_view = {"PCKMeans", "MPCKMeans", "SpectralFeatures"}
+    only_in_python = {"KernelProduct", "CCASpectral", "MinimumDisagreement"}
+    public = {
+        name for package in (methods, baselines) for name in package.__all__ if hasattr(getattr(package, name), "fit")
+    }
+    declared = {declaration.estimator_class.__name__ for declaration in DECLARATIONS.values()}
+    assert public - wrappers - one_view - only_in_python == declared
+
+
+def test_declaration_replaces_one_of_its_name(monkeypatch):
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
+    declare_estimator(EstimatorDeclaration("k-means", "another title", cs.MultiViewKMeans))
+    assert find_estimator("k-means").title == "another title"
+    assert find_estimator("k-means").estimator_class is cs.MultiViewKMeans
+    assert list(list_estimators()) == list(DECLARATIONS)
+
+
+def test_unknown_method_is_refused_with_the_choices():
+    with pytest.raises(ValueError, match="there is no method 'magic': choose from consilience, spectral, "):
+        find_estimator("magic")
