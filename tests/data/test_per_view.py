@@ -12,7 +12,7 @@ def test_by_name_and_by_place(value):
 
 def test_one_value_is_for_all_and_some_may_be_left_out():
     assert resolve_per_view("eta", "x", ("a", "b")) == {"a": "x", "b": "x"}
-    assert resolve_per_view("eta", {"b": 2}, ("a", "b"), some=True) == {"b": 2}
+    assert resolve_per_view("eta", {"b": 2}, ("a", "b"), partial=True) == {"b": 2}
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ class Constraints:
                 f"{kind} {_format_pair(names[wrong[0]])} names a {self._by} that no data has: count from 0 up to "
                 "the number of entities"
             )
-        return Links.of(pairs[weights > 0], weights[weights > 0])
+        return Links.from_pairs(pairs[weights > 0], weights[weights > 0])
 
     @classmethod
     def from_links(cls, must: Links, cannot: Links) -> Constraints:
@@ -331,7 +331,7 @@ class Constraints:
         assert self._names is not None, "by id there are names"
         numbers = np.array([place.get(name, -1) for name in self._names.tolist()], np.int64)
         if self._unknown == "drop":
-            known = (own.where((numbers[own.pairs] >= 0).all(axis=1)) for own in (self._must, self._cannot))
+            known = (own.select((numbers[own.pairs] >= 0).all(axis=1)) for own in (self._must, self._cannot))
             return self._with(*known).renumber(numbers)
         if (numbers < 0).any():
             strange = self._names[numbers < 0]

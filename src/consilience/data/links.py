@@ -23,7 +23,7 @@ class Links(NamedTuple):
     weights: np.ndarray  # (m,)
 
     @classmethod
-    def of(cls, pairs: np.ndarray, weights: np.ndarray) -> Links:
+    def from_pairs(cls, pairs: np.ndarray, weights: np.ndarray) -> Links:
         """In order; of a pair that comes twice the largest weight counts. A pair of one and the same is left out."""
         low, high = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
         real = low != high
@@ -37,7 +37,7 @@ class Links(NamedTuple):
         return cls(np.column_stack([low, high]), weights)
 
     @classmethod
-    def none(cls) -> Links:
+    def empty(cls) -> Links:
         return cls(np.zeros((0, 2), np.int64), np.zeros(0))
 
     def __or__(self, other: Links) -> Links:
@@ -46,14 +46,14 @@ class Links(NamedTuple):
             return self
         if not len(self.weights):
             return other
-        return Links.of(np.vstack([self.pairs, other.pairs]), np.concatenate([self.weights, other.weights]))
+        return Links.from_pairs(np.vstack([self.pairs, other.pairs]), np.concatenate([self.weights, other.weights]))
 
-    def where(self, kept: np.ndarray) -> Links:
+    def select(self, kept: np.ndarray) -> Links:
         return Links(self.pairs[kept], self.weights[kept])
 
     def renumber(self, numbers: np.ndarray) -> Links:
         """With other numbers for the same things."""
-        return Links.of(numbers[self.pairs], self.weights)
+        return Links.from_pairs(numbers[self.pairs], self.weights)
 
     def transfer(self, mapping: np.ndarray) -> Links:
         """The pairs between what each end is mapped to, (here, there) row by row; an end may be mapped to several."""
@@ -63,14 +63,14 @@ class Links(NamedTuple):
         start, count = (np.cumsum(counts) - counts)[self.pairs], counts[self.pairs]
         if counts.max(initial=0) <= 1:
             known = count.all(axis=1)
-            return Links.of(there[start[known]], self.weights[known])
+            return Links.from_pairs(there[start[known]], self.weights[known])
         sizes = count[:, 0] * count[:, 1]
         check_pairs_fit(int(sizes.sum()), "the constraints that the mapping transfers")
         which = np.repeat(np.arange(len(sizes)), sizes)
         place = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         inner = count[which, 1]
         ends = start[which] + np.column_stack([place // inner, place % inner])
-        return Links.of(there[ends], self.weights[which])
+        return Links.from_pairs(there[ends], self.weights[which])
 
 
 def compact_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -129,7 +129,7 @@ def compute_closure(must: Links, cannot: Links) -> tuple[Links, Links]:
             groups.tie(i, j, weights[place])
         else:
             groups.keep_apart(i, j, weights[place])
-    conflicting = cannot.where(~sound)
+    conflicting = cannot.select(~sound)
     return groups.tied.links(ends), groups.apart.links(ends) | conflicting
 
 
@@ -155,9 +155,9 @@ class GroupPairs:
 
     def links(self, ends: np.ndarray) -> Links:
         if not self.left:
-            return Links.none()
+            return Links.empty()
         pairs = ends[np.column_stack([np.concatenate(self.left), np.concatenate(self.right)])]
-        return Links.of(pairs, np.repeat(self.weights, [len(own) for own in self.left]))
+        return Links.from_pairs(pairs, np.repeat(self.weights, [len(own) for own in self.left]))
 
 
 class LinkGroups:

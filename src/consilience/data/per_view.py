@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, some: bool = False) -> dict[str, Any]:
+def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, partial: bool = False) -> dict[str, Any]:
     """The value of a parameter for each view: from a mapping by name, a list by place, or one value for all.
 
     Parameters
@@ -17,7 +17,7 @@ def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, some: 
         What the user gave.
     names : iterable of str
         The views, in order.
-    some : bool, default=False
+    partial : bool, default=False
         Whether a mapping may leave views out.
 
     Examples
@@ -32,7 +32,7 @@ def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, some: 
         if unknown:
             raise ValueError(f"{parameter} names view {unknown[0]!r}; the views are {listed}")
         missing = [name for name in names if name not in value]
-        if missing and not some:
+        if missing and not partial:
             raise ValueError(f"{parameter} has nothing for view {missing[0]!r}: name every one of {listed}")
         return {name: value[name] for name in names if name in value}
     if isinstance(value, list | tuple):

@@ -806,7 +806,7 @@ def test_a_violated_cannot_link_never_pays_even_if_the_search_is_cut_short(monke
         pair = np.unravel_index(away.argmax(), away.shape)
         state = next(
             iterate_constrained_kmeans(
-                LinkedView(prepare_euclidean_rows(X), Links.none(), Constraints((), [pair]).cannot, True),
+                LinkedView(prepare_euclidean_rows(X), Links.empty(), Constraints((), [pair]).cannot, True),
                 METRICS["identity"](1, 4, False),
                 X[:1],
                 np.arange,

@@ -25,7 +25,7 @@ from consilience.methods.constrained.transfer import TRANSFERS, ClusteredView
 
 def links_of(triples):
     table = np.array(triples, dtype=float).reshape(-1, 3)
-    return Links.of(table[:, :2].astype(int), table[:, 2])
+    return Links.from_pairs(table[:, :2].astype(int), table[:, 2])
 
 
 def as_dict(links):
@@ -164,7 +164,7 @@ def test_a_constraint_reaches_its_own_ends_with_its_own_weight_even_at_the_thres
         X, labels = rng.standard_normal((31, d)), np.arange(31) % clusters
         i, j = sorted((int(rng.integers(15)) * 2, int(rng.integers(15)) * 2 + 1))
         shapes = estimate_shapes(X, labels, literal.means(X, labels, clusters), IdentityMetric.first(clusters, d))
-        found, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.none(), np.arange(31), 0.5)
+        found, _ = propagate_links(X, labels, shapes, links_of([(i, j, 0.5)]), Links.empty(), np.arange(31), 0.5)
         lost += [seed] * (as_dict(found) != {(i, j): 0.5})
     assert not lost
 
@@ -175,7 +175,7 @@ def test_copies_of_both_ends_are_linked_as_the_ends_are():
     X, labels = np.vstack([once, once]), np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
     centres = literal.means(X, labels, 2)
     shapes = estimate_shapes(X, labels, centres, IdentityMetric.first(2, 3))
-    found, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.none(), np.arange(16), 0.9)
+    found, none = propagate_links(X, labels, shapes, links_of([(0, 5, 1.5)]), Links.empty(), np.arange(16), 0.9)
     weights = as_dict(found)
     assert {weights[0, 5], weights[0, 13], weights[5, 8], weights[8, 13]} == {1.5}
     assert not len(none.weights)
@@ -185,7 +185,7 @@ def test_copies_of_both_ends_are_linked_as_the_ends_are():
 def test_one_row_that_both_ends_reach_is_not_linked_to_itself():
     X, labels = np.zeros((3, 1)), np.zeros(3, int)
     shapes = shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
-    found, _ = propagate_links(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.none(), np.array([1, 2]), 0.5)
+    found, _ = propagate_links(X, labels, shapes, links_of([(0, 1, 1.0)]), Links.empty(), np.array([1, 2]), 0.5)
     assert as_dict(found) == {(1, 2): 1.0}
 
 
@@ -193,11 +193,11 @@ def test_the_largest_weight_of_any_constraint_and_either_order_counts():
     X = np.array([[0.0], [0.1], [0.3], [0.5]])
     labels, shapes = np.zeros(4, int), shapes_of(np.zeros((1, 1)), np.ones((1, 1, 1)))
     alone = [
-        as_dict(propagate_links(X, labels, shapes, links_of([link]), Links.none(), np.arange(4), 0.1)[0])
+        as_dict(propagate_links(X, labels, shapes, links_of([link]), Links.empty(), np.arange(4), 0.1)[0])
         for link in [(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]
     ]
     both = propagate_links(
-        X, labels, shapes, links_of([(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]), Links.none(), np.arange(4), 0.1
+        X, labels, shapes, links_of([(0, 2, 1.0), (1, 3, 0.7), (0, 3, 0.9)]), Links.empty(), np.arange(4), 0.1
     )
     assert as_dict(both[0]) == {pair: max(own.get(pair, 0) for own in alone) for pair in set().union(*alone)}
 
@@ -211,7 +211,7 @@ def test_must_links_and_cannot_links_do_not_mix():
     turned = propagate_links(X, labels, shapes, others, some, np.arange(20), 0.3)
     assert as_dict(one) == as_dict(turned[1])
     assert as_dict(other) == as_dict(turned[0])
-    alone, nothing = propagate_links(X, labels, shapes, some, Links.none(), np.arange(20), 0.3)
+    alone, nothing = propagate_links(X, labels, shapes, some, Links.empty(), np.arange(20), 0.3)
     assert as_dict(alone) == as_dict(one)
     assert not len(nothing.weights)
 
@@ -220,7 +220,7 @@ def test_must_links_and_cannot_links_do_not_mix():
 def test_of_nothing_comes_nothing(what):
     X, labels = np.arange(4.0)[:, None], np.zeros(4, int)
     shapes = estimate_shapes(X, labels, np.array([[1.5]]), IdentityMetric.first(1, 1))
-    links = Links.none() if what == "no links" else links_of([(0, 1, 0.4)])
+    links = Links.empty() if what == "no links" else links_of([(0, 1, 0.4)])
     targets = np.arange(0 if what == "no targets" else 4)
     must, cannot = propagate_links(X, labels, shapes, links, links, targets, 0.3 if what == "no targets" else 0.5)
     assert must.pairs.shape == cannot.pairs.shape == (0, 2)

@@ -325,7 +325,7 @@ class CoEM(ClusterMixin, BaseEstimator):
 
     def _prepare(self, views: Views) -> tuple[Shards, dict[str, Family]]:
         """Prepare the rows for a fit, and choose the family of each view."""
-        families = resolve_per_view("families", self.families, views.names, some=True)
+        families = resolve_per_view("families", self.families, views.names, partial=True)
         requested = {name: families.get(name, "auto") for name in views.names}
         shards, families, reasons = prepare_mixture(views, requested, self.n_clusters)
         for name, reason in reasons.items():

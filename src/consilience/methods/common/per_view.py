@@ -55,7 +55,7 @@ class PerView(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         %(returns_self)s
         """
         views = check_views(self, X, reset=True)
-        transformers = resolve_per_view("transformer", self.transformer, views.names, some=True)
+        transformers = resolve_per_view("transformer", self.transformer, views.names, partial=True)
         self.transformers_ = {
             name: clone(transformer).fit(views[views.present[:, views.names.index(name)]][name])
             for name, transformer in transformers.items()

@@ -183,7 +183,7 @@ def split_init_by_view(init: Any, names: Sequence[str], n: int, n_clusters: int)
     """Return what the parameter `init` has for each view: labels (n,), a matrix, or a mapping as it is."""
     is_list = isinstance(init, list | tuple) and init and (isinstance(init[0], Mapping) or np.ndim(init[0]) == 2)
     if isinstance(init, Mapping) or is_list:
-        by_view = resolve_per_view("init", init, names, some=True)
+        by_view = resolve_per_view("init", init, names, partial=True)
         for name, values in by_view.items():
             if not isinstance(values, Mapping):
                 array = to_numpy(values)

@@ -115,15 +115,15 @@ class MappedViews:
         """
         everything = self.join_constraints(constraints, common)
         group = self.group_nodes(everything.must)
-        consistent = everything.cannot.where(is_between_groups(group, everything.cannot))
+        consistent = everything.cannot.select(is_between_groups(group, everything.cannot))
         closure = Constraints.from_links(everything.must, consistent).closure()
         strongest = max([*everything.must.weights, *everything.cannot.weights], default=1.0)
         closed = {}
         for name, node in self.nodes.items():
             inferred = closure.transfer(np.column_stack([node, np.arange(len(node))]))
-            inferred |= Constraints.from_links(tie_same_node(node, strongest), Links.none())
+            inferred |= Constraints.from_links(tie_same_node(node, strongest), Links.empty())
             must, cannot = constraints[name].must, constraints[name].cannot
-            agreeing = Constraints.from_links(must, cannot.where(is_between_groups(group[node], cannot)))
+            agreeing = Constraints.from_links(must, cannot.select(is_between_groups(group[node], cannot)))
             closed[name] = ClosedConstraints(constraints[name] | inferred, agreeing | inferred)
         return closed
 
@@ -157,7 +157,7 @@ def tie_same_node(node: np.ndarray, weight: float) -> Links:
     order = np.argsort(node, kind="stable")
     pairs = np.column_stack([order[:-1], order[1:]])
     pairs = pairs[node[pairs[:, 0]] == node[pairs[:, 1]]]
-    return compute_closure(Links.of(pairs, np.full(len(pairs), weight)), Links.none())[0]
+    return compute_closure(Links.from_pairs(pairs, np.full(len(pairs), weight)), Links.empty())[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,7 @@ def propagate_links(
     both = Links(np.vstack([must.pairs, cannot.pairs]), np.concatenate([must.weights, cannot.weights]))
     strong = both.weights >= threshold
     if not strong.any() or not len(targets):
-        return Links.none(), Links.none()
+        return Links.empty(), Links.empty()
     sources, ends = compact_pairs(both.pairs[strong])
     weights = both.weights[strong]
     strongest = np.zeros(len(sources))

@@ -50,8 +50,8 @@ def split_folds(
         train, test = {}, {}
         for name, links in constraints.items():
             in_must, in_cannot = must[name] == fold, cannot[name] == fold
-            train[name] = Constraints.from_links(links.must.where(~in_must), links.cannot.where(~in_cannot))
-            test[name] = Constraints.from_links(links.must.where(in_must), links.cannot.where(in_cannot))
+            train[name] = Constraints.from_links(links.must.select(~in_must), links.cannot.select(~in_cannot))
+            test[name] = Constraints.from_links(links.must.select(in_must), links.cannot.select(in_cannot))
         yield train, test
 
 

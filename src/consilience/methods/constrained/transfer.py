@@ -41,7 +41,7 @@ def infer_directly(view: ClusteredView) -> Constraints:
     is_target = np.zeros(view.X.shape[0], bool)
     is_target[view.targets] = True
     kinds = view.constraints.must, view.constraints.cannot
-    return Constraints.from_links(*(links.where(is_target[links.pairs].all(axis=1)) for links in kinds))
+    return Constraints.from_links(*(links.select(is_target[links.pairs].all(axis=1)) for links in kinds))
 
 
 def infer_from_membership(view: ClusteredView) -> Constraints:
