@@ -1,6 +1,8 @@
 """What a declaration promises holds: every estimator of the registry is built, fitted, saved and compared by it."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ from sklearn.base import clone
 
 import consilience as cs
 from consilience import baselines, methods
+from consilience._saving import SAVED_CLASSES
+from consilience.cli import main
 from consilience.persist import check_savable
 from consilience.registry import (
     COUNT_KINDS,
@@ -131,3 +135,50 @@ def test_declaration_replaces_one_of_its_name(monkeypatch):
 def test_unknown_method_is_refused_with_the_choices():
     with pytest.raises(ValueError, match="there is no method 'magic': choose from consilience, spectral, "):
         find_estimator("magic")
+
+
+@pytest.fixture
+def page_estimator(monkeypatch):
+    """The estimator that the documentation builds and declares."""
+    page = Path(__file__).parents[2] / "docs" / "add-an-estimator.md"
+    names = {"__name__": "add_an_estimator"}
+    exec(re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)[1], names)
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
+    declare_estimator(EstimatorDeclaration("centered", "k-means of centered columns", names["CenteredKMeans"]))
+    yield find_estimator("centered")
+    del SAVED_CLASSES.by_name["centered-k-means"]
+
+
+def test_estimator_of_the_documentation_fulfills_the_contract(page_estimator, tmp_path):
+    test_fitted_attributes_of_command_line_and_report(page_estimator)
+    test_equal_seeds_give_equal_labels_and_estimator_can_be_cloned(page_estimator)
+    test_model_can_be_saved_before_and_after_fitting(page_estimator, tmp_path)
+    for kind in ("numbers", "counts", "categories"):
+        test_every_kind_of_view_is_taken(page_estimator, kind)
+
+
+def test_estimator_of_the_documentation_takes_dense_sparse_and_dask_views(page_estimator):
+    dask = pytest.importorskip("dask.array")
+    views = make_views("numbers")
+    build = page_estimator.estimator_class
+    labels = build(3, random_state=0).fit(views).labels_
+    for convert in (sp.csr_array, lambda X: dask.from_array(X, chunks=(40, 3))):
+        converted = cs.Views({name: convert(block) for name, block in views.items()})
+        model = build(3, random_state=0).fit(converted)
+        np.testing.assert_array_equal(model.labels_, labels)
+        np.testing.assert_array_equal(model.predict(converted), labels)
+
+
+def test_undeclared_class_is_refused_by_the_command_line_before_fitting(monkeypatch, tmp_path, capsys):
+    class Unsaved(cs.MultiViewKMeans):
+        def fit(self, X, y=None):
+            raise AssertionError("fitted")
+
+    monkeypatch.setattr("consilience.registry._DECLARATIONS", dict(DECLARATIONS))
+    declare_estimator(EstimatorDeclaration("unsaved", "a method without a declared name", Unsaved))
+    for name, block in make_views("numbers").items():
+        np.save(tmp_path / f"{name}.npy", block)
+    views = [f"--view={tmp_path / name}.npy" for name in "ab"]
+    assert main(["cluster", *views, "--method", "unsaved", "-k", "3", "--out", str(tmp_path / "run")]) == 1
+    assert "a Unsaved of " in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()

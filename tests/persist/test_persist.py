@@ -655,7 +655,7 @@ def test_only_classes_of_consilience_are_declared():
     """Classes of test modules and doc pages may be declared, too, but none of other libraries."""
     declarations = [*SAVED_CLASSES.by_name.values(), *SAVED_REFERENCES.by_name.values()]
     modules = {declaration.declared.__module__.partition(".")[0] for declaration in declarations}
-    assert not modules & {"builtins", "os", "numpy", "scipy", "sklearn", "functools"}
+    assert not modules & {"os", "numpy", "scipy", "sklearn", "functools"}
     classes = [declaration.declared for declaration in SAVED_CLASSES.by_name.values()]
     assert all(isinstance(cls, type) and not issubclass(cls, type | BaseException) for cls in classes)
 
