@@ -96,7 +96,7 @@ def test_probabilities_sum_to_one_whatever_is_missing():
         ({"eta": 1.5}, r"'eta' parameter .* in the range \[0.0, 1.0\]"),
         ({"eta": -0.1}, "'eta' parameter"),
         ({"anneal": "slowly"}, "'anneal' parameter .*'geometric'"),
-        ({"anneal": []}, "anneal must be 'linear', 'geometric' or numbers from 0 to 1, one a round"),
+        ({"anneal": []}, "anneal must be 'linear', 'geometric' or numbers from 0 to 1, one per round"),
         ({"anneal": [1, 2]}, "anneal must be"),
         ({"priors": "flat"}, "'priors' parameter"),
         ({"assignment": "vote"}, "'assignment' parameter"),
