@@ -9,8 +9,7 @@ from .constrained.multiview import MultiViewConstrainedKMeans
 from .constrained.pck import PCKMeans
 from .constrained.suggest import suggest_constraints
 from .convex.estimator import ConvexMixture
-from .kmeans.estimator import MultiViewKMeans
-from .kmeans.spherical import MultiViewSphericalKMeans
+from .kmeans.estimator import MultiViewKMeans, MultiViewSphericalKMeans
 from .spectral.estimator import CoTrainedSpectral
 from .spectral.features import SpectralFeatures
 

@@ -14,8 +14,7 @@ from sklearn.cluster import KMeans
 
 from ...arrays import single_openmp_thread, to_numpy
 from ...data import Constraints, Views
-from ..kmeans.estimator import MultiViewKMeans
-from ..kmeans.spherical import MultiViewSphericalKMeans
+from ..kmeans.estimator import MultiViewKMeans, MultiViewSphericalKMeans
 from ..spectral.algorithm import normalize_embedding
 from .inputs import PreparedView
 from .predictors import GraphFeatures

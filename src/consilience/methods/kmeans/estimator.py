@@ -1,89 +1,84 @@
-"""k-means over several views."""
+"""Multi-view k-means and spherical k-means."""
 
 from __future__ import annotations
 
+from ..._docstrings import fill_docstrings
 from ..._saving import save_as
-from ...divergences import Divergence, SquaredEuclidean
+from ...divergences import Cosine, Divergence, SquaredEuclidean
+from ..common.docs import share_docs
 from .base import BaseMultiViewKMeans
+
+share_kmeans_docs = fill_docstrings(
+    {
+        "kmeans_parameters": """
+Parameters
+----------
+%(n_clusters)s
+%(views)s
+%(n_init)s
+    More starts never raise the cost.
+%(max_iter)s
+    A round visits every view once.
+%(tol)s
+%(patience)s
+    Views that disagree may alternate forever, so that costs need not settle.
+init : {'k-means++', 'random'}, labels, centers or responsibilities, default='k-means++'
+    Where to start. Both strategies choose entities by all their views, each in units of its spread. With labels
+    (n_entities,), or centers (n_clusters, n_columns) or responsibilities (n_entities, n_clusters) in a dict by
+    view, there is one run, repeatable to the bit. Of several views the last one decides.
+%(outliers)s
+    `partial_fit` refuses it.
+%(random_state)s
+%(n_jobs)s
+%(verbose)s
+
+Attributes
+----------
+labels_ : ndarray of shape (n_entities,)
+    The consensus cluster of each entity; -1 for outliers.
+%(view_labels_)s
+cluster_centers_ : dict of str to array of shape (n_clusters, n_columns)
+    The consensus centers of each view, which `predict` uses. If the views agree on no entity of a cluster, the view
+    keeps its own center.
+view_centers_ : dict of str to array of shape (n_clusters, n_columns)
+    The centers of each view alone.
+%(temperature_)s
+%(outlier_scores_)s
+    It is the logarithm of the distance from the nearest cluster, standardized; the spread of each cluster counts.
+    Outliers that form a cluster of their own are not found.
+%(outlier_limit_)s
+%(agreement_)s
+cost_ : float
+    Divergence from the consensus center (squared distance, or one minus the cosine), summed over entities and views.
+history_ : Table
+    One row per round: cost in total and by view, agreement; after `partial_fit` one row per batch.
+n_iter_, converged_ : int, bool
+    Number of rounds, and whether they settled or patience ended them before `max_iter`.
+n_batches_ : int
+    Number of batches, of which `fit` is one.
+statistics_ : dict of str to dict
+    What `partial_fit` continues from: per view the number of entities so far ('n_entities'), and per entity the
+    sums and numbers of the rows that the other views assigned to each cluster ('handed') and that all agreed on
+    ('agreed').
+%(n_features_in_)s
+"""
+    }
+)
 
 
 @save_as("k-means")
+@share_docs
+@share_kmeans_docs
 class MultiViewKMeans(BaseMultiViewKMeans):
     """k-means over any number of views that take turns.
 
-    Views take turns: each computes its centres from the clusters that the view before it found, and hands the clusters
-    that it finds itself to the next (Bickel & Scheffer 2004). In the end the entities on which all views agree define
-    the consensus centres, and every entity goes to the cluster at the smallest Euclidean distance, summed over its
-    views.
-    On one view it is ordinary k-means. The rounds do not depend on the views' units, but the last vote does: scale
-    views whose distances differ in size.
+    Each view computes its centers from the clusters of the view before it, and hands its own clusters to the next
+    (Bickel & Scheffer 2004). In the end the entities on which all views agree define the consensus centers, and every
+    entity is assigned to the cluster with the smallest Euclidean distance, summed over its views. With one view it is
+    ordinary k-means. The rounds do not depend on the units of the views, but the final assignment does: scale views
+    whose distances differ in size.
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    views : dict of str to columns, optional
-        If `fit` is given one array or frame: which of its columns make up which view (slices, positions or names).
-    n_init : int, default=10
-        Number of starts; the one of lowest cost is kept. More starts never cost more.
-    max_iter : int, default=300
-        Most rounds a start may take; a round visits every view once.
-    tol : float, default=1e-6
-        A view's cost counts as lower only if it falls by more than this share of itself.
-    patience : int, default=5
-        Stop after so many rounds in which no view's cost reached a new minimum. Views that disagree may take turns
-        for ever, so that costs need not settle.
-    init : {'k-means++', 'random'}, labels, centres or responsibilities, default='k-means++'
-        Where to start. Both strategies choose entities by all their views, each in units of its spread. Given labels
-        (n_entities,), or centres (n_clusters, n_columns) or responsibilities (n_entities, n_clusters) view by view in a
-        dict, the run is repeatable to the bit and made once. Of several views the last one's word counts.
-    outliers : float or 'auto', optional
-        Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
-        'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
-        `partial_fit` refuses it.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the starts.
-    n_jobs : int, default=None
-        Threads that share the rows; None and -1 take all cores. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_entities,)
-        The consensus cluster of each entity; -1 for outliers.
-    view_labels_ : dict of str to ndarray of shape (n_entities,)
-        The cluster that each view gives by itself; -1 where the entity lacks it.
-    cluster_centers_ : dict of str to array of shape (n_clusters, n_columns)
-        The consensus centres of each view, which `predict` uses. A cluster that no entity of the view was agreed on
-        keeps the view's own centre.
-    view_centers_ : dict of str to array of shape (n_clusters, n_columns)
-        The centres that each view has by itself.
-    temperature_ : float
-        Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
-    outlier_scores_ : ndarray of shape (n_entities,)
-        How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
-        outlying, and above 3.5 is an outlier to ``outliers='auto'``. It is the
-        logarithm of the distance from the nearest cluster, standardised; the spread of each cluster counts. Outliers
-        that form a cluster of their own are not found.
-    outlier_limit_ : float
-        Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
-    agreement_ : ndarray of shape (n_views, n_views)
-        Share of entities that two views put into the same cluster.
-    cost_ : float
-        Squared distance to the consensus centre, summed over entities and views.
-    history_ : Table
-        One row a round: cost in total and by view, agreement; after `partial_fit` one row a batch.
-    n_iter_, converged_ : int, bool
-        Rounds taken, and whether they settled or ran out of patience before `max_iter`.
-    n_batches_ : int
-        Batches seen, of which `fit` is one.
-    statistics_ : dict of str to dict
-        What `partial_fit` goes on from: of each view how many entities it had so far ('n_entities'), and per entity the
-        sums and numbers of the rows that the other views gave to each cluster ('handed') and that all agreed on
-        ('agreed').
-    n_features_in_, feature_names_in_ : int, ndarray
-        Columns of all views together, and their names where all views came with names.
+    %(kmeans_parameters)s
 
     Examples
     --------
@@ -101,3 +96,35 @@ class MultiViewKMeans(BaseMultiViewKMeans):
     @property
     def _divergence(self) -> Divergence:
         return SquaredEuclidean()
+
+
+@save_as("spherical-k-means")
+@share_docs
+@share_kmeans_docs
+class MultiViewSphericalKMeans(BaseMultiViewKMeans):
+    """Spherical k-means (cosine similarity) over any number of views that take turns.
+
+    Each view computes its centers from the clusters of the view before it, and hands its own clusters to the next
+    (Bickel & Scheffer 2004). In the end the entities on which all views agree define the consensus centers, and every
+    entity is assigned to the cluster with the smallest angle, summed over its views. Rows are scaled to unit length; a
+    row of zeros has no direction and counts as missing. It is made for text, and does not depend on the units of the
+    views.
+
+    %(kmeans_parameters)s
+
+    Examples
+    --------
+    >>> import consilience as cs
+    >>> views, y = cs.datasets.make_gaussian_views(300, n_clusters=3, separation=8, random_state=0)
+    >>> model = cs.MultiViewSphericalKMeans(n_clusters=3, random_state=0).fit(views)
+    >>> model.predict(views[:5]).tolist() == model.labels_[:5].tolist()
+    True
+    >>> bool(model.agreement_[0, 1] > 0.9)
+    True
+    """
+
+    _reference_temperature = 0.05
+
+    @property
+    def _divergence(self) -> Divergence:
+        return Cosine()
