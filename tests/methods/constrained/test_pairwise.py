@@ -22,7 +22,7 @@ from consilience.methods.constrained.cluster_metrics import METRICS
 from consilience.methods.constrained.farthest import find_farthest_pair
 from consilience.methods.constrained.linked import LinkedView
 from consilience.methods.constrained.neighborhoods import choose_first_centers, find_neighborhoods
-from consilience.methods.constrained.pairwise import assign_rows, iterate_constrained_kmeans
+from consilience.methods.constrained.pairwise import assign_to_cheapest, iterate_constrained_kmeans
 
 K = 3
 
@@ -175,7 +175,7 @@ def test_no_visit_raises_the_objective(metric, measured, seed):
     for visits in [[], *([place] for place in range(len(own.rows)))]:
         before = labels.copy()
         order = np.array(visits, dtype=int)
-        moved, _ = assign_rows(
+        moved, _ = assign_to_cheapest(
             own,
             state.metric,
             state.centers,

@@ -92,12 +92,12 @@ class RowDistances(ViewDistances):
         if isinstance(X, CSR):
             dense = take_dense_rows(X, np.arange(rows.start, rows.stop))
             products = compute_scores(X[first:], build_scorer(X, dense, np.zeros(len(dense)))).T
-            measure, parts, distances = measure_sparse, (X.indptr, X.indices, X.data), np.empty(products.shape, X.dtype)
-        else:
-            products = X[rows] @ X[first:].T
-            measure, parts, distances = measure_dense, (X,), products
-        measure(products, rows.start, first, self.squares, parts, near, self.is_euclidean, distances)
-        return distances
+            arrays, distances = (X.indptr, X.indices, X.data), np.empty(products.shape, X.dtype)
+            measure_sparse(products, rows.start, first, self.squares, arrays, near, self.is_euclidean, distances)
+            return distances
+        products = X[rows] @ X[first:].T
+        measure_dense(products, rows.start, first, self.squares, (X,), near, self.is_euclidean, products)
+        return products
 
     def sum_by_cluster(self, labels: np.ndarray, n_clusters: int) -> SumDistances:
         if self.is_euclidean:

@@ -273,7 +273,7 @@ def align_precomputed(views: Views, metrics: dict[str, str]) -> Views:
     return Views(blocks, present=views.present, ids=views.ids)
 
 
-def check_distances(name: str, D: np.ndarray) -> None:
+def check_distances(name: str, D: Any) -> None:
     """Refuse a matrix that is not one of distances; missing rows and columns are zeros by now."""
     problem = None
     slack = ROUNDING * np.abs(D).max()

@@ -146,7 +146,7 @@ class IdentityMetric(ClusterMetric):
         return np.zeros(len(weights))  # not used: nothing is learned
 
     def lengths(self, differences: Any) -> np.ndarray:
-        squares = np.asarray(square_values(differences).sum(axis=1)).reshape(-1, 1)
+        squares = np.asarray(square_differences(differences).sum(axis=1)).reshape(-1, 1)
         return np.broadcast_to(squares, (len(squares), len(self.values)))
 
     def farthest(self, X: Any, hints: Sequence[RowPairs]) -> list[FarthestPair]:
@@ -232,10 +232,10 @@ class DiagonalMetric(LearnedMetric):
         return n / condition_eigenvalues(scatter) if scatter.max() > NEGLIGIBLE else None
 
     def products(self, differences: Any, weights: np.ndarray) -> np.ndarray:
-        return np.asarray((square_values(differences).T @ weights.T).T)
+        return np.asarray((square_differences(differences).T @ weights.T).T)
 
     def lengths(self, differences: Any) -> np.ndarray:
-        return np.asarray(square_values(differences) @ self.values.T)
+        return np.asarray(square_differences(differences) @ self.values.T)
 
     def cost(self, scatter: np.ndarray, counts: np.ndarray) -> float:
         return float(np.sum(self.values * scatter) - counts @ np.log(self.values).sum(axis=1))
@@ -257,12 +257,12 @@ class FullMetric(LearnedMetric):
         return cls(np.broadcast_to(np.eye(n_columns) / variance, (n_clusters, n_columns, n_columns)), shared)
 
     def measure(self, view: ViewRows, centers: np.ndarray) -> MeasureRows:
+        first_row = to_double(view.X[:1, ...])
         if self.shared:
-            family, covariances = GaussianTied(), np.linalg.inv(self.values[:1])[0]
-        else:
-            family, covariances = GaussianFull(), np.linalg.inv(self.values)
-        density = family.build_density(to_double(view.X[:1, ...]), {"means": centers, "covariances": covariances})
-        return partial(measure_density, density, view)
+            params = {"means": centers, "covariances": np.linalg.inv(self.values[:1])[0]}
+            return partial(measure_density, GaussianTied().build_density(first_row, params), view)
+        params = {"means": centers, "covariances": np.linalg.inv(self.values)}
+        return partial(measure_density, GaussianFull().build_density(first_row, params), view)
 
     def scatter(self, X: Any, labels: np.ndarray, centers: np.ndarray) -> np.ndarray:
         centered = (X[labels == h] - center for h, center in enumerate(centers))
@@ -344,7 +344,7 @@ def compute_diagonal_scatter(X: Any, labels: np.ndarray, centers: np.ndarray) ->
     return total
 
 
-def square_values(differences: Any) -> Any:
+def square_differences(differences: Any) -> Any:
     """Square each value, dense or sparse."""
     return differences.multiply(differences).tocsr() if sp.issparse(differences) else differences**2
 

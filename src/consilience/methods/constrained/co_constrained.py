@@ -172,13 +172,13 @@ class ViewClusterer:
     seed: int  # seed of the start
     centers: Mapping[str, np.ndarray]  # starting centers from the user
 
-    def cluster(self, name: str, view: ViewRows, given: Constraints, links: Constraints) -> ConstrainedState:
-        """Cluster one view under `links`: those `given` in it, and those received, which the start trusts less."""
+    def cluster(self, name: str, view: ViewRows, trusted: Constraints, links: Constraints) -> ConstrainedState:
+        """Cluster one view under `links`; the start relies on the `trusted` ones, the others may be wrong."""
         problem = LinkedView(view, links.must, links.cannot, self.uses_length)
         centers = self.centers.get(name)
         if centers is None:
             rng = np.random.default_rng(self.seed)
-            centers = choose_first_centers(view, given, links, self.n_clusters, self.start, rng)
+            centers = choose_first_centers(view, trusted, links, self.n_clusters, self.start, rng)
         states = iterate_constrained_kmeans(problem, self.metric(problem), centers, self.order)
         finished = run_until_settled(problem, states, self.order, MAX_VIEW_ROUNDS, 0.0, lambda *_: None)
         if finished.interrupted:

@@ -14,18 +14,18 @@ from ..common.distances import compute_divergences
 from ..common.starts import draw_further_seeds, draw_plus_plus_seeds
 
 
-def find_neighborhoods(given: Constraints, everything: Constraints) -> list[np.ndarray]:
+def find_neighborhoods(trusted: Constraints, everything: Constraints) -> list[np.ndarray]:
     """Find groups of two or more rows that must-links tie together: largest first, equal sizes by their first row.
 
-    Must-links in `given` always tie. Inferred ones may be wrong, and a single wrong one would merge two groups, so they
-    are applied by descending weight and skipped where a cannot-link at least as heavy separates the groups.
+    Must-links in `trusted` always tie. Others may be wrong, and a single wrong one would merge two groups, so they are
+    applied by descending weight and skipped where a cannot-link at least as heavy separates the groups.
     """
     from . import kernels
 
     must, cannot = everything.must, everything.cannot
     rows, ends = compact_pairs(np.vstack([must.pairs, cannot.pairs]))
     must_ends, cannot_ends = np.split(ends, [len(must.pairs)])
-    certain = find_common_pairs(must.pairs, given.must.pairs)
+    certain = find_common_pairs(must.pairs, trusted.must.pairs)
     by_weight = np.argsort(-np.where(certain, np.inf, must.weights), kind="stable")
     indptr, partners, link = list_partners(cannot_ends, len(rows))
     group = kernels.tie_groups(
@@ -44,7 +44,7 @@ def find_common_pairs(pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def choose_first_centers(
     view: ViewRows,
-    given: Constraints,
+    trusted: Constraints,
     everything: Constraints,
     n_clusters: int,
     strategy: str,
@@ -54,11 +54,11 @@ def choose_first_centers(
 
     Of more groups than clusters, take the largest (Basu et al. 2004) or those that are large and far apart (Bilenko et
     al. 2004). If there are fewer, a row that cannot-links separate from all of them comes next, and the rest as in
-    k-means++. `given` are the user's constraints, `everything` includes the inferred ones.
+    k-means++. `trusted` constraints always tie, `everything` includes those that may be wrong.
     """
     all_rows = np.arange(view.X.shape[0])
     measure = partial(measure_from_rows, view)
-    groups = find_neighborhoods(given, everything)
+    groups = find_neighborhoods(trusted, everything)
     if not groups:
         return take_dense_rows(view.X, draw_plus_plus_seeds(measure, all_rows, n_clusters, rng))
     sizes = np.array([len(members) for members in groups])

@@ -65,7 +65,7 @@ def iterate_constrained_kmeans(
     penalties = problem.penalize(metric, None)
     cost, is_first = 0.0, True
     while True:
-        n_moved, row_costs = assign_rows(problem, metric, centers, penalties, labels, order, collector)  # E-step
+        n_moved, row_costs = assign_to_cheapest(problem, metric, centers, penalties, labels, order, collector)  # E-step
         settled = not n_moved and not is_first
         if not settled:  # M-step
             before, counts = centers, collector.total.counts
@@ -78,7 +78,7 @@ def iterate_constrained_kmeans(
         is_first = False
 
 
-def assign_rows(
+def assign_to_cheapest(
     problem: LinkedView,
     metric: ClusterMetric,
     centers: np.ndarray,
@@ -157,6 +157,6 @@ def reassign_rows(problem: LinkedView, state: ConstrainedState, order: VisitOrde
     """Assign the rows once more, so that the labels of a run that did not settle follow from its centers."""
     labels, penalties = state.labels.copy(), state.penalties
     collector = ClusterSumCollector(problem.view, len(state.centers))
-    _, row_costs = assign_rows(problem, state.metric, state.centers, penalties, labels, order, collector)
+    _, row_costs = assign_to_cheapest(problem, state.metric, state.centers, penalties, labels, order, collector)
     violated, penalty = penalties.find_violated(labels[problem.rows])
     return replace(state, labels=labels, cost=float(row_costs.sum()) + penalty, n_violations=int(violated.sum()))

@@ -276,7 +276,8 @@ class ConvexMixture(ClusterMixin, BaseEstimator):
             mixtures = self._try_factors(prepared, len(usable), factors, start)
             separations = [compute_separation(prepared, m) for m in mixtures] if len(mixtures) > 1 else [0.0]
             best = mixtures[int(np.argmax(separations))]
-            clusters, placement, cost, interrupted = best.model, best.placement, -best.run.state.log_likelihood, False
+            clusters: Exemplars | RefinedClusters = best.model
+            placement, cost, interrupted = best.placement, -best.run.state.log_likelihood, False
             if self.refine:
                 clusters, cost, interrupted = refine_clusters(best, prepared, bool(self.verbose))
                 placement = clusters.place(best.points, len(usable))
