@@ -10,9 +10,8 @@ from itertools import combinations
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from sklearn.cluster import KMeans
 
-from ..arrays import single_openmp_thread, to_numpy
+from ..arrays import to_numpy
 from ..data import Views
 from ..methods.agreement.ensemble import Ensemble, balance_votes, mutual_information
 from ..methods.agreement.inputs import (
@@ -22,10 +21,10 @@ from ..methods.agreement.inputs import (
     map_views,
     prepare_views,
 )
-from ..methods.agreement.refine import refine_labels
+from ..methods.agreement.refine import refine_start
+from ..methods.agreement.starts import run_kmeans
 from ..methods.common.input_checks import validate_blocks
 from ..methods.common.margins import measure_vote_margins
-from ..methods.common.run import run
 from ..methods.common.similarities import restrict_columns
 from .reference import LEAST_SHARED
 
@@ -57,8 +56,7 @@ class ViewJudge:
         """Cluster the entities that have the view by this view alone: the best of several starts, refined."""
         best_labels, best_score = np.zeros(len(self.view.entities), np.int64), -np.inf
         for start in self._propose_starts(seed):
-            rounds = refine_labels(self.predictors, start, TOL)
-            state = run(rounds, max_iter=MAX_ITER, tol=0, patience=MAX_ITER + 1, report=lambda *_: None).state
+            state = refine_start(self.predictors, start, TOL, MAX_ITER)
             if state.score > best_score:
                 best_labels, best_score = state.labels, state.score
         return best_labels
@@ -70,12 +68,9 @@ class ViewJudge:
             return [np.arange(n_entities)]
         rows = [to_numpy(space.points) for space in self.view.spaces]
         rows.append(self.view.embed(self.n_clusters))
-        with single_openmp_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # refinement goes on from fewer clusters, too
-            return [
-                KMeans(self.n_clusters, n_init=RESTARTS, random_state=seed).fit_predict(points).astype(np.int64)
-                for points in rows
-            ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # refinement accepts fewer clusters
+            return [run_kmeans(points, self.n_clusters, RESTARTS, seed).astype(np.int64) for points in rows]
 
     def measure_prediction(self, labels: np.ndarray, rng: np.random.Generator) -> float:
         """Return how much of the information in labels the view predicts, from 0 (chance) to 1; NaN if undefined.

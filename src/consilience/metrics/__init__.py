@@ -3,9 +3,7 @@
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from .agreement import agreement_matrix, agreement_rate, disagreement_bound
-from .entropy import average_entropy
-from .evaluate import evaluate
-from .pairs import PairwiseScores, pairwise_scores
+from .classes import PairwiseScores, average_entropy, evaluate, pairwise_scores
 
 __all__ = [
     "PairwiseScores",

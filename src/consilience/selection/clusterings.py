@@ -1,14 +1,15 @@
 """Clusterings of the same entities into any number of clusters: by any estimator, or by a quick version of the default.
 
-Each offers clusters of all entities, clusters of permuted data, which show what chance gives, and fits to disjoint
-halves, which show what comes out again.
+Each has `cluster`, the clusters of all entities; `cluster_permuted`, the clusters of permuted data, which show the
+result of chance; `cluster_halves`, fits to disjoint halves, which show what is repeatable; `predictors` of the data;
+and `permuted`, predictors of permuted data, None if there is none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,22 +25,6 @@ from ..methods.common.halves import (
 )
 from .predictors import SharedPredictors
 from .source import ViewSource, permute_columns, permute_rows
-
-
-class Clusterings(Protocol):
-    """Clusters of the same entities for any number of clusters."""
-
-    predictors: SharedPredictors
-    permuted: SharedPredictors | None  # of permuted data; None if there is none to compare with
-
-    def cluster(self, n_clusters: int) -> np.ndarray:
-        """Return the clusters of all entities."""
-
-    def cluster_permuted(self, n_clusters: int) -> np.ndarray:
-        """Return the clusters of permuted data."""
-
-    def cluster_halves(self, n_clusters: int) -> list[HalfFit]:
-        """Return the fits to both halves of each division."""
 
 
 class AgreementClusterings:
@@ -174,3 +159,6 @@ def build_permuted(
         return None
     permuted = permute_columns(views, rng)
     return SharedPredictors.build(permuted, precomputed, min(predictors.most_clusters, len(permuted)))
+
+
+Clusterings = AgreementClusterings | EstimatorClusterings

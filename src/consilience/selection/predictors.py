@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 
-from ..arrays import single_openmp_thread, to_numpy
+from ..arrays import to_numpy
 from ..data import Views
 from ..methods.agreement.ensemble import Ensemble, ViewPredictors, Vote, choose_clusters, encode_labels
 from ..methods.agreement.inputs import (
@@ -23,8 +21,8 @@ from ..methods.agreement.inputs import (
     prepare_views,
 )
 from ..methods.agreement.predictors import GraphFeatures, LeaveOneOutRidge, append_constant, count_graph_features
-from ..methods.agreement.refine import Round, refine_labels
-from ..methods.agreement.starts import add_graphs, concatenate_embeddings
+from ..methods.agreement.refine import Round, refine_start
+from ..methods.agreement.starts import add_graphs, concatenate_embeddings, run_kmeans
 from ..methods.common.input_checks import validate_blocks
 from ..methods.common.similarities import restrict_columns, select_rows
 from ..methods.spectral.algorithm import normalize_embedding
@@ -113,13 +111,13 @@ class SharedPredictors:
         """Return the best of a few refined starts; `earlier` are labels of fewer clusters, of which some are split."""
         ensemble = self.build_ensemble(n_clusters)
         rows = normalize_embedding(self.embedding[:, :n_clusters])
-        starts = [run_kmeans(rows, n_clusters, rng)]
+        starts = [run_kmeans(rows, n_clusters, RESTARTS, draw_seed(rng))]
         if len(self.prepared) > 1:
             side_by_side = concatenate_embeddings(self.prepared, self.n_entities, n_clusters)
-            starts.append(run_kmeans(side_by_side, n_clusters, rng))
+            starts.append(run_kmeans(side_by_side, n_clusters, RESTARTS, draw_seed(rng)))
         if earlier is not None:
             starts.append(split_clusters(earlier, rows, n_clusters, rng))
-        return max((refine_start(ensemble, start) for start in starts), key=lambda state: state.score)
+        return max((refine_start(ensemble, start, TOL, ROUNDS) for start in starts), key=lambda state: state.score)
 
     def place(self, views: Views) -> list[PlacedView]:
         """Return other entities as points and in the graphs of these views, for `predict`."""
@@ -170,37 +168,22 @@ def take_features(space: PreparedSpace, n_clusters: int) -> GraphFeatures:
     return replace(features, vectors=features.vectors[:, :number], eigenvalues=features.eigenvalues[:number])
 
 
-def run_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Cluster rows by k-means, on one thread so that the result does not depend on their number."""
-    with single_openmp_thread():
-        return KMeans(n_clusters, n_init=RESTARTS, random_state=int(rng.integers(2**31))).fit_predict(rows)
+def draw_seed(rng: np.random.Generator) -> int:
+    """Draw a seed for k-means."""
+    return int(rng.integers(2**31))
 
 
 def split_clusters(labels: np.ndarray, rows: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Split the widest cluster in two until there are so many clusters."""
     labels = labels.copy()
     for number in range(int(labels.max()) + 1, n_clusters):
-        widths = [measure_width(rows[labels == cluster]) for cluster in range(number)]
+        members_of = [rows[labels == cluster] for cluster in range(number)]
+        widths = [np.sum((points - points.mean(axis=0)) ** 2) if len(points) > 1 else 0.0 for points in members_of]
         members = np.flatnonzero(labels == int(np.argmax(widths)))
         if len(members) < 2:
             break
-        labels[members[run_kmeans(rows[members], 2, rng) == 1]] = number
+        labels[members[run_kmeans(rows[members], 2, RESTARTS, draw_seed(rng)) == 1]] = number
     return labels
-
-
-def measure_width(rows: np.ndarray) -> float:
-    """Return the sum of squared distances from the mean."""
-    return float(np.sum((rows - rows.mean(axis=0)) ** 2)) if len(rows) > 1 else 0.0
-
-
-def refine_start(ensemble: Ensemble, start: np.ndarray) -> Round:
-    """Refine a start for a few rounds."""
-    state = None
-    for state in islice(refine_labels(ensemble, start, TOL), ROUNDS):
-        if state.settled:
-            break
-    assert state is not None
-    return state
 
 
 def measure_agreement(ensemble: Ensemble, vote: Vote, labels: np.ndarray) -> float:

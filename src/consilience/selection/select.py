@@ -113,7 +113,9 @@ def select_n_clusters(
     """
     check_estimator(estimator)
     clusterer = last_step(estimator)
-    source = ViewSource(ModelData(Views(X) if holds_views(X) else to_plain_array(X)), estimator)
+    source = ViewSource(
+        ModelData(Views(X) if holds_views(X) else X if hasattr(X, "shape") else np.asarray(X)), estimator
+    )
     with use_threads(getattr(clusterer, "n_jobs", None)):
         if small_groups:
             views = source.read()
@@ -127,11 +129,6 @@ def check_estimator(estimator: Any) -> None:
         raise TypeError(f"{estimator.__name__} is a class: give an estimator, {estimator.__name__}()")
     if not any(name.rpartition("__")[2] == "n_clusters" for name in estimator.get_params(deep=True)):
         raise TypeError(f"{type(estimator).__name__} has no parameter n_clusters, which is to be chosen")
-
-
-def to_plain_array(X: Any) -> Any:
-    """Return an array or frame as it is, and lists as an array."""
-    return X if hasattr(X, "shape") else np.asarray(X)
 
 
 def search_numbers(

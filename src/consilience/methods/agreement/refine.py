@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,14 @@ def refine_labels(
         labels = chosen
         vote = ensemble.vote(labels)
         yield Round(labels, vote, changed, ensemble.score(vote), tol)
+
+
+def refine_start(ensemble: Ensemble, labels: np.ndarray, tol: float, max_iter: int) -> Round:
+    """Return the last round of a refinement that ends when it is settled, or after `max_iter` rounds."""
+    for state in islice(refine_labels(ensemble, labels, tol), max_iter):
+        if state.settled:
+            break
+    return state
 
 
 def keep_clusters(chosen: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:

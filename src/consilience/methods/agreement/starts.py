@@ -58,8 +58,7 @@ def propose_starts(
 
     def cluster_rows(rows: np.ndarray, entities: np.ndarray, seed: int) -> np.ndarray:
         labels = np.full(n_entities, -1)
-        with single_openmp_thread():
-            labels[entities] = KMeans(n_clusters, n_init=restarts.embedding, random_state=seed).fit_predict(rows)
+        labels[entities] = run_kmeans(rows, n_clusters, restarts.embedding, seed)
         return labels
 
     kinds = [("spherical k-means", partial(cluster_views, MultiViewSphericalKMeans, 0))]
@@ -77,6 +76,12 @@ def propose_starts(
     for name, compute in kinds:
         for seed in rng.integers(2**31, size=n_init).tolist():
             yield name, compute(seed)
+
+
+def run_kmeans(rows: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:
+    """Cluster rows by k-means, on one thread so that the result does not depend on the number of threads."""
+    with single_openmp_thread():
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(rows)
 
 
 def expand_rows(rows: np.ndarray, view: PreparedView, n_entities: int) -> np.ndarray:

@@ -33,171 +33,129 @@ its part, as in ``outliers`` above. `PARTS` has all names; an unknown name is an
 
 from __future__ import annotations
 
+import re
+
 from ..._docstrings import fill_docstrings
 
-PARAMETERS = {
-    "n_clusters": """
+KEY = re.compile(r" \[(\w+)\]")  # after the name: by which placeholders ask for the part, if it is not the name
+
+TEXT = """
 n_clusters : int<default>
     Number of clusters.
-""",
-    "views": """
+
 views : dict of str to columns<default>
     If `fit` is given one array or frame: the columns of each view, as slices, positions or names.
-""",
-    "n_init": """
+
 n_init : int<default>
     Number of starts; the result of lowest cost is kept.
-""",
-    "n_init_kmeans": """
-n_init : int<default>
+
+n_init [n_init_kmeans] : int<default>
     Number of starts of k-means.
-""",
-    "max_iter": """
+
 max_iter : int<default>
     Maximum number of rounds per start.
-""",
-    "tol": """
+
 tol : float<default>
     A view's cost counts as lower only if it falls by more than this share of itself.
-""",
-    "patience": """
+
 patience : int<default>
     Stop after this many rounds in which no view's cost reached a new minimum.
-""",
-    "outliers": """
+
 outliers : float or 'auto'<default>
     Entities that no cluster predicts well get the label -1: this share of the entities, between 0 and 0.5, or with
     'auto' those that stand out. `assign_outliers` puts them back, and `predict` gives every entity a cluster.
-""",
-    "random_state": """
+
 random_state : int, Generator, RandomState or None<default>
     Seed of everything random.
-""",
-    "n_jobs": """
+
 n_jobs : int<default>
     Number of threads; None and -1 use all cores. The result does not depend on it.
-""",
-    "verbose": """
+
 verbose : bool<default>
     Show progress.
-""",
-    "X": """
+
 X : Views, mapping or sequence of blocks, or array-like of shape (n_entities, n_columns)
     The data. A plain array is one view, or several if the parameter `views` names groups of its columns.
-""",
-    "X_new": """
-X : Views, mapping or sequence of blocks, or array-like
+
+X [X_new] : Views, mapping or sequence of blocks, or array-like
     Entities, seen before or not, with any of the fitted views.
-""",
-    "y": """
+
 y : ignored
     Present for compatibility with scikit-learn.
-""",
-    "constraints": """
+
 constraints : Constraints<default>
     Pairs of entities that must, or cannot, be in the same cluster.
-""",
-    "out": """
+
 out : array of shape (n_entities,)<default>
     Where to write the labels, block by block: anything that can be assigned to by slices, such as a ``np.memmap`` or
     an HDF5 dataset.
-""",
-    "out_proba": """
-out : array of shape (n_entities, n_clusters)<default>
-    Where to write the probabilities, block by block: anything that can be assigned to by slices.
-""",
-}
 
-ATTRIBUTES = {
-    "labels_": """
+out [out_proba] : array of shape (n_entities, n_clusters)<default>
+    Where to write the probabilities, block by block: anything that can be assigned to by slices.
+
 labels_ : ndarray of shape (n_entities,)
     The cluster of each entity.
-""",
-    "labels_outliers_": """
-labels_ : ndarray of shape (n_entities,)
+
+labels_ [labels_outliers_] : ndarray of shape (n_entities,)
     The cluster of each entity; -1 for outliers.
-""",
-    "view_labels_": """
+
 view_labels_ : dict of str to ndarray of shape (n_entities,)
     The cluster that each view alone gives; -1 where the entity lacks the view.
-""",
-    "agreement_": """
+
 agreement_ : ndarray of shape (n_views, n_views)
     Share of entities that two views put into the same cluster.
-""",
-    "temperature_": """
+
 temperature_ : float
     Divides the scores that `predict_proba` turns into probabilities; `calibrate` sets it for the data.
-""",
-    "outlier_scores_": """
+
 outlier_scores_ : ndarray of shape (n_entities,)
     How poorly the best cluster predicts each entity, in robust standard deviations: 0 is usual, larger is more
     outlying, and above 3.5 is an outlier to ``outliers='auto'``.
-""",
-    "outlier_limit_": """
+
 outlier_limit_ : float
     Score of `score_outliers` below which an entity fits no cluster: 0.01, or 1 / n if the fit had n < 100 entities.
-""",
-    "n_iter_": """
-n_iter_, converged_ : int, bool
+
+n_iter_, converged_ [n_iter_] : int, bool
     Number of rounds of the chosen start, and whether they ended before `max_iter`.
-""",
-    "n_features_in_": """
-n_features_in_, feature_names_in_ : int, ndarray
+
+n_features_in_, feature_names_in_ [n_features_in_] : int, ndarray
     Number of columns of all views together, and their names if all views came with names.
-""",
-}
+"""
 
-SECTIONS = {
-    "fit_parameters": f"""
-Parameters
-----------
-{PARAMETERS["X"].strip()}
-{PARAMETERS["y"].strip()}
-""",
-    "predict_parameters": f"""
-Parameters
-----------
-{PARAMETERS["X_new"].strip()}
-""",
-    "score_parameters": f"""
-Parameters
-----------
-{PARAMETERS["X_new"].strip()}
-{PARAMETERS["y"].strip()}
-""",
-    "returns_self": """
-Returns
--------
-self
-    The fitted estimator.
-""",
-    "returns_self_interruptible": """
-Returns
--------
-self
-    The fitted estimator. After Ctrl-C it holds the best result so far.
-""",
-    "returns_labels": """
-Returns
--------
-ndarray of shape (n_entities,)
-    The cluster of each entity.
-""",
-    "returns_out": """
-Returns
--------
-ndarray of shape (n_entities,)
-    The cluster of each entity; `out` if it was given.
-""",
-    "returns_probabilities": """
-Returns
--------
-ndarray of shape (n_entities, n_clusters)
-    Probabilities that add up to 1 per entity.
-""",
-}
 
-PARTS = {**PARAMETERS, **ATTRIBUTES, **SECTIONS}
+def parse_parts(text: str) -> dict[str, str]:
+    """Return the blocks of a text by their keys."""
+    parts = {}
+    for block in text.strip().split("\n\n"):
+        name = block.partition(" : ")[0]
+        key = KEY.search(name)
+        parts[key[1] if key else name] = KEY.sub("", block, count=1) if key else block
+    return parts
+
+
+PARTS = parse_parts(TEXT)
+
+
+def write_section(title: str, *parts: str) -> str:
+    """Return a section of a docstring."""
+    return "\n".join([title, "-" * len(title), *parts])
+
+
+PARTS |= {
+    "fit_parameters": write_section("Parameters", PARTS["X"], PARTS["y"]),
+    "predict_parameters": write_section("Parameters", PARTS["X_new"]),
+    "score_parameters": write_section("Parameters", PARTS["X_new"], PARTS["y"]),
+    "returns_self": write_section("Returns", "self", "    The fitted estimator."),
+    "returns_self_interruptible": write_section(
+        "Returns", "self", "    The fitted estimator. After Ctrl-C it holds the best result so far."
+    ),
+    "returns_labels": write_section("Returns", "ndarray of shape (n_entities,)", "    The cluster of each entity."),
+    "returns_out": write_section(
+        "Returns", "ndarray of shape (n_entities,)", "    The cluster of each entity; `out` if it was given."
+    ),
+    "returns_probabilities": write_section(
+        "Returns", "ndarray of shape (n_entities, n_clusters)", "    Probabilities that add up to 1 per entity."
+    ),
+}
 
 share_docs = fill_docstrings(PARTS)
