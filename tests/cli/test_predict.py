@@ -64,8 +64,8 @@ def scored(monkeypatch, scores):
     ("n_unlike", "ending"),
     [
         (1, None),
-        (9, "(they are less like any cluster than 98% of the entities of the fit)."),  # of 60, 1% are none
-        (40, "the data may be of another kind, or in other units, than that of the fit."),
+        (9, "(they are less similar to any cluster than 98% of the entities of the fit)."),  # of 60, 1% are none
+        (40, "the data may be of another kind or in other units than in the fit."),
     ],
 )
 def test_rows_that_fit_no_cluster_are_told_of_if_chance_does_not_explain_them(

@@ -126,7 +126,7 @@ def test_files_that_have_moved_are_named_anew(own):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (None, "name a folder that `consilience cluster --out` has written"),
+        (None, "give a folder that `consilience cluster --out` has written"),
         ("{", "summary.json is damaged"),
         ("[]", "summary.json is not a summary of `consilience cluster`"),
         ('{"inputs": 3}', "summary.json is not a summary of `consilience cluster`"),
