@@ -17,7 +17,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "add-an-affinity.md"
 def guide():
     """The names that the code of the page defines."""
     names = {"__name__": "guide"}
-    for block in re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE):
+    text = PAGE.read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
         exec(compile(block, str(PAGE), "exec"), names)
     return names
 

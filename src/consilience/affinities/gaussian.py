@@ -96,12 +96,12 @@ class LocalGaussianKernel:
     """The Gaussian kernel with one bandwidth per row."""
 
     distances: SquaredDistances
-    known: KernelRows  # the rows among which neighbors are searched
+    fitted: KernelRows  # the rows among which neighbors are searched
 
     def points(self, X: Array) -> KernelRows:
         X, norms, _ = self.distances.points(X)
         points = KernelRows(X, norms)
-        matrix = KernelMatrix(self.distances, points, self.known, cached=False)
+        matrix = KernelMatrix(self.distances, points, self.fitted, cached=False)
 
         def measure(_: slice, tile: Array) -> Array:
             nearest = min(LOCAL_NEIGHBOR + 1, tile.shape[1])  # a row is its own zeroth neighbor

@@ -48,21 +48,21 @@ class LowRankCross:
     """Similarities of other rows through the landmarks of the fit."""
 
     factor: Any
-    known: LowRank
+    fitted: LowRank
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.factor.shape[0], self.known.shape[0]
+        return self.factor.shape[0], self.fitted.shape[0]
 
     @property
     def dtype(self) -> np.dtype:
-        return self.known.dtype
+        return self.fitted.dtype
 
     def columns(self, entities: np.ndarray) -> Array:
         return extract_columns(self, entities)
 
     def __matmul__(self, U: Array) -> Array:
-        return self.factor @ (self.known.core @ (self.known.factor.T @ U))
+        return self.factor @ (self.fitted.core @ (self.fitted.factor.T @ U))
 
 
 def choose_landmarks(n_rows: int, n_landmarks: int, rng: np.random.Generator) -> np.ndarray:

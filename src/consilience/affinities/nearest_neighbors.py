@@ -102,11 +102,13 @@ def find_approximate_neighbors(X: Array, n_neighbors: int, rng: np.random.Genera
 
 
 @refer_as("join-neighbors")
-def join_new_rows(space: MetricSpace, known: KernelRows, radii: np.ndarray, n_neighbors: int, X: Array) -> sp.csr_array:
+def join_new_rows(
+    space: MetricSpace, fitted: KernelRows, radii: np.ndarray, n_neighbors: int, X: Array
+) -> sp.csr_array:
     """Join new rows to those of the fit as those are joined to each other."""
-    points = space.points(as_rows_like(X, known.X))
-    matrix = KernelMatrix(space, points, known, cached=False)
-    lengths, known_lengths = to_numpy(points.row_term), to_numpy(known.row_term)
+    points = space.points(as_rows_like(X, fitted.X))
+    matrix = KernelMatrix(space, points, fitted, cached=False)
+    lengths, fitted_lengths = to_numpy(points.row_term), to_numpy(fitted.row_term)
     slack = ROUNDING * np.finfo(matrix.dtype).eps
 
     def find_edges(rows: slice, tile: Array) -> sp.csr_array:
@@ -114,7 +116,7 @@ def join_new_rows(space: MetricSpace, known: KernelRows, radii: np.ndarray, n_ne
         edges = np.zeros(squared.shape)
         nearest = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
         np.put_along_axis(edges, nearest, 0.5, axis=1)
-        edges += 0.5 * (squared <= radii**2 + slack * (lengths[rows, None] + known_lengths))
+        edges += 0.5 * (squared <= radii**2 + slack * (lengths[rows, None] + fitted_lengths))
         return sp.csr_array(edges)
 
     return sp.vstack(list(matrix.map_tiles(find_edges)), format="csr")

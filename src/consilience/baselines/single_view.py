@@ -149,13 +149,13 @@ def score_views(blocks: Blocks, labels: dict[str, np.ndarray]) -> dict[str, tupl
         return dict.fromkeys(labels, (np.nan, np.nan))
     scores = {}
     for name, view_labels in labels.items():
-        others = [compare_labels(view_labels, other) for view, other in labels.items() if view != name]
+        others = [compare_view_labels(view_labels, other) for view, other in labels.items() if view != name]
         agreement = round(average_known(others), 12)  # rounding errors must not resolve ties
         scores[name] = agreement, compute_silhouette(blocks[name][0], view_labels)
     return scores
 
 
-def compare_labels(first: np.ndarray, second: np.ndarray) -> float:
+def compare_view_labels(first: np.ndarray, second: np.ndarray) -> float:
     """Return the adjusted Rand index over the entities that both label; NaN if there are none."""
     both = (first >= 0) & (second >= 0)
     return adjusted_rand_score(first[both], second[both]) if both.any() else np.nan

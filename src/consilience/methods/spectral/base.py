@@ -166,7 +166,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
                 restrict_columns(views, columns), affinities, rng, on_device=self._stays_on_device
             )
             embedding = self._embed(views.names, similarities.operators, rng)
-            E = concatenate_embeddings(embedding.joint)
+            E = normalize_and_concatenate(embedding.joint)
             assigner = fit_assigner(E, self)
             labels = assigner.predict(E)
         store_input_features(self, X, views)
@@ -243,7 +243,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         views = restrict_columns(views, self._columns)
         crosses, present = compute_cross_similarities(views, self.affinities_, self._similarities.views)
         filled = self._similarities.fill_crosses(crosses, present)
-        E = concatenate_embeddings(self._joint_embedding.place(filled))
+        E = normalize_and_concatenate(self._joint_embedding.place(filled))
         has_view = np.any(present, axis=1)
         similar = np.any([to_numpy(compute_degrees(cross) > 0) for cross in filled], axis=0)
         similar &= to_numpy(namespace(E).any(E != 0, axis=1))
@@ -263,7 +263,7 @@ class BaseSpectral(MembershipMixin, ClusterMixin, BaseEstimator, ABC):
         return tags
 
 
-def concatenate_embeddings(parts: Sequence[Array]) -> Array:
+def normalize_and_concatenate(parts: Sequence[Array]) -> Array:
     """Scale the rows of embeddings to unit length and put them side by side."""
     return namespace(parts[0]).concat([normalize_embedding(U) for U in parts], axis=1)
 

@@ -68,7 +68,7 @@ def top_eigenvectors(product: Product, start: Array, n_wanted: int) -> EigenPair
         converged = stalled or not inexact[:n_wanted].any()
         fresh = residuals[:, :0]
         if not converged:
-            fresh = extend_basis(space.basis, select_columns(residuals, inexact))
+            fresh = extend_basis(space.basis, mask_columns(residuals, inexact))
         if not fresh.shape[1]:  # converged, or the space contains everything
             break
         if space.width + fresh.shape[1] > space.max_width:
@@ -160,7 +160,7 @@ def extend_basis_on_device(basis: Array, block: Array) -> Array:
     return block
 
 
-def select_columns(block: Array, mask: np.ndarray) -> Array:
+def mask_columns(block: Array, mask: np.ndarray) -> Array:
     """Select columns by a NumPy mask."""
     if is_on_host(block):
         return block[:, mask]
