@@ -82,7 +82,7 @@ def test_entities_are_named_by_their_id(estimator):
 
 @every_estimator
 def test_duplicate_view_names(estimator):
-    with pytest.raises(ValueError, match="two views are called 'text': give each a name of its own"):
+    with pytest.raises(ValueError, match="two views are called 'text': give each a unique name"):
         estimator(n_clusters=2).fit(cs.Views([("text", np.ones((9, 2))), ("text", np.ones((9, 2)))]))
 
 
@@ -251,7 +251,7 @@ def test_no_threads_at_all(estimator):
 
 @every_estimator
 def test_columns_named_for_views_must_exist(estimator):
-    with pytest.raises(ValueError, match="view 'links' asks for column 9, which the data does not have"):
+    with pytest.raises(ValueError, match="view 'links' selects column 9, which the data does not have"):
         estimator(n_clusters=2, views={"text": [0, 1], "links": [9]}).fit(np.ones((20, 4)))
 
 

@@ -101,7 +101,7 @@ BAD = {
         ValueError,
         r"view 'links' has 2 rows, view 'text' 3: .*present=.*ids=.*consilience\.align",
     ),
-    "the same name twice": ([("a", DENSE), ("a", DENSE)], ValueError, r"two views are called 'a': give each a name"),
+    "the same name twice": ([("a", DENSE), ("a", DENSE)], ValueError, r"two views are called 'a': give each a unique name"),
     "a number for a name": ({1: DENSE}, TypeError, r"a view's name must be a string, got 1: Views\(\{'text': X_text"),
     "no views in a mapping": ({}, ValueError, r"Views needs at least one view, got none: Views\(\{'text': X_text"),
     "no views in a list": ([], ValueError, r"Views needs at least one view, got none"),
@@ -370,12 +370,12 @@ def test_a_row_of_nan_is_missing_after_a_join_too():
 
 FRAME = pd.DataFrame(DENSE, index=list("wxyz"))
 BAD_IDS = {
-    "too few": ({"a": DENSE}, [1, 2], r"view 'a' has 4 rows but 2 ids: give one id a row"),
+    "too few": ({"a": DENSE}, [1, 2], r"view 'a' has 4 rows but 2 ids: give one id per row"),
     "too many in a view": ({"a": DENSE}, {"a": range(5)}, r"view 'a' has 4 rows but 5 ids"),
-    "one number": ({"a": DENSE}, 4, r"ids of view 'a' must be a flat sequence, one id a row, got shape \(\)"),
-    "text": ({"a": DENSE}, "wxyz", r"ids of view 'a' must be a flat sequence, one id a row, got shape \(\)"),
+    "one number": ({"a": DENSE}, 4, r"ids of view 'a' must be a flat sequence, one id per row, got shape \(\)"),
+    "text": ({"a": DENSE}, "wxyz", r"ids of view 'a' must be a flat sequence, one id per row, got shape \(\)"),
     "ragged lists": ({"a": DENSE}, [[1], [2, 3], [4], [5]], "must be a flat sequence, one id per row, got sequences"),
-    "a column": ({"a": DENSE}, [[1], [2], [3], [4]], r"must be a flat sequence, one id a row, got shape \(4, 1\)"),
+    "a column": ({"a": DENSE}, [[1], [2], [3], [4]], r"must be a flat sequence, one id per row, got shape \(4, 1\)"),
     "an unknown view": ({"a": DENSE}, {"b": [1]}, r"ids names view 'b'; the views are 'a'"),
     "one twice": ({"a": DENSE}, [1, 2, 1, 3], r"view 'a' has the id 1 more than once: aggregate or drop the repeated"),
     "one twice in an index": (
@@ -486,7 +486,7 @@ def test_a_choice_of_a_choice_is_a_choice():
     assert_same(views[1:][1:], views[2:])
 
 
-NONSENSE = r"rows are asked for by a slice, integers or a mask of True and False; views by their names"
+NONSENSE = r"rows are selected by a slice, integers or a mask of True and False; views by their names"
 BAD_KEYS = {
     "too far": (4, IndexError, r"row 4 is out of range: there are 4 entities"),
     "too far from the end": (-5, IndexError, r"row -5 is out of range: there are 4 entities"),
@@ -503,7 +503,7 @@ BAD_KEYS = {
     "a set": ({0}, IndexError, NONSENSE),
     "an unknown view": ("text", KeyError, r"no view 'text'; the views are 'dense', 'sparse'"),
     "an unknown view among others": (["dense", "text"], KeyError, r"no view 'text'; the views are 'dense', 'sparse'"),
-    "a view twice": (["dense", "dense"], ValueError, r"a view is asked for twice in \['dense', 'dense'\]"),
+    "a view twice": (["dense", "dense"], ValueError, r"a view is selected twice in \['dense', 'dense'\]"),
 }
 
 
@@ -626,12 +626,12 @@ BAD_GROUPS = {
         "pandas",
         {"a": ["p", "zz"]},
         ValueError,
-        r"view 'a' asks for column 'zz', which the data does",
+        r"view 'a' selects column 'zz', which the data does",
     ),
-    "one unknown name": ("polars", {"a": "zz"}, ValueError, r"view 'a' asks for column 'zz'"),
-    "a name where there are none": ("ndarray", {"a": ["p"]}, ValueError, r"view 'a' asks for column 'p'"),
-    "a position too far": ("csr", {"a": [3]}, ValueError, r"view 'a' asks for column 3, which the data does not have"),
-    "too far from the end": ("ndarray", {"a": -4}, ValueError, r"view 'a' asks for column -4"),
+    "one unknown name": ("polars", {"a": "zz"}, ValueError, r"view 'a' selects column 'zz'"),
+    "a name where there are none": ("ndarray", {"a": ["p"]}, ValueError, r"view 'a' selects column 'p'"),
+    "a position too far": ("csr", {"a": [3]}, ValueError, r"view 'a' selects column 3, which the data does not have"),
+    "too far from the end": ("ndarray", {"a": -4}, ValueError, r"view 'a' selects column -4"),
     "a slice of names": (
         "pandas",
         {"a": slice("p", "q")},

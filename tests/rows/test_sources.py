@@ -475,7 +475,7 @@ def test_numbers_of_all_types_and_nulls(tmp_path):
 
 def test_bad_parquet_is_refused(tmp_path):
     path = parquet_file(tmp_path)
-    with pytest.raises(ValueError, match="view 'a' asks for column 'z', which the data does not have"):
+    with pytest.raises(ValueError, match="view 'a' selects column 'z', which the data does not have"):
         Views.from_parquet(path, {"a": ["z"]})
     with pytest.raises(ValueError, match=r"view 'a' asks for column 'e', which .*less.parquet does not have"):
         Views.from_parquet([path, parquet_file(tmp_path, DENSE[:, :2], "less.parquet")], {"a": ["e"]})

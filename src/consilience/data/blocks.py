@@ -1,15 +1,15 @@
-"""One block of features: which rows and columns to take, and how to describe it, whatever kind of array it is."""
+"""Rows and columns of one view, and its description, for every kind of array that a view can hold."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, DeviceCSR, asarray_like, is_sparse, map_chunks, namespace, plan_reads, to_numpy
-from ..arrays import take_rows as take_sparse_rows
+from ..arrays import Array, DeviceCSR, asarray_like, is_sparse, map_chunks, namespace, plan_reads, take_rows, to_numpy
 from ..rows import DaskStorage, Source, StorageColumns, as_source, read_some
 
 GAPS = (
@@ -17,30 +17,30 @@ GAPS = (
     "present="
 )
 NOT_IN_ORDER = (
-    "view {name!r} stays on disk, and to join the other views its rows would have to change places or leave gaps: give "
+    "view {name!r} stays on disk, and to join the other views its rows would have to be reordered or have gaps: give "
     "all views the same entities in the same order first, or read this one into memory (.to_memory(), or [:])"
 )
 
 
 def find_all_nan_rows(block: Array) -> np.ndarray:
-    """Which rows hold nothing but NaN; only those that start with one are looked at whole."""
+    """Mask of the rows that are all NaN; only rows that start with NaN are read completely."""
     block = as_source(block)
     if isinstance(block, Source):
-        return _all_nan_on_disk(block)
+        return _find_all_nan_on_disk(block)
     if sp.issparse(block) or is_sparse(block) or block.shape[1] == 0:
         return np.zeros(block.shape[0], bool)
     xp = namespace(block)
     if not xp.isdtype(block.dtype, "real floating"):
         return np.zeros(block.shape[0], bool)
-    suspects = np.array(to_numpy(xp.isnan(block[:, 0])))
-    if suspects.any():
-        at = asarray_like(np.flatnonzero(suspects), block)
-        suspects[suspects] = to_numpy(xp.all(xp.isnan(xp.take(block, at, axis=0)), axis=1))
-    return suspects
+    mask = np.array(to_numpy(xp.isnan(block[:, 0])))
+    if mask.any():
+        candidates = asarray_like(np.flatnonzero(mask), block)
+        mask[mask] = to_numpy(xp.all(xp.isnan(xp.take(block, candidates, axis=0)), axis=1))
+    return mask
 
 
-def _all_nan_on_disk(X: Source) -> np.ndarray:
-    """The same, a block after the other; rows that can hold no NaN are not read."""
+def _find_all_nan_on_disk(X: Source) -> np.ndarray:
+    """Mask of the rows that are all NaN, block by block; types without NaN are not read."""
     if X.sparse or X.storage.dtype.kind != "f":
         return np.zeros(X.shape[0], bool)
     if isinstance(X.storage, DaskStorage):
@@ -49,99 +49,137 @@ def _all_nan_on_disk(X: Source) -> np.ndarray:
 
 
 def reindex_rows(block: Array, rows: np.ndarray) -> Array:
-    """Rows of a block in a new order; -1 asks for a row of nothing (NaN, or no stored value)."""
+    """Rows by position, with an empty row (NaN, or no stored value) for the position -1."""
     if np.array_equal(rows, np.arange(block.shape[0])):
         return block
     if isinstance(block, Source):
         raise ValueError(NOT_IN_ORDER.format(name=block.name))
-    there = rows >= 0
-    if there.all():
+    exists = rows >= 0
+    if exists.all():
         return index_rows(block, rows)
     if isinstance(block, DeviceCSR):
         raise ValueError(GAPS)
     if sp.issparse(block):
-        cells = np.ones(there.sum(), block.dtype), (np.flatnonzero(there), rows[there])
+        cells = np.ones(exists.sum(), block.dtype), (np.flatnonzero(exists), rows[exists])
         return sp.csr_array(sp.csr_array(cells, shape=(len(rows), block.shape[0])) @ block)
     values = to_numpy(block)
     out = np.full((len(rows), values.shape[1]), np.nan, np.result_type(values.dtype, np.float32))
-    out[there] = values[rows[there]]
+    out[exists] = values[rows[exists]]
     return asarray_like(out, block)
 
 
+@singledispatch
 def index_rows(block: Array, rows: slice | np.ndarray) -> Array:
-    """Rows by slice or by position; of rows on disk a range stays there."""
-    if isinstance(block, Source):
-        start, stop, step = rows.indices(block.shape[0]) if isinstance(rows, slice) else (0, 0, 0)
-        if step == 1:
-            return block.slice_rows(start, max(start, stop))
-        return read_some(block, np.arange(block.shape[0])[rows])
-    if sp.issparse(block) or isinstance(block, np.ndarray):
-        return block[rows]
-    if isinstance(block, DeviceCSR):
-        return take_sparse_rows(block, np.arange(block.shape[0])[rows])
+    """Rows by slice or by position; a range of rows on disk stays there."""
     if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
         return block[rows, ...]
-    rows = np.arange(block.shape[0])[rows]  # torch knows no slices that run backwards
-    return namespace(block).take(block, asarray_like(rows, block), axis=0)
+    return _take_positions(block, rows)
 
 
+def _take_positions(block: Array, rows: slice | np.ndarray) -> Array:
+    return take_rows(block, asarray_like(np.arange(block.shape[0])[rows], block))
+
+
+@index_rows.register
+def _(block: np.ndarray | sp.sparray | sp.spmatrix, rows: slice | np.ndarray) -> Array:
+    return block[rows]
+
+
+@index_rows.register
+def _(block: DeviceCSR, rows: slice | np.ndarray) -> DeviceCSR:
+    return _take_positions(block, rows)
+
+
+@index_rows.register
+def _(block: Source, rows: slice | np.ndarray) -> Array:
+    start, stop, step = rows.indices(block.shape[0]) if isinstance(rows, slice) else (0, 0, 0)
+    if step == 1:
+        return block.slice_rows(start, max(start, stop))
+    return read_some(block, np.arange(block.shape[0])[rows])
+
+
+@singledispatch
 def index_columns(block: Array, columns: slice | list[int]) -> Array:
     """Columns by slice or by position."""
-    if isinstance(block, Source):
-        if block.steps:
-            raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
-        if isinstance(block.storage, DaskStorage):  # the columns too are of dask, so that a cluster can have them
-            return replace(block, storage=DaskStorage(block.storage.array[:, columns]))
-        return replace(block, storage=StorageColumns(block.storage, columns))
-    if isinstance(block, DeviceCSR):
-        raise ValueError("columns of a sparse matrix on a device cannot be chosen: give each group of them as a view")
-    if isinstance(columns, slice) or sp.issparse(block) or isinstance(block, np.ndarray):
+    if isinstance(columns, slice):
         return block[:, columns]
-    at = np.arange(block.shape[1])[columns]
-    return namespace(block).take(block, asarray_like(at, block), axis=1)
+    positions = np.arange(block.shape[1])[columns]
+    return namespace(block).take(block, asarray_like(positions, block), axis=1)
+
+
+@index_columns.register
+def _(block: np.ndarray | sp.sparray | sp.spmatrix, columns: slice | list[int]) -> Array:
+    return block[:, columns]
+
+
+@index_columns.register
+def _(block: DeviceCSR, columns: slice | list[int]) -> Array:  # noqa: ARG001
+    raise ValueError("columns of a sparse matrix on a device cannot be chosen: give each group of them as a view")
+
+
+@index_columns.register
+def _(block: Source, columns: slice | list[int]) -> Source:
+    if block.steps:
+        raise ValueError(f"columns of view {block.name!r} must be chosen before its rows are changed")
+    if isinstance(block.storage, DaskStorage):  # the columns stay in dask, so that its workers can have them
+        return replace(block, storage=DaskStorage(block.storage.array[:, columns]))
+    return replace(block, storage=StorageColumns(block.storage, columns))
 
 
 def make_read_only(values: Any) -> Any:
-    """The same numbers, of a numpy array not to be written to through this name."""
+    """A view of a numpy array that cannot be written to; anything else unchanged."""
     if isinstance(values, np.ndarray):
         values = values.view()
         values.flags.writeable = False
     return values
 
 
+@singledispatch
 def describe_kind(block: Array) -> str:
-    """What a person would call it: dense or sparse or of which library, and the type of its numbers."""
-    if isinstance(block, Source):
-        place = "of dask" if isinstance(block.storage, DaskStorage) else "on disk"
-        return f"{'sparse' if block.sparse else 'dense'} {block.storage.dtype} {place}"
-    if sp.issparse(block):
-        return f"sparse {block.dtype}"
-    if isinstance(block, DeviceCSR):
-        return f"sparse {str(block.dtype).rpartition('.')[2]} on a device"
+    """Describe a block for users: dense, sparse or the array library, and the dtype."""
     library = type(block).__module__.partition(".")[0]
-    return f"{'dense' if library == 'numpy' else library} {str(block.dtype).rpartition('.')[2]}"
+    return f"{'dense' if library == 'numpy' else library} {_dtype_name(block.dtype)}"
+
+
+@describe_kind.register
+def _(block: sp.sparray | sp.spmatrix) -> str:
+    return f"sparse {block.dtype}"
+
+
+@describe_kind.register
+def _(block: DeviceCSR) -> str:
+    return f"sparse {_dtype_name(block.dtype)} on a device"
+
+
+@describe_kind.register
+def _(block: Source) -> str:
+    place = "of dask" if isinstance(block.storage, DaskStorage) else "on disk"
+    return f"{'sparse' if block.sparse else 'dense'} {block.storage.dtype} {place}"
+
+
+def _dtype_name(dtype: Any) -> str:
+    """Name of a dtype without its library, as in ``torch.float32``."""
+    return str(dtype).rpartition(".")[2]
 
 
 def estimate_density(block: Array) -> float:
-    """Share of cells that are not zero, looking at no more than a thousand rows of a dense block."""
-    cells = block.shape[0] * block.shape[1]
-    if not cells:
+    """Share of cells that are not zero, from at most a thousand rows of a dense block."""
+    n_cells = block.shape[0] * block.shape[1]
+    if not n_cells:
         return 0.0
     if sp.issparse(block):
-        return block.nnz / cells
-    if isinstance(block, DeviceCSR):
-        return block.size / cells
+        return block.nnz / n_cells
     block = as_source(block)
+    if is_sparse(block):
+        return block.size / n_cells
     if isinstance(block, Source):
-        if block.sparse:
-            return block.size / cells
         block = block.take(_sample_positions(block.shape[0]))
-    some = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
-    some = some[~find_all_nan_rows(some)]
-    return float(np.mean(some != 0)) if some.size else 0.0
+    sample = to_numpy(block[:: -(-block.shape[0] // 1000), ...])
+    sample = sample[~find_all_nan_rows(sample)]
+    return float(np.mean(sample != 0)) if sample.size else 0.0
 
 
 def _sample_positions(n: int) -> np.ndarray:
-    """Up to a thousand of n rows in four runs of neighbours, and so in few of the units that are read whole."""
+    """Up to a thousand of n rows in four runs of neighbors, so that few units of a storage are read."""
     starts = np.linspace(0, max(0, n - 250), 4).astype(np.intp)
     return np.unique(np.minimum(starts[:, None] + np.arange(250), n - 1))

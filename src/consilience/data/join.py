@@ -1,4 +1,4 @@
-"""Who is who: entities of several views brought together by their ids, and which of them has which view."""
+"""Entities of several views joined by their ids, and checks of ids and of which entity has which view."""
 
 from __future__ import annotations
 
@@ -11,21 +11,18 @@ import numpy as np
 from .coerce import ViewInput
 
 
-def attach_ids(blocks: dict[str, ViewInput], ids: Any) -> dict[str, ViewInput]:
+def attach_ids(inputs: dict[str, ViewInput], ids: Any) -> dict[str, ViewInput]:
     """Attach the ids that the caller gave, for all views or view by view."""
-    if ids is None:
-        return blocks
-    if isinstance(ids, Mapping):
-        unknown = [name for name in ids if name not in blocks]
-        if unknown:
-            raise ValueError(f"ids names view {unknown[0]!r}; the views are {', '.join(map(repr, blocks))}")
-        given = {name: ids[name] for name in blocks if ids.get(name) is not None}
-    else:
-        given = dict.fromkeys(blocks, ids)
-    for name, values in given.items():
-        own = check_row_ids(name, values, blocks[name].values.shape[0])
-        blocks = blocks | {name: replace(blocks[name], ids=own, default_ids=False)}
-    return blocks
+    if not isinstance(ids, Mapping):
+        ids = dict.fromkeys(inputs, ids)
+    unknown = [name for name in ids if name not in inputs]
+    if unknown:
+        raise ValueError(f"ids names view {unknown[0]!r}; the views are {', '.join(map(repr, inputs))}")
+    for name, values in ids.items():
+        if values is not None:
+            row_ids = check_row_ids(name, values, inputs[name].values.shape[0])
+            inputs = inputs | {name: replace(inputs[name], ids=row_ids, default_ids=False)}
+    return inputs
 
 
 def check_row_ids(name: str, values: Any, n: int) -> np.ndarray:
@@ -37,48 +34,48 @@ def check_row_ids(name: str, values: Any, n: int) -> np.ndarray:
             f"ids of view {name!r} must be a flat sequence, one id per row, got sequences that differ in length"
         ) from error
     if ids.ndim != 1:
-        raise ValueError(f"ids of view {name!r} must be a flat sequence, one id a row, got shape {ids.shape}")
+        raise ValueError(f"ids of view {name!r} must be a flat sequence, one id per row, got shape {ids.shape}")
     if len(ids) != n:
-        raise ValueError(f"view {name!r} has {n} rows but {len(ids)} ids: give one id a row")
+        raise ValueError(f"view {name!r} has {n} rows but {len(ids)} ids: give one id per row")
     _check_unique(name, ids)
     return ids
 
 
-def join_by_ids(blocks: dict[str, ViewInput]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Ids of the entities, and the row of each in each view (or -1); no rows where they match as they stand."""
-    named = {name: block.ids for name, block in blocks.items() if block.ids is not None and not block.default_ids}
+def join_by_ids(inputs: dict[str, ViewInput]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Ids of the entities, and the row of each in each view (or -1); None for the rows if all views have equal ids."""
+    named = {name: block.ids for name, block in inputs.items() if block.ids is not None and not block.default_ids}
     if any(ids.dtype.kind in "iu" for ids in named.values()):
-        # beside a frame whose index holds numbers, a default index 0, 1, ... does say who the rows are
-        named = {name: block.ids for name, block in blocks.items() if block.ids is not None}
+        # if another frame's index holds numbers, a default index 0, 1, ... identifies the rows too
+        named = {name: block.ids for name, block in inputs.items() if block.ids is not None}
     for name, ids in named.items():
         _check_unique(name, ids)
     first = next(iter(named.values()), None)
     if first is None or all(ids is first or np.array_equal(ids, first) for ids in named.values()):
         return first, None
-    without = [name for name in blocks if name not in named]
-    if without:
+    unnamed = [name for name in inputs if name not in named]
+    if unnamed:
         raise ValueError(
-            f"view {without[0]!r} has no ids, and the other views' ids differ, so it cannot be joined to them: "
-            f"give ids={{{without[0]!r}: [...]}}"
+            f"view {unnamed[0]!r} has no ids, and the other views' ids differ, so it cannot be joined to them: "
+            f"give ids={{{unnamed[0]!r}: [...]}}"
         )
     kinds = {ids.dtype.kind for ids in named.values()}
-    alike = len(kinds) == 1 and "O" not in kinds
-    every = np.concatenate([ids if alike else ids.astype(object) for ids in named.values()])
-    position: dict[Hashable, int] = {}
-    entity = np.array([position.setdefault(one, len(position)) for one in every.tolist()], dtype=np.intp)
-    rows = np.full((len(position), len(blocks)), -1)
+    same_kind = len(kinds) == 1 and "O" not in kinds
+    all_ids = np.concatenate([ids if same_kind else ids.astype(object) for ids in named.values()])
+    entity_of: dict[Hashable, int] = {}
+    entities = np.array([entity_of.setdefault(id_, len(entity_of)) for id_ in all_ids.tolist()], dtype=np.intp)
+    rows = np.full((len(entity_of), len(inputs)), -1)
     ends = np.cumsum([len(ids) for ids in named.values()])
-    for v, own in enumerate(np.split(entity, ends[:-1])):
-        rows[own, v] = np.arange(len(own))
+    for v, view_entities in enumerate(np.split(entities, ends[:-1])):
+        rows[view_entities, v] = np.arange(len(view_entities))
     _check_overlap(named, rows)
-    return every[np.unique(entity, return_index=True)[1]], rows
+    return all_ids[np.unique(entities, return_index=True)[1]], rows
 
 
 def _check_overlap(named: dict[str, np.ndarray], rows: np.ndarray) -> None:
-    """A view that shares no entity with any other has ids of another kind, or of other entities."""
+    """Refuse a view that shares no entity with any other: its ids are of another kind, or of other entities."""
     shared = (rows >= 0).sum(axis=1) > 1
-    for name, own in zip(named, rows.T, strict=True):
-        if len(named[name]) and not shared[own >= 0].any():
+    for name, view_rows in zip(named, rows.T, strict=True):
+        if len(named[name]) and not shared[view_rows >= 0].any():
             other = next(ids for view, ids in named.items() if view != name)
             raise ValueError(
                 f"view {name!r} shares no id with the other views: it starts with {named[name][:1].tolist()}, another "
@@ -102,21 +99,21 @@ def _check_unique(name: str, ids: np.ndarray) -> None:
         raise ValueError(f"view {name!r} has the id {repeated!r} more than once: aggregate or drop the repeated rows")
 
 
-def check_same_length(blocks: dict[str, ViewInput]) -> None:
-    """Without ids, rows are matched by their place."""
-    first, *others = blocks.items()
-    n = first[1].values.shape[0]
+def check_same_length(inputs: dict[str, ViewInput]) -> None:
+    """Refuse views without ids, whose rows are matched by position, if they differ in length."""
+    (first_name, first), *others = inputs.items()
+    n = first.values.shape[0]
     for name, block in others:
         if block.values.shape[0] != n:
             raise ValueError(
-                f"view {name!r} has {block.values.shape[0]} rows, view {first[0]!r} {n}: give every view a row for "
-                "each entity and say with present= (or a row of NaN) who lacks it, give ids= to join the rows, or use "
-                "consilience.align"
+                f"view {name!r} has {block.values.shape[0]} rows, view {first_name!r} {n}: give every view a row for "
+                "each entity and say with present= (or a row of NaN) which entities lack it, give ids= to join the "
+                "rows, or use consilience.align"
             )
 
 
 def check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
-    """A mask of who has what, of the right shape and type."""
+    """Check the shape and type of the mask of which entity has which view, and copy it."""
     mask = np.asarray(present)
     if mask.shape != shape:
         raise ValueError(f"present must have shape (entities, views) = {shape}, got {mask.shape}")
@@ -126,8 +123,8 @@ def check_present(present: Any, shape: tuple[int, int]) -> np.ndarray:
 
 
 def check_rows_exist(present: np.ndarray, rows: np.ndarray | None, ids: np.ndarray | None, names: list[str]) -> None:
-    """An entity cannot have a view that has no row for it."""
+    """Refuse a mask by which an entity has a view without a row for it."""
     if rows is not None and (present & (rows < 0)).any():
         entity, v = np.argwhere(present & (rows < 0))[0]
-        one = entity if ids is None else ids[entity]
-        raise ValueError(f"present says that entity {one} has view {names[v]!r}, which has no row with this id")
+        id_ = entity if ids is None else ids[entity]
+        raise ValueError(f"present says that entity {id_} has view {names[v]!r}, which has no row with this id")

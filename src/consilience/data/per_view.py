@@ -7,12 +7,12 @@ from typing import Any
 
 
 def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, partial: bool = False) -> dict[str, Any]:
-    """The value of a parameter for each view: from a mapping by name, a list by place, or one value for all.
+    """Find the value of a parameter for each view: from a mapping by name, a list by position, or one value for all.
 
     Parameters
     ----------
     parameter : str
-        What the user calls it, for the messages.
+        Name of the parameter, for error messages.
     value : mapping, list, tuple or anything else
         What the user gave.
     names : iterable of str
@@ -22,8 +22,10 @@ def resolve_per_view(parameter: str, value: Any, names: Iterable[str], *, partia
 
     Examples
     --------
-    >>> per_view("family", {"b": 2, "a": 1}, ["a", "b"]), per_view("family", 7, ["a", "b"])
-    ({'a': 1, 'b': 2}, {'a': 7, 'b': 7})
+    >>> resolve_per_view("family", {"b": 2, "a": 1}, ["a", "b"])
+    {'a': 1, 'b': 2}
+    >>> resolve_per_view("family", 7, ["a", "b"])
+    {'a': 7, 'b': 7}
     """
     names = list(names)
     listed = ", ".join(map(repr, names))

@@ -1,4 +1,4 @@
-"""Views: several descriptions of the same entities, some of them missing for some."""
+"""Views: several descriptions of the same entities, some of which may be missing."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from .blocks import (
     make_read_only,
     reindex_rows,
 )
-from .coerce import ViewInput, coerce_view, column_labels, is_frame, select_frame_columns
+from .coerce import ViewInput, coerce_view, is_frame, select_frame_columns
 from .join import attach_ids, check_present, check_row_ids, check_rows_exist, check_same_length, join_by_ids
 from .table import Table
 
 
 @save_as("views")
 class Views:
-    """V named blocks of features over the same N entities, and which entity has which.
+    """V named blocks of features of the same N entities, and which entity has which.
 
     Parameters
     ----------
     blocks : mapping of str to block, sequence of blocks, or Views
         A block is a two-dimensional numpy array, scipy sparse matrix or array, pandas or polars frame, or an array of
         another array library (torch, cupy, ...); arrays of h5py and zarr stay on disk and are read when needed. In a
-        sequence the views are called ``view0``, ``view1``, ... Frames whose index carries names are joined by it: an
-        entity that a frame lacks does not have that view.
+        sequence the views are called ``view0``, ``view1``, ... Frames whose index holds names are joined by it: an
+        entity that is not in a frame lacks that view.
     present : array-like of bool, shape (n_entities, n_views), optional
-        Which entity has which view. By default a row that is all NaN is missing, every other is there.
+        Which entity has which view. By default a row that is all NaN is missing, and every other row is present.
     ids : sequence of n_entities, or mapping of view name to sequence, optional
-        Names of the entities; given view by view, they join the views like a frame's index does.
+        Names of the entities; if given per view, they join the views as a frame's index does.
 
     Attributes
     ----------
@@ -52,18 +52,18 @@ class Views:
     present : ndarray of bool, shape (n_entities, n_views)
         Which entity has which view.
     ids : ndarray of shape (n_entities,) or None
-        Names of the entities, where they have any.
+        Names of the entities, if they have any.
 
     Examples
     --------
     >>> import numpy as np
-    >>> views = Views({"size": [[1.0], [2.0], [np.nan]], "colour": [[0, 1], [1, 0], [1, 1]]})
+    >>> views = Views({"size": [[1.0], [2.0], [np.nan]], "color": [[0, 1], [1, 0], [1, 1]]})
     >>> views
     Views: 3 entities, 2 views
-    name    kind           columns  density  present
-    size    dense float64        1   100.0%    66.7%
-    colour  dense int64          2    66.7%   100.0%
-    >>> views["colour"].shape, views[:2].present.tolist()
+    name   kind           columns  density  present
+    size   dense float64        1   100.0%    66.7%
+    color  dense int64          2    66.7%   100.0%
+    >>> views["color"].shape, views[:2].present.tolist()
     ((3, 2), [[True, True], [True, True]])
     """
 
@@ -85,31 +85,31 @@ class Views:
         if isinstance(blocks, Views):
             present = blocks.present if present is None else check_present(present, blocks.present.shape)
             ids = blocks.ids if ids is None else check_row_ids("all", ids, len(blocks))
-            self._hold(blocks._blocks, blocks._columns, present, ids, blocks._rows)
+            self._set(blocks._blocks, blocks._columns, present, ids, blocks._rows)
             return
-        read = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
-        self._fill(attach_ids(read, ids), present=present)
+        inputs = {name: coerce_view(name, block) for name, block in name_blocks(blocks)}
+        self._join(attach_ids(inputs, ids), present=present)
 
-    def _fill(self, blocks: dict[str, ViewInput], present: Any = None, rows: np.ndarray | None = None) -> None:
-        """Hold these blocks; `rows` says which of their rows each entity is, and is found by their ids if not given."""
+    def _join(self, inputs: dict[str, ViewInput], present: Any = None, rows: np.ndarray | None = None) -> None:
+        """Set the blocks of the inputs; `rows` has the row of each entity in each view, by default found by the ids."""
         ids = None
         if rows is None:
-            ids, rows = join_by_ids(blocks)
+            ids, rows = join_by_ids(inputs)
         if rows is None:
-            check_same_length(blocks)
-            values = {name: block.values for name, block in blocks.items()}
+            check_same_length(inputs)
+            blocks = {name: view.values for name, view in inputs.items()}
         else:
-            values = {n: reindex_rows(b.values, r) for (n, b), r in zip(blocks.items(), rows.T, strict=True)}
+            blocks = {name: reindex_rows(view.values, rows[:, v]) for v, (name, view) in enumerate(inputs.items())}
         if present is None:
-            found = ~np.stack([find_all_nan_rows(block) for block in values.values()], axis=1)
-            found = found if rows is None else found & (rows >= 0)
+            mask = ~np.stack([find_all_nan_rows(block) for block in blocks.values()], axis=1)
+            mask = mask if rows is None else mask & (rows >= 0)
         else:
-            n_entities = next(iter(values.values())).shape[0]
-            found = check_present(present, (n_entities, len(values)))
-            check_rows_exist(found, rows, ids, list(blocks))
-        self._hold(values, {name: block.columns for name, block in blocks.items()}, found, ids, rows)
+            n_entities = next(iter(blocks.values())).shape[0]
+            mask = check_present(present, (n_entities, len(blocks)))
+            check_rows_exist(mask, rows, ids, list(inputs))
+        self._set(blocks, {name: view.columns for name, view in inputs.items()}, mask, ids, rows)
 
-    def _hold(
+    def _set(
         self,
         blocks: dict[str, Array],
         columns: dict[str, np.ndarray | None],
@@ -117,24 +117,24 @@ class Views:
         ids: np.ndarray | None,
         rows: np.ndarray | None,
     ) -> None:
-        """Set everything there is, closed to writing."""
+        """Set all attributes, as read-only arrays."""
         self._blocks = {name: make_read_only(block) for name, block in blocks.items()}
-        self._columns = {name: make_read_only(own) for name, own in columns.items()}
+        self._columns = {name: make_read_only(names) for name, names in columns.items()}
         self._present, self._ids, self._rows = make_read_only(present), make_read_only(ids), make_read_only(rows)
 
     @classmethod
-    def from_inputs(cls, blocks: dict[str, ViewInput], rows: np.ndarray | None = None) -> Views:
-        """From blocks already read."""
+    def from_inputs(cls, inputs: dict[str, ViewInput], rows: np.ndarray | None = None) -> Views:
+        """Build from views that `coerce_view` has read."""
         views = object.__new__(cls)
-        views._fill(blocks, rows=rows)
+        views._join(inputs, rows=rows)
         return views
 
     @classmethod
     def from_chunk(cls, blocks: Mapping[str, Any], present: np.ndarray, start: int) -> Views:
-        """Some of many entities, neighbours from number `start` on, so that what is wrong with one names its row."""
+        """Build from a chunk of the entities that begins at row `start`, which error messages count from."""
         views = cls(blocks, present=present)
         rows = np.repeat(np.arange(start, start + len(views))[:, None], views.n_views, axis=1)
-        return views._with(dict(views.items()), views.present, None, rows)
+        return views._replace(dict(views.items()), views.present, None, rows)
 
     @classmethod
     def from_columns(cls, data: Any, groups: Mapping[str, Any]) -> Views:
@@ -154,24 +154,26 @@ class Views:
         ('a', 'b')
         """
         groups = dict(name_blocks(groups))
-        if is_frame(data):  # cut first: a column that no view asks for may hold anything
-            names = column_labels(data)
-            asked = {name: _column_positions(name, group, names, len(names)) for name, group in groups.items()}
-            return cls.from_inputs(
-                {name: coerce_view(name, select_frame_columns(data, columns)) for name, columns in asked.items()}
-            )
+        inputs = {}
+        if is_frame(data):  # columns that no view selects may hold anything
+            labels = list(data.columns)
+            for name, group in groups.items():
+                columns = _column_positions(name, group, labels, len(labels))
+                inputs[name] = coerce_view(name, select_frame_columns(data, columns))
+            return cls.from_inputs(inputs)
         whole = coerce_view("data", data).values
-        asked = {name: _column_positions(name, group, None, whole.shape[1]) for name, group in groups.items()}
-        return cls.from_inputs({name: ViewInput(index_columns(whole, columns)) for name, columns in asked.items()})
+        for name, group in groups.items():
+            inputs[name] = ViewInput(index_columns(whole, _column_positions(name, group, None, whole.shape[1])))
+        return cls.from_inputs(inputs)
 
     @classmethod
     def from_parquet(cls, paths: Any, groups: Mapping[str, Any]) -> Views:
-        """Take columns of a Parquet file as views that stay on disk and are read a row group at a time.
+        """Take columns of a Parquet file as views that stay on disk and are read one row group at a time.
 
         Parameters
         ----------
         paths : path or sequence of paths
-            The file, or several of the same columns whose rows follow one another.
+            The file, or several files with the same columns, whose rows are concatenated.
         groups : mapping of str to columns
             For each view a slice, a list of positions or names, or one position or name. A null is NaN.
         """
@@ -195,7 +197,7 @@ class Views:
         ----------
         data : MuData or AnnData
             In a MuData each modality is a view, joined by ``obs_names``; in an AnnData each ``obsm`` entry is one.
-            What is backed by a file stays there; its modalities must have the same cells in the same order.
+            Data backed by a file stays there; its modalities must have the same cells in the same order.
         use : str or mapping of modality to str, optional
             For a MuData: the ``obsm`` entry to take instead of ``X``, such as ``"X_pca"``.
         """
@@ -244,23 +246,23 @@ class Views:
 
     @property
     def rows(self) -> np.ndarray:
-        """Row of each entity in the block each view came from (n_entities, n_views), -1 where it is missing."""
+        """Row of each entity in the block that each view came from (n_entities, n_views), -1 where it is missing."""
         rows = np.arange(len(self))[:, None] if self._rows is None else self._rows
         return make_read_only(np.where(self._present, rows, -1))
 
     def feature_names(self, name: str) -> np.ndarray | None:
-        """Names of a view's columns, where it came with any."""
+        """Names of a view's columns, if it has any."""
         self._check_known(name)
         return self._columns[name]
 
     def items(self) -> Iterator[tuple[str, Array]]:
-        """(name, block) of each view."""
+        """Iterate over the views as (name, block)."""
         return iter(self._blocks.items())
 
     def map(self, function: Callable[[Array], Any]) -> Views:
-        """The same entities with a function applied to the block of each view.
+        """Apply a function to the block of each view.
 
-        Rows of entities that lack the view come to it as NaN, or empty where the block is sparse.
+        The function gets the rows of entities that lack the view as NaN, or as empty rows if the block is sparse.
 
         Examples
         --------
@@ -271,16 +273,17 @@ class Views:
         [-1.0, nan, 1.0]
         """
         rows = np.where(self._present, np.arange(len(self))[:, None], -1)
-        whole = {name: read_whole(name, block, available_memory()) for name, block in self.items()}
-        seen = {name: reindex_rows(block, own) for (name, block), own in zip(whole.items(), rows.T, strict=True)}
-        blocks = {name: coerce_view(name, function(block)).values for name, block in seen.items()}
+        blocks = {}
+        for v, (name, block) in enumerate(self.items()):
+            complete = reindex_rows(read_whole(name, block, available_memory()), rows[:, v])
+            blocks[name] = coerce_view(name, function(complete)).values
         for name, block in blocks.items():
             if block.shape[0] != len(self):
                 raise ValueError(
                     f"the function changed view {name!r} from {len(self)} to {block.shape[0]} rows: use one that keeps "
                     "the entities; views[rows] chooses among them"
                 )
-        return self._with(blocks, self._present, self._ids, self._rows)
+        return self._replace(blocks, self._present, self._ids, self._rows)
 
     def __contains__(self, name: object) -> bool:
         return name in self._blocks
@@ -305,23 +308,26 @@ class Views:
     def _select(self, names: list[str]) -> Views:
         blocks = {name: self[name] for name in names}
         if len(blocks) < len(names):
-            raise ValueError(f"a view is asked for twice in {names}: name each once")
+            raise ValueError(f"a view is selected twice in {names}: name each once")
         columns = [self.names.index(name) for name in names]
-        return self._with(
-            blocks, self._present[:, columns], self._ids, None if self._rows is None else self._rows[:, columns]
-        )
+        rows = None if self._rows is None else self._rows[:, columns]
+        return self._replace(blocks, self._present[:, columns], self._ids, rows)
 
     def _take(self, rows: slice | np.ndarray) -> Views:
         blocks = {name: index_rows(block, rows) for name, block in self.items()}
-        return self._with(blocks, self._present[rows], None if self._ids is None else self._ids[rows], self.rows[rows])
+        ids = None if self._ids is None else self._ids[rows]
+        return self._replace(blocks, self._present[rows], ids, self.rows[rows])
 
-    def _with(
+    def _replace(
         self, blocks: dict[str, Array], present: np.ndarray, ids: np.ndarray | None, rows: np.ndarray | None
     ) -> Views:
+        """Views with other blocks; the names of columns are kept if their number is unchanged."""
         new = object.__new__(type(self))
-        names = {name: self._columns[name] for name in blocks}
-        kept = {n: own if own is None or len(own) == blocks[n].shape[1] else None for n, own in names.items()}
-        new._hold(blocks, kept, present, ids, rows)
+        columns = {}
+        for name, block in blocks.items():
+            labels = self._columns[name]
+            columns[name] = labels if labels is not None and len(labels) == block.shape[1] else None
+        new._set(blocks, columns, present, ids, rows)
         return new
 
     def __iter__(self) -> NoReturn:
@@ -337,7 +343,7 @@ class Views:
         return {name.removeprefix("_"): getattr(self, name) for name in self.__slots__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._hold(**state)
+        self._set(**state)
 
     def _summary(self) -> Table:
         return Table.from_rows(
@@ -359,7 +365,7 @@ class Views:
 
 
 def name_blocks(blocks: Any) -> list[tuple[str, Any]]:
-    """(name, data) of each view, from a mapping or a sequence."""
+    """Name and data of each view, from a mapping or a sequence."""
     if isinstance(blocks, Mapping):
         named = list(blocks.items())
         for name, _ in named:
@@ -380,18 +386,16 @@ def name_blocks(blocks: Any) -> list[tuple[str, Any]]:
     seen: set[str] = set()
     for name, _ in named:
         if name in seen:
-            raise ValueError(f"two views are called {name!r}: give each a name of its own")
+            raise ValueError(f"two views are called {name!r}: give each a unique name")
         seen.add(name)
     return named
 
 
 def _row_positions(key: Any, n: int) -> slice | np.ndarray:
-    """Rows asked for, as a slice or as positions."""
+    """Convert a row selection to a slice or to positions."""
     if isinstance(key, slice):
         return key
-    if isinstance(key, int | np.integer):
-        key = [key]
-    rows = np.asarray(key)
+    rows = np.atleast_1d(key)
     if rows.size == 0:
         return np.zeros(0, np.intp)
     if rows.dtype == bool:
@@ -399,16 +403,16 @@ def _row_positions(key: Any, n: int) -> slice | np.ndarray:
             raise IndexError(f"a mask of rows must have {n} entries, got shape {rows.shape}")
         return np.flatnonzero(rows)
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise IndexError("rows are asked for by a slice, integers or a mask of True and False; views by their names")
+        raise IndexError("rows are selected by a slice, integers or a mask of True and False; views by their names")
     if rows.min() < -n or rows.max() >= n:
         raise IndexError(f"row {rows.max() if rows.max() >= n else rows.min()} is out of range: there are {n} entities")
     return np.where(rows < 0, rows + n, rows)
 
 
 def _column_positions(name: str, group: Any, labels: list[Any] | None, width: int) -> slice | list[int]:
-    """Columns of a group as positions in the whole: a frame's go by label first, then by position."""
+    """Convert a column selection to positions; labels of a frame take precedence over positions."""
     if isinstance(group, slice):
-        if isinstance(group.start, str) or isinstance(group.stop, str):
+        if any(isinstance(end, str) for end in (group.start, group.stop)):
             raise ValueError(f"view {name!r}: a slice of columns goes by position, got {group}: list the names instead")
         return group
     mask = np.asarray(group)
@@ -416,11 +420,11 @@ def _column_positions(name: str, group: Any, labels: list[Any] | None, width: in
         if mask.shape != (width,):
             raise ValueError(f"view {name!r}: a mask of columns must have {width} entries, got shape {mask.shape}")
         return np.flatnonzero(mask).tolist()
-    known = {} if labels is None else {column: i for i, column in enumerate(labels)}
+    by_label = {} if labels is None else {column: i for i, column in enumerate(labels)}
     positions = []
     for column in [group] if isinstance(group, str | int | np.integer) else list(group):
-        at = known.get(column, column if isinstance(column, int | np.integer) else None)
-        if at is None or not -width <= at < width:
-            raise ValueError(f"view {name!r} asks for column {column!r}, which the data does not have")
-        positions.append(int(at))
+        position = by_label.get(column, column if isinstance(column, int | np.integer) else None)
+        if position is None or not -width <= position < width:
+            raise ValueError(f"view {name!r} selects column {column!r}, which the data does not have")
+        positions.append(int(position))
     return positions
