@@ -101,7 +101,7 @@ BAD = {
         ValueError,
         r"view 'links' has 2 rows, view 'text' 3: .*present=.*ids=.*consilience\.align",
     ),
-    "the same name twice": ([("a", DENSE), ("a", DENSE)], ValueError, r"two views are called 'a': give each a unique name"),
+    "the same name twice": ([("a", DENSE), ("a", DENSE)], ValueError, r"two views are called 'a': give each a unique"),
     "a number for a name": ({1: DENSE}, TypeError, r"a view's name must be a string, got 1: Views\(\{'text': X_text"),
     "no views in a mapping": ({}, ValueError, r"Views needs at least one view, got none: Views\(\{'text': X_text"),
     "no views in a list": ([], ValueError, r"Views needs at least one view, got none"),
