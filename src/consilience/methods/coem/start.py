@@ -160,5 +160,5 @@ def _to_numbers(name: str, key: str, value: Any) -> np.ndarray:
     except (TypeError, ValueError):
         raise ValueError(f"init for view {name!r}: {key!r} must be an array of numbers, got {value!r}") from None
     if not np.isfinite(numbers).all():
-        raise ValueError(f"init for view {name!r}: {key!r} contains NaN or infinity: give finite numbers")
+        raise ValueError(f"init for view {name!r}: {key!r} holds NaN or infinity: give finite numbers")
     return numbers
