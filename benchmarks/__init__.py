@@ -1,1 +1,1 @@
-"""How fast it is, beside others: ``python -m benchmarks``. Prints tables and asserts nothing; see README.md."""
+"""Benchmarks: ``python -m benchmarks`` prints tables of times next to other libraries; see README.md."""

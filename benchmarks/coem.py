@@ -1,15 +1,15 @@
-"""Co-EM beside scikit-learn's GaussianMixture and scipy's products, and how its time and memory grow with the rows.
+"""Co-EM next to scikit-learn's GaussianMixture and scipy's products, and how time and memory grow with the rows.
 
-Gaussians: one round, timed as (time of many rounds - time of few) / (many - few). GaussianMixture gets the views side
-by side, in the same float type, and the same start (the true clusters); on the concatenation its covariance matrices
-are larger than our two, which is what concatenating costs. Ours does more a round: it blends posteriors, and keeps the
-criterion, its disagreement term and the agreement of the views in its history.
+Gaussians: one round, timed as (time of many rounds - time of few) / (many - few). GaussianMixture gets the concatenated
+views with the same float type and start (the true clusters); its covariance matrices are larger than those of two
+views, which is the cost of concatenation. Co-EM does more per round: it blends posteriors, and records the criterion,
+its disagreement term and the agreement of the views.
 
-Multinomials: one round of co-EM on two sparse views against the least that a round can be made of with scipy: for each
-view a product for the E-step, a softmax, and a product for the M-step.
+Multinomials: one round of co-EM on two sparse views next to the minimum of work for a round with scipy: per view a
+product for the E-step, a softmax, and a product for the M-step.
 
-Growth: one fit of a fixed number of rounds at growing numbers of rows. `exponent` is the slope of the logarithm of the
-time, or of the memory on top of the data, from the line before: 1.00 is linear.
+Growth: one fit with a fixed number of rounds for growing numbers of rows. `exponent` is the slope of the logarithm of
+the time, or of the memory on top of the data, from the line before: 1.00 is linear.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def gaussian_rounds(views: Views, y: np.ndarray, covariance: str, repeats: int) 
 
 def mixture(X: np.ndarray, y: np.ndarray, covariance: str, n_rounds: int) -> Any:
     model = GaussianMixture(N_CLUSTERS, covariance_type=covariance, tol=0, max_iter=n_rounds, init_params="random")
-    # the same start for all; the first round of scikit-learn's is an E-step on it
+    # the common start; the first round of scikit-learn is an E-step on it
     model._initialize_parameters = lambda X, *_, **__: model._initialize(X, np.eye(N_CLUSTERS, dtype=X.dtype)[y])
     return model.fit(X), X
 
@@ -79,8 +79,8 @@ def co_em(views: Views, y: np.ndarray, families: Any, n_rounds: int) -> Any:
     return CoEM(k, families=families, init=y, tol=0, patience=10_000, max_iter=n_rounds, eta=1.0).fit(views), views
 
 
-def likelihood(found: tuple[Any, Any]) -> Mapping[str, str]:
-    model, X = found
+def likelihood(fit: tuple[Any, Any]) -> Mapping[str, str]:
+    model, X = fit
     return {"log-likelihood": f"{model.score(X):.2f}"}
 
 
@@ -96,11 +96,11 @@ def multinomial_rounds(n: int, repeats: int) -> Table:
 
 
 def products(blocks: list[sp.csr_array], y: np.ndarray, k: int, n_rounds: int) -> list[np.ndarray]:
-    """Two views' E- and M-steps, as short as numpy and scipy have them; no priors, no criterion, no missing views."""
+    """Run the E- and M-steps of two views with numpy and scipy: no priors, no criterion, no missing views."""
     transposed = [block.T.tocsr() for block in blocks]
     posteriors = [np.eye(k)[y]] * 2
     for _ in range(n_rounds):
-        for v, (block, turned) in enumerate(zip(blocks, transposed, strict=True)):
-            theta = turned @ posteriors[1 - v] + 0.01
+        for v, (block, block_T) in enumerate(zip(blocks, transposed, strict=True)):
+            theta = block_T @ posteriors[1 - v] + 0.01
             posteriors[v] = softmax(block @ np.log(theta / theta.sum(axis=0)), axis=1)
     return posteriors

@@ -1,8 +1,8 @@
-"""Constrained k-means beside scikit-learn's KMeans without constraints, and how it grows; propagation.
+"""Constrained k-means next to scikit-learn's KMeans without constraints, its growth with the rows, and propagation.
 
-A round of PCKMeans is a round of k-means and a visit to every entity that has constraints; how much that adds is what
-the first tables show: everyone starts from the same centres and makes the same number of rounds. `objective` is that
-of PCK-Means, squared distances and the weights of violated constraints, under the constraints of the table.
+A round of PCKMeans is a round of k-means plus a visit to every entity with constraints. The first tables show the cost
+of these visits: all contestants have the same initial centers and number of rounds. `objective` is that of PCK-Means:
+squared distances plus the weights of violated constraints.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
 
 
 def blobs(n: int, d: int = N_COLUMNS, std: float = 8.0) -> tuple[np.ndarray, np.ndarray]:
-    """Clusters that overlap, so that rounds do not run out."""
+    """Generate overlapping clusters, so that k-means does not converge early."""
     return make_blobs(n, d, centers=N_CLUSTERS, cluster_std=std, random_state=0)
 
 
@@ -58,7 +58,7 @@ def rounds(n: int, repeats: int) -> Table:
     def ours(model: Callable[..., PCKMeans], n_rounds: int) -> np.ndarray:
         fitted = model(N_CLUSTERS, init=centres, max_iter=n_rounds, random_state=0).fit(X, constraints=constraints)
         if fitted.n_iter_ < n_rounds:
-            raise RuntimeError(f"settled after {fitted.n_iter_} of {n_rounds} rounds: make the clusters harder")
+            raise RuntimeError(f"converged after {fitted.n_iter_} of {n_rounds} rounds: make the clusters harder")
         return fitted.labels_
 
     def sklearn(n_rounds: int) -> np.ndarray:
@@ -79,11 +79,13 @@ def outcome(X: np.ndarray, constraints: Constraints, labels: np.ndarray) -> dict
 
 
 def objective(X: np.ndarray, labels: np.ndarray, constraints: Constraints) -> float:
-    """That of PCK-Means, about the means of the clusters."""
-    squares = sum(np.sum((own - own.mean(axis=0)) ** 2) for own in (X[labels == h] for h in np.unique(labels)))
+    """Compute the objective of PCK-Means with the means of the clusters."""
+    squares = sum(
+        np.sum((members - members.mean(axis=0)) ** 2) for members in (X[labels == h] for h in np.unique(labels))
+    )
     must, cannot = (labels[pairs] for pairs in (constraints.must_link, constraints.cannot_link))
-    parted = constraints.must_weights[must[:, 0] != must[:, 1]].sum()
-    return float(squares + parted + constraints.cannot_weights[cannot[:, 0] == cannot[:, 1]].sum())
+    separated = constraints.must_weights[must[:, 0] != must[:, 1]].sum()
+    return float(squares + separated + constraints.cannot_weights[cannot[:, 0] == cannot[:, 1]].sum())
 
 
 def fit(model: Callable[..., PCKMeans], n: int) -> Callable[[], PCKMeans]:
@@ -96,12 +98,12 @@ def propagation(d: int, n: int) -> Callable[[], tuple]:
     X, y = blobs(n, d, 1.0)
     constraints = Constraints.sample(y, n // 5, random_state=0)
     centres = np.stack([X[y == h].mean(axis=0) for h in range(N_CLUSTERS)])
-    everyone = np.arange(n)
+    all_entities = np.arange(n)
 
     def work() -> tuple:
         with use_threads(None):
             shapes = estimate_shapes(X, y, centres, IdentityMetric.first(N_CLUSTERS, d))
-            return propagate_links(X, y, shapes, constraints.must, constraints.cannot, everyone, 0.5)
+            return propagate_links(X, y, shapes, constraints.must, constraints.cannot, all_entities, 0.5)
 
     return work
 
@@ -109,7 +111,7 @@ def propagation(d: int, n: int) -> Callable[[], tuple]:
 def several_views(n: int) -> Callable[[], MultiViewConstrainedKMeans]:
     X, y = blobs(2 * n, 5, 1.5)
     half = np.arange(0, n, 2)
-    by_class = np.argsort(y, kind="stable")  # both views have the same classes in the same order
+    by_class = np.argsort(y, kind="stable")  # both views have the classes in the same order
     blocks = {"a": X[by_class[::2]], "b": X[by_class[1::2]]}
     views = align(blocks, {("a", "b"): np.column_stack([half, half])})
     constraints = {

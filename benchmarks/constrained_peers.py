@@ -1,16 +1,16 @@
-"""Constrained k-means beside active-semi-supervised-clustering 0.0.1.
+"""Constrained k-means next to active-semi-supervised-clustering 0.0.1.
 
-To compare like with like one has to know what it does:
+Differences of the peer that matter for a fair comparison:
 
-- It takes the closure of the constraints first, so ours gets the closure, too, and the objective is over the closure.
-- PCKMeans there weighs half the squared distance against `w`: weight 1 of ours is `w=0.5`.
-- Labels are forgotten at the start of every round, so that its objective goes up and down and it seldom settles: it
-  makes all of its 100 rounds (MPCKMeans 10). One round is timed; the fits show what comes of all.
-- MPCKMeans there learns one diagonal metric for all clusters (`shared_metric=True` of ours), MPCKMeansMF a full one
-  for each. Theirs looks for the farthest pair by a loop over all pairs.
-- Importing it makes numpy raise at every underflow; that is undone here.
+- It computes the closure of the constraints first, so consilience gets the closure, too, and the objective is over it.
+- Its PCKMeans weights half the squared distance against `w`: weight 1 of consilience is `w=0.5`.
+- It discards the labels at the start of every round, so its objective oscillates and it rarely converges: it runs all
+  of its 100 rounds (MPCKMeans 10). One round is timed; the fits show the results of complete runs.
+- Its MPCKMeans learns one diagonal metric for all clusters (`shared_metric=True` in consilience), its MPCKMeansMF a
+  full metric per cluster. It finds the farthest pair by a loop over all pairs.
+- Importing it makes numpy raise errors at underflow, which is reverted here.
 
-`objective` is that of PCK-Means, with the means of the clusters found: lower is better.
+`objective` is that of PCK-Means with the means of the clusters: lower is better.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def data(n: int) -> tuple[np.ndarray, Constraints]:
 
 
 def fitted(model: Any, X: np.ndarray, constraints: Constraints) -> np.ndarray:
-    """Labels, whoever's model it is; theirs draws from numpy's global state."""
+    """Fit a model of either library and return its labels; the peer uses numpy's global random state."""
     if hasattr(model, "get_params"):
         return model.fit(X, constraints=constraints).labels_
     np.random.seed(0)  # noqa: NPY002

@@ -1,26 +1,25 @@
-"""Shares of a convex mixture, solved by Newton's method on a growing set, beside the update of the paper.
+"""Shares of a convex mixture: Newton's method on a growing set next to the update of the paper.
 
 One view of Gaussian clusters in float32, every entity a component, beta a multiple of ``beta_0 = N^2 log N / sum d``.
-All contestants get the same table of likelihoods in float32, add up in float64, and stop at the same gap, ``max_j
-sum_i w_i A_ij / Q_i - 1``, which each finds on its way. The table is not part of their time; it has a line of its
-own.
+All contestants get the same table of likelihoods in float32, sum in float64, and stop at the same gap, ``max_j sum_i
+w_i A_ij / Q_i - 1``, which each of them computes anyway. Computing the table is timed separately.
 
-- *consilience* is `mixture_proportions` over the matrix that `ConvexMixture` makes, in the code that users run.
-- *update* is the paper's, ``q_j <- q_j sum_i w_i A_ij / Q_i``, made fast: compiled, with one pass over the table a
+- *consilience* is `mixture_proportions` on the matrix of `ConvexMixture`, the code that users run.
+- *update* is the paper's, ``q_j <- q_j sum_i w_i A_ij / Q_i``, made fast: compiled, with one pass over the table per
   round for both products, four rows at a time, on all threads.
-- *SQUAREM* is the same update, extrapolated (Varadhan & Roland 2008, scheme S3): after two updates a leap along them,
-  then an update there. A leap that ends below where the two updates began is not made, and none takes a share below a
-  tenth of what it was. A round is a pass over the table here too.
+- *SQUAREM* extrapolates this update (Varadhan & Roland 2008, scheme S3): after two updates it steps along them and
+  updates there. A step that lowers the objective is rejected, and no share falls below a tenth of its value. A round is
+  a pass over the table.
 
-`CPU` adds up all threads: the figure to trust on a busy machine. The ratios are taken within a turn, as in the other
-suites; who has run for a minute takes no further turns. `support` counts the shares above 1e-6: what the updates
-leave between that and zero is on its way there. Where nearly every entity has a share, as at 10 beta_0, there is no
-small set to grow, and SQUAREM needs few rounds: look there for what we lose.
+`CPU` is the sum over all threads and is more reliable on a busy machine. Ratios are computed within a turn, as in the
+other suites; a contestant takes no further turns after a minute. `support` counts the shares above 1e-6, because the
+updates approach zero slowly. If nearly every entity has a share, as at 10 beta_0, there is no small set to grow, and
+SQUAREM needs few rounds: these are the cases where consilience loses.
 
-Growth is that of a whole fit, which computes the table, holds it up to 1 GiB (16,000 entities in float32) and
-computes it in blocks, again for every product, beyond. The largest runs in a process of its own, so that what the
-system says of its memory can be read: `resident` is the most that this process had at once, with Python and all
-libraries, of which `before` was there before the fit.
+Growth is measured for a whole fit, which computes the table and stores it up to 1 GiB (16,000 entities in float32);
+larger tables are computed in blocks for every product. The largest fit runs in its own process, so that its memory can
+be measured: `resident` is the peak memory of the process with Python and all libraries, `before` the memory before the
+fit.
 """
 
 from __future__ import annotations
@@ -53,10 +52,10 @@ from .harness import growth
 N_CLUSTERS, N_COLUMNS, SPREAD = 20, 10, 3.0
 GAP = 1e-5
 MOST_PASSES = 20_000
-ENOUGH = 60.0  # seconds, after which a contestant takes no further turns
+ENOUGH = 60.0  # seconds after which a contestant takes no further turns
 FACTORS = (0.3, 1.0, 3.0, 10.0)
-LEAST_LEFT = 0.1  # of a share, after a leap
-NO_LEAP = -1.0  # the length of a step of SQUAREM that ends where two updates do
+LEAST_LEFT = 0.1  # part of a share that remains after a step of SQUAREM
+NO_LEAP = -1.0  # step length of SQUAREM that equals two updates
 A_SHARE = 1e-6
 
 
@@ -73,7 +72,7 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
 
 
 def rows(n: int) -> np.ndarray:
-    """Clusters whose centres are about as far apart as they are wide, times three."""
+    """Generate clusters whose centers are about three standard deviations apart."""
     rng = np.random.default_rng(0)
     centres = SPREAD * rng.standard_normal((N_CLUSTERS, N_COLUMNS))
     return (centres[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, N_COLUMNS))).astype(np.float32)
@@ -84,16 +83,16 @@ def entities(n: int) -> ComparableView:
     return prepare_comparisons(views, resolve_divergences("squared-euclidean", views.names))[0]["view"]
 
 
-def held(found: ComparableView, factor: float) -> StackedLikelihoods:
-    """The components of a mixture, as the estimator makes them, with their table computed."""
-    A = build_likelihoods({"view": found}, {"view": factor * found.reference}, len(found.entities))
+def held(inputs: ComparableView, factor: float) -> StackedLikelihoods:
+    """Build the components of a mixture as the estimator does, and compute their table."""
+    A = build_likelihoods({"view": inputs}, {"view": factor * inputs.reference}, len(inputs.entities))
     for _ in A.views["view"].matrix.map_tiles(lambda _, tile: tile.shape):
         pass
     return A
 
 
 class Solution(NamedTuple):
-    """Shares, and what it took."""
+    """Shares, gap and number of rounds."""
 
     q: np.ndarray
     gap: float
@@ -101,12 +100,12 @@ class Solution(NamedTuple):
 
 
 def newton(A: StackedLikelihoods) -> Solution:
-    found = mixture_proportions(A, tol=GAP)
-    return Solution(found.q, found.gap, found.n_iter)
+    solution = mixture_proportions(A, tol=GAP)
+    return Solution(solution.q, solution.gap, solution.n_iter)
 
 
 class Pass(NamedTuple):
-    """What one pass over the table says of shares."""
+    """Results of one pass over the table."""
 
     updated: np.ndarray  # the next shares
     gap: float
@@ -120,9 +119,9 @@ def pass_over(A: StackedLikelihoods, q: np.ndarray) -> Pass:
     return Pass(q * gradient, float(gradient.max()) - 1, float(objective))
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})  # sums in any order: in several lanes
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})  # allows vectorized sums
 def both_products(tile, q, g):
-    """Sums over the tile's rows of ``A_ij / Q_i``, added to g, and of ``log Q_i``; a row is read from memory once."""
+    """Sum ``A_ij / Q_i`` over the rows of a tile into g, and ``log Q_i``; each row is read from memory once."""
     n, total = len(tile), 0.0
     for i in range(0, n, 4):
         a, b, c, d = tile[i], tile[min(i + 1, n - 1)], tile[min(i + 2, n - 1)], tile[min(i + 3, n - 1)]
@@ -146,16 +145,16 @@ def both_products(tile, q, g):
 
 
 def updates(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
-    """The paper's: shares and what a pass says of them."""
+    """Yield shares and pass results of the paper's update."""
     q = np.full(A.n_entities, 1 / A.n_entities)
     while True:
-        found = pass_over(A, q)
-        yield q, found
-        q = found.updated
+        result = pass_over(A, q)
+        yield q, result
+        q = result.updated
 
 
 def squarem(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
-    """The same, extrapolated."""
+    """Yield shares and pass results of SQUAREM, which extrapolates the update."""
     q = np.full(A.n_entities, 1 / A.n_entities)
     while True:
         first = pass_over(A, q)
@@ -165,37 +164,37 @@ def squarem(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
         r = first.updated - q
         v = second.updated - first.updated - r
         length = min(-float(np.linalg.norm(r) / np.linalg.norm(v)), NO_LEAP)
-        leapt = np.maximum(q - 2 * length * r + length**2 * v, LEAST_LEFT * second.updated)
-        leapt /= leapt.sum()
-        third = pass_over(A, leapt)
-        yield leapt, third
+        extrapolated = np.maximum(q - 2 * length * r + length**2 * v, LEAST_LEFT * second.updated)
+        extrapolated /= extrapolated.sum()
+        third = pass_over(A, extrapolated)
+        yield extrapolated, third
         q = third.updated if third.objective >= first.objective else second.updated
 
 
 def solve(method: Callable[[StackedLikelihoods], Iterator[tuple[np.ndarray, Pass]]], A: StackedLikelihoods) -> Solution:
-    for n_passes, (q, found) in enumerate(method(A), start=1):
-        if found.gap <= GAP or n_passes == MOST_PASSES:
-            return Solution(q, found.gap, n_passes)
-    raise AssertionError("methods never end by themselves")
+    for n_passes, (q, result) in enumerate(method(A), start=1):
+        if result.gap <= GAP or n_passes == MOST_PASSES:
+            return Solution(q, result.gap, n_passes)
+    raise AssertionError("methods do not end by themselves")
 
 
 CONTESTANTS = {"consilience": newton, "update": partial(solve, updates), "SQUAREM": partial(solve, squarem)}
 
 
-def race(found: ComparableView, turns: int) -> Table:
-    """The contestants in turn, the first being the baseline; the table itself comes last."""
-    A = held(found, 1.0)
+def race(inputs: ComparableView, turns: int) -> Table:
+    """Time the contestants in turns with the first as baseline; computing the table comes last."""
+    A = held(inputs, 1.0)
     for solver in CONTESTANTS.values():
         solver(held(entities(200), 1.0))  # compiles
-    newton(A)  # not timed: finds the memory in disorder
+    newton(A)  # not timed: warms up memory
     work: dict[str, Callable[[], Any]] = {name: partial(solver, A) for name, solver in CONTESTANTS.items()}
-    work["the table itself"] = partial(held, found, 1.0)
+    work["the table itself"] = partial(held, inputs, 1.0)
     seconds = np.full((turns, len(work), 2), np.nan)
     outcomes = {}
     for turn in range(turns):
-        for i, (name, one) in enumerate(work.items()):
+        for i, (name, contestant) in enumerate(work.items()):
             if np.nansum(seconds[:, i, 0]) < ENOUGH:
-                seconds[turn, i], solution = both_clocks(one)
+                seconds[turn, i], solution = both_clocks(contestant)
                 outcomes[name] = outcome(solution)
     ratios = seconds / seconds[:, :1]
     return Table.from_rows(
@@ -204,10 +203,10 @@ def race(found: ComparableView, turns: int) -> Table:
 
 
 def both_clocks(work: Callable[[], Any]) -> tuple[tuple[float, float], Any]:
-    """Seconds of a call: by the clock, and of all threads together. Also what it returns."""
+    """Return the wall and CPU seconds of a call, and its result."""
     wall, cpu = time.perf_counter(), time.process_time()
-    found = work()
-    return (time.perf_counter() - wall, time.process_time() - cpu), found
+    result = work()
+    return (time.perf_counter() - wall, time.process_time() - cpu), result
 
 
 def times(seconds: np.ndarray, ratios: np.ndarray) -> Mapping[str, str]:
@@ -220,21 +219,21 @@ def times(seconds: np.ndarray, ratios: np.ndarray) -> Mapping[str, str]:
     }
 
 
-def outcome(found: Any) -> Mapping[str, str]:
-    if not isinstance(found, Solution):
+def outcome(result: Any) -> Mapping[str, str]:
+    if not isinstance(result, Solution):
         return dict.fromkeys(("rounds", "gap", "support"), "")
     return {
-        "rounds": f"{found.n_rounds:,}",
-        "gap": f"{found.gap:.1e}",
-        "support": f"{np.count_nonzero(found.q > A_SHARE):,}",
+        "rounds": f"{result.n_rounds:,}",
+        "gap": f"{result.gap:.1e}",
+        "support": f"{np.count_nonzero(result.q > A_SHARE):,}",
     }
 
 
-def sharpness(found: ComparableView) -> Table:
-    """The contestants at other values of beta, once each."""
+def sharpness(inputs: ComparableView) -> Table:
+    """Time the contestants once per value of beta."""
     lines = []
     for factor in FACTORS:
-        A = held(found, factor)
+        A = held(inputs, factor)
         for name, solver in CONTESTANTS.items():
             (wall, cpu), solution = both_clocks(partial(solver, A))
             clocks = {"seconds": f"{wall:.3g}", "CPU seconds": f"{cpu:.3g}"}
@@ -247,7 +246,7 @@ def work_on(n: int) -> Callable[[], Any]:
 
 
 def alone(n: int) -> Table:
-    """One fit in a process of its own; one that is spawned would count what its parent had at most as its own."""
+    """Run one fit in its own process; a spawned process would inherit the peak memory of its parent."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as process:
         return Table.from_rows([process.submit(fit_and_tell, n).result()])
 
@@ -268,6 +267,6 @@ def fit_and_tell(n: int) -> Mapping[str, str]:
 
 
 def resident() -> float:
-    """MiB that this process had at most; the system counts in KiB, but macOS in bytes."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / 2**20 if sys.platform == "darwin" else most / 2**10
+    """Return the peak memory of this process in MiB; the system counts in KiB, macOS in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

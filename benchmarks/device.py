@@ -1,6 +1,6 @@
-"""What a GPU makes of the same code: ``python -m benchmarks.device [name ...] [--n N]``, with torch.
+"""Time consilience on a GPU: ``python -m benchmarks.device [name ...] [--n N]``, with torch.
 
-On a machine without a GPU torch takes the CPU, to see that everything runs (with a small N).
+On a machine without a GPU, torch uses the CPU, to test that everything runs (with a small N).
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ REPEATS = 7
 def convex_update(n: int = 100_000) -> Table:
     """One update of a convex mixture's shares, ``q_j <- q_j sum_i w_i A_ij / Q_i`` with ``Q = A q``, in float32.
 
-    It reads the table of likelihoods twice and should do nothing else that counts: a copy of the table on the device,
-    which reads and writes it once, moves as many bytes and is the measure. *plain* is the update by two products of
-    torch in float32 throughout. `error` is the largest relative one of the gradient.
+    The update reads the table of likelihoods twice and should take little other time. The baseline is a copy of the
+    table on the device, which moves as many bytes. *plain* is the update by two products of torch in float32. `error`
+    is the largest relative error of the gradient.
     """
     rng = np.random.default_rng(0)
     X = 3 * rng.standard_normal((20, 10))[rng.integers(20, size=n)] + rng.standard_normal((n, 10))
     rows = torch.asarray(X.astype(np.float32), device=device())
-    found, _ = prepare_comparisons(Views({"rows": rows}), resolve_divergences("squared-euclidean", ["rows"]))
-    A = build_likelihoods(found, {"rows": found["rows"].reference}, n)
+    inputs, _ = prepare_comparisons(Views({"rows": rows}), resolve_divergences("squared-euclidean", ["rows"]))
+    A = build_likelihoods(inputs, {"rows": inputs["rows"].reference}, n)
     w = torch.full((n,), 1 / n, dtype=torch.float64, device=device())
     q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=device())
     matrix = A.views["rows"].matrix
@@ -60,36 +60,36 @@ def convex_update(n: int = 100_000) -> Table:
     seconds = {contestant.__name__: median_seconds(contestant) for contestant in (copy, plain, ours)}
     Q = torch.cat([tile.double() @ q for _, tile in tiles])
     exact = sum((tile.double().T @ (w / Q)[rows] for rows, tile in tiles), torch.zeros_like(q))
-    error = {own.__name__: float(((own() - exact) / exact).abs().max()) for own in (plain, ours)}
+    error = {contestant.__name__: float(((contestant() - exact) / exact).abs().max()) for contestant in (plain, ours)}
     return Table.from_rows(
         {
             "contestant": name,
-            "ms": f"{1e3 * own:.2f}",
-            "TB/s": f"{2 * 4 * n**2 / own / 1e12:.2f}",
-            "of a copy": f"{seconds['copy'] / own:.0%}",
+            "ms": f"{1e3 * time_taken:.2f}",
+            "TB/s": f"{2 * 4 * n**2 / time_taken / 1e12:.2f}",
+            "of a copy": f"{seconds['copy'] / time_taken:.0%}",
             "error": f"{error[name]:.1g}" if name in error else "",
-            "held": str(matrix.cached),
+            "stored": str(matrix.cached),
         }
-        for name, own in seconds.items()
+        for name, time_taken in seconds.items()
     )
 
 
 def co_training(n: int = 50_000) -> Table:
     """One round of co-trained spectral clustering, exact Gaussian kernel: two views of 32 columns, k = 10, float32.
 
-    A round reads each view's kernel once, where it is held; numpy holds up to 1 GiB and computes larger ones anew. It
-    also looks at each entry of the projected similarities, half of them, which are made of twice the others' columns:
-    multiplications of both count. `apart` is the largest sine between the spaces that the two find from one start.
+    A round reads the stored kernel of each view once; numpy stores up to 1 GiB and recomputes larger kernels. It also
+    computes half of the projected similarities, from twice the columns of the other views; both kinds of
+    multiplications count. `distance` is the largest sine between the spaces that both contestants find from one start.
     """
     k, rng = 10, np.random.default_rng(0)
     clusters = rng.integers(k, size=n)
     blocks = [3 * rng.standard_normal((k, 32))[clusters] + 2 * rng.standard_normal((n, 32)) for _ in range(2)]
     blocks = [X.astype(np.float32) for X in blocks]
     U = [np.linalg.qr(rng.standard_normal((n, k)).astype(np.float32))[0] for _ in blocks]
-    times, found, held = {}, {}, {}
+    times, embeddings, is_stored = {}, {}, {}
     for name, to_kind in (("numpy", np.asarray), (device(), lambda X: torch.asarray(X, device=device()))):
         operators = [Gaussian(16.0).build_operator(to_kind(X), rng) for X in blocks]
-        start = [to_kind(own) for own in U]
+        start = [to_kind(eigenvectors) for eigenvectors in U]
 
         def one_round(operators: Any = operators, start: Any = start) -> list[Any]:
             return [
@@ -98,36 +98,38 @@ def co_training(n: int = 50_000) -> Table:
             ]
 
         with use_threads(None):
-            found[name] = [to_numpy(own) for own in one_round()]
+            embeddings[name] = [to_numpy(eigenvectors) for eigenvectors in one_round()]
             times[name] = median_seconds(one_round, REPEATS if name == "cuda" or n < 10_000 else 1)
-        held[name] = operators[0].cached
-    apart = [np.sin(subspace_angles(a, b)).max() for a, b in zip(found["numpy"], found[device()], strict=True)]
+        is_stored[name] = operators[0].cached
+    distances = [
+        np.sin(subspace_angles(a, b)).max() for a, b in zip(embeddings["numpy"], embeddings[device()], strict=True)
+    ]
     numbers = {"bytes": 2 * 4 * n**2, "operations": 2 * n**2 * (2 * k + 2 * k)}
     return Table.from_rows(
         {
             "contestant": name,
-            "ms a round": f"{1e3 * own:.1f}",
-            "ratio": f"{times['numpy'] / own:.1f}",
-            "TB/s of kernels": f"{numbers['bytes'] / own / 1e12:.3f}",
-            "TFLOP/s": f"{numbers['operations'] / own / 1e12:.3f}",
-            "held": str(held[name]),
-            "apart": "" if name == "numpy" else f"{max(apart):.1g}",
+            "ms per round": f"{1e3 * time_taken:.1f}",
+            "ratio": f"{times['numpy'] / time_taken:.1f}",
+            "TB/s of kernels": f"{numbers['bytes'] / time_taken / 1e12:.3f}",
+            "TFLOP/s": f"{numbers['operations'] / time_taken / 1e12:.3f}",
+            "stored": str(is_stored[name]),
+            "distance": "" if name == "numpy" else f"{max(distances):.1g}",
         }
-        for name, own in times.items()
+        for name, time_taken in times.items()
     )
 
 
 def co_em_rounds(n: int = 10_000_000) -> Table:
     """One round of co-EM with full covariances: two views of 32 columns, k = 8, float32.
 
-    `TFLOP/s` counts the multiplications that whiten the rows (E-step) and that make the products of columns (M-step);
-    `of a product` is that rate as a part of what a square product of torch in float32 reaches on the same device.
-    `waits` is how often a round waits for the device, to fetch a few numbers.
+    `TFLOP/s` counts the multiplications that whiten the rows (E-step) and multiply columns (M-step); `of a product` is
+    this rate divided by that of a square product of torch in float32 on the same device. `waits` is how often a round
+    waits for the device to read a few numbers.
     """
     k, d, generator = 8, 32, torch.Generator(device()).manual_seed(0)
     y = torch.randint(k, (n,), generator=generator, device=device())
-    centres = [2 * torch.randn((k, d), generator=generator, device=device()) for _ in range(2)]
-    blocks = [own[y] + torch.randn((n, d), generator=generator, device=device()) for own in centres]
+    centers = [2 * torch.randn((k, d), generator=generator, device=device()) for _ in range(2)]
+    blocks = [view_centers[y] + torch.randn((n, d), generator=generator, device=device()) for view_centers in centers]
     times, likelihoods, waits = {}, {}, {}
     for name, to_kind in ((device(), lambda X: X), ("numpy", to_numpy)):
         views = Views([to_kind(X) for X in blocks], present=np.ones((n, 2), bool))
@@ -142,19 +144,19 @@ def co_em_rounds(n: int = 10_000_000) -> Table:
     return Table.from_rows(
         {
             "contestant": name,
-            "ms a round": f"{1e3 * own:.1f}",
-            "ratio": f"{times['numpy'] / own:.1f}",
-            "TFLOP/s": f"{operations / own / 1e12:.2f}",
-            "of a product": "" if name == "numpy" else f"{operations / own / product_rate():.0%}",
+            "ms per round": f"{1e3 * time_taken:.1f}",
+            "ratio": f"{times['numpy'] / time_taken:.1f}",
+            "TFLOP/s": f"{operations / time_taken / 1e12:.2f}",
+            "of a product": "" if name == "numpy" else f"{operations / time_taken / product_rate():.0%}",
             "log-likelihood": f"{likelihoods[name] / n:.6f}",
             "waits": str(waits[name]),
         }
-        for name, own in times.items()
+        for name, time_taken in times.items()
     )
 
 
 def waits_in(work: Callable[[], Any]) -> int:
-    """How often a call waits for the device, as torch counts it."""
+    """Count how often a call waits for the device, as reported by torch."""
     torch.cuda.set_sync_debug_mode("warn")
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -166,7 +168,7 @@ def waits_in(work: Callable[[], Any]) -> int:
 
 
 def product_rate(n: int = 8192) -> float:
-    """Operations a second of a square product in float32."""
+    """Return the operations per second of a square product in float32."""
     n = n if device() == "cuda" else 1024
     A = torch.ones((n, n), device=device())
     return 2 * n**3 / median_seconds(lambda: A @ A)
@@ -177,15 +179,15 @@ def device() -> str:
 
 
 def median_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
-    """Of one call, once it is warm and the device has done all it was told to."""
-    found = []
+    """Return the median seconds of a call after a warm-up, with the device synchronized."""
+    seconds = []
     for _ in range(repeats + 1):
         started = time.perf_counter()
         work()
         if device() == "cuda":
             torch.cuda.synchronize()
-        found.append(time.perf_counter() - started)
-    return float(np.median(found[1:]))
+        seconds.append(time.perf_counter() - started)
+    return float(np.median(seconds[1:]))
 
 
 BENCHMARKS: dict[str, Callable[..., Table]] = {
@@ -198,7 +200,7 @@ BENCHMARKS: dict[str, Callable[..., Table]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description="Time consilience on a GPU.")
     parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(BENCHMARKS)} (default: all)")
-    parser.add_argument("--n", type=int, help="entities, where the default is too many")
+    parser.add_argument("--n", type=int, help="number of entities (default: as in the benchmark)")
     args = parser.parse_args()
     for name in args.names or BENCHMARKS:
         sizes = {} if args.n is None else {"n": args.n}

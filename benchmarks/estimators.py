@@ -1,8 +1,8 @@
-"""The estimators against scikit-learn's KMeans on the views side by side, dense, each with the same number of starts.
+"""The k-means estimators next to scikit-learn's KMeans on concatenated dense views, with the same number of starts.
 
-All else is left at everyone's defaults, for that is what users run; so they do not do the same work. A round of ours
-visits the views one after the other, and ours stop by `patience`, scikit-learn's by how far the centres move. What the
-time bought is in the columns `rounds` (of the start that was kept) and `NMI` (of one seed: a hint, no ranking).
+All other options have their defaults, because users run these, so the work differs: our rounds visit the views in turn
+and stop by `patience`; scikit-learn stops when the centers move little. `rounds` (of the best start) and `NMI` (of one
+seed: an indication, not a ranking) show the results.
 """
 
 from __future__ import annotations

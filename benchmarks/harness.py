@@ -1,12 +1,11 @@
-"""Contestants timed side by side.
+"""Time contestants next to each other.
 
-A busy machine slows everyone, but not all the time. So contestants take turns in one process (A B C A B C ...), after
-a warm-up each, and what counts is the *ratio* to the baseline, the first contestant, taken within each turn: its median
-says how many times as long a contestant takes, its quartiles how far to trust that. Each time it is a contestant's
-turn, its first call is not timed.
+A busy machine slows all contestants, but not constantly. So contestants take turns in one process (A B C A B C ...)
+after a warm-up, and the *ratio* to the baseline, the first contestant, is computed within each turn. Its median says
+how many times as long a contestant takes, its quartiles how reliable that is. The first call in each turn is not timed.
 
-Memory comes from one more run, untimed, under tracemalloc: the most that was allocated at once on top of what was
-there before. numpy reports its arrays to tracemalloc; what C and Cython code takes from malloc by itself is not seen.
+Memory is measured in one more run by tracemalloc: the peak allocation on top of what was allocated before. numpy
+reports its arrays to tracemalloc; memory that C and Cython code allocates itself is not counted.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from consilience import Table
+from consilience.metrics import normalized_mutual_info_score
 
 Read = Callable[[Any], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """Something to time: the seconds of `run`, less those of `head` where there is one, over `n_rounds`."""
+    """Code to time: the seconds of `run`, minus those of `head` if there is one, divided by `n_rounds`."""
 
     name: str
     run: Callable[[], Any]
@@ -38,35 +38,35 @@ class Contestant:
 
     @classmethod
     def per_round(cls, name: str, run: Callable[[int], Any], few: int, many: int) -> Contestant:
-        """Time one round of ``run(n_rounds)``: what many rounds take longer than few, so that set-up cancels out."""
+        """Time one round of ``run(n_rounds)`` by the difference of many and few rounds, which cancels the setup."""
         return cls(name, partial(run, many), partial(run, few), many - few)
 
     def seconds(self) -> float:
-        (self.head or self.run)()  # not timed: the first call after another contestant finds the memory in disorder
+        (self.head or self.run)()  # not timed: the first call after another contestant is slower
         before = clock(self.head) if self.head else 0.0
         return (clock(self.run) - before) / self.n_rounds
 
 
 def compare(contestants: Sequence[Contestant], repeats: int, read: Read = lambda _: {}) -> Table:
-    """One row a contestant, the first being the baseline; `read` takes further columns from what its run returns."""
-    found = [read(contestant.run()) for contestant in contestants]  # the warm-up: compiles, fills caches
+    """Return one row per contestant, with the first as baseline; `read` makes further columns from the results."""
+    extra_columns = [read(contestant.run()) for contestant in contestants]  # warm-up: compiles and fills caches
     turns = np.array([[contestant.seconds() for contestant in contestants] for _ in range(repeats)])
     ratios = turns / turns[:, :1]
     return Table.from_rows(
         {
             "contestant": contestant.name,
-            "seconds": f"{np.median(own):.3g}",
+            "seconds": f"{np.median(times):.3g}",
             "ratio": f"{np.median(ratio):.2f}",
             "quartiles": "{:.2f} to {:.2f}".format(*np.quantile(ratio, [0.25, 0.75])),
             "peak MiB": f"{peak_memory(contestant.run) / 2**20:.1f}",
             **columns,
         }
-        for contestant, own, ratio, columns in zip(contestants, turns.T, ratios.T, found, strict=True)
+        for contestant, times, ratio, columns in zip(contestants, turns.T, ratios.T, extra_columns, strict=True)
     )
 
 
 def growth(sizes: Sequence[int], work_on: Callable[[int], Callable[[], Any]], repeats: int) -> Table:
-    """How time and memory of some work grow with its size: an exponent of 1 is twice as much for twice the size."""
+    """Measure how time and memory grow with the size; an exponent of 1 is linear growth."""
     rows: list[dict[str, Any]] = []
     for n in sizes:
         work = work_on(n)
@@ -88,14 +88,14 @@ def growth(sizes: Sequence[int], work_on: Callable[[int], Callable[[], Any]], re
 
 
 def clock(work: Callable[[], Any]) -> float:
-    """Seconds that a call takes."""
+    """Return the seconds that a call takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def peak_memory(work: Callable[[], Any]) -> int:
-    """Most bytes that a call had allocated at one time."""
+    """Return the peak number of bytes that a call allocates."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -103,3 +103,8 @@ def peak_memory(work: Callable[[], Any]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def read_nmi(y: np.ndarray, labels: np.ndarray) -> Mapping[str, str]:
+    """Return the column with the normalized mutual information of labels and true classes."""
+    return {"NMI": f"{normalized_mutual_info_score(y, labels):.3f}"}

@@ -1,12 +1,11 @@
-"""The kernels on sparse text: seconds a round of k-means, and of the products that soft clusters need.
+"""Kernels on sparse text: seconds per round of k-means, and of the products for soft clusters.
 
-The documents are made up, of a shape that is common: word frequencies after Zipf, columns in no particular order,
-tf-idf, rows of unit length, documents between two topics. Everyone gets the same matrix and the same start.
+The documents are generated with a common shape: Zipf word frequencies, columns in random order, tf-idf, rows of unit
+length, documents between two topics. All contestants get the same matrix and start.
 
-One round of k-means is timed as (time of many rounds - time of few) / (many - few), for all alike: scikit-learn's
-checks and copies, and our preparation of the rows, cancel out. Peak memory is that of the whole run, they included.
-The column `cost` is there to see that all have computed the same. consilience and scikit-learn use all cores; the
-products of scipy use one.
+One round of k-means is timed as (time of many rounds - time of few) / (many - few), which cancels scikit-learn's checks
+and copies and our preparation. Peak memory is that of the whole run. `cost` shows that all contestants compute the
+same. consilience and scikit-learn use all cores; the products of scipy use one.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from consilience.rows import LocalShards
 from .harness import Contestant, compare
 
 N_CLUSTERS = 20
-FEW, MANY = 2, 12  # rounds; the documents take longer to settle
+FEW, MANY = 2, 12  # numbers of rounds; k-means needs more to converge
 
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
@@ -51,23 +50,23 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     hard = np.where(rng.random((size[0], 1)) < 0.9, soft == soft.max(axis=1, keepdims=True), soft)
     for dtype in (np.float32, np.float64):
         X = text.astype(dtype)
-        centres = X[start].toarray()
+        centers = X[start].toarray()
         what = f"{size[0]:,} x {size[1]:,}, {X.nnz / 1e6:.1f} M non-zeros, {N_CLUSTERS} clusters, {dtype.__name__}"
-        yield f"k-means, one round: {what}", kmeans_rounds(X, centres, repeats)
-        yield f"scores and sums, soft clusters: {what}", soft_products(X, centres, soft.astype(dtype), repeats)
-        yield f"scores and sums, 90% of rows one-hot: {what}", soft_products(X, centres, hard.astype(dtype), repeats)
+        yield f"k-means, one round: {what}", kmeans_rounds(X, centers, repeats)
+        yield f"scores and sums, soft clusters: {what}", soft_products(X, centers, soft.astype(dtype), repeats)
+        yield f"scores and sums, 90% of rows one-hot: {what}", soft_products(X, centers, hard.astype(dtype), repeats)
 
 
 def documents(n: int, n_words: int, n_topics: int, rng: np.random.Generator, length: float = 150) -> sp.csr_array:
-    """Word counts after Zipf's law, which each topic has in an order of its own.
+    """Generate word counts by Zipf's law, with a different order of words per topic.
 
-    Half of a document's words are everyone's, the others come from two topics, mixed as it happens.
+    Half of the words of a document come from a common distribution, the others from a random mix of two topics.
     """
     law = np.cumsum(1 / np.arange(1, n_words + 1))
     document = np.repeat(np.arange(n, dtype=np.int32), np.maximum(1, rng.poisson(length, n)))
     first, second = rng.integers(n_topics, size=(2, n))
     topic = np.where(rng.random(len(document)) < rng.random(n)[document], first[document], second[document])
-    topic[rng.random(len(document)) < 0.5] = n_topics  # everyone's
+    topic[rng.random(len(document)) < 0.5] = n_topics  # the common distribution
     words = np.arange(n_words, dtype=np.int32)  # scikit-learn takes no 64-bit indices
     vocabularies = np.stack([rng.permutation(words) for _ in range(n_topics + 1)])
     rank = np.searchsorted(law, rng.random(len(document)) * law[-1])
@@ -75,22 +74,22 @@ def documents(n: int, n_words: int, n_topics: int, rng: np.random.Generator, len
     return sp.csr_array(sp.coo_array(cells, shape=(n, n_words)))
 
 
-def kmeans_rounds(X: sp.csr_array, centres: np.ndarray, repeats: int) -> Table:
+def kmeans_rounds(X: sp.csr_array, centers: np.ndarray, repeats: int) -> Table:
     contestants = {
-        "consilience": partial(consilience_kmeans, X, start_of(X, centres)),
-        "scikit-learn lloyd": partial(sklearn_kmeans, X, centres, "lloyd"),
-        "scikit-learn elkan": partial(sklearn_kmeans, X, centres, "elkan"),
-        "scipy products": partial(scipy_kmeans, X, centres),
+        "consilience": partial(consilience_kmeans, X, start_of(X, centers)),
+        "scikit-learn lloyd": partial(sklearn_kmeans, X, centers, "lloyd"),
+        "scikit-learn elkan": partial(sklearn_kmeans, X, centers, "elkan"),
+        "scipy products": partial(scipy_kmeans, X, centers),
     }
     per_round = [Contestant.per_round(name, run, FEW, MANY) for name, run in contestants.items()]
     return compare(per_round, repeats, lambda cost: {"cost": f"{cost:.2f}"})
 
 
-def start_of(X: sp.csr_array, centres: np.ndarray) -> np.ndarray:
-    """The partition that our loop starts from: each row with the nearest of the centres that the others start from."""
+def start_of(X: sp.csr_array, centers: np.ndarray) -> np.ndarray:
+    """Assign each row to the nearest of the centers that the other contestants start from."""
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
-    return partition_from_init(centres, LocalShards.whole({"text": rows}).cut(), divergence, len(centres))
+    return partition_from_init(centers, LocalShards.whole({"text": rows}).cut(), divergence, len(centers))
 
 
 def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
@@ -102,21 +101,21 @@ def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) ->
         return next(islice(states, n_rounds - 1, None)).costs["text"]
 
 
-def sklearn_kmeans(X: sp.csr_array, centres: np.ndarray, algorithm: str, n_rounds: int) -> float:
-    model = KMeans(len(centres), init=centres, n_init=1, max_iter=n_rounds, tol=0, algorithm=algorithm).fit(X)
+def sklearn_kmeans(X: sp.csr_array, centers: np.ndarray, algorithm: str, n_rounds: int) -> float:
+    model = KMeans(len(centers), init=centers, n_init=1, max_iter=n_rounds, tol=0, algorithm=algorithm).fit(X)
     if model.n_iter_ < n_rounds:
-        raise RuntimeError(f"k-means settled after {model.n_iter_} of {n_rounds} rounds: make the documents harder")
+        raise RuntimeError(f"k-means converged after {model.n_iter_} of {n_rounds} rounds: make the documents harder")
     return model.inertia_
 
 
-def scipy_kmeans(X: sp.csr_array, centres: np.ndarray, n_rounds: int) -> float:
-    n, k = X.shape[0], len(centres)
+def scipy_kmeans(X: sp.csr_array, centers: np.ndarray, n_rounds: int) -> float:
+    n, k = X.shape[0], len(centers)
 
-    def nearest(centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        scores = X @ centres.T - (centres**2).sum(axis=1) / 2
+    def nearest(centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scores = X @ centers.T - (centers**2).sum(axis=1) / 2
         return scores.argmax(axis=1), scores.max(axis=1)
 
-    labels, _ = nearest(centres)
+    labels, _ = nearest(centers)
     for _ in range(n_rounds):
         counts = np.bincount(labels, minlength=k)
         members = np.ones(n, X.dtype), np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
@@ -125,23 +124,23 @@ def scipy_kmeans(X: sp.csr_array, centres: np.ndarray, n_rounds: int) -> float:
     return float((X.data.astype(np.float64) ** 2).sum() - 2 * best.sum(dtype=np.float64))
 
 
-def soft_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray, repeats: int) -> Table:
-    """What a round of EM asks of the rows: a score a row and cluster, and each cluster's weighted sum of rows."""
+def soft_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray, repeats: int) -> Table:
+    """Time the products of a round of EM: scores per row and cluster, and weighted sums of rows per cluster."""
     contestants = {
-        "consilience": partial(consilience_products, X, centres, weights),
-        "scipy products": partial(scipy_products, X, centres, weights),
+        "consilience": partial(consilience_products, X, centers, weights),
+        "scipy products": partial(scipy_products, X, centers, weights),
     }
     whole = [Contestant(name, run) for name, run in contestants.items()]
-    return compare(whole, repeats, lambda found: {"scores": size(found[0]), "sums": size(found[1])})
+    return compare(whole, repeats, lambda products: {"scores": size(products[0]), "sums": size(products[1])})
 
 
 def size(values: np.ndarray) -> str:
     return f"{np.linalg.norm(values):.2f}"
 
 
-def consilience_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def consilience_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rows = CSR(X.indptr, X.indices, X.data, X.shape[1])
-    score = build_scorer(rows, centres, np.zeros(len(centres)))
+    score = build_scorer(rows, centers, np.zeros(len(centers)))
     with use_threads(None):
         scores = np.concatenate(list(map_chunks(lambda part: compute_scores(rows[part], score), cut_into_chunks(rows))))
         parts = cut_into_chunks(rows, with_sums=True)
@@ -149,5 +148,5 @@ def consilience_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarr
     return scores, sums
 
 
-def scipy_products(X: sp.csr_array, centres: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return X @ centres.T, (X.T @ weights).T
+def scipy_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X @ centers.T, (X.T @ weights).T

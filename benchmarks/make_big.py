@@ -1,6 +1,6 @@
-"""``python -m benchmarks.make_big FOLDER --gb 10 --seed 0``: two views of any size, written with little memory.
+"""Write two views of any size with little memory: ``python -m benchmarks.make_big FOLDER --gb 10 --seed 0``.
 
-Ten clusters, in a sparse view of word counts and in a dense one of measurements. Both tell them apart, neither quite.
+Ten clusters, in a sparse view of word counts and a dense view of measurements; both separate them, but not perfectly.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from consilience.rows import open_sparse
 
 N_CLUSTERS = 10
 N_WORDS = 20_000  # columns of the sparse view
-N_DRAWN = 62  # words of a row, some of them more than once
-N_TOPICAL = 12  # those that come from the cluster's own words
-N_OWN = 200  # words of a cluster, half of which the next has, too
+N_DRAWN = 62  # words per row, with repetitions
+N_TOPICAL = 12  # words per row that come from the words of its cluster
+N_OWN = 200  # words per cluster, half of them shared with the next cluster
 N_MEASURED = 64  # columns of the dense view
-SPREAD = 0.4  # of the clusters' centres, where that of a cluster is 1
-BLOCK = 1 << 16  # rows made at a time
+SPREAD = 0.4  # standard deviation of the cluster centers; rows have 1
+BLOCK = 1 << 16  # rows per block
 
 
 class Npy:
-    """An ``.npy`` file that grows; its length is written once it is known."""
+    """An ``.npy`` file to which rows are appended; the header is completed at the end."""
 
     def __init__(self, path: Path, dtype: str, n_columns: int | None = None) -> None:
         self.dtype, self.n_columns, self.n_rows = np.dtype(dtype), n_columns, 0
@@ -35,7 +35,7 @@ class Npy:
         self._write_header()
 
     def _write_header(self) -> None:
-        """Of the same length whatever the number of rows: numpy leaves room for its digits."""
+        """Write the header, whose length does not depend on the number of rows because numpy pads it."""
         shape = (self.n_rows,) if self.n_columns is None else (self.n_rows, self.n_columns)
         head = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self.file, head)
@@ -54,10 +54,10 @@ class Npy:
 
 
 def make(folder: Path, gb: float, seed: int = 0) -> int:
-    """Write so many gigabytes; the same seed writes the same, and a smaller set is the start of a larger one."""
+    """Write `gb` gigabytes and return the number of rows; smaller data is the beginning of larger data of a seed."""
     rng = np.random.default_rng(seed)
     words = own_words(rng)
-    centres = SPREAD * rng.standard_normal((N_CLUSTERS, N_MEASURED), np.float32)
+    centers = SPREAD * rng.standard_normal((N_CLUSTERS, N_MEASURED), np.float32)
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
 
@@ -73,13 +73,13 @@ def make(folder: Path, gb: float, seed: int = 0) -> int:
             indptr.append(data.n_rows + np.cumsum(lengths))
             data.append(counts)
             indices.append(columns)
-            dense.append(centres[labels] + rng.standard_normal((BLOCK, N_MEASURED), np.float32))
+            dense.append(centers[labels] + rng.standard_normal((BLOCK, N_MEASURED), np.float32))
             y.append(labels)
     return y.n_rows
 
 
 def own_words(rng: np.random.Generator) -> np.ndarray:
-    """(clusters, words): each cluster's own, of which it shares half with the next."""
+    """Draw the words of each cluster, (clusters, words); half are shared with the next cluster."""
     around = rng.permutation(N_WORDS)[: N_CLUSTERS * N_OWN // 2].reshape(N_CLUSTERS, -1).astype(np.int32)
     return np.concatenate([around, np.roll(around, -1, axis=0)], axis=1)
 
@@ -87,14 +87,14 @@ def own_words(rng: np.random.Generator) -> np.ndarray:
 def some_counts(
     rng: np.random.Generator, labels: np.ndarray, words: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Counts and words of each row, sorted, one row after the other; and how many words each has."""
+    """Draw sorted words and their counts row by row, and the number of words per row."""
     drawn = np.empty((len(labels), N_DRAWN), np.int32)
-    own = rng.integers(N_OWN, size=(len(labels), N_TOPICAL), dtype=np.int16)
-    drawn[:, :N_TOPICAL] = words[labels[:, None], own]
+    topical = rng.integers(N_OWN, size=(len(labels), N_TOPICAL), dtype=np.int16)
+    drawn[:, :N_TOPICAL] = words[labels[:, None], topical]
     chance = rng.random((len(labels), N_DRAWN - N_TOPICAL), np.float32)
-    drawn[:, N_TOPICAL:] = N_WORDS * chance * chance  # the first words are the common ones
+    drawn[:, N_TOPICAL:] = N_WORDS * chance * chance  # the first words are the most frequent
     drawn.sort(axis=1)
-    np.minimum(drawn, N_WORDS - 1, out=drawn)  # chance may round up to 1
+    np.minimum(drawn, N_WORDS - 1, out=drawn)  # random numbers may round up to 1
     new = np.ones(drawn.shape, bool)
     np.not_equal(drawn[:, 1:], drawn[:, :-1], out=new[:, 1:])
     at = np.flatnonzero(new)
@@ -102,7 +102,7 @@ def some_counts(
 
 
 def load(folder: Path | str) -> tuple[Views, np.ndarray]:
-    """The views, which stay on disk, and who belongs where."""
+    """Return the views, which stay on disk, and the true clusters."""
     folder = Path(folder)
     y = np.load(folder / "y.npy")
     parts = (folder / f"{name}.npy" for name in ("data", "indices", "indptr"))

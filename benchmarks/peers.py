@@ -1,23 +1,24 @@
-"""Both estimators against those of the same name in mvlearn 0.5.0: two dense views, which is all that mvlearn takes.
+"""Both k-means estimators next to those of the same name in mvlearn 0.5.0, on two dense views.
 
-To compare like with like one has to know what mvlearn 0.5.0 does:
+Properties of mvlearn 0.5.0 that matter for a fair comparison:
 
-- Its test of convergence never fires, for it compares with infinity. Every start runs min(patience, max_iter) rounds,
-  5 by default. So ours gets as many: ``max_iter = patience`` of mvlearn, ``tol=0``. It may stop sooner only where a
-  round has changed nothing, and these data take longer to settle. A line more shows ours at its own defaults.
-- For the same reason the first of its starts is the one that is kept, whatever the others find. They take their time
-  all the same, as ours do: both make 5.
-- Its starts run in one process (n_jobs=None) and its distances on one core, ours on all: a line more shows ours with
+- Its convergence test never succeeds, because it compares with infinity. Every start runs min(patience, max_iter)
+  rounds, 5 by default. So consilience runs as many rounds, with ``tol=0``; it stops earlier only if a round changes
+  nothing, which does not happen on this data. Another line shows consilience with its defaults.
+- For the same reason its first start is returned, whatever the others find. All 5 starts are computed by both
+  libraries.
+- Its starts run in one process (n_jobs=None) and its distances on one core; another line shows consilience with
   n_jobs=1.
-- The spherical `fit` returns None, hence `fit_predict` for everyone.
+- It takes two views only, and `fit` of its spherical k-means returns None, so `fit_predict` is timed for all
+  contestants.
 
-One round is timed as in `kernels`, from one random start. Everyone is given the same list of arrays. `NMI` is that of
-one seed: a hint, no ranking.
+One round is timed as in `kernels`, from one random start. All contestants get the same list of arrays. `NMI` is that of
+one seed: an indication, not a ranking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -25,9 +26,8 @@ from mvlearn.cluster import MultiviewKMeans, MultiviewSphericalKMeans
 
 from consilience import MultiViewKMeans, MultiViewSphericalKMeans, Table
 from consilience.datasets import make_gaussian_views
-from consilience.metrics import normalized_mutual_info_score
 
-from .harness import Contestant, compare
+from .harness import Contestant, compare, read_nmi
 
 N_CLUSTERS, N_COLUMNS, N_INIT, N_ROUNDS = 10, (50, 50), 5, 5
 FEW, MANY = 2, 12  # rounds, where one is timed
@@ -56,7 +56,7 @@ def fits(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repe
         Contestant(name, lambda model=model: model(n_clusters=N_CLUSTERS, random_state=0).fit_predict(arrays))
         for name, model in models.items()
     ]
-    return compare(contestants, repeats, partial(outcome, y))
+    return compare(contestants, repeats, partial(read_nmi, y))
 
 
 def rounds(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repeats: int) -> Table:
@@ -65,7 +65,7 @@ def rounds(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, re
     def consilience(n_rounds: int, n_jobs: int | None = None) -> np.ndarray:
         model = ours(max_iter=n_rounds, patience=n_rounds, tol=0, n_jobs=n_jobs, **settings).fit(arrays)
         if model.n_iter_ < n_rounds:
-            raise RuntimeError(f"k-means settled after {model.n_iter_} of {n_rounds} rounds: make the views harder")
+            raise RuntimeError(f"k-means converged after {model.n_iter_} of {n_rounds} rounds: make the views harder")
         return model.labels_
 
     def mvlearn(n_rounds: int) -> np.ndarray:
@@ -77,8 +77,4 @@ def rounds(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, re
         "mvlearn": mvlearn,
     }
     per_round = [Contestant.per_round(name, run, FEW, MANY) for name, run in contestants.items()]
-    return compare(per_round, repeats, partial(outcome, y))
-
-
-def outcome(y: np.ndarray, labels: np.ndarray) -> Mapping[str, str]:
-    return {"NMI": f"{normalized_mutual_info_score(y, labels):.3f}"}
+    return compare(per_round, repeats, partial(read_nmi, y))

@@ -1,21 +1,21 @@
-"""The same model on the same data, stored in other places; and how its time grows with the rows.
+"""One model on data in different storages, and how its time grows with the rows.
 
-Overheads: one round of co-EM on a made-up set of about a gigabyte (`make_big`: sparse counts, dense measurements), in
+Overheads: one round of co-EM on about a gigabyte of synthetic data (`make_big`: sparse counts, dense measurements) in
 memory, mapped from files, as dask arrays on threads, and on a `LocalCluster` of two processes, whose workers read the
-chunks from the files and hold them. A round is timed as (time of many rounds - time of few) / (many - few), in turns,
-and `range` is that of the ratios within a turn. Files are in the cache of the operating system: what is measured is
-what blocks cost, not the disk. `labels` says whether they are those of the run in memory.
+chunks from the files and keep them. A round is timed as (time of many rounds - time of few) / (many - few), in turns;
+`range` is the range of the ratios within a turn. Files are in the cache of the operating system, so the cost of blocks
+is measured, not the disk. `labels` is the share of labels that equal those of the run in memory.
 
-Lost workers: the same fit on the cluster, three times, with a worker killed in the middle of a round: what it costs
-beside the median of the fits before and after, and that nothing else changes. Tasks: how many the scheduler keeps at
-the end of each round; where they grew, a long fit would slow down.
+Lost workers: the same fit on the workers, three times, with a worker killed during a round: its cost compared with the
+median of the fits before and after, and whether the result is the same. Tasks: the number of tasks that the scheduler
+keeps at the end of each round; if it grew, long fits would slow down.
 
-The disk (Linux only): a fit in a process of its own, whose files are dropped from the cache before each pass, beside a
-plain read of the same files; and the most memory that the process ever had, in the first line before the fit.
+Disk (Linux only): a fit in its own process, whose files are dropped from the cache before each pass, next to a plain
+read of the same files; and the peak memory of the process, in the first line before the fit.
 
-Landmarks: co-trained spectral clustering from files beside memory.
+Landmarks: co-trained spectral clustering from files and from memory.
 
-Growth: one round of co-EM and of k-means at growing numbers of rows. `exponent` is the slope of the logarithm of the
+Growth: one round of co-EM and of k-means for growing numbers of rows. `exponent` is the slope of the logarithm of the
 time from the line before: 1.00 is linear.
 """
 
@@ -56,8 +56,8 @@ from .harness import clock
 N_CLUSTERS = 10
 N_CHUNKS = 6
 FEW, MANY = 1, 5  # rounds
-LONG = 6  # rounds of a fit in which a worker is killed
-READ = ("data.npy", "indices.npy", "dense.npy")  # what each pass reads
+LONG = 6  # rounds of the fits in which a worker is killed
+READ = ("data.npy", "indices.npy", "dense.npy")  # files that each pass reads
 Fit = Callable[[int], Any]  # from a number of rounds to a fitted model
 
 
@@ -67,24 +67,24 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         folder = Path(name)
         make_big.make(folder, gb=0.02 if small else 1.0)
         mapped, y = make_big.load(folder)
-        held = Views({name: read_whole(name, as_source(block), None) for name, block in mapped.items()})
+        in_memory_views = Views({name: read_whole(name, as_source(block), None) for name, block in mapped.items()})
         size = f"{sum((folder / file).stat().st_size for file in READ) / 1e9:.2f} GB in two views"
         with workers() as client:
-            settled = partial(on_workers, client, folder, held, y)
-            there = settled()
+            settled = partial(on_workers, client, folder, in_memory_views, y)
+            remote_fit = settled()
             fits = {
-                "memory": partial(rounds, held, y),
+                "memory": partial(rounds, in_memory_views, y),
                 "memmap": partial(rounds, mapped, y),
-                "dask, threads": partial(rounds, Views({name: chunks_of(X) for name, X in held.items()}), y),
-                "dask, LocalCluster": there,
+                "dask, threads": partial(rounds, Views({name: chunks_of(X) for name, X in in_memory_views.items()}), y),
+                "dask, LocalCluster": remote_fit,
             }
             yield f"one round of co-EM, {size}", overheads(fits, turns)
             yield f"a worker killed in a fit of {LONG} rounds, {size}", losses(client, settled)
-            yield f"tasks on the scheduler at the end of each of {LONG} rounds", tasks_by_round(client, there)
+            yield f"tasks on the scheduler at the end of each of {LONG} rounds", tasks_by_round(client, remote_fit)
         if sys.platform == "linux":
             yield f"a pass over files that are not in the cache, {size}", disk(folder)
         few = slice(0, 10_000 if small else 200_000)
-        places = {"memory": held[few], "memmap": mapped[few]}
+        places = {"memory": in_memory_views[few], "memmap": mapped[few]}
         yield f"co-trained spectral clustering by landmarks, {few.stop:,} entities", landmarks(places, turns)
     sizes = (10_000, 100_000) if small else (100_000, 1_000_000, 10_000_000)
     yield "growth in rows: one round, two dense views of 8 columns, float32, 10 clusters", growth(sizes)
@@ -92,7 +92,7 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
 
 @contextmanager
 def workers() -> Iterator[Client]:
-    """A cluster of two processes, which says nothing of those that are killed."""
+    """Start two worker processes without log messages about killed workers."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
@@ -102,10 +102,10 @@ def rounds(views: Views, y: np.ndarray, n_rounds: int) -> Any:
     return CoEM(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds, eta=1.0).fit(views)
 
 
-def on_workers(client: Client, folder: Path, held: Views, y: np.ndarray) -> Fit:
-    """The same, once the workers have read the chunks, and share them evenly: who was killed has lost its own."""
+def on_workers(client: Client, folder: Path, stored: Views, y: np.ndarray) -> Fit:
+    """Return a fit on chunks that the workers have read and share evenly, also after a worker was killed."""
     with client.as_current():
-        remote = {name: from_files(folder, name, block).persist() for name, block in held.items()}
+        remote = {name: from_files(folder, name, block).persist() for name, block in stored.items()}
         wait(list(remote.values()))
         return partial(on_client, client, partial(rounds, Views(remote), y))
 
@@ -116,17 +116,17 @@ def on_client(client: Client, fit: Fit, n_rounds: int) -> Any:
 
 
 def chunks_of(block: Any) -> Any:
-    """A block in memory as a dask array in chunks of rows."""
+    """Turn a block in memory into a dask array in chunks of rows."""
     return joined(block, lambda start, stop: dask.delayed(block[start:stop]))
 
 
 def from_files(folder: Path, name: str, block: Any) -> Any:
-    """The same, but whoever computes a chunk reads it from the files."""
+    """Return a dask array whose chunks are read from files by the worker that computes them."""
     return joined(block, lambda start, stop: dask.delayed(rows_of)(folder, name, start, stop))
 
 
 def joined(block: Any, chunk: Callable[[int, int], Any]) -> Any:
-    """A dask array in the form of a block, from its chunks of rows."""
+    """Make a dask array with the shape and kind of a block from its chunks of rows."""
     n, d = block.shape
     meta = (sp.csr_array if sp.issparse(block) else np.empty)((0, d), dtype=block.dtype)
     step = -(-n // N_CHUNKS)
@@ -136,7 +136,7 @@ def joined(block: Any, chunk: Callable[[int, int], Any]) -> Any:
 
 
 def rows_of(folder: Path, name: str, start: int, stop: int) -> Any:
-    """Some rows of a view of `make_big`."""
+    """Read rows of a view of `make_big`."""
     if name == "dense":
         return np.array(np.load(folder / "dense.npy", mmap_mode="r")[start:stop])
     data, indices, indptr = (np.load(folder / f"{part}.npy", mmap_mode="r") for part in ("data", "indices", "indptr"))
@@ -147,7 +147,7 @@ def rows_of(folder: Path, name: str, start: int, stop: int) -> Any:
 
 
 def overheads(fits: Mapping[str, Fit], turns: int) -> Table:
-    """The same rounds from memory, disk, dask threads and a cluster."""
+    """Time rounds from memory, disk, dask threads and workers."""
     labels = [fit(MANY).labels_ for fit in fits.values()]
     return compared({name: partial(per_round, fit) for name, fit in fits.items()}, labels, turns)
 
@@ -158,23 +158,23 @@ def per_round(fit: Fit) -> float:
 
 
 def compared(timers: Mapping[str, Callable[[], float]], labels: list[np.ndarray], turns: int) -> Table:
-    """Seconds in turns, as ratios to the first, and how many labels are the first's."""
+    """Time contestants in turns; return ratios to the first, and how many labels equal those of the first."""
     seconds = np.array([[timer() for timer in timers.values()] for _ in range(turns)])
     ratios = seconds / seconds[:, :1]
     return Table.from_rows(
         {
             "contestant": name,
-            "seconds": f"{np.median(own):.3g}",
+            "seconds": f"{np.median(times):.3g}",
             "ratio": f"{np.median(ratio):.2f}",
             "range": f"{ratio.min():.2f} to {ratio.max():.2f}",
-            "labels": f"{np.mean(found == labels[0]):.1%} the same",
+            "labels": f"{np.mean(fit_labels == labels[0]):.1%} the same",
         }
-        for name, own, ratio, found in zip(timers, seconds.T, ratios.T, labels, strict=True)
+        for name, times, ratio, fit_labels in zip(timers, seconds.T, ratios.T, labels, strict=True)
     )
 
 
 def losses(client: Client, settled: Callable[[], Fit]) -> Table:
-    """What it costs that a worker dies early, in the middle or late, beside the fits before and after all that."""
+    """Time fits in which a worker is killed early, in the middle or late, and fits without losses."""
     before, usual = timed(partial(settled(), LONG))
     killed = {}
     for at in (LONG // 3, LONG // 2, 2 * LONG // 3):
@@ -190,32 +190,32 @@ def losses(client: Client, settled: Callable[[], Fit]) -> Table:
 
 
 def lost(seconds: float, calm: list[float]) -> dict[str, str]:
-    """A fit beside the median of others, which are shown: where they differ by more than is lost, it is noise."""
-    peace = float(np.median(calm))
+    """Compare a fit with the median of undisturbed fits, which are shown so that noise can be judged."""
+    usual = float(np.median(calm))
     return {
         "seconds": f"{seconds:.2f}",
-        "in peace": " and ".join(f"{own:.2f}" for own in calm),
-        "lost": f"{seconds - peace:+.2f}",
-        "ratio": f"{seconds / peace:.2f}",
+        "undisturbed": " and ".join(f"{seconds_of_fit:.2f}" for seconds_of_fit in calm),
+        "lost": f"{seconds - usual:+.2f}",
+        "ratio": f"{seconds / usual:.2f}",
     }
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds that a call takes, and what it returns."""
+    """Return the seconds that a call takes, and its result."""
     start = time.perf_counter()
-    found = work()
-    return time.perf_counter() - start, found
+    result = work()
+    return time.perf_counter() - start, result
 
 
-def equal(one: Any, other: Any) -> dict[str, str]:
-    """Whether two models are the same, to the bit."""
-    labels, cost = np.array_equal(one.labels_, other.labels_), one.cost_ == other.cost_
+def equal(first: Any, second: Any) -> dict[str, str]:
+    """Describe whether two models are equal, bit for bit."""
+    labels, cost = np.array_equal(first.labels_, second.labels_), first.cost_ == second.cost_
     return {"labels": "equal" if labels else "DIFFER", "cost": "equal" if cost else "DIFFERS"}
 
 
 @contextmanager
 def killer(client: Client, at: int) -> Iterator[None]:
-    """Kill a worker in the middle of the round after another, so that it is at work."""
+    """Kill a worker in the middle of the round after round `at`, while it is busy."""
     victim = min(client.run(os.getpid).values())
     ends: list[float] = []
     timers: list[threading.Timer] = []
@@ -234,7 +234,7 @@ def killer(client: Client, at: int) -> Iterator[None]:
 
 @contextmanager
 def at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
-    """Have something done at the end of each round of co-EM, given how many there were."""
+    """Call a function with the number of rounds at the end of each round of co-EM."""
     count, make_state = iter(range(1, sys.maxsize)), coem.make_state
 
     def watched(*arguments: Any, **options: Any) -> Any:
@@ -246,7 +246,7 @@ def at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
 
 
 def tasks_by_round(client: Client, fit: Fit) -> Table:
-    """The smallest and the largest number of tasks that the scheduler knows."""
+    """Count the tasks on the scheduler at the end of each round."""
     counts: list[int] = []
     with at_each_round(lambda _: counts.append(client.run_on_scheduler(n_tasks))):
         fit(LONG)
@@ -258,17 +258,18 @@ def n_tasks(dask_scheduler: Any) -> int:
 
 
 def disk(folder: Path) -> Table:
-    """How fast a plain read is, and the passes of a fit that has a process to itself; and the memory of that one."""
+    """Time a plain read and the passes of a fit in its own process, with the memory of that process."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         plain, passes, memory = alone.submit(cold_fit, folder).result()
     each = {"plain read": plain, "pass of co-EM": np.median(passes, axis=0)}
     return Table.from_rows(
-        {"what": what, **speed(*own, plain), **used} for (what, own), used in zip(each.items(), memory, strict=True)
+        {"what": what, **speed(*figures, plain), **used}
+        for (what, figures), used in zip(each.items(), memory, strict=True)
     )
 
 
 def speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[str, str]:
-    """Bytes that came from the disk, by the second and as a share of the plain read's."""
+    """Describe the bytes read from disk, per second and relative to the plain read."""
     rate = n_bytes / seconds / 1e9
     share = rate / (plain[0] / plain[1] / 1e9) if plain[0] else float("nan")
     return {
@@ -280,7 +281,7 @@ def speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[st
 
 
 def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float]], list[dict[str, str]]]:
-    """Bytes from the disk and seconds, of a plain read and of each pass; and the most memory before and after."""
+    """Return bytes read from disk and seconds of a plain read and of each pass, and the memory before and after."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     n_bytes, seconds, _ = cold(folder, partial(read, folder))
     plain = n_bytes, seconds
@@ -289,9 +290,9 @@ def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float
     expected = coem.run_e_step
 
     def watched(*arguments: Any, **options: Any) -> Any:
-        n_bytes, seconds, found = cold(folder, partial(expected, *arguments, **options))
+        n_bytes, seconds, result = cold(folder, partial(expected, *arguments, **options))
         passes.append((n_bytes, seconds))
-        return found
+        return result
 
     before = memory_used([memory("RssAnon")])
     with mock.patch.object(coem, "run_e_step", watched), highest(partial(memory, "RssAnon")) as seen:
@@ -300,23 +301,23 @@ def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float
 
 
 def memory_used(anonymous: list[int]) -> dict[str, str]:
-    """The most of its own that the process had, and the most with the pages of files."""
+    """Describe the peak anonymous memory, and the peak memory with pages of files."""
     return {"anonymous MiB": f"{max(anonymous) / 2**20:.0f}", "resident MiB": f"{memory('VmHWM') / 2**20:.0f}"}
 
 
 def cold(folder: Path, work: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Bytes that a call has from the disk, its seconds, and what it returns; nothing is in the cache before."""
+    """Return the bytes that a call reads from disk, its seconds and its result, after the files left the cache."""
     for name in READ:
         with (folder / name).open("rb") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     before = of_system("io", "read_bytes")
-    seconds, found = timed(work)
-    return of_system("io", "read_bytes") - before, seconds, found
+    seconds, result = timed(work)
+    return of_system("io", "read_bytes") - before, seconds, result
 
 
 def read(folder: Path) -> None:
-    """Read files from beginning to end."""
+    """Read the files completely."""
     buffer = bytearray(1 << 24)
     for name in READ:
         with (folder / name).open("rb", buffering=0) as file:
@@ -325,20 +326,20 @@ def read(folder: Path) -> None:
 
 
 def memory(kind: str) -> int:
-    """Bytes of this process: RssAnon now, VmHWM the most ever, with the pages of files that are mapped."""
+    """Return the memory of this process in bytes: RssAnon is current, VmHWM the peak with mapped files."""
     return 1024 * of_system("status", kind)
 
 
 def of_system(file: str, key: str) -> int:
-    """A number that Linux keeps of this process."""
-    found = re.search(rf"^{key}:\s+(\d+)", Path("/proc/self", file).read_text(), flags=re.MULTILINE)
-    assert found is not None, f"/proc/self/{file} has no {key}"
-    return int(found.group(1))
+    """Read a figure about this process from /proc."""
+    match = re.search(rf"^{key}:\s+(\d+)", Path("/proc/self", file).read_text(), flags=re.MULTILINE)
+    assert match is not None, f"/proc/self/{file} has no {key}"
+    return int(match.group(1))
 
 
 @contextmanager
 def highest(value: Callable[[], int]) -> Iterator[list[int]]:
-    """What a number was, every few milliseconds."""
+    """Record a value every few milliseconds."""
     seen, over = [value()], threading.Event()
 
     def watch() -> None:
@@ -355,7 +356,7 @@ def highest(value: Callable[[], int]) -> Iterator[list[int]]:
 
 
 def landmarks(places: Mapping[str, Views], turns: int) -> Table:
-    """The same landmarks wherever the rows lie."""
+    """Time landmarks for each storage of the rows."""
     model = CoTrainedSpectral(N_CLUSTERS, affinity="landmarks", n_iter=2, random_state=0)
     labels = [model.fit(views).labels_ for views in places.values()]
     return compared({name: partial(clock, partial(model.fit, views)) for name, views in places.items()}, labels, turns)
@@ -366,9 +367,9 @@ def growth(sizes: tuple[int, ...]) -> Table:
     for n in sizes:
         rng = np.random.default_rng(0)
         y = rng.integers(N_CLUSTERS, size=n)
-        centres = rng.standard_normal((2, N_CLUSTERS, 8), dtype=np.float32)
-        views = Views([own[y] + rng.standard_normal((n, 8), dtype=np.float32) for own in centres])
-        start = rng.integers(N_CLUSTERS, size=n)  # far from the end: k-means would stop where it has settled
+        centers = rng.standard_normal((2, N_CLUSTERS, 8), dtype=np.float32)
+        views = Views([view_centers[y] + rng.standard_normal((n, 8), dtype=np.float32) for view_centers in centers])
+        start = rng.integers(N_CLUSTERS, size=n)  # random, so that k-means does not converge early
         line = {"n": n}
         for name, model in (
             ("CoEM", partial(CoEM, families="gaussian", eta=1.0)),
@@ -388,7 +389,7 @@ def n_rounds_of(model: Any, views: Views, y: np.ndarray, n_rounds: int) -> Any:
 def with_exponent(line: dict[str, Any], before: dict[str, Any] | None) -> dict[str, str]:
     shown = {"n": f"{line['n']:,}"}
     for name in ("CoEM", "MultiViewKMeans"):
-        shown[f"{name} ms a round"] = f"{1e3 * line[name]:.1f}"
+        shown[f"{name} ms per round"] = f"{1e3 * line[name]:.1f}"
         slope = "" if before is None else np.log(line[name] / before[name]) / np.log(line["n"] / before["n"])
         shown[f"{name} exponent"] = slope if isinstance(slope, str) else f"{slope:.2f}"
     return shown

@@ -1,9 +1,8 @@
-"""Co-trained spectral clustering beside that of mvlearn 0.5.0 and polyview 0.1.0, and imml's NEMO.
+"""Co-trained spectral clustering next to that of mvlearn 0.5.0 and polyview 0.1.0, and imml's NEMO.
 
-Everyone gets the same list of three float64 arrays, and five rounds where there are rounds. mvlearn and polyview form
-every n x n matrix of the paper; mvlearn takes their full eigendecompositions. NEMO is another method, a sum of graphs
-of nearest neighbours. The line in float32 shows what half the digits save. `NMI` is that of one seed: a hint, no
-ranking.
+All contestants get the same list of three float64 arrays, and five rounds if they have rounds. mvlearn and polyview
+compute every n x n matrix of the paper; mvlearn computes their full eigendecompositions. NEMO is another method, a sum
+of nearest-neighbor graphs. One line uses float32. `NMI` is that of one seed: an indication, not a ranking.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from polyview.cluster import MultiViewCoTrainSpectralClustering as polyview
 
 from consilience import CoTrainedSpectral, Table, Views
 
-from .harness import Contestant, compare
-from .spectral import N_CLUSTERS, N_COLUMNS, N_ROUNDS, data, outcome, papers, single
+from .harness import Contestant, compare, read_nmi
+from .spectral import N_CLUSTERS, N_COLUMNS, N_ROUNDS, data, papers, single
 
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
@@ -43,4 +42,4 @@ def fits(views: Views, y: np.ndarray, repeats: int) -> Table:
         "imml, NEMO": lambda: NEMO(**settings).fit_predict(arrays),
         f"mvlearn, {N_ROUNDS} rounds": lambda: MultiviewSpectralClustering(**settings, **rounds).fit_predict(arrays),
     }
-    return compare([Contestant(name, work) for name, work in contestants.items()], repeats, partial(outcome, y))
+    return compare([Contestant(name, work) for name, work in contestants.items()], repeats, partial(read_nmi, y))

@@ -1,8 +1,9 @@
-"""A stream in 20 batches beside a fit of all entities at once.
+"""A stream in 20 batches next to a fit of all entities.
 
-The entities come in random order; `partial_fit` sees each once, `fit` as often as its rounds want, with the same number
-of starts (`partial_fit` makes them on the first batch). `ratio` is of the time; `score ratio` is of the score of all
-entities, which is below zero, so that above 1.00 is worse than the fit; `NMI` is with the true clusters.
+The entities come in random order; `partial_fit` sees each once, `fit` once per round, with the same number of starts
+(`partial_fit` makes them on the first batch). `ratio` is the ratio of times; `score ratio` is the ratio of the scores
+of all entities, which are negative, so that values above 1.00 are worse than the fit; `NMI` compares with the true
+clusters.
 """
 
 from __future__ import annotations
@@ -59,5 +60,5 @@ def in_batches(model: Any, batches: list[Views]) -> Any:
 
 
 def quality(views: Views, y: np.ndarray, whole: float, model: Any) -> Mapping[str, str]:
-    found = normalized_mutual_info_score(y, model.predict(views))
-    return {"score ratio": f"{model.score(views) / whole:.4f}", "NMI": f"{found:.3f}"}
+    nmi = normalized_mutual_info_score(y, model.predict(views))
+    return {"score ratio": f"{model.score(views) / whole:.4f}", "NMI": f"{nmi:.3f}"}

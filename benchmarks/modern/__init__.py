@@ -1,1 +1,1 @@
-"""Is it better than what I use now? Our methods and baselines beside those of other libraries, on real sets."""
+"""Compare methods and baselines of consilience with other libraries on real data sets."""

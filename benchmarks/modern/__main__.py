@@ -1,4 +1,4 @@
-"""``python -m benchmarks.modern --out FOLDER``: run what is not yet there, then write the tables."""
+"""Command ``python -m benchmarks.modern --out FOLDER``: run the missing fits, then write the tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def main() -> None:
     """Read the arguments, run, and write records.jsonl and .csv, versions.json and tables.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.modern", description=__doc__)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FOLDER", help="where results go, and are found again"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="folder of the results; stored results are not computed again",
     )
     parser.add_argument(
         "--collection", action="store_true", help="use the multi-view sets in the folder that CONSILIENCE_DATA names"
@@ -49,15 +53,17 @@ def main() -> None:
     parser.add_argument(
         "--methods", nargs="+", default=list(METHODS), choices=list(METHODS), metavar="METHOD", help=names
     )
-    parser.add_argument("--seeds", type=int, default=10, help="runs of each method with chance in it (default: 10)")
+    parser.add_argument("--seeds", type=int, default=10, help="runs of each randomized method (default: 10)")
     parser.add_argument("--limit", type=float, default=300, help="seconds for one fit (default: 300)")
     parser.add_argument(
-        "--budget", type=float, default=600, help="seconds a method and set, seeds together (default: 600)"
+        "--budget", type=float, default=600, help="seconds per method and data set over all seeds (default: 600)"
     )
     parser.add_argument(
         "--against", metavar="METHOD", help="method that the summary compares the others with (default: the first)"
     )
-    parser.add_argument("--tables-only", action="store_true", help="run nothing, write the tables of what is there")
+    parser.add_argument(
+        "--tables-only", action="store_true", help="run nothing, write the tables of the stored results"
+    )
     args = parser.parse_args()
     try:
         sets, chosen = available_sets(args.collection, args.useless)
@@ -102,7 +108,7 @@ def available_sets(collection: bool, useless: bool) -> tuple[dict[str, Callable[
 
 
 def summaries(records: list[Record], lines: list[str], sets: list[str], against: str | None) -> str:
-    """Summarise the sets as they are and those with a useless view apart."""
+    """Summarize the original data sets, and separately those with a useless view."""
     parts = {
         "Summary": [name for name in sets if not is_case(name)],
         "Summary with a useless view": [name for name in sets if is_case(name)],
@@ -113,15 +119,15 @@ def summaries(records: list[Record], lines: list[str], sets: list[str], against:
 
 
 def versions() -> dict[str, str]:
-    """What ran, and on how many threads."""
-    found = {"Python": platform.python_version(), "consilience": __version__}
+    """Collect the versions of packages and the numbers of threads."""
+    packages = {"Python": platform.python_version(), "consilience": __version__}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            packages[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
+            packages[package] = "not installed"
     threads = {name: os.environ.get(name, "not set") for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
-    return found | threads
+    return packages | threads
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One method on one set, in a process of its own: a message for each fit, as soon as it is done."""
+"""Run one method on one data set in its own process, and send a message after each fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from consilience.metrics import adjusted_rand_score, normalized_mutual_info_scor
 
 
 def work(pipe: Connection, catalogue: str, name: str, path: Path, seeds: list[int]) -> None:
-    """Say ``ready``, a dict a fit, or why it failed; then nothing more."""
+    """Send ``ready``, one dict per fit or the reason of a failure, and finally None."""
     silence()
     try:
         data, method = pickle.loads(path.read_bytes()), import_module(catalogue).METHODS[name]
@@ -26,13 +26,13 @@ def work(pipe: Connection, catalogue: str, name: str, path: Path, seeds: list[in
             import_module(package)
         pipe.send({"ready": True})
         fit_all(data, method, seeds, pipe)
-    except BaseException as error:  # leidenalg's errors are no Exceptions
+    except BaseException as error:  # errors of leidenalg do not derive from Exception
         pipe.send({"failed": reason(error)})
     pipe.send(None)
 
 
 def silence() -> None:
-    """What methods print or warn of is not ours to show."""
+    """Suppress the output and warnings of the methods."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -40,7 +40,7 @@ def silence() -> None:
 
 
 def fit_all(data: Any, method: Any, seeds: list[int], pipe: Connection) -> None:
-    """Every line of the method with every seed; what lines share is made once, and counts for each."""
+    """Fit every line of the method with every seed; shared work is done once and counted for each line."""
     before, clock = peak_rss(), Clock()
     shared = method.share(data) if method.share else data
     spent = clock.lap()
@@ -63,13 +63,13 @@ def fit_all(data: Any, method: Any, seeds: list[int], pipe: Connection) -> None:
                     "cpu": round(cpu, 3),
                     "wall": round(wall, 3),
                     "mib": round((peak_rss() - before) / 2**20, 1),
-                    "last": line == list(method.lines)[-1],  # of this seed
+                    "last": line == list(method.lines)[-1],  # last line of this seed
                 }
             )
 
 
 class Clock:
-    """Seconds on the wall and of this process since the last look."""
+    """Wall and CPU seconds since the last call."""
 
     def __init__(self) -> None:
         self.last = self.now()
@@ -83,7 +83,7 @@ class Clock:
 
 
 def peak_rss() -> int:
-    """Most bytes in memory so far. getrusage may count those of the parent in; Linux's own file does not."""
+    """Return the peak memory in bytes. getrusage may include the parent process; the file of Linux does not."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
@@ -94,7 +94,7 @@ def peak_rss() -> int:
 
 
 def reason(error: BaseException) -> str:
-    """The error in a few words."""
+    """Describe an error briefly."""
     text = " ".join(str(error).split())
     short = text if len(text) <= 100 else f"{text[:97]}..."
     return f"{type(error).__name__}: {short}" if short else type(error).__name__

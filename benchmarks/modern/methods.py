@@ -1,8 +1,8 @@
-"""The methods by name, each at its default settings: the number of clusters and the seed are all that it is told.
+"""The methods by name, each with default options: only the number of clusters and the seed are set.
 
-What a method departs from a default in, and why, stands beside it. Peers are imported only by the child that runs them.
-To add a method is to add a line to `METHODS`: what makes labels of a prepared set, and the packages that it needs.
-The first are run first, so that a run can be cut short.
+Exceptions are explained next to the method. Peers are imported only by the process that runs them. To add a method, add
+a line to `METHODS` with a function from a prepared data set to labels, and the packages that it needs. Methods run in
+this order, so that a run can be stopped early.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from consilience.registry import find_estimator
 
 from .sets import Prepared
 
-Labels = Callable[[Prepared, int], np.ndarray]  # of a set and a seed
+Labels = Callable[[Prepared, int], np.ndarray]  # from a data set and a seed
 ONLY_TWO = "takes two views only"
 
 
 @dataclass(frozen=True)
 class Method:
-    """A line of the table, or several that share the expensive part of their work.
+    """A line of the table, or several lines that share expensive work.
 
-    `lines` maps names to functions of what `share` makes of the set and of a seed; without `share` of the set itself.
+    `lines` maps names to functions of the result of `share` (without it, of the data set) and a seed.
     """
 
     lines: Mapping[str, Callable[[Any, int], np.ndarray]]
-    needs: tuple[str, ...] = ()  # packages, imported before the clock starts
+    needs: tuple[str, ...] = ()  # packages that are imported before the fit is timed
     share: Callable[[Prepared], Any] | None = None
-    random: bool = True  # whether another seed may give another result
+    random: bool = True  # whether the result depends on the seed
 
 
 def one(name: str, labels: Labels, *needs: str, random: bool = True) -> dict[str, Method]:
     return {name: Method({name: labels}, needs, random=random)}
 
 
-# Ours: sparse views as they are, missing views told
+# Consilience: sparse views, with missing views marked
 
 
 def ours(build: Callable[[Prepared, int], Any], take: str = "weighed") -> Labels:
@@ -52,12 +52,12 @@ def ours(build: Callable[[Prepared, int], Any], take: str = "weighed") -> Labels
 
 
 def said_kinds(data: Prepared) -> dict[str, str]:
-    """The kinds of the views as our command would find them: what is weighed already is numbers to it."""
+    """Return the kinds of the views as the command line detects them: weighted counts are numbers."""
     return {name: "counts" if kind == "counts" else "numbers" for name, kind in data.kinds.items()}
 
 
 def automatic(data: Prepared, seed: int) -> np.ndarray:
-    """What ``consilience cluster --method auto`` would do."""
+    """Fit the method that ``consilience cluster --method auto`` chooses."""
     kinds, n = said_kinds(data), len(data.target)
     contents = [ViewContent(name, "", kinds[name], (X, None), n, None) for name, X in data.weighed.items()]
     method = find_estimator(choose_method("auto", contents, has_constraints=False)[0])
@@ -86,11 +86,11 @@ def seeded(model: Callable[..., Any]) -> Callable[[Prepared, int], Any]:
 
 
 def dense(model: Callable[..., Any]) -> Labels:
-    """Ours on what the peers get: reduced, zeros for missing views."""
+    """Fit a method of consilience to the input of the peers: reduced, zeros for missing views."""
     return lambda data, seed: model(data.n_clusters, random_state=seed).fit(data.dense).labels_
 
 
-# Peers: dense views, zeros for missing ones unless they know better
+# Peers: dense views, with zeros for missing views unless the method supports them
 
 
 def peer(module: str, name: str, *, gaps: bool = False, most_views: int | None = None, k: str = "n_clusters") -> Labels:
@@ -104,13 +104,13 @@ def peer(module: str, name: str, *, gaps: bool = False, most_views: int | None =
 
 
 def lmgec(data: Prepared, seed: int) -> np.ndarray:
-    """It has no seed of its own: numpy's global one is set."""
+    """Fit LMGEC, which has no seed: numpy's global seed is set."""
     np.random.seed(seed)  # noqa: NPY002
     return np.asarray(import_module("mvcluster.cluster").LMGEC(n_clusters=data.n_clusters).fit(data.dense).labels_)
 
 
 def fused(data: Prepared) -> tuple[np.ndarray, int]:
-    """Similarity network fusion: no chance in it."""
+    """Fuse similarity networks, which is deterministic."""
     snf = import_module("snf")
     return snf.snf(*snf.make_affinity(*data.dense)), data.n_clusters
 
@@ -122,14 +122,14 @@ def of_fused(made: tuple[np.ndarray, int], seed: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Graphs:
-    """What the Leiden methods search for communities."""
+    """Input of the Leiden methods."""
 
     mdata: Any
     n_clusters: int
 
 
 def view_graphs(data: Prepared) -> Graphs:
-    """A graph of nearest neighbours for each view."""
+    """Build a nearest-neighbor graph per view."""
     anndata, scanpy, mudata = (import_module(name) for name in ("anndata", "scanpy", "mudata"))
     views = {}
     for name, X in zip(data.weighed.names, data.dense, strict=True):
@@ -139,14 +139,16 @@ def view_graphs(data: Prepared) -> Graphs:
 
 
 def weighted_graph(data: Prepared) -> Graphs:
-    """Weighted nearest neighbours: the views' graphs made one."""
+    """Combine the graphs of the views by weighted nearest neighbors."""
     made = view_graphs(data)
     import_module("muon").pp.neighbors(made.mdata)
     return made
 
 
 def multiplex(made: Graphs, seed: int, resolution: float | None = None) -> np.ndarray:
-    import_module("muon").tl.leiden(made.mdata, random_state=seed + 1, resolution=resolution)  # it takes 0 for no seed
+    import_module("muon").tl.leiden(
+        made.mdata, random_state=seed + 1, resolution=resolution
+    )  # it interprets 0 as no seed
     return made.mdata.obs["leiden"].to_numpy().astype(int)
 
 
@@ -158,17 +160,17 @@ def weighted(made: Graphs, seed: int, resolution: float = 1.0) -> np.ndarray:
 
 
 def with_k(leiden: Callable[..., np.ndarray], made: Graphs, seed: int) -> np.ndarray:
-    """The resolution at which there are as many communities as clusters, or nearly; found by halving, no classes."""
+    """Search by bisection for the resolution that gives the number of clusters, or nearly; no classes are used."""
     low, high, nearest = 0.0, 8.0, None
     for _ in range(15):
         middle = (low + high) / 2
         labels = leiden(made, seed, middle)
-        found = len(np.unique(labels))
-        if nearest is None or abs(found - made.n_clusters) < abs(len(np.unique(nearest)) - made.n_clusters):
+        n_communities = len(np.unique(labels))
+        if nearest is None or abs(n_communities - made.n_clusters) < abs(len(np.unique(nearest)) - made.n_clusters):
             nearest = labels
-        if found == made.n_clusters:
+        if n_communities == made.n_clusters:
             break
-        low, high = (middle, high) if found < made.n_clusters else (low, middle)
+        low, high = (middle, high) if n_communities < made.n_clusters else (low, middle)
     return nearest
 
 
@@ -177,14 +179,14 @@ def leiden_pair(name: str, leiden: Callable[..., np.ndarray]) -> dict[str, Calla
 
 
 def consilience_with(**options: Any) -> Callable[[Prepared, int], Any]:
-    """Build Consilience with other than default options, to see what they are worth."""
+    """Build Consilience with other options, to measure their effect."""
     return lambda data, seed: cs.Consilience(data.n_clusters, random_state=seed, **options)
 
 
 SCVERSE = ("anndata", "igraph", "leidenalg", "mudata", "muon", "scanpy")
 
 METHODS: dict[str, Method] = {
-    **one("consilience auto", automatic),  # on all these sets: Consilience
+    **one("consilience auto", automatic),  # Consilience on all these data sets
     **one("MultiViewSphericalKMeans", ours(seeded(cs.MultiViewSphericalKMeans))),
     **one("MultiViewKMeans", ours(seeded(cs.MultiViewKMeans))),
     **one("CoTrainedSpectral", ours(seeded(cs.CoTrainedSpectral))),
@@ -193,7 +195,7 @@ METHODS: dict[str, Method] = {
     **one("KernelAddition", ours(seeded(cs.baselines.KernelAddition))),
     **one("CoRegularizedSpectral", ours(seeded(cs.baselines.CoRegularizedSpectral))),
     **one("side by side, k-means", ours(side_by_side(KMeans, n_init=10))),
-    # the default kernel of SpectralClustering, exp(-|x - y|^2), is 0 for nearly all pairs of standardised rows
+    # the default kernel of SpectralClustering, exp(-|x - y|^2), is 0 for nearly all pairs of standardized rows
     **one("side by side, spectral", ours(side_by_side(SpectralClustering, affinity="nearest_neighbors"))),
     **one("first view, spectral", ours(alone(first=True))),
     **one("view chosen blindly, spectral", ours(alone(first=False))),

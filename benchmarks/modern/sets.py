@@ -1,12 +1,12 @@
-"""The sets, and one preparation for everybody, fixed beforehand and blind to the classes.
+"""The data sets, with one preparation for all methods, which was fixed beforehand and does not use the classes.
 
-- Counts (words, links) are weighed as our command weighs them: logarithmic counts times the rarity of the term, rows of
-  unit length. Reuters comes weighed; there rows are only brought to unit length.
-- Measurements are standardised; an empty cell in a row that has others gets the column's median.
-- Those who take only dense arrays get 100 columns a view: truncated SVD, seed 0, of the same weighed counts. A view of
-  no more than 100 columns is only made dense.
-- A row without any term or measurement is a missing view. Those who know missing views are told. The others get zeros,
-  which is the mean of standardised columns and an empty bag of words.
+- Counts (words, links) are weighted as on the command line: logarithmic counts times the rarity of the term, rows of
+  unit length. Reuters is weighted already; its rows are only normalized.
+- Measurements are standardized; an empty cell in a row with other values gets the median of the column.
+- Methods that take only dense arrays get 100 columns per view: truncated SVD with seed 0 of the weighted counts. Views
+  with at most 100 columns are only made dense.
+- A row without any term or measurement is a missing view. Methods that support missing views are told. The others get
+  zeros: the mean of standardized columns, or a document without words.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from sklearn.preprocessing import normalize
 from consilience import Views, datasets
 from consilience.files.encoders import CountsEncoder, NumbersEncoder
 
-N_COLUMNS = 100  # of a view that is reduced
+N_COLUMNS = 100  # columns of a reduced view
 N_NEWSGROUPS = 2_000  # messages
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A set as its methods take it."""
+    """A data set as input of the methods."""
 
-    weighed: Views  # tf-idf, measurements standardised
-    counts: Views  # counts as they are, measurements standardised
-    dense: list[np.ndarray]  # the first, reduced; zeros for missing views
-    kinds: dict[str, str]  # of each view: counts, weights or numbers
+    weighed: Views  # weighted counts, standardized measurements
+    counts: Views  # raw counts, standardized measurements
+    dense: list[np.ndarray]  # reduced `weighed`, with zeros for missing views
+    kinds: dict[str, str]  # kind per view: counts, weights or numbers
     target: np.ndarray
 
     @property
@@ -46,21 +46,21 @@ class Prepared:
     @property
     def with_gaps(self) -> list[np.ndarray]:
         """The dense arrays with NaN for missing views."""
-        there = self.weighed.present.T
-        return [np.where(own[:, None], X, np.nan) for X, own in zip(self.dense, there, strict=True)]
+        present = self.weighed.present.T
+        return [np.where(is_present[:, None], X, np.nan) for X, is_present in zip(self.dense, present, strict=True)]
 
 
 def _newsgroups() -> tuple[Any, np.ndarray]:
-    """A hundred messages of each group: a sample with a fixed seed."""
+    """Sample a hundred messages of each group with a fixed seed."""
     views, y = datasets.fetch_newsgroups()
     rng = np.random.default_rng(0)
     n_each = N_NEWSGROUPS // len(np.unique(y))
-    rows = np.concatenate([rng.choice(np.flatnonzero(y == own), n_each, replace=False) for own in np.unique(y)])
+    rows = np.concatenate([rng.choice(np.flatnonzero(y == label), n_each, replace=False) for label in np.unique(y)])
     return views[np.sort(rows)], y[np.sort(rows)]
 
 
 def _webkb() -> tuple[Any, np.ndarray]:
-    """The pages that others link to, by their text and by the words of those links."""
+    """Load the pages with anchor text, by their text and anchor text."""
     views, y = datasets.fetch_webkb()
     views = views[["text", "anchor"]]
     linked = np.diff(views["anchor"].indptr) > 0
@@ -85,7 +85,7 @@ SETS: dict[str, Callable[[], Any]] = {
 
 
 def prepare(views: Views | Mapping[str, Any], target: np.ndarray) -> Prepared:
-    """Counts weighed, measurements standardised, wide views reduced; an entity of which no view speaks is left out."""
+    """Weight counts, standardize measurements, and reduce wide views; entities without any view are dropped."""
     blocks = {name: _plain(block) for name, block in views.items()}
     kinds = {name: kind_of(X) for name, X in blocks.items()}
     encoders = {name: NumbersEncoder() if kinds[name] == "numbers" else CountsEncoder(rare=False) for name in blocks}
@@ -95,20 +95,20 @@ def prepare(views: Views | Mapping[str, Any], target: np.ndarray) -> Prepared:
     weighed = {name: _weighed(raw[name], kind) for name, kind in kinds.items()}
     present = np.stack([encoders[name].present(X) for name, X in raw.items()], axis=1)
     kept = present.any(axis=1)
-    weighed, counts = (Views(own, present=present)[kept] for own in (weighed, raw))
+    weighed, counts = (Views(blocks_of_kind, present=present)[kept] for blocks_of_kind in (weighed, raw))
     dense = [_reduced(X) for _, X in weighed.items()]
     return Prepared(weighed, counts, dense, kinds, np.asarray(target)[kept])
 
 
 def kind_of(X: Any) -> str:
-    """Dense is measured; sparse and whole is counted; other sparse numbers are weighed already."""
+    """Detect the kind: dense numbers, sparse whole counts, or other sparse weights."""
     if not sp.issparse(X):
         return "numbers"
     return "counts" if (X.data >= 0).all() and (X.data == np.floor(X.data)).all() else "weights"
 
 
 def _plain(X: Any) -> Any:
-    """Float64, whatever it came in; sparse with indices of 32 bits, for scikit-learn's k-means takes no others."""
+    """Convert to float64; sparse indices to 32 bits, because scikit-learn's k-means takes no others."""
     if not sp.issparse(X):
         return np.asarray(X, dtype=np.float64)
     X = sp.csr_array(X, dtype=np.float64)
@@ -130,7 +130,7 @@ def _reduced(X: Any) -> np.ndarray:
 
 
 def prepared_file(folder: Path, name: str, load: Callable[[], Any]) -> Path:
-    """The set, prepared, in a file; made if it is not there."""
+    """Return the file of the prepared data set; write it if it does not exist."""
     path = folder / "prepared" / f"{name}.pickle"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

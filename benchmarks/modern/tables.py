@@ -1,4 +1,4 @@
-"""From records to Markdown: what a method found on each set, in the mean, and in the ranking."""
+"""Render records as Markdown: scores per data set, means and ranking."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 Record = Mapping[str, Any]
 HEADLINE = "consilience auto"
-FULL = 10  # seeds; fewer are said
+FULL = 10  # number of seeds; smaller numbers are shown
 
 
 @dataclass(frozen=True)
@@ -26,71 +26,71 @@ class Cell:
 
     @classmethod
     def of(cls, records: Sequence[Record]) -> Cell:
-        return cls(*(np.array([one[key] for one in records], dtype=float) for key in cls.__dataclass_fields__))
+        return cls(*(np.array([record[key] for record in records], dtype=float) for key in cls.__dataclass_fields__))
 
 
 Results = dict[str, dict[str, Cell]]  # by line and set
 
 
 def results(records: Iterable[Record]) -> Results:
-    """What was found, by line and by set."""
+    """Group the results by line and data set."""
     fits: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         if "nmi" in record:
             fits.setdefault((record["line"], record["set"]), []).append(record)
-    found: Results = {}
-    for (line, data), own in fits.items():
-        found.setdefault(line, {})[data] = Cell.of(own)
-    return found
+    cells_by_line: Results = {}
+    for (line, data), fits_of_pair in fits.items():
+        cells_by_line.setdefault(line, {})[data] = Cell.of(fits_of_pair)
+    return cells_by_line
 
 
 def failures(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """Why, by method and by set, where there is no result at all."""
+    """Collect the reasons by method and data set for pairs without any result."""
     records = list(records)
     fitted = {(record["method"], record["set"]) for record in records if "nmi" in record}
-    found: dict[str, dict[str, str]] = {}
+    reasons: dict[str, dict[str, str]] = {}
     for record in records:
         if "failed" in record and (record["method"], record["set"]) not in fitted:
-            found.setdefault(record["method"], {})[record["set"]] = record["failed"]
-    return found
+            reasons.setdefault(record["method"], {})[record["set"]] = record["failed"]
+    return reasons
 
 
-def seeds_in_words(found: Results) -> str:
-    """How many seeds the pairs of a line and a set have."""
-    n = np.array([len(cell.nmi) for own in found.values() for cell in own.values()])
-    many, some, single = (n >= FULL).sum(), ((n > 1) & (n < FULL)).sum(), (n == 1).sum()
+def seeds_in_words(scores: Results) -> str:
+    """Describe how many seeds the pairs of a line and a data set have."""
+    n = np.array([len(cell.nmi) for cells in scores.values() for cell in cells.values()])
+    many, several, single = (n >= FULL).sum(), ((n > 1) & (n < FULL)).sum(), (n == 1).sum()
     return (
-        f"Of {len(n)} pairs of a line and a set {many} have {FULL} seeds, {some} have 2 to {FULL - 1} and {single} "
+        f"Of {len(n)} pairs of a line and a set {many} have {FULL} seeds, {several} have 2 to {FULL - 1} and {single} "
         "have one. Means over seeds; ± is the standard deviation where it is .01 or more; a number in brackets says "
         f"how many seeds there were if fewer than {FULL}.\n"
     )
 
 
-def mean_nmi(found: Results, line: str, sets: Iterable[str]) -> float:
-    return float(np.mean([found[line][data].nmi.mean() for data in sets]))
+def mean_nmi(scores: Results, line: str, sets: Iterable[str]) -> float:
+    return float(np.mean([scores[line][data].nmi.mean() for data in sets]))
 
 
-def mean_ranks(found: Results, sets: Sequence[str]) -> dict[str, float]:
-    """The mean over the sets of each line's place by NMI, 1 the best, among the lines that have them all."""
-    lines = [line for line, own in found.items() if all(data in own for data in sets)]
+def mean_ranks(scores: Results, sets: Sequence[str]) -> dict[str, float]:
+    """Compute the mean rank by NMI (1 is best) of the lines with results on all data sets."""
+    lines = [line for line, cells in scores.items() if all(data in cells for data in sets)]
     if not lines:
         return {}
-    scores = np.array([[found[line][data].nmi.mean() for data in sets] for line in lines])
-    return dict(zip(lines, rankdata(-scores, axis=0).mean(axis=1).tolist(), strict=True))
+    nmi = np.array([[scores[line][data].nmi.mean() for data in sets] for line in lines])
+    return dict(zip(lines, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
 
 
-def duel(found: Results, line: str, other: str) -> str:
-    """On how many sets the mean NMI of a line is above and below that of another, of those that both have."""
-    common = [data for data in found.get(line, {}) if data in found.get(other, {})]
-    gaps = np.array([found[line][data].nmi.mean() - found[other][data].nmi.mean() for data in common])
+def duel(scores: Results, line: str, other: str) -> str:
+    """Count the common data sets on which the mean NMI of a line is above and below that of another."""
+    common = [data for data in scores.get(line, {}) if data in scores.get(other, {})]
+    gaps = np.array([scores[line][data].nmi.mean() - scores[other][data].nmi.mean() for data in common])
     return f"{(gaps > 0).sum()} : {(gaps < 0).sum()}"
 
 
 def summary(records: Iterable[Record], lines: Sequence[str], sets: Sequence[str], against: str | None = None) -> str:
     """Compare lines over sets: means, ranks, wins and losses against one line (default: the first), and NMI per set.
 
-    Only lines and sets with results appear. Means are over the sets that a line has; the mean of `against` over those
-    same sets stands beside them.
+    Only lines and data sets with results appear. Means are over the data sets of a line, next to the mean of `against`
+    over the same data sets.
     """
     scores = restrict(results(records), lines, sets)
     if not scores:
@@ -120,14 +120,14 @@ def summary(records: Iterable[Record], lines: Sequence[str], sets: Sequence[str]
 
 
 def restrict(scores: Results, lines: Iterable[str], sets: Iterable[str]) -> Results:
-    """Keep the results of these lines on these sets, lines in this order; lines without any are left out."""
+    """Keep the results of these lines and data sets, in the order of the lines; lines without results are dropped."""
     wanted = set(sets)
     kept = {line: {data: cell for data, cell in scores.get(line, {}).items() if data in wanted} for line in lines}
     return {line: cells for line, cells in kept.items() if cells}
 
 
 def mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, float]:
-    """Like `mean_ranks`, of all lines: those without a result on a set share the last places there."""
+    """Like `mean_ranks` for all lines; lines without a result on a data set share the last rank there."""
     nmi = np.array(
         [[cells[data].nmi.mean() if data in cells else -np.inf for data in sets] for cells in scores.values()]
     )
@@ -135,41 +135,41 @@ def mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, 
 
 
 def markdown(records: Sequence[Record], sets: Sequence[str]) -> str:
-    """All tables; `sets` gives the order of the columns."""
-    found = results(records)
-    sets = [data for data in sets if any(data in own for own in found.values())]
-    ranks = mean_ranks(found, sets)
-    order = sorted(found, key=lambda line: (ranks.get(line, np.inf), -mean_nmi(found, line, found[line])))
+    """Render all tables; `sets` is the order of the columns."""
+    scores = results(records)
+    sets = [data for data in sets if any(data in cells for cells in scores.values())]
+    ranks = mean_ranks(scores, sets)
+    order = sorted(scores, key=lambda line: (ranks.get(line, np.inf), -mean_nmi(scores, line, scores[line])))
     parts = {
-        "Ranking": ranking(found, order, sets, ranks),
-        "NMI": by_set(found, order, sets, lambda cell: f"{_spread(cell.nmi)}{_seeds(cell)}"),
-        "ARI": by_set(found, order, sets, lambda cell: _spread(cell.ari)),
-        "Clusters found": by_set(found, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
-        "CPU seconds": by_set(found, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
-        "Peak MiB": by_set(found, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
+        "Ranking": ranking(scores, order, sets, ranks),
+        "NMI": by_set(scores, order, sets, lambda cell: f"{_spread(cell.nmi)}{_seeds(cell)}"),
+        "ARI": by_set(scores, order, sets, lambda cell: _spread(cell.ari)),
+        "Clusters found": by_set(scores, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
+        "CPU seconds": by_set(scores, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
+        "Peak MiB": by_set(scores, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
         "Failed": _table(
             ["method", "why", "sets"],
             [
-                [method, why, "; ".join(data for data, own in reasons.items() if own == why)]
+                [method, why, "; ".join(data for data, reason in reasons.items() if reason == why)]
                 for method, reasons in failures(records).items()
                 for why in dict.fromkeys(reasons.values())
             ],
         ),
     }
-    return "\n".join([seeds_in_words(found), *(f"## {title}\n\n{table}" for title, table in parts.items())])
+    return "\n".join([seeds_in_words(scores), *(f"## {title}\n\n{table}" for title, table in parts.items())])
 
 
-def ranking(found: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:
+def ranking(scores: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:
     rows = [
         [
             line,
             f"{ranks[line]:.1f}" if line in ranks else "",
-            f"{mean_nmi(found, line, found[line]):.3f}",
-            f"{np.mean([cell.ari.mean() for cell in found[line].values()]):.3f}",
-            f"{len(found[line])} of {len(sets)}",
-            duel(found, HEADLINE, line) if line != HEADLINE else "",
-            f"{np.median([np.median(cell.cpu) for cell in found[line].values()]):.2g}",
-            f"{max(cell.mib.max() for cell in found[line].values()):.0f}",
+            f"{mean_nmi(scores, line, scores[line]):.3f}",
+            f"{np.mean([cell.ari.mean() for cell in scores[line].values()]):.3f}",
+            f"{len(scores[line])} of {len(sets)}",
+            duel(scores, HEADLINE, line) if line != HEADLINE else "",
+            f"{np.median([np.median(cell.cpu) for cell in scores[line].values()]):.2g}",
+            f"{max(cell.mib.max() for cell in scores[line].values()):.0f}",
         ]
         for line in order
     ]
@@ -177,13 +177,13 @@ def ranking(found: Results, order: Sequence[str], sets: Sequence[str], ranks: Ma
     return _table(head, rows)
 
 
-def by_set(found: Results, order: Sequence[str], sets: Sequence[str], show: Callable[[Cell], str]) -> str:
-    rows = [[line, *(show(found[line][data]) if data in found[line] else "" for data in sets)] for line in order]
+def by_set(scores: Results, order: Sequence[str], sets: Sequence[str], show: Callable[[Cell], str]) -> str:
+    rows = [[line, *(show(scores[line][data]) if data in scores[line] else "" for data in sets)] for line in order]
     return _table(["method", *sets], rows)
 
 
 def _spread(values: np.ndarray) -> str:
-    """Mean and standard deviation over the seeds; the latter where it can be seen."""
+    """Format the mean over the seeds, and the standard deviation if it is visible."""
     mean = f"{values.mean():.2f}".replace("0.", ".", 1)
     deviation = f"{values.std(ddof=1):.2f}".replace("0.", ".", 1) if len(values) > 1 else ".00"
     return mean if deviation == ".00" else f"{mean} ±{deviation}"

@@ -79,8 +79,8 @@ def run_case(name: str, method: str) -> Record:
 
 def measure(scores: np.ndarray, targets: np.ndarray, temperature: float, when: str) -> Record:
     """Return the expected calibration error and the mean negative log-likelihood."""
-    known = ClusterScores(scores, scores.argmax(axis=1), np.ones(len(scores), bool))
-    probabilities = compute_probabilities(known, temperature)
+    cluster_scores = ClusterScores(scores, scores.argmax(axis=1), np.ones(len(scores), bool))
+    probabilities = compute_probabilities(cluster_scores, temperature)
     return {
         f"error_{when}": measure_calibration_error(probabilities, targets),
         f"loss_{when}": measure_loss(scores, targets, temperature),

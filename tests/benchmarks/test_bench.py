@@ -55,51 +55,51 @@ def installed(monkeypatch):
 def timed(monkeypatch):
     """Fits that take as long as they are told to: a round of ours twice as long as one of scikit-learn's."""
 
-    def one(work, rounds):
+    def simulate(work, rounds):
         kind = work.args[0].__module__
         return 5 + rounds * (1 if kind.startswith("sklearn") else 2), SimpleNamespace(
             n_iter_=rounds, labels_=work.args[1]
         )
 
-    monkeypatch.setattr(bench, "timed", one)
+    monkeypatch.setattr(bench, "timed", simulate)
 
 
-def test_what_is_not_installed_is_left_out_and_named(installed):
+def test_missing_packages_are_noted(installed):
     installed()
     ran = done(*SMALL, "--repeats", 2)
     assert names(ran.out) == ours("memory", "file")
     for name in ("dask", "torch"):
         assert f"note: {name} is left out, as it is not installed: pip install 'consilience[{name}]'\n" in ran.err
     assert ran.out.startswith("400 rows, two views of 4 columns, float32, 3 clusters, ")
-    assert "A ratio below 1 is faster than scikit-learn" in ran.out
+    assert "A ratio below 1 means faster than scikit-learn" in ran.out
 
 
-def test_dask_takes_part_and_finds_the_same_labels(installed):
+def test_dask_finds_the_same_labels(installed):
     installed(dask=pytest.importorskip("dask.array"))
     ran = done(*SMALL, "--repeats", 1)
     assert names(ran.out) == ours("memory", "file", "dask")
     assert ran.out.count("100% the same") == 4
 
 
-def test_a_gpu_takes_part_where_torch_finds_one(installed):
-    asked = []
+def test_gpu_is_used_if_torch_finds_one(installed):
+    requests = []
 
     def asarray(X, device):
-        asked.append(device)
+        requests.append(device)
         return array_api_strict.asarray(X)
 
     torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: True), asarray=asarray)
     installed(torch=torch)
     ran = done(*SMALL, "--repeats", 1)
     assert names(ran.out) == ours("memory", "file", "GPU")
-    assert asked == ["cuda", "cuda"]
+    assert requests == ["cuda", "cuda"]
     torch.cuda.is_available = lambda: False
     ran = done(*SMALL, "--repeats", 1)
     assert names(ran.out) == ours("memory", "file")
-    assert "note: The GPU is left out: torch finds none.\n" in ran.err
+    assert "note: The GPU is left out: torch does not find one.\n" in ran.err
 
 
-def test_a_round_is_what_many_take_longer_than_few(installed, timed):
+def test_time_per_round_cancels_setup(installed, timed):
     installed()
     lines = [line.split() for line in done(*SMALL, "--quiet").out.splitlines()]
     assert lines[1] == ["scikit-learn", "KMeans", "1,000.00", "1.000"]
@@ -107,24 +107,24 @@ def test_a_round_is_what_many_take_longer_than_few(installed, timed):
     assert lines[3][:2] + lines[3][-3:] == ["MultiViewKMeans,", "file", "100%", "the", "same"]
 
 
-def test_labels_that_differ_are_not_rounded_away(monkeypatch):
+def test_share_of_equal_labels_is_rounded_down(monkeypatch):
     group = {"scikit-learn KMeans": None, "memory": np.zeros(100_000), "file": np.arange(100_000) == 7}
-    monkeypatch.setattr(bench, "timed", lambda own, rounds: (1.0, SimpleNamespace(labels_=own)))
+    monkeypatch.setattr(bench, "timed", lambda labels, rounds: (1.0, SimpleNamespace(labels_=labels)))
     assert bench.warm_up([group], bench.Terminal(quiet=True)) == {"file": "99.99% the same"}
 
 
-def test_times_below_what_a_fit_varies_by_are_no_ratio():
+def test_too_short_times_give_no_ratio():
     shown = bench.measured(np.array([0.1, -0.001]), np.array([0.2, 0.2]))
-    assert (shown["ratio"], shown["range"]) == ("unclear", "take more --rows")
+    assert (shown["ratio"], shown["range"]) == ("unclear", "use more --rows")
 
 
-def test_rounds_that_end_by_themselves_are_refused(installed, monkeypatch):
+def test_early_convergence_is_refused(installed, monkeypatch):
     installed()
     monkeypatch.setattr(bench, "timed", lambda work, rounds: (1.0, SimpleNamespace(n_iter_=1, labels_=np.zeros(3))))
-    assert_refused(run(*SMALL), "scikit-learn KMeans is done after 1 round: take more --rows")
+    assert_refused(run(*SMALL), "scikit-learn KMeans converges after 1 round: use more --rows")
 
 
-def test_quiet_prints_the_table_alone(installed):
+def test_quiet_prints_the_table_only(installed):
     installed()
     ran = done(*SMALL, "--repeats", 1, "--quiet")
     assert ran.err == ""
@@ -133,24 +133,24 @@ def test_quiet_prints_the_table_alone(installed):
 
 
 @pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="the system does not say")
-@pytest.mark.parametrize(("load", "said"), [(50.0, True), (0.0, False)])
-def test_a_busy_machine_is_noted(load, said, installed, timed, monkeypatch):
+@pytest.mark.parametrize(("load", "is_noted"), [(50.0, True), (0.0, False)])
+def test_busy_machine_is_noted(load, is_noted, installed, timed, monkeypatch):
     installed()
     monkeypatch.setattr(bench, "available_threads", lambda: 8)
     monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load))
-    assert ("Others are at work on this machine (load 50.0, 8 threads)" in done(*SMALL).err) == said
+    assert ("This machine is busy (load 50.0, 8 threads)" in done(*SMALL).err) == is_noted
 
 
-@pytest.mark.parametrize(("whole", "left"), [(0, "no turn was whole yet"), (2, "the table is of 2 turns")])
-def test_ctrl_c_shows_the_turns_that_were_whole(whole, left, installed, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("whole", "left"), [(0, "no repetition was finished"), (2, "the table shows 2 repetitions")])
+def test_interrupt_prints_finished_repetitions(whole, left, installed, monkeypatch, tmp_path):
     installed()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    def some(groups, n_turns, say):
+    def interrupt(groups, n_turns, terminal):
         yield from [{name: 0.5 for group in groups for name in group}] * whole
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bench, "turns", some)
+    monkeypatch.setattr(bench, "turns", interrupt)
     ran = run(*SMALL)
     assert_refused(ran, "stopped after it had warmed up CoEM, memory and warmed up CoEM, file: " + left, code=130)
     assert ("contestant" in ran.out) == (whole > 0)
@@ -160,25 +160,25 @@ def test_ctrl_c_shows_the_turns_that_were_whole(whole, left, installed, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-k", 1), "-k 1 leaves nothing to find: take 2 clusters or more"),
-        (("--rows", 50, "-k", 5), "--rows 50 are too few for -k 5: take 100 or more, 20 a cluster"),
-        (("--rows", 10**13), "10,000,000,000,000 rows of two views of 32 columns want"),
+        (("-k", 1), "-k 1 is too small: use at least 2 clusters"),
+        (("--rows", 50, "-k", 5), "--rows 50 is too small for -k 5: use at least 100 (20 rows per cluster)"),
+        (("--rows", 10**13), "10,000,000,000,000 rows of two views of 32 columns need"),
     ],
 )
-def test_what_cannot_be_timed_is_one_sentence(arguments, words):
+def test_impossible_sizes_are_refused(arguments, words):
     ran = run(*arguments)
     assert_refused(ran, words)
     assert ran.out == ""
 
 
-def test_too_little_room_for_the_file_is_one_sentence(monkeypatch):
+def test_full_disk_is_refused(monkeypatch):
     monkeypatch.setattr(bench.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
-    assert_refused(run(*SMALL), "400 rows of two views of 4 columns want 0.0 GiB in ", "take fewer --rows")
+    assert_refused(run(*SMALL), "400 rows of two views of 4 columns need 0.0 GiB in ", "use fewer --rows")
 
 
 @pytest.mark.parametrize("argument", ["--rows", "--columns", "-k", "--repeats"])
 @pytest.mark.parametrize("value", ["0", "-3", "many", "1e6"])
-def test_what_is_no_number_is_wrong_usage(argument, value):
+def test_invalid_numbers_are_refused(argument, value):
     ran = run(f"{argument}={value}" if argument != "-k" else f"-k{value}")
     assert ran.code == 2
     assert f"argument {argument}: {value!r} is not an integer of 1 or more" in ran.err

@@ -1,4 +1,4 @@
-"""Views of any size for benchmarks: well formed, seeded, and a set in which there is something to find."""
+"""Generated views for benchmarks are valid, seeded and contain clusters."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_it_has_the_size_asked_for(folder):
+def test_files_have_the_requested_size(folder):
     total = sum(path.stat().st_size for path in folder.iterdir())
     assert 40e6 <= total < 40e6 + make_big.BLOCK * 800
 
@@ -33,7 +33,7 @@ def test_both_views_stay_on_disk(folder):
     assert np.bincount(y, minlength=10).min() > 0.09 * len(y)
 
 
-def test_counts_are_those_of_words(folder):
+def test_counts_are_valid(folder):
     views, _ = make_big.load(folder)
     counts = views["counts"][:2000].to_scipy()
     assert counts.has_canonical_format
@@ -43,16 +43,16 @@ def test_counts_are_those_of_words(folder):
     assert 55 < counts.nnz / 2000 <= make_big.N_DRAWN
 
 
-def test_each_view_tells_the_clusters_apart_but_not_quite(folder):
+def test_views_separate_the_clusters_imperfectly(folder):
     views, y = make_big.load(folder)
     dense = KMeans(10, n_init=3, random_state=0).fit_predict(views["dense"][:5000])
     assert 0.5 < adjusted_rand_score(y[:5000], dense) < 0.999
     counts = views["counts"][:10_000].to_scipy()
-    known = MultinomialNB().fit(counts[:5000], y[:5000])
-    assert 0.8 < known.score(counts[5000:], y[5000:10_000]) < 0.999
+    classifier = MultinomialNB().fit(counts[:5000], y[:5000])
+    assert 0.8 < classifier.score(counts[5000:], y[5000:10_000]) < 0.999
 
 
-def test_the_same_seed_writes_the_same_and_another_does_not(folder, tmp_path):
+def test_files_depend_on_the_seed_only(folder, tmp_path):
     for seed in (0, 1):
         make_big.make(tmp_path / str(seed), gb=0.04, seed=seed)
     names = [path.name for path in folder.iterdir()]

@@ -16,7 +16,7 @@ CATALOGUE = """
 import time
 
 import consilience as cs
-from benchmarks.modern.methods import Method, one, ours, seeded
+from benchmarks.modern.methods import Method, build_with_seed, declare_method, fit_ours
 
 
 def broken(data, seed):
@@ -33,12 +33,12 @@ def crash(data, seed):
 
 
 METHODS = {
-    **one("k-means", ours(seeded(cs.MultiViewKMeans))),
-    **one("convex", ours(lambda data, seed: cs.ConvexMixture(data.n_clusters)), random=False),
-    **one("broken", broken),
-    **one("slow", slow),
-    **one("crash", crash),
-    **one("lacking", broken, "no_such_package"),
+    **declare_method("k-means", fit_ours(build_with_seed(cs.MultiViewKMeans))),
+    **declare_method("convex", fit_ours(lambda data, seed: cs.ConvexMixture(data.n_clusters)), random=False),
+    **declare_method("broken", broken),
+    **declare_method("slow", slow),
+    **declare_method("crash", crash),
+    **declare_method("lacking", broken, "no_such_package"),
     "shared": Method(
         {"first": lambda made, seed: made, "second": lambda made, seed: made + seed}, share=lambda data: data.target
     ),
@@ -71,55 +71,57 @@ def start(tmp_path, monkeypatch, made, catalogue):
     return started
 
 
-def test_every_seed_is_a_line_and_a_method_without_chance_runs_once(start):
+def test_randomized_methods_run_once_per_seed_and_others_once(start):
     records = start("k-means", "convex")
-    seeds = {line: [one["seed"] for one in records if one.get("line") == line] for line in ("k-means", "convex")}
+    seeds = {
+        line: [record["seed"] for record in records if record.get("line") == line] for line in ("k-means", "convex")
+    }
     assert seeds == {"k-means": [0, 1], "convex": [0]}
-    for one in records:
-        if "nmi" in one:
-            assert min(one["nmi"], one["ari"]) > 0.5
-            assert one["n_found"] == 2
-            assert one["cpu"] >= 0
-            assert one["wall"] > 0
-            assert one["mib"] >= 0
+    for record in records:
+        if "nmi" in record:
+            assert min(record["nmi"], record["ari"]) > 0.5
+            assert record["n_found"] == 2
+            assert record["cpu"] >= 0
+            assert record["wall"] > 0
+            assert record["mib"] >= 0
     assert start("k-means", "convex") == records  # nothing is computed again
     more = start("k-means", "convex", limits=Limits(n_seeds=3, fit=HANG_LIMIT))
     assert more[: len(records)] == records
-    assert [(one["line"], one["seed"]) for one in more[len(records) :] if "line" in one] == [("k-means", 2)]
+    assert [(record["line"], record["seed"]) for record in more[len(records) :] if "line" in record] == [("k-means", 2)]
 
 
-def test_a_line_that_was_cut_short_is_run_again(start, tmp_path):
+def test_incomplete_line_is_run_again(start, tmp_path):
     records = start("k-means")
     path = tmp_path / "out" / "records.jsonl"
     lines = path.read_text().splitlines()
     path.write_text(lines[0] + "\n" + lines[1][:20])
     again = start("k-means")
-    assert [one.get("seed") for one in again] == [0, 1, None]
-    assert [one.get("nmi") for one in again] == [one.get("nmi") for one in records]
+    assert [record.get("seed") for record in again] == [0, 1, None]
+    assert [record.get("nmi") for record in again] == [record.get("nmi") for record in records]
 
 
-def test_errors_crashes_and_lacking_packages_are_lines(start):
+def test_errors_crashes_and_missing_packages_are_recorded(start):
     records = start("broken", "crash", "lacking", "k-means")
-    failed = {one["method"]: one["failed"] for one in records if "failed" in one}
+    failed = {record["method"]: record["failed"] for record in records if "failed" in record}
     assert failed == {
         "broken": "ValueError: cannot do this",
         "crash": "crashed, exit status 3",
         "lacking": "ModuleNotFoundError: No module named 'no_such_package'",
     }
-    assert sum("nmi" in one for one in records) == 2  # the one after them ran
+    assert sum("nmi" in record for record in records) == 2  # the last method ran
     assert start("broken", "crash", "lacking", "k-means") == records
 
 
-def test_a_fit_that_takes_too_long_is_a_line_and_is_tried_again_when_there_is_more_time(start):
+def test_timeout_is_recorded_and_retried_with_a_larger_limit(start):
     records = start("slow", limits=Limits(n_seeds=1, fit=0.2))
-    assert [one.get("failed") for one in records] == ["no result within 0 s", None]
+    assert [record.get("failed") for record in records] == ["no result within 0 s", None]
     assert start("slow", limits=Limits(n_seeds=1, fit=0.2)) == records
     assert len(start("slow", limits=Limits(n_seeds=1, fit=0.3))) == 2 * len(records)
 
 
 def test_time_for_a_pair_ends_the_seeds_and_more_time_goes_on(start):
     records = start("k-means", limits=Limits(n_seeds=3, pair=0))
-    assert [one.get("seed") for one in records] == [0, None]
+    assert [record.get("seed") for record in records] == [0, None]
     assert records[-1]["done"] == "no time for more seeds"
     assert start("k-means", limits=Limits(n_seeds=3, pair=0)) == records
     records = start("k-means", limits=Limits(n_seeds=3, pair=HANG_LIMIT))
@@ -128,7 +130,7 @@ def test_time_for_a_pair_ends_the_seeds_and_more_time_goes_on(start):
 
 def test_lines_may_share_their_work(start):
     records = start("shared")
-    assert [(one["line"], one["seed"]) for one in records if "line" in one] == [
+    assert [(record["line"], record["seed"]) for record in records if "line" in record] == [
         ("first", 0),
         ("second", 0),
         ("first", 1),
@@ -167,8 +169,8 @@ def test_preparation_weighs_counts_standardises_numbers_and_marks_empty_rows():
 
 
 def fit(line, data, nmi, seed=0, **other):
-    known = {"ari": nmi / 2, "cpu": 1.0, "mib": 10.0, "n_found": 3}
-    return {"method": line, "line": line, "set": data, "seed": seed, "nmi": nmi, **known, **other}
+    scores = {"ari": nmi / 2, "cpu": 1.0, "mib": 10.0, "n_found": 3}
+    return {"method": line, "line": line, "set": data, "seed": seed, "nmi": nmi, **scores, **other}
 
 
 MADE_UP = [
@@ -185,19 +187,19 @@ MADE_UP = [
 ]
 
 
-def test_means_ranks_and_duels_of_made_up_records():
-    found = results(MADE_UP)
-    assert mean_nmi(found, "consilience auto", ["a", "b"]) == pytest.approx(0.45)
-    assert mean_nmi(found, "partly", ["a"]) == pytest.approx(0.9)
-    assert mean_ranks(found, ["a", "b"]) == {"consilience auto": 1.5, "other": 1.5}  # a line must have every set
-    assert mean_ranks(found, ["a"]) == {"partly": 1, "consilience auto": 2, "other": 3, "late": 4}
-    assert duel(found, "consilience auto", "other") == "1 : 1"
-    assert duel(found, "consilience auto", "partly") == "0 : 1"
+def test_means_ranks_and_wins():
+    scores = results(MADE_UP)
+    assert mean_nmi(scores, "consilience auto", ["a", "b"]) == pytest.approx(0.45)
+    assert mean_nmi(scores, "partly", ["a"]) == pytest.approx(0.9)
+    assert mean_ranks(scores, ["a", "b"]) == {"consilience auto": 1.5, "other": 1.5}  # a line must have every set
+    assert mean_ranks(scores, ["a"]) == {"partly": 1, "consilience auto": 2, "other": 3, "late": 4}
+    assert duel(scores, "consilience auto", "other") == "1 : 1"
+    assert duel(scores, "consilience auto", "partly") == "0 : 1"
     assert failures(MADE_UP) == {"partly": {"b": "no result within 5 s"}}  # `late` came in a second run
 
 
-def test_the_page_shows_spread_seeds_and_failures():
-    text = markdown(json.loads(json.dumps(MADE_UP)), ["b", "a", "nobody ran this"])
+def test_tables_show_spread_seeds_and_failures():
+    text = markdown(json.loads(json.dumps(MADE_UP)), ["b", "a", "never run"])
     assert "| method | b | a |" in text
     assert "| consilience auto | .20 (1) | .70 ±.14 (2) |" in text
     assert "| partly |  | .90 (1) |" in text

@@ -1,4 +1,4 @@
-"""The benchmark of places where data lies, without a cluster: chunks are the data, and tables tell differences."""
+"""The benchmark of storages, without workers: chunks equal the data, and tables show differences."""
 
 import sys
 from functools import partial
@@ -28,50 +28,50 @@ def mapped(folder):
 
 
 @pytest.mark.parametrize("name", ["counts", "dense"])
-def test_chunks_from_files_and_from_memory_are_the_rows(name, folder, mapped):
+def test_chunks_equal_the_rows(name, folder, mapped):
     block = read_whole(name, as_source(mapped[0][name]), None)
     for chunked in (scale.from_files(folder, name, block), scale.chunks_of(block)):
         assert chunked.shape == block.shape
         assert chunked.numblocks == (scale.N_CHUNKS, 1)
-        found = chunked.compute(scheduler="synchronous")
-        assert sp.issparse(found) == (name == "counts")
-        assert found.dtype == block.dtype
-        assert abs(found - block).max() == 0
+        values = chunked.compute(scheduler="synchronous")
+        assert sp.issparse(values) == (name == "counts")
+        assert values.dtype == block.dtype
+        assert abs(values - block).max() == 0
 
 
-def test_ratios_are_taken_within_a_turn_and_labels_are_counted():
+def test_ratios_within_turns_and_equal_labels():
     seconds = {"slow machine": iter([1.0, 10.0, 1.0]), "twice": iter([2.0, 20.0, 3.0])}
-    timers = {name: partial(next, own) for name, own in seconds.items()}
+    timers = {name: partial(next, column) for name, column in seconds.items()}
     table = scale.compared(timers, [np.array([0, 1, 1, 0]), np.array([0, 1, 1, 1])], turns=3)
     words = repr(table)
     assert "2.00  2.00 to 3.00" in words
     assert "75.0% the same" in words
 
 
-def test_models_that_differ_in_the_last_bit_are_said_to():
-    one = SimpleNamespace(labels_=np.array([0, 1]), cost_=1.0)
+def test_models_that_differ_in_the_last_bit():
+    first = SimpleNamespace(labels_=np.array([0, 1]), cost_=1.0)
     other = SimpleNamespace(labels_=np.array([0, 0]), cost_=np.nextafter(1.0, 2))
-    assert scale.equal(one, one) == {"labels": "equal", "cost": "equal"}
-    assert scale.equal(one, other) == {"labels": "DIFFER", "cost": "DIFFERS"}
+    assert scale.equal(first, first) == {"labels": "equal", "cost": "equal"}
+    assert scale.equal(first, other) == {"labels": "DIFFER", "cost": "DIFFERS"}
 
 
-def test_what_a_killed_worker_costs_is_beside_the_fits_around_it():
-    found = scale.lost(5.0, [3.0, 5.0])
-    assert found == {"seconds": "5.00", "in peace": "3.00 and 5.00", "lost": "+1.00", "ratio": "1.25"}
+def test_cost_of_a_killed_worker():
+    values = scale.lost(5.0, [3.0, 5.0])
+    assert values == {"seconds": "5.00", "undisturbed": "3.00 and 5.00", "lost": "+1.00", "ratio": "1.25"}
 
 
-def test_something_is_done_at_each_round(mapped):
+def test_function_is_called_at_each_round(mapped):
     seen = []
     with scale.at_each_round(seen.append), pytest.warns(UserWarning, match="no convergence in 3 rounds"):
         scale.rounds(mapped[0][:2000], mapped[1][:2000], 3)
     assert seen == [1, 2, 3]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for its numbers")
-def test_memory_is_that_of_this_process():
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_of_this_process():
     with scale.highest(partial(scale.memory, "RssAnon")) as seen:
-        held = np.ones(1 << 23)
+        array = np.ones(1 << 23)
         n_before = len(seen)
         wait_until(lambda: len(seen) > n_before + 1)  # a value that was measured after the array was made
-    assert max(seen) - seen[0] > 0.9 * held.nbytes
+    assert max(seen) - seen[0] > 0.9 * array.nbytes
     assert scale.memory("VmHWM") >= max(seen)
