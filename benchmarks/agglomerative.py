@@ -32,9 +32,11 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
             for linked in LINKAGES:
                 table = compare(
                     [
-                        Contestant("scipy, one view", partial(scipy_labels, views["view0"], metric, linked)),
-                        Contestant("consilience, two views", partial(our_labels, views, metric, linked)),
-                        Contestant("consilience, two views, float32", partial(our_labels, single, metric, linked)),
+                        Contestant("scipy, one view", partial(cluster_by_scipy, views["view0"], metric, linked)),
+                        Contestant("consilience, two views", partial(cluster_by_consilience, views, metric, linked)),
+                        Contestant(
+                            "consilience, two views, float32", partial(cluster_by_consilience, single, metric, linked)
+                        ),
                     ],
                     repeats if n < 5_000 else min(repeats, 3),  # larger tables are slow
                     partial(read_nmi, y),
@@ -42,9 +44,9 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
                 yield f"{linked} linkage, {metric}: {n:,} entities, views of {N_COLUMNS} columns", table
 
 
-def scipy_labels(X: np.ndarray, metric: str, linked: str) -> np.ndarray:
+def cluster_by_scipy(X: np.ndarray, metric: str, linked: str) -> np.ndarray:
     return fcluster(linkage(pdist(X, metric), linked), N_CLUSTERS, "maxclust")
 
 
-def our_labels(views: Views, metric: str, linked: str) -> np.ndarray:
+def cluster_by_consilience(views: Views, metric: str, linked: str) -> np.ndarray:
     return MultiViewAgglomerative(N_CLUSTERS, linkage=linked, metric=metric).fit_predict(views)

@@ -28,11 +28,13 @@ from consilience.data import Table, Views
 from consilience.methods import CoEM, MultiViewKMeans
 
 FEW, MANY = 2, 12  # numbers of rounds; the difference of their times has no setup
-LEAST = 20  # so that no cluster starts empty
-APART = 0.4  # spread of the centers where rows have spread 1: so small that no method converges within MANY rounds
-THEIRS = "scikit-learn "
-COPIES = 5  # copies of the data in memory at the same time, including scikit-learn's
-WORDS = """
+MIN_ROWS_PER_CLUSTER = 20  # so that no cluster starts empty
+CENTER_SPREAD = (
+    0.4  # spread of the centers where rows have spread 1: so small that no method converges within MANY rounds
+)
+PEER_PREFIX = "scikit-learn "
+N_COPIES = 5  # copies of the data in memory at the same time, including scikit-learn's
+EXPLANATION = """
 A ratio below 1 means faster than scikit-learn, which gets the concatenated columns of both views; the range is over the
 repetitions. A round of consilience does more: it passes results from view to view and records costs and agreement. The
 file is in the system's cache, so reading in blocks is timed, not the disk. The last column is the share of labels that
@@ -45,38 +47,38 @@ Group = dict[str, Fit]
 
 def bench(options: argparse.Namespace, terminal: Terminal) -> None:
     """Time all contestants in turns, and print one table."""
-    check(options)
+    check_options(options)
     terminal.outcome = "no repetition was finished"
     warn_if_busy(terminal)
     with TemporaryDirectory(prefix="consilience-bench-") as folder:
         with terminal.step("making the data", "made the data"):
-            blocks, start = make(options.rows, options.columns, options.k)
-            groups = contestants(places(blocks, Path(folder), terminal), np.hstack(blocks), start)
+            blocks, start = make_views_and_start(options.rows, options.columns, options.k)
+            groups = make_contestants(place_views(blocks, Path(folder), terminal), np.hstack(blocks), start)
         same = warm_up(groups, terminal)
         seconds: list[dict[str, float]] = []
         try:
-            for turn in turns(groups, options.repeats, terminal):
+            for turn in time_turns(groups, options.repeats, terminal):
                 seconds.append(turn)
         except KeyboardInterrupt:
             if seconds:
                 terminal.outcome = f"the table shows {count_noun(len(seconds), 'repetition')}"
-                show(groups, seconds, same, options, terminal)
+                print_times(groups, seconds, same, options, terminal)
             raise
-    show(groups, seconds, same, options, terminal)
+    print_times(groups, seconds, same, options, terminal)
 
 
-def check(options: argparse.Namespace) -> None:
+def check_options(options: argparse.Namespace) -> None:
     """Refuse sizes that cannot be timed or do not fit, before data is generated."""
     rows, columns, k = options.rows, options.columns, options.k
     if k < 2:
         raise ValueError(f"-k {k} is too small: use at least 2 clusters")
-    if rows < LEAST * k:
+    if rows < (least := MIN_ROWS_PER_CLUSTER * k):
         raise ValueError(
-            f"--rows {rows} is too small for -k {k}: use at least {LEAST * k:,} ({LEAST} rows per cluster)"
+            f"--rows {rows} is too small for -k {k}: use at least {least:,} ({MIN_ROWS_PER_CLUSTER} rows per cluster)"
         )
     data, posteriors = 2 * 4 * rows * columns, 2 * 8 * rows * k
     needs = {
-        "of memory": (COPIES * data + 3 * posteriors, available_memory()),
+        "of memory": (N_COPIES * data + 3 * posteriors, available_memory()),
         f"in {gettempdir()}": (data, shutil.disk_usage(gettempdir()).free),
     }
     for where, (wanted, free) in needs.items():
@@ -97,27 +99,27 @@ def warn_if_busy(terminal: Terminal) -> None:
         )
 
 
-def make(n: int, n_columns: int, k: int) -> tuple[list[np.ndarray], np.ndarray]:
+def make_views_and_start(n: int, n_columns: int, k: int) -> tuple[list[np.ndarray], np.ndarray]:
     """Generate two Gaussian views of the same clusters in float32, and initial labels of which half are right."""
     rng = np.random.default_rng(0)
     clusters = rng.integers(k, size=n)
     blocks = []
     for _ in range(2):
         X = rng.standard_normal((n, n_columns), dtype=np.float32)
-        X += APART * rng.standard_normal((k, n_columns), dtype=np.float32)[clusters]
+        X += CENTER_SPREAD * rng.standard_normal((k, n_columns), dtype=np.float32)[clusters]
         blocks.append(X)
     return blocks, np.where(rng.random(n) < 0.5, clusters, rng.integers(k, size=n))
 
 
-def places(blocks: list[np.ndarray], folder: Path, terminal: Terminal) -> dict[str, Views]:
+def place_views(blocks: list[np.ndarray], folder: Path, terminal: Terminal) -> dict[str, Views]:
     """Return the data in each storage that is available: memory, file, dask, GPU."""
     views_by_place = {
         "memory": Views(blocks),
-        "file": Views([mapped(X, folder / f"{i}.npy") for i, X in enumerate(blocks)]),
+        "file": Views([map_to_file(X, folder / f"{i}.npy") for i, X in enumerate(blocks)]),
     }
-    if dask := optional("dask.array", terminal):
+    if dask := import_optional("dask.array", terminal):
         views_by_place["dask"] = Views([dask.from_array(X, chunks=("auto", -1), name=False) for X in blocks])
-    if torch := optional("torch", terminal):
+    if torch := import_optional("torch", terminal):
         if torch.cuda.is_available():
             with explain_out_of_memory("the data", "use fewer --rows"):
                 views_by_place["GPU"] = Views([torch.asarray(X, device="cuda") for X in blocks])
@@ -126,13 +128,13 @@ def places(blocks: list[np.ndarray], folder: Path, terminal: Terminal) -> dict[s
     return views_by_place
 
 
-def mapped(X: np.ndarray, path: Path) -> np.ndarray:
+def map_to_file(X: np.ndarray, path: Path) -> np.ndarray:
     """Write rows to a file and map it into memory."""
     np.save(path, X)
     return np.load(path, mmap_mode="r")
 
 
-def optional(module: str, terminal: Terminal) -> Any:
+def import_optional(module: str, terminal: Terminal) -> Any:
     """Import a module; print a note and return None if it is not installed."""
     name = module.partition(".")[0]
     try:
@@ -142,7 +144,7 @@ def optional(module: str, terminal: Terminal) -> Any:
         return None
 
 
-def contestants(places: dict[str, Views], joined: np.ndarray, start: np.ndarray) -> list[Group]:
+def make_contestants(places: dict[str, Views], joined: np.ndarray, start: np.ndarray) -> list[Group]:
     """Make the contestants: k-means, then mixtures, all with the same initial labels."""
     clusters = [joined[start == j] for j in range(start.max() + 1)]
     means = np.stack([rows.mean(axis=0) for rows in clusters])
@@ -160,26 +162,29 @@ def contestants(places: dict[str, Views], joined: np.ndarray, start: np.ndarray)
     }  # with 1, weakly separated views converge to uniform posteriors
     return [
         {
-            THEIRS + "KMeans": partial(fit, KMeans, k, {"init": means, "n_init": 1}, joined),
-            **{f"MultiViewKMeans, {name}": partial(fit, MultiViewKMeans, k, options, X) for name, X in places.items()},
+            PEER_PREFIX + "KMeans": partial(fit_rounds, KMeans, k, {"init": means, "n_init": 1}, joined),
+            **{
+                f"MultiViewKMeans, {name}": partial(fit_rounds, MultiViewKMeans, k, options, X)
+                for name, X in places.items()
+            },
         },
         {
-            THEIRS + "GaussianMixture": partial(fit, GaussianMixture, k, mixture, joined),
-            THEIRS + "GaussianMixture, 1 thread": partial(fit_alone, GaussianMixture, k, mixture, joined),
-            **{f"CoEM, {name}": partial(fit, CoEM, k, co_em, X) for name, X in places.items()},
+            PEER_PREFIX + "GaussianMixture": partial(fit_rounds, GaussianMixture, k, mixture, joined),
+            PEER_PREFIX + "GaussianMixture, 1 thread": partial(fit_on_one_thread, GaussianMixture, k, mixture, joined),
+            **{f"CoEM, {name}": partial(fit_rounds, CoEM, k, co_em, X) for name, X in places.items()},
         },
     ]
 
 
-def fit(kind: Any, k: int, settings: dict[str, Any], X: Any, rounds: int) -> Any:
+def fit_rounds(kind: Any, k: int, settings: dict[str, Any], X: Any, rounds: int) -> Any:
     """Fit a model with a number of rounds."""
     return kind(k, tol=0, max_iter=rounds, **settings).fit(X)
 
 
-def fit_alone(*arguments: Any) -> Any:
+def fit_on_one_thread(*arguments: Any) -> Any:
     """Fit on one thread, which is faster on a busy machine."""
     with use_threads(1):
-        return fit(*arguments)
+        return fit_rounds(*arguments)
 
 
 def warm_up(groups: list[Group], terminal: Terminal) -> dict[str, str]:
@@ -189,8 +194,8 @@ def warm_up(groups: list[Group], terminal: Terminal) -> dict[str, str]:
         first_labels = None
         for name, work in group.items():
             with terminal.step(f"warming up: {name}", f"warmed up {name}"):
-                _, model = timed(work, MANY)
-            if name.startswith(THEIRS):
+                _, model = time_fit(work, MANY)
+            if name.startswith(PEER_PREFIX):
                 continue
             if first_labels is not None:
                 share = (
@@ -201,22 +206,22 @@ def warm_up(groups: list[Group], terminal: Terminal) -> dict[str, str]:
     return same
 
 
-def turns(groups: list[Group], n_turns: int, terminal: Terminal) -> Iterator[dict[str, float]]:
+def time_turns(groups: list[Group], n_turns: int, terminal: Terminal) -> Iterator[dict[str, float]]:
     """Yield the seconds per round by contestant, in turns, so that a busy machine slows all of them."""
     all_fits = {name: work for group in groups for name, work in group.items()}
     for i in range(n_turns):
         turn = {}
         for name, work in all_fits.items():
             with terminal.step(f"repetition {i + 1} of {n_turns}: {name}", f"timed {name}"):
-                timed(work, FEW)  # not timed: the caches hold data of the previous contestant
-                (few, short), (many, long) = timed(work, FEW), timed(work, MANY)
+                time_fit(work, FEW)  # not timed: the caches hold data of the previous contestant
+                (few, short), (many, long) = time_fit(work, FEW), time_fit(work, MANY)
             if short.n_iter_ == long.n_iter_:
                 raise ValueError(f"{name} converges after {count_noun(long.n_iter_, 'round')}: use more --rows")
             turn[name] = (many - few) / (long.n_iter_ - short.n_iter_)
         yield turn
 
 
-def timed(work: Fit, rounds: int) -> tuple[float, Any]:
+def time_fit(work: Fit, rounds: int) -> tuple[float, Any]:
     """Return the seconds that a number of rounds takes, and the model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # models stop before convergence
@@ -225,7 +230,7 @@ def timed(work: Fit, rounds: int) -> tuple[float, Any]:
         return time.perf_counter() - started, model
 
 
-def show(
+def print_times(
     groups: list[Group],
     seconds: list[dict[str, float]],
     same: dict[str, str],
@@ -238,7 +243,7 @@ def show(
         theirs = np.array([turn[next(iter(group))] for turn in seconds])
         for name in group:
             our_seconds = np.array([turn[name] for turn in seconds])
-            rows.append({"contestant": name, **measured(our_seconds, theirs), "labels": same.get(name, "")})
+            rows.append({"contestant": name, **format_times(our_seconds, theirs), "labels": same.get(name, "")})
     head, *lines = repr(Table.from_rows(rows)).splitlines()
     lines.insert(len(groups[0]), "")
     terminal.print_result(
@@ -246,10 +251,10 @@ def show(
         f"{count_noun(available_threads(), 'thread')}, {count_noun(len(seconds), 'repetition')}\n"
     )
     terminal.print_result("\n".join([head, *lines]), always=True)
-    terminal.print_result(WORDS)
+    terminal.print_result(EXPLANATION)
 
 
-def measured(seconds: np.ndarray, theirs: np.ndarray) -> dict[str, str]:
+def format_times(seconds: np.ndarray, theirs: np.ndarray) -> dict[str, str]:
     """Format the seconds per round and their ratios to those of scikit-learn in the same repetitions."""
     if min(seconds.min(), theirs.min()) <= 0:  # shorter than the variation between two fits
         return {"ms per round": f"{1e3 * np.median(seconds):.2f}", "ratio": "unclear", "range": "use more --rows"}
@@ -261,7 +266,7 @@ def measured(seconds: np.ndarray, theirs: np.ndarray) -> dict[str, str]:
     }
 
 
-def parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     """Define the arguments."""
     top = argparse.ArgumentParser(
         prog="python -m benchmarks.bench",
@@ -284,4 +289,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(parser=parser()))
+    sys.exit(main(parser=make_parser()))

@@ -26,7 +26,7 @@ from sklearn.mixture import GaussianMixture
 from consilience import CoEM, Table, Views
 from consilience.datasets import make_gaussian_views, make_text_views
 
-from .harness import Contestant, compare, growth
+from .harness import Contestant, compare, measure_growth
 
 COVARIANCES = {"diag": "gaussian", "full": "gaussian-full"}
 N_CLUSTERS = 10
@@ -42,60 +42,62 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
             )
             yield (
                 title,
-                gaussian_rounds(views.map(lambda block, dtype=dtype: block.astype(dtype)), y, covariance, repeats),
+                time_gaussian_rounds(views.map(lambda block, dtype=dtype: block.astype(dtype)), y, covariance, repeats),
             )
-    yield f"one round, multinomials: {n:,} x 5,000 x 2 views, 20 clusters", multinomial_rounds(n, repeats)
+    yield f"one round, multinomials: {n:,} x 5,000 x 2 views, 20 clusters", time_multinomial_rounds(n, repeats)
     sizes = (1_000, 10_000) if small else (10_000, 100_000, 1_000_000)
     yield (
         "growth: 20 columns x 2 views, 10 clusters, 5 rounds, diagonal covariances",
-        growth(sizes, five_rounds, repeats),
+        measure_growth(sizes, make_five_rounds, repeats),
     )
 
 
-def five_rounds(n: int) -> partial[Any]:
+def make_five_rounds(n: int) -> partial[Any]:
     views, y = make_gaussian_views(n, n_clusters=10, n_features=(20, 20), separation=3, random_state=0)
-    return partial(co_em, views, y, "gaussian", 5)
+    return partial(fit_co_em, views, y, "gaussian", 5)
 
 
-def gaussian_rounds(views: Views, y: np.ndarray, covariance: str, repeats: int) -> Table:
+def time_gaussian_rounds(views: Views, y: np.ndarray, covariance: str, repeats: int) -> Table:
     few, many = (2, 12) if covariance == "diag" else (1, 5)
     side_by_side = np.hstack([block for _, block in views.items()])
     contestants = [
-        Contestant.per_round("scikit-learn GaussianMixture", partial(mixture, side_by_side, y, covariance), few, many),
-        Contestant.per_round("CoEM", partial(co_em, views, y, COVARIANCES[covariance]), few, many),
+        Contestant.per_round(
+            "scikit-learn GaussianMixture", partial(fit_mixture, side_by_side, y, covariance), few, many
+        ),
+        Contestant.per_round("CoEM", partial(fit_co_em, views, y, COVARIANCES[covariance]), few, many),
     ]
-    return compare(contestants, repeats, likelihood)
+    return compare(contestants, repeats, read_likelihood)
 
 
-def mixture(X: np.ndarray, y: np.ndarray, covariance: str, n_rounds: int) -> Any:
+def fit_mixture(X: np.ndarray, y: np.ndarray, covariance: str, n_rounds: int) -> Any:
     model = GaussianMixture(N_CLUSTERS, covariance_type=covariance, tol=0, max_iter=n_rounds, init_params="random")
     # the common start; the first round of scikit-learn is an E-step on it
     model._initialize_parameters = lambda X, *_, **__: model._initialize(X, np.eye(N_CLUSTERS, dtype=X.dtype)[y])
     return model.fit(X), X
 
 
-def co_em(views: Views, y: np.ndarray, families: Any, n_rounds: int) -> Any:
+def fit_co_em(views: Views, y: np.ndarray, families: Any, n_rounds: int) -> Any:
     k = int(y.max()) + 1
     return CoEM(k, families=families, init=y, tol=0, patience=10_000, max_iter=n_rounds, eta=1.0).fit(views), views
 
 
-def likelihood(fit: tuple[Any, Any]) -> Mapping[str, str]:
+def read_likelihood(fit: tuple[Any, Any]) -> Mapping[str, str]:
     model, X = fit
     return {"log-likelihood": f"{model.score(X):.2f}"}
 
 
-def multinomial_rounds(n: int, repeats: int) -> Table:
+def time_multinomial_rounds(n: int, repeats: int) -> Table:
     k = 20
     views, y = make_text_views(n, n_clusters=k, n_words=(5_000, 5_000), length=100, random_state=0)
     blocks = [sp.csr_array(block, dtype=np.float64) for _, block in views.items()]
     contestants = [
-        Contestant.per_round("products of scipy", partial(products, blocks, y, k), 2, 12),
-        Contestant.per_round("CoEM", lambda n_rounds: co_em(views, y, "multinomial", n_rounds)[0], 2, 12),
+        Contestant.per_round("products of scipy", partial(run_scipy_rounds, blocks, y, k), 2, 12),
+        Contestant.per_round("CoEM", lambda n_rounds: fit_co_em(views, y, "multinomial", n_rounds)[0], 2, 12),
     ]
     return compare(contestants, repeats)
 
 
-def products(blocks: list[sp.csr_array], y: np.ndarray, k: int, n_rounds: int) -> list[np.ndarray]:
+def run_scipy_rounds(blocks: list[sp.csr_array], y: np.ndarray, k: int, n_rounds: int) -> list[np.ndarray]:
     """Run the E- and M-steps of two views with numpy and scipy: no priors, no criterion, no missing views."""
     transposed = [block.T.tocsr() for block in blocks]
     posteriors = [np.eye(k)[y]] * 2

@@ -20,7 +20,7 @@ from consilience.arrays import use_threads
 from consilience.methods.constrained.cluster_metrics import IdentityMetric
 from consilience.methods.constrained.propagate import estimate_shapes, propagate_links
 
-from .harness import Contestant, compare, growth
+from .harness import Contestant, compare, measure_growth
 
 N_CLUSTERS, N_COLUMNS = 10, 16
 FEW, MANY = 2, 12  # rounds, where one is timed
@@ -28,30 +28,33 @@ FEW, MANY = 2, 12  # rounds, where one is timed
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     for n in (2_000,) if small else (10_000, 100_000):
-        yield f"one round: {n:,} entities, {n // 10:,} constraints, {N_COLUMNS} columns", rounds(n, repeats)
+        yield (
+            f"one round: {n:,} entities, {n // 10:,} constraints, {N_COLUMNS} columns",
+            time_constrained_rounds(n, repeats),
+        )
     sizes = (1_000, 2_000) if small else (10_000, 20_000, 50_000, 100_000)
     for model in (PCKMeans, MPCKMeans):
         yield (
             f"{model.__name__}, ten rounds, a constraint for ten entities",
-            growth(sizes, partial(fit, model), repeats),
+            measure_growth(sizes, partial(make_constrained_fit, model), repeats),
         )
     sizes = (2_000, 4_000) if small else (10_000, 20_000, 50_000)
     for d in (5, 3) if not small else (5,):
         title = f"propagation to so many mapped entities, a constraint for five, {d} columns, {N_CLUSTERS} clusters"
-        yield title, growth(sizes if d > 3 else sizes[:-1], partial(propagation, d), min(repeats, 3))
+        yield title, measure_growth(sizes if d > 3 else sizes[:-1], partial(make_propagation, d), min(repeats, 3))
     yield (
         "MultiViewConstrainedKMeans, two views, half mapped, a constraint for ten",
-        growth((1_000, 2_000) if small else (10_000, 50_000, 100_000), several_views, min(repeats, 3)),
+        measure_growth((1_000, 2_000) if small else (10_000, 50_000, 100_000), make_multi_view_fit, min(repeats, 3)),
     )
 
 
-def blobs(n: int, d: int = N_COLUMNS, std: float = 8.0) -> tuple[np.ndarray, np.ndarray]:
+def make_overlapping_blobs(n: int, d: int = N_COLUMNS, std: float = 8.0) -> tuple[np.ndarray, np.ndarray]:
     """Generate overlapping clusters, so that k-means does not converge early."""
     return make_blobs(n, d, centers=N_CLUSTERS, cluster_std=std, random_state=0)
 
 
-def rounds(n: int, repeats: int) -> Table:
-    X, y = blobs(n)
+def time_constrained_rounds(n: int, repeats: int) -> Table:
+    X, y = make_overlapping_blobs(n)
     constraints = Constraints.sample(y, n // 10, random_state=0)
     centres = X[np.random.default_rng(1).choice(n, N_CLUSTERS, replace=False)]
 
@@ -71,14 +74,14 @@ def rounds(n: int, repeats: int) -> Table:
         "scikit-learn KMeans, no constraints": sklearn,
     }
     per_round = [Contestant.per_round(name, work, FEW, MANY) for name, work in contestants.items()]
-    return compare(per_round, repeats, partial(outcome, X, constraints))
+    return compare(per_round, repeats, partial(read_objective, X, constraints))
 
 
-def outcome(X: np.ndarray, constraints: Constraints, labels: np.ndarray) -> dict[str, str]:
-    return {"objective": f"{objective(X, labels, constraints):,.0f}"}
+def read_objective(X: np.ndarray, constraints: Constraints, labels: np.ndarray) -> dict[str, str]:
+    return {"objective": f"{compute_objective(X, labels, constraints):,.0f}"}
 
 
-def objective(X: np.ndarray, labels: np.ndarray, constraints: Constraints) -> float:
+def compute_objective(X: np.ndarray, labels: np.ndarray, constraints: Constraints) -> float:
     """Compute the objective of PCK-Means with the means of the clusters."""
     squares = sum(
         np.sum((members - members.mean(axis=0)) ** 2) for members in (X[labels == h] for h in np.unique(labels))
@@ -88,14 +91,14 @@ def objective(X: np.ndarray, labels: np.ndarray, constraints: Constraints) -> fl
     return float(squares + separated + constraints.cannot_weights[cannot[:, 0] == cannot[:, 1]].sum())
 
 
-def fit(model: Callable[..., PCKMeans], n: int) -> Callable[[], PCKMeans]:
-    X, y = blobs(n)
+def make_constrained_fit(model: Callable[..., PCKMeans], n: int) -> Callable[[], PCKMeans]:
+    X, y = make_overlapping_blobs(n)
     constraints = Constraints.sample(y, n // 10, random_state=0)
     return lambda: model(N_CLUSTERS, max_iter=10, random_state=0).fit(X, constraints=constraints)
 
 
-def propagation(d: int, n: int) -> Callable[[], tuple]:
-    X, y = blobs(n, d, 1.0)
+def make_propagation(d: int, n: int) -> Callable[[], tuple]:
+    X, y = make_overlapping_blobs(n, d, 1.0)
     constraints = Constraints.sample(y, n // 5, random_state=0)
     centres = np.stack([X[y == h].mean(axis=0) for h in range(N_CLUSTERS)])
     all_entities = np.arange(n)
@@ -108,8 +111,8 @@ def propagation(d: int, n: int) -> Callable[[], tuple]:
     return work
 
 
-def several_views(n: int) -> Callable[[], MultiViewConstrainedKMeans]:
-    X, y = blobs(2 * n, 5, 1.5)
+def make_multi_view_fit(n: int) -> Callable[[], MultiViewConstrainedKMeans]:
+    X, y = make_overlapping_blobs(2 * n, 5, 1.5)
     half = np.arange(0, n, 2)
     by_class = np.argsort(y, kind="stable")  # both views have the classes in the same order
     blocks = {"a": X[by_class[::2]], "b": X[by_class[1::2]]}
@@ -117,8 +120,8 @@ def several_views(n: int) -> Callable[[], MultiViewConstrainedKMeans]:
     constraints = {
         name: Constraints(*links, by="row")
         for name, links in {
-            "a": parts(Constraints.sample(y[by_class[::2]], n // 10, random_state=0)),
-            "b": parts(Constraints.sample(y[by_class[1::2]], n // 10, random_state=1)),
+            "a": get_links(Constraints.sample(y[by_class[::2]], n // 10, random_state=0)),
+            "b": get_links(Constraints.sample(y[by_class[1::2]], n // 10, random_state=1)),
         }.items()
     }
 
@@ -131,5 +134,5 @@ def several_views(n: int) -> Callable[[], MultiViewConstrainedKMeans]:
     return work
 
 
-def parts(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
+def get_links(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
     return constraints.must_link, constraints.cannot_link

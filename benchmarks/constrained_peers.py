@@ -29,7 +29,7 @@ with np.errstate():
 
 from consilience import Constraints, MPCKMeans, PCKMeans, Table
 
-from .constrained import outcome
+from .constrained import read_objective
 from .harness import Contestant, compare
 
 N_CLUSTERS, N_COLUMNS, STD = 5, 10, 4.0
@@ -42,8 +42,8 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         "consilience": partial(PCKMeans, N_CLUSTERS, random_state=0),
         "active-semi-supervised-clustering": partial(TheirPCKMeans, N_CLUSTERS, w=0.5),
     }
-    yield f"PCKMeans, one round: {n:,} entities, {n // 10:,} constraints", rounds(n, pair, min(repeats, 3))
-    yield f"PCKMeans, one fit: {n:,} entities, {n // 10:,} constraints", fits(n, pair)
+    yield f"PCKMeans, one round: {n:,} entities, {n // 10:,} constraints", time_peer_rounds(n, pair, min(repeats, 3))
+    yield f"PCKMeans, one fit: {n:,} entities, {n // 10:,} constraints", time_peer_fits(n, pair)
     n = 200 if small else 600
     pair = {
         "consilience, diagonal": partial(MPCKMeans, N_CLUSTERS, shared_metric=True, random_state=0),
@@ -51,15 +51,15 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         "active-semi-supervised-clustering": partial(TheirMPCKMeans, N_CLUSTERS),
         "active-semi-supervised-clustering, full": partial(TheirFullMPCKMeans, N_CLUSTERS),
     }
-    yield f"MPCKMeans, one round: {n:,} entities, {n // 10:,} constraints", rounds(n, pair, min(repeats, 3))
+    yield f"MPCKMeans, one round: {n:,} entities, {n // 10:,} constraints", time_peer_rounds(n, pair, min(repeats, 3))
 
 
-def data(n: int) -> tuple[np.ndarray, Constraints]:
+def make_blobs_and_constraints(n: int) -> tuple[np.ndarray, Constraints]:
     X, y = make_blobs(n, N_COLUMNS, centers=N_CLUSTERS, cluster_std=STD, random_state=0)
     return X, Constraints.sample(y, n // 10, random_state=0).closure()
 
 
-def fitted(model: Any, X: np.ndarray, constraints: Constraints) -> np.ndarray:
+def fit_labels(model: Any, X: np.ndarray, constraints: Constraints) -> np.ndarray:
     """Fit a model of either library and return its labels; the peer uses numpy's global random state."""
     if hasattr(model, "get_params"):
         return model.fit(X, constraints=constraints).labels_
@@ -69,19 +69,19 @@ def fitted(model: Any, X: np.ndarray, constraints: Constraints) -> np.ndarray:
     return model.labels_
 
 
-def rounds(n: int, models: dict[str, Any], repeats: int) -> Table:
-    X, constraints = data(n)
+def time_peer_rounds(n: int, models: dict[str, Any], repeats: int) -> Table:
+    X, constraints = make_blobs_and_constraints(n)
 
     def work(model: Any, n_rounds: int) -> np.ndarray:
-        return fitted(model(max_iter=n_rounds), X, constraints)
+        return fit_labels(model(max_iter=n_rounds), X, constraints)
 
     per_round = [Contestant.per_round(name, partial(work, model), FEW, MANY) for name, model in models.items()]
-    return compare(per_round, repeats, partial(outcome, X, constraints))
+    return compare(per_round, repeats, partial(read_objective, X, constraints))
 
 
-def fits(n: int, models: dict[str, Any]) -> Table:
-    X, constraints = data(n)
+def time_peer_fits(n: int, models: dict[str, Any]) -> Table:
+    X, constraints = make_blobs_and_constraints(n)
     contestants = [
-        Contestant(name, lambda model=model: fitted(model(), X, constraints)) for name, model in models.items()
+        Contestant(name, lambda model=model: fit_labels(model(), X, constraints)) for name, model in models.items()
     ]
-    return compare(contestants, 1, partial(outcome, X, constraints))
+    return compare(contestants, 1, partial(read_objective, X, constraints))

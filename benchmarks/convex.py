@@ -47,43 +47,46 @@ from consilience.methods.convex.inputs import (
 )
 from consilience.methods.convex.proportions import mixture_proportions
 
-from .harness import growth
+from .harness import measure_growth
 
 N_CLUSTERS, N_COLUMNS, SPREAD = 20, 10, 3.0
 GAP = 1e-5
-MOST_PASSES = 20_000
-ENOUGH = 60.0  # seconds after which a contestant takes no further turns
+MAX_PASSES = 20_000
+MAX_SECONDS = 60.0  # seconds after which a contestant takes no further turns
 FACTORS = (0.3, 1.0, 3.0, 10.0)
-LEAST_LEFT = 0.1  # part of a share that remains after a step of SQUAREM
+MIN_SHARE_LEFT = 0.1  # part of a share that remains after a step of SQUAREM
 NO_LEAP = -1.0  # step length of SQUAREM that equals two updates
-A_SHARE = 1e-6
+MIN_SHARE = 1e-6
 
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     what = f"{N_COLUMNS} columns, {N_CLUSTERS} clusters, float32"
     with use_threads(None):
         for n in (500, 1_000) if small else (5_000, 10_000):
-            yield f"to a gap of {GAP:g}: {n:,} entities, {what}, beta_0", race(entities(n), repeats)
+            yield f"to a gap of {GAP:g}: {n:,} entities, {what}, beta_0", time_solvers(make_inputs(n), repeats)
         n = 500 if small else 2_000
-        yield f"other sharpness, at most {MOST_PASSES:,} rounds: {n:,} entities, {what}", sharpness(entities(n))
+        yield f"other sharpness, at most {MAX_PASSES:,} rounds: {n:,} entities, {what}", time_sharpness(make_inputs(n))
     fit = f"ConvexMixture(n_clusters={N_CLUSTERS}), {what}"
-    yield f"growth: {fit}", growth((500, 1_000) if small else (2_500, 5_000, 10_000, 20_000), work_on, 1)
-    yield f"in a process of its own: {fit}", alone(1_000 if small else 50_000)
+    yield (
+        f"growth: {fit}",
+        measure_growth((500, 1_000) if small else (2_500, 5_000, 10_000, 20_000), make_convex_fit, 1),
+    )
+    yield f"in a process of its own: {fit}", time_in_own_process(1_000 if small else 50_000)
 
 
-def rows(n: int) -> np.ndarray:
+def make_rows(n: int) -> np.ndarray:
     """Generate clusters whose centers are about three standard deviations apart."""
     rng = np.random.default_rng(0)
     centres = SPREAD * rng.standard_normal((N_CLUSTERS, N_COLUMNS))
     return (centres[rng.integers(N_CLUSTERS, size=n)] + rng.standard_normal((n, N_COLUMNS))).astype(np.float32)
 
 
-def entities(n: int) -> ComparableView:
-    views = Views({"view": rows(n)})
+def make_inputs(n: int) -> ComparableView:
+    views = Views({"view": make_rows(n)})
     return prepare_comparisons(views, resolve_divergences("squared-euclidean", views.names))[0]["view"]
 
 
-def held(inputs: ComparableView, factor: float) -> StackedLikelihoods:
+def build_table(inputs: ComparableView, factor: float) -> StackedLikelihoods:
     """Build the components of a mixture as the estimator does, and compute their table."""
     A = build_likelihoods({"view": inputs}, {"view": factor * inputs.reference}, len(inputs.entities))
     for _ in A.views["view"].matrix.map_tiles(lambda _, tile: tile.shape):
@@ -99,7 +102,7 @@ class Solution(NamedTuple):
     n_rounds: int
 
 
-def newton(A: StackedLikelihoods) -> Solution:
+def solve_by_newton(A: StackedLikelihoods) -> Solution:
     solution = mixture_proportions(A, tol=GAP)
     return Solution(solution.q, solution.gap, solution.n_iter)
 
@@ -112,15 +115,15 @@ class Pass(NamedTuple):
     objective: float
 
 
-def pass_over(A: StackedLikelihoods, q: np.ndarray) -> Pass:
+def run_pass(A: StackedLikelihoods, q: np.ndarray) -> Pass:
     n, matrix = A.n_entities, A.views["view"].matrix
-    parts = matrix.map_tiles(lambda _, tile: both_products(tile, q, np.zeros(n)))
+    parts = matrix.map_tiles(lambda _, tile: compute_both_products(tile, q, np.zeros(n)))
     gradient, objective = (sum(part) / n for part in zip(*parts, strict=True))
     return Pass(q * gradient, float(gradient.max()) - 1, float(objective))
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})  # allows vectorized sums
-def both_products(tile, q, g):
+def compute_both_products(tile, q, g):
     """Sum ``A_ij / Q_i`` over the rows of a tile into g, and ``log Q_i``; each row is read from memory once."""
     n, total = len(tile), 0.0
     for i in range(0, n, 4):
@@ -144,72 +147,79 @@ def both_products(tile, q, g):
     return g, total
 
 
-def updates(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
+def iterate_updates(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
     """Yield shares and pass results of the paper's update."""
     q = np.full(A.n_entities, 1 / A.n_entities)
     while True:
-        result = pass_over(A, q)
+        result = run_pass(A, q)
         yield q, result
         q = result.updated
 
 
-def squarem(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
+def iterate_squarem(A: StackedLikelihoods) -> Iterator[tuple[np.ndarray, Pass]]:
     """Yield shares and pass results of SQUAREM, which extrapolates the update."""
     q = np.full(A.n_entities, 1 / A.n_entities)
     while True:
-        first = pass_over(A, q)
+        first = run_pass(A, q)
         yield q, first
-        second = pass_over(A, first.updated)
+        second = run_pass(A, first.updated)
         yield first.updated, second
         r = first.updated - q
         v = second.updated - first.updated - r
         length = min(-float(np.linalg.norm(r) / np.linalg.norm(v)), NO_LEAP)
-        extrapolated = np.maximum(q - 2 * length * r + length**2 * v, LEAST_LEFT * second.updated)
+        extrapolated = np.maximum(q - 2 * length * r + length**2 * v, MIN_SHARE_LEFT * second.updated)
         extrapolated /= extrapolated.sum()
-        third = pass_over(A, extrapolated)
+        third = run_pass(A, extrapolated)
         yield extrapolated, third
         q = third.updated if third.objective >= first.objective else second.updated
 
 
-def solve(method: Callable[[StackedLikelihoods], Iterator[tuple[np.ndarray, Pass]]], A: StackedLikelihoods) -> Solution:
+def run_until_gap(
+    method: Callable[[StackedLikelihoods], Iterator[tuple[np.ndarray, Pass]]], A: StackedLikelihoods
+) -> Solution:
     for n_passes, (q, result) in enumerate(method(A), start=1):
-        if result.gap <= GAP or n_passes == MOST_PASSES:
+        if result.gap <= GAP or n_passes == MAX_PASSES:
             return Solution(q, result.gap, n_passes)
     raise AssertionError("methods do not end by themselves")
 
 
-CONTESTANTS = {"consilience": newton, "update": partial(solve, updates), "SQUAREM": partial(solve, squarem)}
+CONTESTANTS = {
+    "consilience": solve_by_newton,
+    "update": partial(run_until_gap, iterate_updates),
+    "SQUAREM": partial(run_until_gap, iterate_squarem),
+}
 
 
-def race(inputs: ComparableView, turns: int) -> Table:
+def time_solvers(inputs: ComparableView, turns: int) -> Table:
     """Time the contestants in turns with the first as baseline; computing the table comes last."""
-    A = held(inputs, 1.0)
+    A = build_table(inputs, 1.0)
     for solver in CONTESTANTS.values():
-        solver(held(entities(200), 1.0))  # compiles
-    newton(A)  # not timed: warms up memory
+        solver(build_table(make_inputs(200), 1.0))  # compiles
+    solve_by_newton(A)  # not timed: warms up memory
     work: dict[str, Callable[[], Any]] = {name: partial(solver, A) for name, solver in CONTESTANTS.items()}
-    work["the table itself"] = partial(held, inputs, 1.0)
+    work["the table itself"] = partial(build_table, inputs, 1.0)
     seconds = np.full((turns, len(work), 2), np.nan)
     outcomes = {}
     for turn in range(turns):
         for i, (name, contestant) in enumerate(work.items()):
-            if np.nansum(seconds[:, i, 0]) < ENOUGH:
-                seconds[turn, i], solution = both_clocks(contestant)
-                outcomes[name] = outcome(solution)
+            if np.nansum(seconds[:, i, 0]) < MAX_SECONDS:
+                seconds[turn, i], solution = time_wall_and_cpu(contestant)
+                outcomes[name] = describe_solution(solution)
     ratios = seconds / seconds[:, :1]
     return Table.from_rows(
-        {"contestant": name, **outcomes[name], **times(seconds[:, i], ratios[:, i])} for i, name in enumerate(work)
+        {"contestant": name, **outcomes[name], **format_clocks(seconds[:, i], ratios[:, i])}
+        for i, name in enumerate(work)
     )
 
 
-def both_clocks(work: Callable[[], Any]) -> tuple[tuple[float, float], Any]:
+def time_wall_and_cpu(work: Callable[[], Any]) -> tuple[tuple[float, float], Any]:
     """Return the wall and CPU seconds of a call, and its result."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     return (time.perf_counter() - wall, time.process_time() - cpu), result
 
 
-def times(seconds: np.ndarray, ratios: np.ndarray) -> Mapping[str, str]:
+def format_clocks(seconds: np.ndarray, ratios: np.ndarray) -> Mapping[str, str]:
     (wall, cpu), (wall_ratio, cpu_ratio) = np.nanmedian(seconds, axis=0), np.nanmedian(ratios, axis=0)
     return {
         "seconds": f"{wall:.3g}",
@@ -219,54 +229,54 @@ def times(seconds: np.ndarray, ratios: np.ndarray) -> Mapping[str, str]:
     }
 
 
-def outcome(result: Any) -> Mapping[str, str]:
+def describe_solution(result: Any) -> Mapping[str, str]:
     if not isinstance(result, Solution):
         return dict.fromkeys(("rounds", "gap", "support"), "")
     return {
         "rounds": f"{result.n_rounds:,}",
         "gap": f"{result.gap:.1e}",
-        "support": f"{np.count_nonzero(result.q > A_SHARE):,}",
+        "support": f"{np.count_nonzero(result.q > MIN_SHARE):,}",
     }
 
 
-def sharpness(inputs: ComparableView) -> Table:
+def time_sharpness(inputs: ComparableView) -> Table:
     """Time the contestants once per value of beta."""
     lines = []
     for factor in FACTORS:
-        A = held(inputs, factor)
+        A = build_table(inputs, factor)
         for name, solver in CONTESTANTS.items():
-            (wall, cpu), solution = both_clocks(partial(solver, A))
+            (wall, cpu), solution = time_wall_and_cpu(partial(solver, A))
             clocks = {"seconds": f"{wall:.3g}", "CPU seconds": f"{cpu:.3g}"}
-            lines.append({"beta / beta_0": f"{factor:g}", "contestant": name, **outcome(solution), **clocks})
+            lines.append({"beta / beta_0": f"{factor:g}", "contestant": name, **describe_solution(solution), **clocks})
     return Table.from_rows(lines)
 
 
-def work_on(n: int) -> Callable[[], Any]:
-    return partial(ConvexMixture(N_CLUSTERS).fit, rows(n))
+def make_convex_fit(n: int) -> Callable[[], Any]:
+    return partial(ConvexMixture(N_CLUSTERS).fit, make_rows(n))
 
 
-def alone(n: int) -> Table:
+def time_in_own_process(n: int) -> Table:
     """Run one fit in its own process; a spawned process would inherit the peak memory of its parent."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as process:
-        return Table.from_rows([process.submit(fit_and_tell, n).result()])
+        return Table.from_rows([process.submit(measure_fit, n).result()])
 
 
-def fit_and_tell(n: int) -> Mapping[str, str]:
-    work_on(200)()  # imports and compiles
-    work, before = work_on(n), resident()
-    (wall, cpu), model = both_clocks(work)
+def measure_fit(n: int) -> Mapping[str, str]:
+    make_convex_fit(200)()  # imports and compiles
+    work, before = make_convex_fit(n), get_peak_memory()
+    (wall, cpu), model = time_wall_and_cpu(work)
     return {
         "n": f"{n:,}",
         "seconds": f"{wall:.3g}",
         "CPU seconds": f"{cpu:.3g}",
-        "resident MiB": f"{resident():.0f}",
+        "resident MiB": f"{get_peak_memory():.0f}",
         "before": f"{before:.0f}",
         "gap": f"{model.gap_:.1e}",
         "exemplars": f"{np.count_nonzero(model.exemplar_weights_):,}",
     }
 
 
-def resident() -> float:
+def get_peak_memory() -> float:
     """Return the peak memory of this process in MiB; the system counts in KiB, macOS in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

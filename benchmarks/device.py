@@ -29,7 +29,7 @@ from consilience.methods.spectral.algorithm import concatenate_others, project_v
 REPEATS = 7
 
 
-def convex_update(n: int = 100_000) -> Table:
+def time_convex_update(n: int = 100_000) -> Table:
     """One update of a convex mixture's shares, ``q_j <- q_j sum_i w_i A_ij / Q_i`` with ``Q = A q``, in float32.
 
     The update reads the table of likelihoods twice and should take little other time. The baseline is a copy of the
@@ -38,14 +38,14 @@ def convex_update(n: int = 100_000) -> Table:
     """
     rng = np.random.default_rng(0)
     X = 3 * rng.standard_normal((20, 10))[rng.integers(20, size=n)] + rng.standard_normal((n, 10))
-    rows = torch.asarray(X.astype(np.float32), device=device())
+    rows = torch.asarray(X.astype(np.float32), device=get_device())
     inputs, _ = prepare_comparisons(Views({"rows": rows}), resolve_divergences("squared-euclidean", ["rows"]))
     A = build_likelihoods(inputs, {"rows": inputs["rows"].reference}, n)
-    w = torch.full((n,), 1 / n, dtype=torch.float64, device=device())
-    q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=device())
+    w = torch.full((n,), 1 / n, dtype=torch.float64, device=get_device())
+    q = torch.asarray(rng.dirichlet(np.full(n, 0.1)), device=get_device())
     matrix = A.views["rows"].matrix
     tiles = [(rows, tile) for rows, tile in matrix.map_tiles(lambda rows, tile: (rows, tile))]
-    whole = torch.empty((n, n), dtype=torch.float32, device=device())
+    whole = torch.empty((n, n), dtype=torch.float32, device=get_device())
 
     def copy() -> None:
         for rows, tile in tiles:
@@ -57,7 +57,7 @@ def convex_update(n: int = 100_000) -> Table:
     def plain() -> torch.Tensor:
         return whole.T @ (w.float() / (whole @ q.float()))
 
-    seconds = {contestant.__name__: median_seconds(contestant) for contestant in (copy, plain, ours)}
+    seconds = {contestant.__name__: measure_median_seconds(contestant) for contestant in (copy, plain, ours)}
     Q = torch.cat([tile.double() @ q for _, tile in tiles])
     exact = sum((tile.double().T @ (w / Q)[rows] for rows, tile in tiles), torch.zeros_like(q))
     error = {contestant.__name__: float(((contestant() - exact) / exact).abs().max()) for contestant in (plain, ours)}
@@ -74,7 +74,7 @@ def convex_update(n: int = 100_000) -> Table:
     )
 
 
-def co_training(n: int = 50_000) -> Table:
+def time_co_training(n: int = 50_000) -> Table:
     """One round of co-trained spectral clustering, exact Gaussian kernel: two views of 32 columns, k = 10, float32.
 
     A round reads the stored kernel of each view once; numpy stores up to 1 GiB and recomputes larger kernels. It also
@@ -87,7 +87,7 @@ def co_training(n: int = 50_000) -> Table:
     blocks = [X.astype(np.float32) for X in blocks]
     U = [np.linalg.qr(rng.standard_normal((n, k)).astype(np.float32))[0] for _ in blocks]
     times, embeddings, is_stored = {}, {}, {}
-    for name, to_kind in (("numpy", np.asarray), (device(), lambda X: torch.asarray(X, device=device()))):
+    for name, to_kind in (("numpy", np.asarray), (get_device(), lambda X: torch.asarray(X, device=get_device()))):
         operators = [Gaussian(16.0).build_operator(to_kind(X), rng) for X in blocks]
         start = [to_kind(eigenvectors) for eigenvectors in U]
 
@@ -99,10 +99,10 @@ def co_training(n: int = 50_000) -> Table:
 
         with use_threads(None):
             embeddings[name] = [to_numpy(eigenvectors) for eigenvectors in one_round()]
-            times[name] = median_seconds(one_round, REPEATS if name == "cuda" or n < 10_000 else 1)
+            times[name] = measure_median_seconds(one_round, REPEATS if name == "cuda" or n < 10_000 else 1)
         is_stored[name] = operators[0].cached
     distances = [
-        np.sin(subspace_angles(a, b)).max() for a, b in zip(embeddings["numpy"], embeddings[device()], strict=True)
+        np.sin(subspace_angles(a, b)).max() for a, b in zip(embeddings["numpy"], embeddings[get_device()], strict=True)
     ]
     numbers = {"bytes": 2 * 4 * n**2, "operations": 2 * n**2 * (2 * k + 2 * k)}
     return Table.from_rows(
@@ -119,27 +119,29 @@ def co_training(n: int = 50_000) -> Table:
     )
 
 
-def co_em_rounds(n: int = 10_000_000) -> Table:
+def time_co_em_rounds(n: int = 10_000_000) -> Table:
     """One round of co-EM with full covariances: two views of 32 columns, k = 8, float32.
 
     `TFLOP/s` counts the multiplications that whiten the rows (E-step) and multiply columns (M-step); `of a product` is
     this rate divided by that of a square product of torch in float32 on the same device. `waits` is how often a round
     waits for the device to read a few numbers.
     """
-    k, d, generator = 8, 32, torch.Generator(device()).manual_seed(0)
-    y = torch.randint(k, (n,), generator=generator, device=device())
-    centers = [2 * torch.randn((k, d), generator=generator, device=device()) for _ in range(2)]
-    blocks = [view_centers[y] + torch.randn((n, d), generator=generator, device=device()) for view_centers in centers]
+    k, d, generator = 8, 32, torch.Generator(get_device()).manual_seed(0)
+    y = torch.randint(k, (n,), generator=generator, device=get_device())
+    centers = [2 * torch.randn((k, d), generator=generator, device=get_device()) for _ in range(2)]
+    blocks = [
+        view_centers[y] + torch.randn((n, d), generator=generator, device=get_device()) for view_centers in centers
+    ]
     times, likelihoods, waits = {}, {}, {}
-    for name, to_kind in ((device(), lambda X: X), ("numpy", to_numpy)):
+    for name, to_kind in ((get_device(), lambda X: X), ("numpy", to_numpy)):
         views = Views([to_kind(X) for X in blocks], present=np.ones((n, 2), bool))
         with use_threads(None):
             shards, families, _ = prepare_mixture(views, dict.fromkeys(views.names, "gaussian-full"), k)
             start = start_from_init(to_numpy(y), shards, families, k, PRIORS["global"])
             rounds = co_em(shards, start, [1.0], PRIORS["global"])
             likelihoods[name] = sum(next(rounds).log_likelihoods.values())
-            waits[name] = waits_in(partial(next, rounds)) if name == "cuda" else 0
-            times[name] = median_seconds(partial(next, rounds), REPEATS if name == "cuda" or n < 100_000 else 2)
+            waits[name] = count_waits(partial(next, rounds)) if name == "cuda" else 0
+            times[name] = measure_median_seconds(partial(next, rounds), REPEATS if name == "cuda" or n < 100_000 else 2)
     operations = 2 * 4 * n * k * d**2
     return Table.from_rows(
         {
@@ -147,7 +149,7 @@ def co_em_rounds(n: int = 10_000_000) -> Table:
             "ms per round": f"{1e3 * time_taken:.1f}",
             "ratio": f"{times['numpy'] / time_taken:.1f}",
             "TFLOP/s": f"{operations / time_taken / 1e12:.2f}",
-            "of a product": "" if name == "numpy" else f"{operations / time_taken / product_rate():.0%}",
+            "of a product": "" if name == "numpy" else f"{operations / time_taken / measure_product_rate():.0%}",
             "log-likelihood": f"{likelihoods[name] / n:.6f}",
             "waits": str(waits[name]),
         }
@@ -155,7 +157,7 @@ def co_em_rounds(n: int = 10_000_000) -> Table:
     )
 
 
-def waits_in(work: Callable[[], Any]) -> int:
+def count_waits(work: Callable[[], Any]) -> int:
     """Count how often a call waits for the device, as reported by torch."""
     torch.cuda.set_sync_debug_mode("warn")
     try:
@@ -167,33 +169,33 @@ def waits_in(work: Callable[[], Any]) -> int:
     return sum("synchronizing" in str(warning.message) for warning in caught)
 
 
-def product_rate(n: int = 8192) -> float:
+def measure_product_rate(n: int = 8192) -> float:
     """Return the operations per second of a square product in float32."""
-    n = n if device() == "cuda" else 1024
-    A = torch.ones((n, n), device=device())
-    return 2 * n**3 / median_seconds(lambda: A @ A)
+    n = n if get_device() == "cuda" else 1024
+    A = torch.ones((n, n), device=get_device())
+    return 2 * n**3 / measure_median_seconds(lambda: A @ A)
 
 
-def device() -> str:
+def get_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def median_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+def measure_median_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Return the median seconds of a call after a warm-up, with the device synchronized."""
     seconds = []
     for _ in range(repeats + 1):
         started = time.perf_counter()
         work()
-        if device() == "cuda":
+        if get_device() == "cuda":
             torch.cuda.synchronize()
         seconds.append(time.perf_counter() - started)
     return float(np.median(seconds[1:]))
 
 
 BENCHMARKS: dict[str, Callable[..., Table]] = {
-    "convex_update": convex_update,
-    "co_em_rounds": co_em_rounds,
-    "co_training": co_training,
+    "convex_update": time_convex_update,
+    "co_em_rounds": time_co_em_rounds,
+    "co_training": time_co_training,
 }
 
 
@@ -204,7 +206,7 @@ def main() -> None:
     args = parser.parse_args()
     for name in args.names or BENCHMARKS:
         sizes = {} if args.n is None else {"n": args.n}
-        print(f"{name} on {torch.cuda.get_device_name() if device() == 'cuda' else 'the CPU'}", flush=True)
+        print(f"{name} on {torch.cuda.get_device_name() if get_device() == 'cuda' else 'the CPU'}", flush=True)
         print(f"{BENCHMARKS[name](**sizes)!r}\n", flush=True)
 
 

@@ -29,19 +29,19 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         side_by_side = np.hstack([block for _, block in views.items()])
         table = compare(
             [
-                Contestant("scikit-learn KMeans", partial(fit, KMeans, side_by_side)),
-                Contestant("MultiViewKMeans", partial(fit, MultiViewKMeans, views)),
-                Contestant("MultiViewSphericalKMeans", partial(fit, MultiViewSphericalKMeans, views)),
+                Contestant("scikit-learn KMeans", partial(fit_estimator, KMeans, side_by_side)),
+                Contestant("MultiViewKMeans", partial(fit_estimator, MultiViewKMeans, views)),
+                Contestant("MultiViewSphericalKMeans", partial(fit_estimator, MultiViewSphericalKMeans, views)),
             ],
             repeats,
-            partial(outcome, y),
+            partial(read_rounds_and_nmi, y),
         )
         yield f"one fit: {n:,} entities, views of {N_COLUMNS} columns, {N_CLUSTERS} clusters, {N_INIT} starts", table
 
 
-def fit(estimator: type, X: Any) -> Any:
+def fit_estimator(estimator: type, X: Any) -> Any:
     return estimator(n_clusters=N_CLUSTERS, n_init=N_INIT, random_state=0).fit(X)
 
 
-def outcome(y: np.ndarray, model: Any) -> Mapping[str, str]:
+def read_rounds_and_nmi(y: np.ndarray, model: Any) -> Mapping[str, str]:
     return {"rounds": str(model.n_iter_), "NMI": f"{normalized_mutual_info_score(y, model.labels_):.3f}"}

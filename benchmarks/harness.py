@@ -43,8 +43,8 @@ class Contestant:
 
     def seconds(self) -> float:
         (self.head or self.run)()  # not timed: the first call after another contestant is slower
-        before = clock(self.head) if self.head else 0.0
-        return (clock(self.run) - before) / self.n_rounds
+        before = time_call(self.head) if self.head else 0.0
+        return (time_call(self.run) - before) / self.n_rounds
 
 
 def compare(contestants: Sequence[Contestant], repeats: int, read: Read = lambda _: {}) -> Table:
@@ -58,21 +58,21 @@ def compare(contestants: Sequence[Contestant], repeats: int, read: Read = lambda
             "seconds": f"{np.median(times):.3g}",
             "ratio": f"{np.median(ratio):.2f}",
             "quartiles": "{:.2f} to {:.2f}".format(*np.quantile(ratio, [0.25, 0.75])),
-            "peak MiB": f"{peak_memory(contestant.run) / 2**20:.1f}",
+            "peak MiB": f"{measure_peak_memory(contestant.run) / 2**20:.1f}",
             **columns,
         }
         for contestant, times, ratio, columns in zip(contestants, turns.T, ratios.T, extra_columns, strict=True)
     )
 
 
-def growth(sizes: Sequence[int], work_on: Callable[[int], Callable[[], Any]], repeats: int) -> Table:
+def measure_growth(sizes: Sequence[int], work_on: Callable[[int], Callable[[], Any]], repeats: int) -> Table:
     """Measure how time and memory grow with the size; an exponent of 1 is linear growth."""
     rows: list[dict[str, Any]] = []
     for n in sizes:
         work = work_on(n)
         work()
-        seconds = float(np.median([clock(work) for _ in range(max(1, repeats if n < sizes[-1] else repeats // 3))]))
-        memory = peak_memory(work) / 2**20
+        seconds = float(np.median([time_call(work) for _ in range(max(1, repeats if n < sizes[-1] else repeats // 3))]))
+        memory = measure_peak_memory(work) / 2**20
         before = rows[-1] if rows else None
         step = log(n / before["n"]) if before else 1.0
         rows.append(
@@ -87,14 +87,14 @@ def growth(sizes: Sequence[int], work_on: Callable[[int], Callable[[], Any]], re
     return Table.from_rows({**row, "n": f"{row['n']:,}"} for row in rows)
 
 
-def clock(work: Callable[[], Any]) -> float:
+def time_call(work: Callable[[], Any]) -> float:
     """Return the seconds that a call takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
-def peak_memory(work: Callable[[], Any]) -> int:
+def measure_peak_memory(work: Callable[[], Any]) -> int:
     """Return the peak number of bytes that a call allocates."""
     gc.collect()
     tracemalloc.start()

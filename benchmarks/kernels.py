@@ -44,7 +44,7 @@ FEW, MANY = 2, 12  # numbers of rounds; k-means needs more to converge
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     size = (20_000, 5_000) if small else (100_000, 30_000)
     rng = np.random.default_rng(0)
-    text = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(documents(*size, N_CLUSTERS, rng)))
+    text = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(make_documents(*size, N_CLUSTERS, rng)))
     start = rng.choice(size[0], N_CLUSTERS, replace=False)
     soft = rng.dirichlet(np.ones(N_CLUSTERS), size[0])
     hard = np.where(rng.random((size[0], 1)) < 0.9, soft == soft.max(axis=1, keepdims=True), soft)
@@ -52,12 +52,15 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         X = text.astype(dtype)
         centers = X[start].toarray()
         what = f"{size[0]:,} x {size[1]:,}, {X.nnz / 1e6:.1f} M non-zeros, {N_CLUSTERS} clusters, {dtype.__name__}"
-        yield f"k-means, one round: {what}", kmeans_rounds(X, centers, repeats)
-        yield f"scores and sums, soft clusters: {what}", soft_products(X, centers, soft.astype(dtype), repeats)
-        yield f"scores and sums, 90% of rows one-hot: {what}", soft_products(X, centers, hard.astype(dtype), repeats)
+        yield f"k-means, one round: {what}", time_kmeans_rounds(X, centers, repeats)
+        yield f"scores and sums, soft clusters: {what}", time_soft_products(X, centers, soft.astype(dtype), repeats)
+        yield (
+            f"scores and sums, 90% of rows one-hot: {what}",
+            time_soft_products(X, centers, hard.astype(dtype), repeats),
+        )
 
 
-def documents(n: int, n_words: int, n_topics: int, rng: np.random.Generator, length: float = 150) -> sp.csr_array:
+def make_documents(n: int, n_words: int, n_topics: int, rng: np.random.Generator, length: float = 150) -> sp.csr_array:
     """Generate word counts by Zipf's law, with a different order of words per topic.
 
     Half of the words of a document come from a common distribution, the others from a random mix of two topics.
@@ -74,25 +77,25 @@ def documents(n: int, n_words: int, n_topics: int, rng: np.random.Generator, len
     return sp.csr_array(sp.coo_array(cells, shape=(n, n_words)))
 
 
-def kmeans_rounds(X: sp.csr_array, centers: np.ndarray, repeats: int) -> Table:
+def time_kmeans_rounds(X: sp.csr_array, centers: np.ndarray, repeats: int) -> Table:
     contestants = {
-        "consilience": partial(consilience_kmeans, X, start_of(X, centers)),
-        "scikit-learn lloyd": partial(sklearn_kmeans, X, centers, "lloyd"),
-        "scikit-learn elkan": partial(sklearn_kmeans, X, centers, "elkan"),
-        "scipy products": partial(scipy_kmeans, X, centers),
+        "consilience": partial(run_consilience_kmeans, X, compute_start(X, centers)),
+        "scikit-learn lloyd": partial(run_sklearn_kmeans, X, centers, "lloyd"),
+        "scikit-learn elkan": partial(run_sklearn_kmeans, X, centers, "elkan"),
+        "scipy products": partial(run_scipy_kmeans, X, centers),
     }
     per_round = [Contestant.per_round(name, run, FEW, MANY) for name, run in contestants.items()]
     return compare(per_round, repeats, lambda cost: {"cost": f"{cost:.2f}"})
 
 
-def start_of(X: sp.csr_array, centers: np.ndarray) -> np.ndarray:
+def compute_start(X: sp.csr_array, centers: np.ndarray) -> np.ndarray:
     """Assign each row to the nearest of the centers that the other contestants start from."""
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
     return partition_from_init(centers, LocalShards.whole({"text": rows}).cut(), divergence, len(centers))
 
 
-def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
+def run_consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) -> float:
     divergence = SquaredEuclidean()
     rows = divergence.prepare(CSR.from_scipy(X), np.ones(X.shape[0], bool))
     with use_threads(None):
@@ -101,14 +104,14 @@ def consilience_kmeans(X: sp.csr_array, partition: np.ndarray, n_rounds: int) ->
         return next(islice(states, n_rounds - 1, None)).costs["text"]
 
 
-def sklearn_kmeans(X: sp.csr_array, centers: np.ndarray, algorithm: str, n_rounds: int) -> float:
+def run_sklearn_kmeans(X: sp.csr_array, centers: np.ndarray, algorithm: str, n_rounds: int) -> float:
     model = KMeans(len(centers), init=centers, n_init=1, max_iter=n_rounds, tol=0, algorithm=algorithm).fit(X)
     if model.n_iter_ < n_rounds:
         raise RuntimeError(f"k-means converged after {model.n_iter_} of {n_rounds} rounds: make the documents harder")
     return model.inertia_
 
 
-def scipy_kmeans(X: sp.csr_array, centers: np.ndarray, n_rounds: int) -> float:
+def run_scipy_kmeans(X: sp.csr_array, centers: np.ndarray, n_rounds: int) -> float:
     n, k = X.shape[0], len(centers)
 
     def nearest(centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -124,21 +127,25 @@ def scipy_kmeans(X: sp.csr_array, centers: np.ndarray, n_rounds: int) -> float:
     return float((X.data.astype(np.float64) ** 2).sum() - 2 * best.sum(dtype=np.float64))
 
 
-def soft_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray, repeats: int) -> Table:
+def time_soft_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray, repeats: int) -> Table:
     """Time the products of a round of EM: scores per row and cluster, and weighted sums of rows per cluster."""
     contestants = {
-        "consilience": partial(consilience_products, X, centers, weights),
-        "scipy products": partial(scipy_products, X, centers, weights),
+        "consilience": partial(compute_consilience_products, X, centers, weights),
+        "scipy products": partial(compute_scipy_products, X, centers, weights),
     }
     whole = [Contestant(name, run) for name, run in contestants.items()]
-    return compare(whole, repeats, lambda products: {"scores": size(products[0]), "sums": size(products[1])})
+    return compare(
+        whole, repeats, lambda products: {"scores": format_norm(products[0]), "sums": format_norm(products[1])}
+    )
 
 
-def size(values: np.ndarray) -> str:
+def format_norm(values: np.ndarray) -> str:
     return f"{np.linalg.norm(values):.2f}"
 
 
-def consilience_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compute_consilience_products(
+    X: sp.csr_array, centers: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     rows = CSR(X.indptr, X.indices, X.data, X.shape[1])
     score = build_scorer(rows, centers, np.zeros(len(centers)))
     with use_threads(None):
@@ -148,5 +155,5 @@ def consilience_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarr
     return scores, sums
 
 
-def scipy_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compute_scipy_products(X: sp.csr_array, centers: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return X @ centers.T, (X.T @ weights).T

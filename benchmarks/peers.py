@@ -40,11 +40,14 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
         arrays = [block for _, block in views.items()]
         what = f"{n:,} entities, views of {N_COLUMNS} columns, {N_CLUSTERS} clusters"
         for ours, theirs in PAIRS.items():
-            yield f"{ours.__name__}, one fit: {what}, {N_INIT} starts", fits(ours, theirs, arrays, y, repeats)
-            yield f"{ours.__name__}, one round: {what}", rounds(ours, theirs, arrays, y, repeats)
+            yield (
+                f"{ours.__name__}, one fit: {what}, {N_INIT} starts",
+                time_mvlearn_fits(ours, theirs, arrays, y, repeats),
+            )
+            yield f"{ours.__name__}, one round: {what}", time_mvlearn_rounds(ours, theirs, arrays, y, repeats)
 
 
-def fits(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repeats: int) -> Table:
+def time_mvlearn_fits(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repeats: int) -> Table:
     settings = {"n_init": N_INIT, "max_iter": N_ROUNDS, "patience": N_ROUNDS}
     models = {
         f"consilience, {N_ROUNDS} rounds": partial(ours, tol=0, **settings),
@@ -59,7 +62,7 @@ def fits(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repe
     return compare(contestants, repeats, partial(read_nmi, y))
 
 
-def rounds(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repeats: int) -> Table:
+def time_mvlearn_rounds(ours: type, theirs: type, arrays: list[np.ndarray], y: np.ndarray, repeats: int) -> Table:
     settings = {"n_clusters": N_CLUSTERS, "n_init": 1, "init": "random", "random_state": 0}
 
     def consilience(n_rounds: int, n_jobs: int | None = None) -> np.ndarray:

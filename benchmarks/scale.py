@@ -51,7 +51,7 @@ from consilience.methods.coem import algorithm as coem
 from consilience.rows import as_source, read_whole
 
 from . import make_big
-from .harness import clock
+from .harness import time_call
 
 N_CLUSTERS = 10
 N_CHUNKS = 6
@@ -65,67 +65,72 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     turns = min(repeats, 1 if small else 3)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_big.make(folder, gb=0.02 if small else 1.0)
-        mapped, y = make_big.load(folder)
+        make_big.write_views(folder, gb=0.02 if small else 1.0)
+        mapped, y = make_big.load_views(folder)
         in_memory_views = Views({name: read_whole(name, as_source(block), None) for name, block in mapped.items()})
         size = f"{sum((folder / file).stat().st_size for file in READ) / 1e9:.2f} GB in two views"
-        with workers() as client:
-            settled = partial(on_workers, client, folder, in_memory_views, y)
+        with start_workers() as client:
+            settled = partial(place_on_workers, client, folder, in_memory_views, y)
             remote_fit = settled()
             fits = {
-                "memory": partial(rounds, in_memory_views, y),
-                "memmap": partial(rounds, mapped, y),
-                "dask, threads": partial(rounds, Views({name: chunks_of(X) for name, X in in_memory_views.items()}), y),
+                "memory": partial(fit_co_em_rounds, in_memory_views, y),
+                "memmap": partial(fit_co_em_rounds, mapped, y),
+                "dask, threads": partial(
+                    fit_co_em_rounds, Views({name: split_into_chunks(X) for name, X in in_memory_views.items()}), y
+                ),
                 "dask, LocalCluster": remote_fit,
             }
-            yield f"one round of co-EM, {size}", overheads(fits, turns)
-            yield f"a worker killed in a fit of {LONG} rounds, {size}", losses(client, settled)
-            yield f"tasks on the scheduler at the end of each of {LONG} rounds", tasks_by_round(client, remote_fit)
+            yield f"one round of co-EM, {size}", time_overheads(fits, turns)
+            yield f"a worker killed in a fit of {LONG} rounds, {size}", time_losses(client, settled)
+            yield (
+                f"tasks on the scheduler at the end of each of {LONG} rounds",
+                count_tasks_by_round(client, remote_fit),
+            )
         if sys.platform == "linux":
-            yield f"a pass over files that are not in the cache, {size}", disk(folder)
+            yield f"a pass over files that are not in the cache, {size}", time_disk(folder)
         few = slice(0, 10_000 if small else 200_000)
         places = {"memory": in_memory_views[few], "memmap": mapped[few]}
-        yield f"co-trained spectral clustering by landmarks, {few.stop:,} entities", landmarks(places, turns)
+        yield f"co-trained spectral clustering by landmarks, {few.stop:,} entities", time_landmarks(places, turns)
     sizes = (10_000, 100_000) if small else (100_000, 1_000_000, 10_000_000)
-    yield "growth in rows: one round, two dense views of 8 columns, float32, 10 clusters", growth(sizes)
+    yield "growth in rows: one round, two dense views of 8 columns, float32, 10 clusters", measure_row_growth(sizes)
 
 
 @contextmanager
-def workers() -> Iterator[Client]:
+def start_workers() -> Iterator[Client]:
     """Start two worker processes without log messages about killed workers."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
 
-def rounds(views: Views, y: np.ndarray, n_rounds: int) -> Any:
+def fit_co_em_rounds(views: Views, y: np.ndarray, n_rounds: int) -> Any:
     return CoEM(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds, eta=1.0).fit(views)
 
 
-def on_workers(client: Client, folder: Path, stored: Views, y: np.ndarray) -> Fit:
+def place_on_workers(client: Client, folder: Path, stored: Views, y: np.ndarray) -> Fit:
     """Return a fit on chunks that the workers have read and share evenly, also after a worker was killed."""
     with client.as_current():
-        remote = {name: from_files(folder, name, block).persist() for name, block in stored.items()}
+        remote = {name: read_chunks_from_files(folder, name, block).persist() for name, block in stored.items()}
         wait(list(remote.values()))
-        return partial(on_client, client, partial(rounds, Views(remote), y))
+        return partial(fit_on_client, client, partial(fit_co_em_rounds, Views(remote), y))
 
 
-def on_client(client: Client, fit: Fit, n_rounds: int) -> Any:
+def fit_on_client(client: Client, fit: Fit, n_rounds: int) -> Any:
     with client.as_current():
         return fit(n_rounds)
 
 
-def chunks_of(block: Any) -> Any:
+def split_into_chunks(block: Any) -> Any:
     """Turn a block in memory into a dask array in chunks of rows."""
-    return joined(block, lambda start, stop: dask.delayed(block[start:stop]))
+    return make_dask_array(block, lambda start, stop: dask.delayed(block[start:stop]))
 
 
-def from_files(folder: Path, name: str, block: Any) -> Any:
+def read_chunks_from_files(folder: Path, name: str, block: Any) -> Any:
     """Return a dask array whose chunks are read from files by the worker that computes them."""
-    return joined(block, lambda start, stop: dask.delayed(rows_of)(folder, name, start, stop))
+    return make_dask_array(block, lambda start, stop: dask.delayed(read_rows)(folder, name, start, stop))
 
 
-def joined(block: Any, chunk: Callable[[int, int], Any]) -> Any:
+def make_dask_array(block: Any, chunk: Callable[[int, int], Any]) -> Any:
     """Make a dask array with the shape and kind of a block from its chunks of rows."""
     n, d = block.shape
     meta = (sp.csr_array if sp.issparse(block) else np.empty)((0, d), dtype=block.dtype)
@@ -135,7 +140,7 @@ def joined(block: Any, chunk: Callable[[int, int], Any]) -> Any:
     return da.concatenate(parts)
 
 
-def rows_of(folder: Path, name: str, start: int, stop: int) -> Any:
+def read_rows(folder: Path, name: str, start: int, stop: int) -> Any:
     """Read rows of a view of `make_big`."""
     if name == "dense":
         return np.array(np.load(folder / "dense.npy", mmap_mode="r")[start:stop])
@@ -146,18 +151,18 @@ def rows_of(folder: Path, name: str, start: int, stop: int) -> Any:
     return sp.csr_array(parts, shape=(stop - start, make_big.N_WORDS))
 
 
-def overheads(fits: Mapping[str, Fit], turns: int) -> Table:
+def time_overheads(fits: Mapping[str, Fit], turns: int) -> Table:
     """Time rounds from memory, disk, dask threads and workers."""
     labels = [fit(MANY).labels_ for fit in fits.values()]
-    return compared({name: partial(per_round, fit) for name, fit in fits.items()}, labels, turns)
+    return tabulate_times({name: partial(time_per_round, fit) for name, fit in fits.items()}, labels, turns)
 
 
-def per_round(fit: Fit) -> float:
-    few, many = (clock(partial(fit, n_rounds)) for n_rounds in (FEW, MANY))
+def time_per_round(fit: Fit) -> float:
+    few, many = (time_call(partial(fit, n_rounds)) for n_rounds in (FEW, MANY))
     return (many - few) / (MANY - FEW)
 
 
-def compared(timers: Mapping[str, Callable[[], float]], labels: list[np.ndarray], turns: int) -> Table:
+def tabulate_times(timers: Mapping[str, Callable[[], float]], labels: list[np.ndarray], turns: int) -> Table:
     """Time contestants in turns; return ratios to the first, and how many labels equal those of the first."""
     seconds = np.array([[timer() for timer in timers.values()] for _ in range(turns)])
     ratios = seconds / seconds[:, :1]
@@ -173,23 +178,23 @@ def compared(timers: Mapping[str, Callable[[], float]], labels: list[np.ndarray]
     )
 
 
-def losses(client: Client, settled: Callable[[], Fit]) -> Table:
+def time_losses(client: Client, settled: Callable[[], Fit]) -> Table:
     """Time fits in which a worker is killed early, in the middle or late, and fits without losses."""
-    before, usual = timed(partial(settled(), LONG))
+    before, usual = time_with_result(partial(settled(), LONG))
     killed = {}
     for at in (LONG // 3, LONG // 2, 2 * LONG // 3):
         fit = settled()
-        with killer(client, at):
-            killed[at] = timed(partial(fit, LONG))
+        with kill_worker_at(client, at):
+            killed[at] = time_with_result(partial(fit, LONG))
         client.wait_for_workers(2)
-    calm = [before, clock(partial(settled(), LONG))]
+    calm = [before, time_call(partial(settled(), LONG))]
     return Table.from_rows(
-        {"killed": f"after round {at}", **lost(seconds, calm), **equal(usual, model)}
+        {"killed": f"after round {at}", **describe_loss(seconds, calm), **describe_equality(usual, model)}
         for at, (seconds, model) in killed.items()
     )
 
 
-def lost(seconds: float, calm: list[float]) -> dict[str, str]:
+def describe_loss(seconds: float, calm: list[float]) -> dict[str, str]:
     """Compare a fit with the median of undisturbed fits, which are shown so that noise can be judged."""
     usual = float(np.median(calm))
     return {
@@ -200,21 +205,21 @@ def lost(seconds: float, calm: list[float]) -> dict[str, str]:
     }
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def time_with_result(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return the seconds that a call takes, and its result."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
 
 
-def equal(first: Any, second: Any) -> dict[str, str]:
+def describe_equality(first: Any, second: Any) -> dict[str, str]:
     """Describe whether two models are equal, bit for bit."""
     labels, cost = np.array_equal(first.labels_, second.labels_), first.cost_ == second.cost_
     return {"labels": "equal" if labels else "DIFFER", "cost": "equal" if cost else "DIFFERS"}
 
 
 @contextmanager
-def killer(client: Client, at: int) -> Iterator[None]:
+def kill_worker_at(client: Client, at: int) -> Iterator[None]:
     """Kill a worker in the middle of the round after round `at`, while it is busy."""
     victim = min(client.run(os.getpid).values())
     ends: list[float] = []
@@ -226,14 +231,14 @@ def killer(client: Client, at: int) -> Iterator[None]:
             timers.append(threading.Timer((ends[-1] - ends[-2]) / 2, os.kill, (victim, signal.SIGKILL)))
             timers[0].start()
 
-    with at_each_round(act):
+    with call_at_each_round(act):
         yield
     if not timers or timers[0].is_alive():
         raise RuntimeError("the fit ended before its worker was killed")
 
 
 @contextmanager
-def at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
+def call_at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
     """Call a function with the number of rounds at the end of each round of co-EM."""
     count, make_state = iter(range(1, sys.maxsize)), coem.make_state
 
@@ -245,30 +250,30 @@ def at_each_round(act: Callable[[int], Any]) -> Iterator[None]:
         yield
 
 
-def tasks_by_round(client: Client, fit: Fit) -> Table:
+def count_tasks_by_round(client: Client, fit: Fit) -> Table:
     """Count the tasks on the scheduler at the end of each round."""
     counts: list[int] = []
-    with at_each_round(lambda _: counts.append(client.run_on_scheduler(n_tasks))):
+    with call_at_each_round(lambda _: counts.append(client.run_on_scheduler(count_tasks))):
         fit(LONG)
     return Table.from_rows([{"fewest": min(counts), "most": max(counts), "last less first": counts[-1] - counts[0]}])
 
 
-def n_tasks(dask_scheduler: Any) -> int:
+def count_tasks(dask_scheduler: Any) -> int:
     return len(dask_scheduler.tasks)
 
 
-def disk(folder: Path) -> Table:
+def time_disk(folder: Path) -> Table:
     """Time a plain read and the passes of a fit in its own process, with the memory of that process."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-        plain, passes, memory = alone.submit(cold_fit, folder).result()
+        plain, passes, memory = alone.submit(measure_cold_fit, folder).result()
     each = {"plain read": plain, "pass of co-EM": np.median(passes, axis=0)}
     return Table.from_rows(
-        {"what": what, **speed(*figures, plain), **used}
+        {"what": what, **describe_speed(*figures, plain), **used}
         for (what, figures), used in zip(each.items(), memory, strict=True)
     )
 
 
-def speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[str, str]:
+def describe_speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[str, str]:
     """Describe the bytes read from disk, per second and relative to the plain read."""
     rate = n_bytes / seconds / 1e9
     share = rate / (plain[0] / plain[1] / 1e9) if plain[0] else float("nan")
@@ -280,43 +285,43 @@ def speed(n_bytes: float, seconds: float, plain: tuple[float, float]) -> dict[st
     }
 
 
-def cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float]], list[dict[str, str]]]:
+def measure_cold_fit(folder: Path) -> tuple[tuple[float, float], list[tuple[float, float]], list[dict[str, str]]]:
     """Return bytes read from disk and seconds of a plain read and of each pass, and the memory before and after."""
     warnings.simplefilter("ignore", ConvergenceWarning)
-    n_bytes, seconds, _ = cold(folder, partial(read, folder))
+    n_bytes, seconds, _ = run_cold(folder, partial(read_files, folder))
     plain = n_bytes, seconds
-    views, y = make_big.load(folder)
+    views, y = make_big.load_views(folder)
     passes: list[tuple[float, float]] = []
     expected = coem.run_e_step
 
     def watched(*arguments: Any, **options: Any) -> Any:
-        n_bytes, seconds, result = cold(folder, partial(expected, *arguments, **options))
+        n_bytes, seconds, result = run_cold(folder, partial(expected, *arguments, **options))
         passes.append((n_bytes, seconds))
         return result
 
-    before = memory_used([memory("RssAnon")])
-    with mock.patch.object(coem, "run_e_step", watched), highest(partial(memory, "RssAnon")) as seen:
-        rounds(views, y, 3)
-    return plain, passes, [before, memory_used(seen)]
+    before = describe_memory([get_memory("RssAnon")])
+    with mock.patch.object(coem, "run_e_step", watched), record_values(partial(get_memory, "RssAnon")) as seen:
+        fit_co_em_rounds(views, y, 3)
+    return plain, passes, [before, describe_memory(seen)]
 
 
-def memory_used(anonymous: list[int]) -> dict[str, str]:
+def describe_memory(anonymous: list[int]) -> dict[str, str]:
     """Describe the peak anonymous memory, and the peak memory with pages of files."""
-    return {"anonymous MiB": f"{max(anonymous) / 2**20:.0f}", "resident MiB": f"{memory('VmHWM') / 2**20:.0f}"}
+    return {"anonymous MiB": f"{max(anonymous) / 2**20:.0f}", "resident MiB": f"{get_memory('VmHWM') / 2**20:.0f}"}
 
 
-def cold(folder: Path, work: Callable[[], Any]) -> tuple[float, float, Any]:
+def run_cold(folder: Path, work: Callable[[], Any]) -> tuple[float, float, Any]:
     """Return the bytes that a call reads from disk, its seconds and its result, after the files left the cache."""
     for name in READ:
         with (folder / name).open("rb") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    before = of_system("io", "read_bytes")
-    seconds, result = timed(work)
-    return of_system("io", "read_bytes") - before, seconds, result
+    before = read_process_figure("io", "read_bytes")
+    seconds, result = time_with_result(work)
+    return read_process_figure("io", "read_bytes") - before, seconds, result
 
 
-def read(folder: Path) -> None:
+def read_files(folder: Path) -> None:
     """Read the files completely."""
     buffer = bytearray(1 << 24)
     for name in READ:
@@ -325,12 +330,12 @@ def read(folder: Path) -> None:
                 pass
 
 
-def memory(kind: str) -> int:
+def get_memory(kind: str) -> int:
     """Return the memory of this process in bytes: RssAnon is current, VmHWM the peak with mapped files."""
-    return 1024 * of_system("status", kind)
+    return 1024 * read_process_figure("status", kind)
 
 
-def of_system(file: str, key: str) -> int:
+def read_process_figure(file: str, key: str) -> int:
     """Read a figure about this process from /proc."""
     match = re.search(rf"^{key}:\s+(\d+)", Path("/proc/self", file).read_text(), flags=re.MULTILINE)
     assert match is not None, f"/proc/self/{file} has no {key}"
@@ -338,7 +343,7 @@ def of_system(file: str, key: str) -> int:
 
 
 @contextmanager
-def highest(value: Callable[[], int]) -> Iterator[list[int]]:
+def record_values(value: Callable[[], int]) -> Iterator[list[int]]:
     """Record a value every few milliseconds."""
     seen, over = [value()], threading.Event()
 
@@ -355,14 +360,16 @@ def highest(value: Callable[[], int]) -> Iterator[list[int]]:
         watcher.join()
 
 
-def landmarks(places: Mapping[str, Views], turns: int) -> Table:
+def time_landmarks(places: Mapping[str, Views], turns: int) -> Table:
     """Time landmarks for each storage of the rows."""
     model = CoTrainedSpectral(N_CLUSTERS, affinity="landmarks", n_iter=2, random_state=0)
     labels = [model.fit(views).labels_ for views in places.values()]
-    return compared({name: partial(clock, partial(model.fit, views)) for name, views in places.items()}, labels, turns)
+    return tabulate_times(
+        {name: partial(time_call, partial(model.fit, views)) for name, views in places.items()}, labels, turns
+    )
 
 
-def growth(sizes: tuple[int, ...]) -> Table:
+def measure_row_growth(sizes: tuple[int, ...]) -> Table:
     lines: list[dict[str, Any]] = []
     for n in sizes:
         rng = np.random.default_rng(0)
@@ -375,18 +382,18 @@ def growth(sizes: tuple[int, ...]) -> Table:
             ("CoEM", partial(CoEM, families="gaussian", eta=1.0)),
             ("MultiViewKMeans", MultiViewKMeans),
         ):
-            fit = partial(n_rounds_of, model, views, start)
+            fit = partial(fit_n_rounds, model, views, start)
             fit(FEW)
-            line[name] = min(per_round(fit) for _ in range(2))
+            line[name] = min(time_per_round(fit) for _ in range(2))
         lines.append(line)
-    return Table.from_rows(with_exponent(line, before) for line, before in zip(lines, [None, *lines], strict=False))
+    return Table.from_rows(add_exponents(line, before) for line, before in zip(lines, [None, *lines], strict=False))
 
 
-def n_rounds_of(model: Any, views: Views, y: np.ndarray, n_rounds: int) -> Any:
+def fit_n_rounds(model: Any, views: Views, y: np.ndarray, n_rounds: int) -> Any:
     return model(N_CLUSTERS, init=y, tol=0, patience=10_000, max_iter=n_rounds).fit(views)
 
 
-def with_exponent(line: dict[str, Any], before: dict[str, Any] | None) -> dict[str, str]:
+def add_exponents(line: dict[str, Any], before: dict[str, Any] | None) -> dict[str, str]:
     shown = {"n": f"{line['n']:,}"}
     for name in ("CoEM", "MultiViewKMeans"):
         shown[f"{name} ms per round"] = f"{1e3 * line[name]:.1f}"

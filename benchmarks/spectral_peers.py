@@ -18,24 +18,24 @@ from polyview.cluster import MultiViewCoTrainSpectralClustering as polyview
 from consilience import CoTrainedSpectral, Table, Views
 
 from .harness import Contestant, compare, read_nmi
-from .spectral import N_CLUSTERS, N_COLUMNS, N_ROUNDS, data, papers, single
+from .spectral import N_CLUSTERS, N_COLUMNS, N_ROUNDS, convert_to_float32, fit_paper_setting, make_spectral_views
 
 
 def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     n = 500 if small else 2_000
-    views, y = data(n)
+    views, y = make_spectral_views(n)
     title = f"one fit: {n:,} entities, views of {N_COLUMNS} columns, {N_CLUSTERS} clusters, {N_ROUNDS} rounds"
-    yield title, fits(views, y, min(repeats, 3))
+    yield title, time_spectral_peers(views, y, min(repeats, 3))
 
 
-def fits(views: Views, y: np.ndarray, repeats: int) -> Table:
+def time_spectral_peers(views: Views, y: np.ndarray, repeats: int) -> Table:
     arrays = [block for _, block in views.items()]
     settings = {"n_clusters": N_CLUSTERS, "random_state": 0}
     rounds = {"max_iter": N_ROUNDS}
     contestants = {
-        f"consilience, {N_ROUNDS} rounds, float32": partial(papers, single(views)),
-        f"consilience, {N_ROUNDS} rounds": partial(papers, views),
-        f"consilience, {N_ROUNDS} rounds, n_jobs=1": partial(papers, views, n_jobs=1),
+        f"consilience, {N_ROUNDS} rounds, float32": partial(fit_paper_setting, convert_to_float32(views)),
+        f"consilience, {N_ROUNDS} rounds": partial(fit_paper_setting, views),
+        f"consilience, {N_ROUNDS} rounds, n_jobs=1": partial(fit_paper_setting, views, n_jobs=1),
         "consilience, default": lambda: CoTrainedSpectral(**settings).fit_predict(arrays),
         f"polyview, {N_ROUNDS} rounds": lambda: polyview(**settings, **rounds).fit_predict(arrays),
         "polyview, default (50 rounds)": lambda: polyview(**settings).fit_predict(arrays),

@@ -37,28 +37,28 @@ def run(small: bool, repeats: int) -> Iterator[tuple[str, Table]]:
     for name, (make, (views, y)) in kinds.items():
         shape = " + ".join(f"{block.shape[1]:,}" for _, block in views.items())
         title = f"{name}: {n:,} x ({shape}), {N_CLUSTERS} clusters, {N_BATCHES} batches"
-        yield title, streams(make, views, y, repeats)
+        yield title, time_streams(make, views, y, repeats)
 
 
-def streams(make: Make, views: Views, y: np.ndarray, repeats: int) -> Table:
+def time_streams(make: Make, views: Views, y: np.ndarray, repeats: int) -> Table:
     order = np.random.default_rng(0).permutation(len(views))
     views, y = views[order], y[order]
     whole = make().fit(views).score(views)
     batches = [views[rows] for rows in np.array_split(np.arange(len(views)), N_BATCHES)]
     contestants = [
         Contestant("fit", lambda: make().fit(views)),
-        Contestant("partial_fit", lambda: in_batches(make(), batches)),
+        Contestant("partial_fit", lambda: fit_in_batches(make(), batches)),
         Contestant("fit on the first batch", lambda: make().fit(batches[0])),
     ]
-    return compare(contestants, repeats, partial(quality, views, y, whole))
+    return compare(contestants, repeats, partial(read_quality, views, y, whole))
 
 
-def in_batches(model: Any, batches: list[Views]) -> Any:
+def fit_in_batches(model: Any, batches: list[Views]) -> Any:
     for batch in batches:
         model.partial_fit(batch)
     return model
 
 
-def quality(views: Views, y: np.ndarray, whole: float, model: Any) -> Mapping[str, str]:
+def read_quality(views: Views, y: np.ndarray, whole: float, model: Any) -> Mapping[str, str]:
     nmi = normalized_mutual_info_score(y, model.predict(views))
     return {"score ratio": f"{model.score(views) / whole:.4f}", "NMI": f"{nmi:.3f}"}

@@ -14,11 +14,11 @@ from typing import Any
 
 from consilience import __version__
 
-from .collection import add_useless, choose_useless_cases, find_sets, is_case
+from .collection import add_useless_views, choose_useless_cases, find_sets, is_case
 from .methods import METHODS
-from .run import Limits, Record, read, run
+from .run import Limits, Record, read_records, run_comparison
 from .sets import SETS
-from .tables import markdown, summary
+from .tables import render_all_tables, render_summary
 
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "mvlearn", "polyview", "imml", "snfpy", "muon", "mudata", "scanpy",
@@ -66,7 +66,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     try:
-        sets, chosen = available_sets(args.collection, args.useless)
+        sets, chosen = find_available_sets(args.collection, args.useless)
     except FileNotFoundError as error:
         parser.error(str(error))
     if unknown := [name for name in args.sets or () if name not in sets]:
@@ -76,49 +76,49 @@ def main() -> None:
         parser.error(f"--against {args.against} is none of the methods {', '.join(lines)}")
     if not args.tables_only:
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / "versions.json").write_text(json.dumps(versions(), indent=1) + "\n")
+        (args.out / "versions.json").write_text(json.dumps(collect_versions(), indent=1) + "\n")
         wanted = {name: load for name, load in sets.items() if name in (args.sets or chosen)}
-        run(
+        run_comparison(
             args.out,
             wanted,
             args.methods,
             Limits(args.seeds, args.limit, args.budget),
             say=lambda text: print(text, flush=True),
         )
-    records = read(args.out / "records.jsonl")
+    records = read_records(args.out / "records.jsonl")
     text = "# All tables of the modern comparison\n\n"
     if args.collection or args.useless:
-        text += summaries(records, lines, args.sets or chosen, args.against)
+        text += render_summaries(records, lines, args.sets or chosen, args.against)
         print(text)
-    (args.out / "tables.md").write_text(text + markdown(records, list(sets)))
+    (args.out / "tables.md").write_text(text + render_all_tables(records, list(sets)))
     with (args.out / "records.csv").open("w", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, extrasaction="ignore")
         table.writeheader()
         table.writerows(records)
 
 
-def available_sets(collection: bool, useless: bool) -> tuple[dict[str, Callable[[], Any]], list[str]]:
+def find_available_sets(collection: bool, useless: bool) -> tuple[dict[str, Callable[[], Any]], list[str]]:
     """Return the loaders of all sets by name, and the names of those that run unless others are chosen."""
     if not collection and not useless:
         return SETS, list(SETS)
     plain = find_sets()
-    cases = add_useless(plain)
+    cases = add_useless_views(plain)
     chosen = list(plain) * collection + choose_useless_cases(cases) * useless
     return {**plain, **cases}, chosen
 
 
-def summaries(records: list[Record], lines: list[str], sets: list[str], against: str | None) -> str:
+def render_summaries(records: list[Record], lines: list[str], sets: list[str], against: str | None) -> str:
     """Summarize the original data sets, and separately those with a useless view."""
     parts = {
         "Summary": [name for name in sets if not is_case(name)],
         "Summary with a useless view": [name for name in sets if is_case(name)],
     }
     return "".join(
-        f"## {title}\n\n{summary(records, lines, names, against)}\n" for title, names in parts.items() if names
+        f"## {title}\n\n{render_summary(records, lines, names, against)}\n" for title, names in parts.items() if names
     )
 
 
-def versions() -> dict[str, str]:
+def collect_versions() -> dict[str, str]:
     """Collect the versions of packages and the numbers of threads."""
     packages = {"Python": platform.python_version(), "consilience": __version__}
     for package in PACKAGES:

@@ -17,21 +17,21 @@ import numpy as np
 from consilience.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 
-def work(pipe: Connection, catalogue: str, name: str, path: Path, seeds: list[int]) -> None:
+def run_child(pipe: Connection, catalogue: str, name: str, path: Path, seeds: list[int]) -> None:
     """Send ``ready``, one dict per fit or the reason of a failure, and finally None."""
-    silence()
+    silence_output()
     try:
         data, method = pickle.loads(path.read_bytes()), import_module(catalogue).METHODS[name]
         for package in method.needs:
             import_module(package)
         pipe.send({"ready": True})
-        fit_all(data, method, seeds, pipe)
+        fit_all_lines(data, method, seeds, pipe)
     except BaseException as error:  # errors of leidenalg do not derive from Exception
-        pipe.send({"failed": reason(error)})
+        pipe.send({"failed": describe_error(error)})
     pipe.send(None)
 
 
-def silence() -> None:
+def silence_output() -> None:
     """Suppress the output and warnings of the methods."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -39,9 +39,9 @@ def silence() -> None:
     warnings.simplefilter("ignore")
 
 
-def fit_all(data: Any, method: Any, seeds: list[int], pipe: Connection) -> None:
+def fit_all_lines(data: Any, method: Any, seeds: list[int], pipe: Connection) -> None:
     """Fit every line of the method with every seed; shared work is done once and counted for each line."""
-    before, clock = peak_rss(), Clock()
+    before, clock = get_peak_rss(), Clock()
     shared = method.share(data) if method.share else data
     spent = clock.lap()
     if method.share:
@@ -62,7 +62,7 @@ def fit_all(data: Any, method: Any, seeds: list[int], pipe: Connection) -> None:
                     "n_found": len(np.unique(labels)),
                     "cpu": round(cpu, 3),
                     "wall": round(wall, 3),
-                    "mib": round((peak_rss() - before) / 2**20, 1),
+                    "mib": round((get_peak_rss() - before) / 2**20, 1),
                     "last": line == list(method.lines)[-1],  # last line of this seed
                 }
             )
@@ -82,7 +82,7 @@ class Clock:
         return self.last - before
 
 
-def peak_rss() -> int:
+def get_peak_rss() -> int:
     """Return the peak memory in bytes. getrusage may include the parent process; the file of Linux does not."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
@@ -93,7 +93,7 @@ def peak_rss() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def reason(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Describe an error briefly."""
     text = " ".join(str(error).split())
     short = text if len(text) <= 100 else f"{text[:97]}..."

@@ -35,12 +35,12 @@ Set = tuple[dict[str, Any], np.ndarray]  # views by name, and the classes
 
 def find_sets(folder: Path | None = None) -> dict[str, Callable[[], Set]]:
     """Return a loader for each multi-view set in the folder, by the name of its file."""
-    folder = folder or data_folder()
+    folder = folder or get_data_folder()
     paths = [path for path in sorted(folder.glob("*.npz")) if len(read_view_names(path)) >= 2]
     return {path.stem: partial(load_set, path) for path in paths}
 
 
-def add_useless(sets: dict[str, Callable[[], Set]]) -> dict[str, Callable[[], Set]]:
+def add_useless_views(sets: dict[str, Callable[[], Set]]) -> dict[str, Callable[[], Set]]:
     """Return a loader for each set with each kind of useless view, named ``mfeat + noise`` and so on."""
     return {
         f"{name}{PLUS}{kind}": partial(load_with_useless, name, load, kind)
@@ -59,7 +59,7 @@ def choose_useless_cases(names: Iterable[str]) -> list[str]:
     return [name for name in names if is_case(name) and name.partition(PLUS)[0] in USELESS_SETS]
 
 
-def data_folder() -> Path:
+def get_data_folder() -> Path:
     """Return the folder that CONSILIENCE_DATA names."""
     folder = os.environ.get(FOLDER)
     if not folder:

@@ -40,52 +40,52 @@ class Method:
     random: bool = True  # whether the result depends on the seed
 
 
-def one(name: str, labels: Labels, *needs: str, random: bool = True) -> dict[str, Method]:
+def declare_method(name: str, labels: Labels, *needs: str, random: bool = True) -> dict[str, Method]:
     return {name: Method({name: labels}, needs, random=random)}
 
 
 # Consilience: sparse views, with missing views marked
 
 
-def ours(build: Callable[[Prepared, int], Any], take: str = "weighed") -> Labels:
+def fit_ours(build: Callable[[Prepared, int], Any], take: str = "weighed") -> Labels:
     return lambda data, seed: build(data, seed).fit(getattr(data, take)).labels_
 
 
-def said_kinds(data: Prepared) -> dict[str, str]:
+def get_command_kinds(data: Prepared) -> dict[str, str]:
     """Return the kinds of the views as the command line detects them: weighted counts are numbers."""
     return {name: "counts" if kind == "counts" else "numbers" for name, kind in data.kinds.items()}
 
 
-def automatic(data: Prepared, seed: int) -> np.ndarray:
+def fit_automatic(data: Prepared, seed: int) -> np.ndarray:
     """Fit the method that ``consilience cluster --method auto`` chooses."""
-    kinds, n = said_kinds(data), len(data.target)
+    kinds, n = get_command_kinds(data), len(data.target)
     contents = [ViewContent(name, "", kinds[name], (X, None), n, None) for name, X in data.weighed.items()]
     method = find_estimator(choose_method("auto", contents, has_constraints=False)[0])
     model = method.build(data.n_clusters, kinds, seed=seed)
     return model.fit(data.counts if method.takes_raw_counts else data.weighed).labels_
 
 
-def side_by_side(model: Callable[..., Any], **settings: Any) -> Callable[[Prepared, int], Any]:
+def build_concatenated(model: Callable[..., Any], **settings: Any) -> Callable[[Prepared, int], Any]:
     return lambda data, seed: cs.baselines.ConcatenatedViews(
         model(n_clusters=data.n_clusters, random_state=seed, **settings)
     )
 
 
-def alone(first: bool) -> Callable[[Prepared, int], Any]:
+def build_single_view(first: bool) -> Callable[[Prepared, int], Any]:
     return lambda data, seed: cs.baselines.SingleView(
         cs.CoTrainedSpectral(data.n_clusters, random_state=seed), view=data.weighed.names[0] if first else None
     )
 
 
-def by_command(name: str) -> Callable[[Prepared, int], Any]:
-    return lambda data, seed: find_estimator(name).build(data.n_clusters, said_kinds(data), seed=seed)
+def build_by_command(name: str) -> Callable[[Prepared, int], Any]:
+    return lambda data, seed: find_estimator(name).build(data.n_clusters, get_command_kinds(data), seed=seed)
 
 
-def seeded(model: Callable[..., Any]) -> Callable[[Prepared, int], Any]:
+def build_with_seed(model: Callable[..., Any]) -> Callable[[Prepared, int], Any]:
     return lambda data, seed: model(data.n_clusters, random_state=seed)
 
 
-def dense(model: Callable[..., Any]) -> Labels:
+def fit_dense(model: Callable[..., Any]) -> Labels:
     """Fit a method of consilience to the input of the peers: reduced, zeros for missing views."""
     return lambda data, seed: model(data.n_clusters, random_state=seed).fit(data.dense).labels_
 
@@ -93,7 +93,9 @@ def dense(model: Callable[..., Any]) -> Labels:
 # Peers: dense views, with zeros for missing views unless the method supports them
 
 
-def peer(module: str, name: str, *, gaps: bool = False, most_views: int | None = None, k: str = "n_clusters") -> Labels:
+def fit_peer(
+    module: str, name: str, *, gaps: bool = False, most_views: int | None = None, k: str = "n_clusters"
+) -> Labels:
     def labels(data: Prepared, seed: int) -> np.ndarray:
         if most_views is not None and len(data.dense) > most_views:
             raise ValueError(ONLY_TWO)
@@ -103,19 +105,19 @@ def peer(module: str, name: str, *, gaps: bool = False, most_views: int | None =
     return labels
 
 
-def lmgec(data: Prepared, seed: int) -> np.ndarray:
+def fit_lmgec(data: Prepared, seed: int) -> np.ndarray:
     """Fit LMGEC, which has no seed: numpy's global seed is set."""
     np.random.seed(seed)  # noqa: NPY002
     return np.asarray(import_module("mvcluster.cluster").LMGEC(n_clusters=data.n_clusters).fit(data.dense).labels_)
 
 
-def fused(data: Prepared) -> tuple[np.ndarray, int]:
+def fuse_networks(data: Prepared) -> tuple[np.ndarray, int]:
     """Fuse similarity networks, which is deterministic."""
     snf = import_module("snf")
     return snf.snf(*snf.make_affinity(*data.dense)), data.n_clusters
 
 
-def of_fused(made: tuple[np.ndarray, int], seed: int) -> np.ndarray:
+def cluster_fused(made: tuple[np.ndarray, int], seed: int) -> np.ndarray:
     spectral_clustering = import_module("sklearn.cluster").spectral_clustering
     return spectral_clustering(made[0], n_clusters=made[1], random_state=seed)
 
@@ -128,7 +130,7 @@ class Graphs:
     n_clusters: int
 
 
-def view_graphs(data: Prepared) -> Graphs:
+def build_view_graphs(data: Prepared) -> Graphs:
     """Build a nearest-neighbor graph per view."""
     anndata, scanpy, mudata = (import_module(name) for name in ("anndata", "scanpy", "mudata"))
     views = {}
@@ -138,28 +140,28 @@ def view_graphs(data: Prepared) -> Graphs:
     return Graphs(mudata.MuData(views), data.n_clusters)
 
 
-def weighted_graph(data: Prepared) -> Graphs:
+def build_weighted_graph(data: Prepared) -> Graphs:
     """Combine the graphs of the views by weighted nearest neighbors."""
-    made = view_graphs(data)
+    made = build_view_graphs(data)
     import_module("muon").pp.neighbors(made.mdata)
     return made
 
 
-def multiplex(made: Graphs, seed: int, resolution: float | None = None) -> np.ndarray:
+def run_multiplex_leiden(made: Graphs, seed: int, resolution: float | None = None) -> np.ndarray:
     import_module("muon").tl.leiden(
         made.mdata, random_state=seed + 1, resolution=resolution
     )  # it interprets 0 as no seed
     return made.mdata.obs["leiden"].to_numpy().astype(int)
 
 
-def weighted(made: Graphs, seed: int, resolution: float = 1.0) -> np.ndarray:
+def run_weighted_leiden(made: Graphs, seed: int, resolution: float = 1.0) -> np.ndarray:
     whole = import_module("anndata").AnnData(np.zeros((made.mdata.n_obs, 1), dtype=np.float32))
     graph = made.mdata.obsp["connectivities"]
     import_module("scanpy").tl.leiden(whole, adjacency=graph, random_state=seed, resolution=resolution)
     return whole.obs["leiden"].to_numpy().astype(int)
 
 
-def with_k(leiden: Callable[..., np.ndarray], made: Graphs, seed: int) -> np.ndarray:
+def search_resolution(leiden: Callable[..., np.ndarray], made: Graphs, seed: int) -> np.ndarray:
     """Search by bisection for the resolution that gives the number of clusters, or nearly; no classes are used."""
     low, high, nearest = 0.0, 8.0, None
     for _ in range(15):
@@ -174,11 +176,11 @@ def with_k(leiden: Callable[..., np.ndarray], made: Graphs, seed: int) -> np.nda
     return nearest
 
 
-def leiden_pair(name: str, leiden: Callable[..., np.ndarray]) -> dict[str, Callable[[Any, int], np.ndarray]]:
-    return {f"{name}, own number": leiden, f"{name}, k": partial(with_k, leiden)}
+def make_leiden_lines(name: str, leiden: Callable[..., np.ndarray]) -> dict[str, Callable[[Any, int], np.ndarray]]:
+    return {f"{name}, own number": leiden, f"{name}, k": partial(search_resolution, leiden)}
 
 
-def consilience_with(**options: Any) -> Callable[[Prepared, int], Any]:
+def build_consilience(**options: Any) -> Callable[[Prepared, int], Any]:
     """Build Consilience with other options, to measure their effect."""
     return lambda data, seed: cs.Consilience(data.n_clusters, random_state=seed, **options)
 
@@ -186,58 +188,74 @@ def consilience_with(**options: Any) -> Callable[[Prepared, int], Any]:
 SCVERSE = ("anndata", "igraph", "leidenalg", "mudata", "muon", "scanpy")
 
 METHODS: dict[str, Method] = {
-    **one("consilience auto", automatic),  # Consilience on all these data sets
-    **one("MultiViewSphericalKMeans", ours(seeded(cs.MultiViewSphericalKMeans))),
-    **one("MultiViewKMeans", ours(seeded(cs.MultiViewKMeans))),
-    **one("CoTrainedSpectral", ours(seeded(cs.CoTrainedSpectral))),
-    **one("CoEM", ours(seeded(cs.CoEM), "counts")),
-    **one("CoEM, as the command", ours(by_command("co-em"), "counts")),
-    **one("KernelAddition", ours(seeded(cs.baselines.KernelAddition))),
-    **one("CoRegularizedSpectral", ours(seeded(cs.baselines.CoRegularizedSpectral))),
-    **one("side by side, k-means", ours(side_by_side(KMeans, n_init=10))),
+    **declare_method("consilience auto", fit_automatic),  # Consilience on all these data sets
+    **declare_method("MultiViewSphericalKMeans", fit_ours(build_with_seed(cs.MultiViewSphericalKMeans))),
+    **declare_method("MultiViewKMeans", fit_ours(build_with_seed(cs.MultiViewKMeans))),
+    **declare_method("CoTrainedSpectral", fit_ours(build_with_seed(cs.CoTrainedSpectral))),
+    **declare_method("CoEM", fit_ours(build_with_seed(cs.CoEM), "counts")),
+    **declare_method("CoEM, as the command", fit_ours(build_by_command("co-em"), "counts")),
+    **declare_method("KernelAddition", fit_ours(build_with_seed(cs.baselines.KernelAddition))),
+    **declare_method("CoRegularizedSpectral", fit_ours(build_with_seed(cs.baselines.CoRegularizedSpectral))),
+    **declare_method("side by side, k-means", fit_ours(build_concatenated(KMeans, n_init=10))),
     # the default kernel of SpectralClustering, exp(-|x - y|^2), is 0 for nearly all pairs of standardized rows
-    **one("side by side, spectral", ours(side_by_side(SpectralClustering, affinity="nearest_neighbors"))),
-    **one("first view, spectral", ours(alone(first=True))),
-    **one("view chosen blindly, spectral", ours(alone(first=False))),
-    **one("imml NEMO", peer("imml.cluster", "NEMO", gaps=True), "imml"),
-    "muon multiplex": Method(leiden_pair("muon multiplex Leiden", multiplex), SCVERSE, view_graphs),
-    "snfpy": Method({"snfpy SNF": of_fused}, ("snf",), fused),
-    **one("imml SIMCADC", peer("imml.cluster", "SIMCADC", gaps=True), "imml"),
-    **one("imml EEIMVC", peer("imml.cluster", "EEIMVC", gaps=True), "imml"),
-    **one("imml LFIMVC", peer("imml.cluster", "LFIMVC", gaps=True), "imml"),
-    **one("polyview MultiViewKMeans", peer("polyview", "MultiViewKMeans"), "polyview"),
-    **one(
-        "mvlearn MultiviewSphericalKMeans", peer("mvlearn.cluster", "MultiviewSphericalKMeans", most_views=2), "mvlearn"
+    **declare_method(
+        "side by side, spectral", fit_ours(build_concatenated(SpectralClustering, affinity="nearest_neighbors"))
     ),
-    **one("mvlearn MultiviewKMeans", peer("mvlearn.cluster", "MultiviewKMeans", most_views=2), "mvlearn"),
-    **one("CoTrainedSpectral, peers' input", dense(cs.CoTrainedSpectral)),
-    **one("MultiViewSphericalKMeans, peers' input", dense(cs.MultiViewSphericalKMeans)),
-    **one("polyview co-regularised", peer("polyview", "MultiViewCoRegSpectralClustering"), "polyview"),
-    **one(
-        "polyview co-trained", peer("polyview.cluster.mv_cotrain_sc", "MultiViewCoTrainSpectralClustering"), "polyview"
+    **declare_method("first view, spectral", fit_ours(build_single_view(first=True))),
+    **declare_method("view chosen blindly, spectral", fit_ours(build_single_view(first=False))),
+    **declare_method("imml NEMO", fit_peer("imml.cluster", "NEMO", gaps=True), "imml"),
+    "muon multiplex": Method(
+        make_leiden_lines("muon multiplex Leiden", run_multiplex_leiden), SCVERSE, build_view_graphs
     ),
-    **one("polyview MultiViewNMF", peer("polyview", "MultiViewNMF", k="n_components"), "polyview"),
-    **one("mvcluster LMGEC", lmgec, "mvcluster", "tensorflow"),
-    **one("polyclustx SGLA", peer("polyclustx.models", "SGLA"), "polyclustx"),
-    **one("polyclustx MultiViewKMeans", peer("polyclustx.models", "MultiViewKMeans"), "polyclustx"),
-    **one("polyclustx co-trained", peer("polyclustx.models", "MultiViewSpectralClustering"), "polyclustx"),
-    **one("polyclustx GCoMVKM", peer("polyclustx.models", "GCoMVKM"), "polyclustx"),
-    **one("polyclustx DGF", peer("polyclustx.models", "DGF"), "polyclustx"),
-    **one("polyclustx UMC", peer("polyclustx.models", "UMC"), "polyclustx"),
-    **one("imml DAIMC", peer("imml.cluster", "DAIMC", gaps=True), "imml"),
-    **one("imml IMSR", peer("imml.cluster", "IMSR", gaps=True), "imml"),
-    **one("imml PIMVC", peer("imml.cluster", "PIMVC", gaps=True), "imml"),
-    **one("imml OPIMC", peer("imml.cluster", "OPIMC", gaps=True), "imml"),
-    **one("ConvexMixture", ours(lambda data, _: cs.ConvexMixture(data.n_clusters)), random=False),
-    **one("mvlearn co-trained", peer("mvlearn.cluster", "MultiviewSpectralClustering"), "mvlearn"),
-    **one("mvlearn co-regularised", peer("mvlearn.cluster", "MultiviewCoRegSpectralClustering"), "mvlearn"),
-    "muon WNN": Method(leiden_pair("muon WNN + Leiden", weighted), SCVERSE, weighted_graph),
-    **one("imml SUMO", peer("imml.cluster", "SUMO", gaps=True), "imml"),
-    **one("imml MONET", peer("imml.cluster", "MONET", gaps=True), "imml"),
-    **one("Consilience, components only", ours(consilience_with(predictors=("components",)))),
-    **one("Consilience, graph only", ours(consilience_with(predictors=("graph",)))),
-    **one("Consilience, components and neighbours", ours(consilience_with(predictors=("components", "neighbors")))),
-    **one("Consilience, one start of each kind", ours(consilience_with(n_init=1))),
-    **one("Consilience, no balance", ours(consilience_with(balance=0.0))),
-    **one("Consilience, equal sizes", ours(consilience_with(balance=1.0))),
+    "snfpy": Method({"snfpy SNF": cluster_fused}, ("snf",), fuse_networks),
+    **declare_method("imml SIMCADC", fit_peer("imml.cluster", "SIMCADC", gaps=True), "imml"),
+    **declare_method("imml EEIMVC", fit_peer("imml.cluster", "EEIMVC", gaps=True), "imml"),
+    **declare_method("imml LFIMVC", fit_peer("imml.cluster", "LFIMVC", gaps=True), "imml"),
+    **declare_method("polyview MultiViewKMeans", fit_peer("polyview", "MultiViewKMeans"), "polyview"),
+    **declare_method(
+        "mvlearn MultiviewSphericalKMeans",
+        fit_peer("mvlearn.cluster", "MultiviewSphericalKMeans", most_views=2),
+        "mvlearn",
+    ),
+    **declare_method(
+        "mvlearn MultiviewKMeans", fit_peer("mvlearn.cluster", "MultiviewKMeans", most_views=2), "mvlearn"
+    ),
+    **declare_method("CoTrainedSpectral, peers' input", fit_dense(cs.CoTrainedSpectral)),
+    **declare_method("MultiViewSphericalKMeans, peers' input", fit_dense(cs.MultiViewSphericalKMeans)),
+    **declare_method("polyview co-regularised", fit_peer("polyview", "MultiViewCoRegSpectralClustering"), "polyview"),
+    **declare_method(
+        "polyview co-trained",
+        fit_peer("polyview.cluster.mv_cotrain_sc", "MultiViewCoTrainSpectralClustering"),
+        "polyview",
+    ),
+    **declare_method("polyview MultiViewNMF", fit_peer("polyview", "MultiViewNMF", k="n_components"), "polyview"),
+    **declare_method("mvcluster LMGEC", fit_lmgec, "mvcluster", "tensorflow"),
+    **declare_method("polyclustx SGLA", fit_peer("polyclustx.models", "SGLA"), "polyclustx"),
+    **declare_method("polyclustx MultiViewKMeans", fit_peer("polyclustx.models", "MultiViewKMeans"), "polyclustx"),
+    **declare_method(
+        "polyclustx co-trained", fit_peer("polyclustx.models", "MultiViewSpectralClustering"), "polyclustx"
+    ),
+    **declare_method("polyclustx GCoMVKM", fit_peer("polyclustx.models", "GCoMVKM"), "polyclustx"),
+    **declare_method("polyclustx DGF", fit_peer("polyclustx.models", "DGF"), "polyclustx"),
+    **declare_method("polyclustx UMC", fit_peer("polyclustx.models", "UMC"), "polyclustx"),
+    **declare_method("imml DAIMC", fit_peer("imml.cluster", "DAIMC", gaps=True), "imml"),
+    **declare_method("imml IMSR", fit_peer("imml.cluster", "IMSR", gaps=True), "imml"),
+    **declare_method("imml PIMVC", fit_peer("imml.cluster", "PIMVC", gaps=True), "imml"),
+    **declare_method("imml OPIMC", fit_peer("imml.cluster", "OPIMC", gaps=True), "imml"),
+    **declare_method("ConvexMixture", fit_ours(lambda data, _: cs.ConvexMixture(data.n_clusters)), random=False),
+    **declare_method("mvlearn co-trained", fit_peer("mvlearn.cluster", "MultiviewSpectralClustering"), "mvlearn"),
+    **declare_method(
+        "mvlearn co-regularised", fit_peer("mvlearn.cluster", "MultiviewCoRegSpectralClustering"), "mvlearn"
+    ),
+    "muon WNN": Method(make_leiden_lines("muon WNN + Leiden", run_weighted_leiden), SCVERSE, build_weighted_graph),
+    **declare_method("imml SUMO", fit_peer("imml.cluster", "SUMO", gaps=True), "imml"),
+    **declare_method("imml MONET", fit_peer("imml.cluster", "MONET", gaps=True), "imml"),
+    **declare_method("Consilience, components only", fit_ours(build_consilience(predictors=("components",)))),
+    **declare_method("Consilience, graph only", fit_ours(build_consilience(predictors=("graph",)))),
+    **declare_method(
+        "Consilience, components and neighbours", fit_ours(build_consilience(predictors=("components", "neighbors")))
+    ),
+    **declare_method("Consilience, one start of each kind", fit_ours(build_consilience(n_init=1))),
+    **declare_method("Consilience, no balance", fit_ours(build_consilience(balance=0.0))),
+    **declare_method("Consilience, equal sizes", fit_ours(build_consilience(balance=1.0))),
 }

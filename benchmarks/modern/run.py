@@ -16,14 +16,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .child import work
-from .sets import prepared_file
+from .child import run_child
+from .sets import get_prepared_file
 
 # children are forked from a server process that has the libraries loaded
 CONTEXT = multiprocessing.get_context(
     "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 )
-TO_START = 300.0  # seconds for imports and for the data
+START_SECONDS = 300.0  # seconds for imports and for the data
 Record = dict[str, Any]
 
 
@@ -36,7 +36,7 @@ class Limits:
     pair: float = 600.0  # seconds for a method on a data set, after which no further seed starts
 
 
-def run(
+def run_comparison(
     folder: Path,
     sets: Mapping[str, Callable[[], Any]],
     methods: Sequence[str],
@@ -48,29 +48,29 @@ def run(
     catalog = import_module(catalogue).METHODS
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "records.jsonl"
-    records = read(path)
+    records = read_records(path)
     packages = dict.fromkeys(package for name in methods for package in catalog[name].needs)
-    CONTEXT.set_forkserver_preload([work.__module__, catalogue, *packages])
+    CONTEXT.set_forkserver_preload([run_child.__module__, catalogue, *packages])
     for name in methods:
         for data, load in sets.items():
             left = _seeds_left(records, name, catalog[name], data, limits)
             if not left:
                 continue
             try:
-                file = prepared_file(folder, data, load)
+                file = get_prepared_file(folder, data, load)
             except Exception as error:  # a data set that cannot be loaded is recorded, too
                 messages: Iterable[Record] = [{"failed": f"no data: {error}"}, {"done": "failed"}]
             else:
-                messages = watched(catalogue, name, file, left, limits)
+                messages = watch_child(catalogue, name, file, left, limits)
             with path.open("a") as out:
                 for message in messages:
                     record = {"method": name, "set": data, **message}
                     out.write(json.dumps(record) + "\n")
                     out.flush()
-                    say(shown(record))
+                    say(format_record(record))
 
 
-def read(path: Path) -> list[Record]:
+def read_records(path: Path) -> list[Record]:
     """Read the records of a file; an incomplete last line is dropped."""
     if not path.exists():
         return []
@@ -97,13 +97,13 @@ def _is_done(record: Record, limits: Limits) -> bool:
     return record.get("fit", limits.fit) >= limits.fit and record.get("pair", limits.pair) >= limits.pair
 
 
-def watched(catalogue: str, name: str, file: Path, seeds: Sequence[int], limits: Limits) -> Iterator[Record]:
+def watch_child(catalogue: str, name: str, file: Path, seeds: Sequence[int], limits: Limits) -> Iterator[Record]:
     """Yield the messages of a child process about its fits, and how it ended."""
     receiver, sender = CONTEXT.Pipe(duplex=False)
-    child = CONTEXT.Process(target=work, args=(sender, catalogue, name, file, list(seeds)), daemon=True)
+    child = CONTEXT.Process(target=run_child, args=(sender, catalogue, name, file, list(seeds)), daemon=True)
     child.start()
     sender.close()
-    began, patience, what = None, TO_START, "no start"
+    began, patience, what = None, START_SECONDS, "no start"
     try:
         while True:
             if not receiver.poll(patience):
@@ -137,7 +137,7 @@ def watched(catalogue: str, name: str, file: Path, seeds: Sequence[int], limits:
         receiver.close()
 
 
-def shown(record: Record) -> str:
+def format_record(record: Record) -> str:
     """Format a record for the terminal."""
     where = f"{record['set']}, {record.get('line', record['method'])}"
     if "nmi" in record:

@@ -50,7 +50,7 @@ class Prepared:
         return [np.where(is_present[:, None], X, np.nan) for X, is_present in zip(self.dense, present, strict=True)]
 
 
-def _newsgroups() -> tuple[Any, np.ndarray]:
+def _load_newsgroups() -> tuple[Any, np.ndarray]:
     """Sample a hundred messages of each group with a fixed seed."""
     views, y = datasets.fetch_newsgroups()
     rng = np.random.default_rng(0)
@@ -59,7 +59,7 @@ def _newsgroups() -> tuple[Any, np.ndarray]:
     return views[np.sort(rows)], y[np.sort(rows)]
 
 
-def _webkb() -> tuple[Any, np.ndarray]:
+def _load_webkb() -> tuple[Any, np.ndarray]:
     """Load the pages with anchor text, by their text and anchor text."""
     views, y = datasets.fetch_webkb()
     views = views[["text", "anchor"]]
@@ -76,9 +76,9 @@ SETS: dict[str, Callable[[], Any]] = {
     "Reuters 1200": lambda: datasets.fetch_reuters(n_samples=1200),
     "digits": lambda: datasets.fetch_digits_views(),
     "BBC, 2 parts": lambda: datasets.fetch_bbc(n_segments=2),
-    "newsgroups": _newsgroups,
+    "newsgroups": _load_newsgroups,
     "Cora": lambda: datasets.fetch_cora(),
-    "WebKB, anchors": _webkb,
+    "WebKB, anchors": _load_webkb,
     "word senses": lambda: datasets.load_word_senses(),
     "Citeseer": lambda: datasets.fetch_citeseer(),
 }
@@ -86,28 +86,28 @@ SETS: dict[str, Callable[[], Any]] = {
 
 def prepare(views: Views | Mapping[str, Any], target: np.ndarray) -> Prepared:
     """Weight counts, standardize measurements, and reduce wide views; entities without any view are dropped."""
-    blocks = {name: _plain(block) for name, block in views.items()}
-    kinds = {name: kind_of(X) for name, X in blocks.items()}
+    blocks = {name: _convert_block(block) for name, block in views.items()}
+    kinds = {name: detect_kind(X) for name, X in blocks.items()}
     encoders = {name: NumbersEncoder() if kinds[name] == "numbers" else CountsEncoder(rare=False) for name in blocks}
     raw = {
         name: encoder.fit((blocks[name], None)).transform((blocks[name], None)) for name, encoder in encoders.items()
     }
-    weighed = {name: _weighed(raw[name], kind) for name, kind in kinds.items()}
+    weighed = {name: _weight_counts(raw[name], kind) for name, kind in kinds.items()}
     present = np.stack([encoders[name].present(X) for name, X in raw.items()], axis=1)
     kept = present.any(axis=1)
     weighed, counts = (Views(blocks_of_kind, present=present)[kept] for blocks_of_kind in (weighed, raw))
-    dense = [_reduced(X) for _, X in weighed.items()]
+    dense = [_reduce_columns(X) for _, X in weighed.items()]
     return Prepared(weighed, counts, dense, kinds, np.asarray(target)[kept])
 
 
-def kind_of(X: Any) -> str:
+def detect_kind(X: Any) -> str:
     """Detect the kind: dense numbers, sparse whole counts, or other sparse weights."""
     if not sp.issparse(X):
         return "numbers"
     return "counts" if (X.data >= 0).all() and (X.data == np.floor(X.data)).all() else "weights"
 
 
-def _plain(X: Any) -> Any:
+def _convert_block(X: Any) -> Any:
     """Convert to float64; sparse indices to 32 bits, because scikit-learn's k-means takes no others."""
     if not sp.issparse(X):
         return np.asarray(X, dtype=np.float64)
@@ -115,13 +115,13 @@ def _plain(X: Any) -> Any:
     return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
-def _weighed(X: Any, kind: str) -> Any:
+def _weight_counts(X: Any, kind: str) -> Any:
     if kind == "numbers":
         return X
     return normalize(X) if kind == "weights" else CountsEncoder(rare=True).fit((X, None)).transform((X, None))
 
 
-def _reduced(X: Any) -> np.ndarray:
+def _reduce_columns(X: Any) -> np.ndarray:
     if not sp.issparse(X):
         return np.nan_to_num(np.asarray(X))
     if X.shape[1] <= N_COLUMNS:
@@ -129,7 +129,7 @@ def _reduced(X: Any) -> np.ndarray:
     return TruncatedSVD(N_COLUMNS, random_state=0).fit_transform(X)
 
 
-def prepared_file(folder: Path, name: str, load: Callable[[], Any]) -> Path:
+def get_prepared_file(folder: Path, name: str, load: Callable[[], Any]) -> Path:
     """Return the file of the prepared data set; write it if it does not exist."""
     path = folder / "prepared" / f"{name}.pickle"
     if not path.exists():

@@ -32,7 +32,7 @@ class Cell:
 Results = dict[str, dict[str, Cell]]  # by line and set
 
 
-def results(records: Iterable[Record]) -> Results:
+def group_results(records: Iterable[Record]) -> Results:
     """Group the results by line and data set."""
     fits: dict[tuple[str, str], list[Record]] = {}
     for record in records:
@@ -44,7 +44,7 @@ def results(records: Iterable[Record]) -> Results:
     return cells_by_line
 
 
-def failures(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+def collect_failures(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """Collect the reasons by method and data set for pairs without any result."""
     records = list(records)
     fitted = {(record["method"], record["set"]) for record in records if "nmi" in record}
@@ -55,7 +55,7 @@ def failures(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     return reasons
 
 
-def seeds_in_words(scores: Results) -> str:
+def describe_seeds(scores: Results) -> str:
     """Describe how many seeds the pairs of a line and a data set have."""
     n = np.array([len(cell.nmi) for cells in scores.values() for cell in cells.values()])
     many, several, single = (n >= FULL).sum(), ((n > 1) & (n < FULL)).sum(), (n == 1).sum()
@@ -66,11 +66,11 @@ def seeds_in_words(scores: Results) -> str:
     )
 
 
-def mean_nmi(scores: Results, line: str, sets: Iterable[str]) -> float:
+def compute_mean_nmi(scores: Results, line: str, sets: Iterable[str]) -> float:
     return float(np.mean([scores[line][data].nmi.mean() for data in sets]))
 
 
-def mean_ranks(scores: Results, sets: Sequence[str]) -> dict[str, float]:
+def compute_mean_ranks(scores: Results, sets: Sequence[str]) -> dict[str, float]:
     """Compute the mean rank by NMI (1 is best) of the lines with results on all data sets."""
     lines = [line for line, cells in scores.items() if all(data in cells for data in sets)]
     if not lines:
@@ -79,25 +79,27 @@ def mean_ranks(scores: Results, sets: Sequence[str]) -> dict[str, float]:
     return dict(zip(lines, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
 
 
-def duel(scores: Results, line: str, other: str) -> str:
+def count_wins_and_losses(scores: Results, line: str, other: str) -> str:
     """Count the common data sets on which the mean NMI of a line is above and below that of another."""
     common = [data for data in scores.get(line, {}) if data in scores.get(other, {})]
     gaps = np.array([scores[line][data].nmi.mean() - scores[other][data].nmi.mean() for data in common])
     return f"{(gaps > 0).sum()} : {(gaps < 0).sum()}"
 
 
-def summary(records: Iterable[Record], lines: Sequence[str], sets: Sequence[str], against: str | None = None) -> str:
+def render_summary(
+    records: Iterable[Record], lines: Sequence[str], sets: Sequence[str], against: str | None = None
+) -> str:
     """Compare lines over sets: means, ranks, wins and losses against one line (default: the first), and NMI per set.
 
     Only lines and data sets with results appear. Means are over the data sets of a line, next to the mean of `against`
     over the same data sets.
     """
-    scores = restrict(results(records), lines, sets)
+    scores = restrict_results(group_results(records), lines, sets)
     if not scores:
         return "No results.\n"
     sets = [data for data in sets if any(data in cells for cells in scores.values())]
     against = against or next(iter(scores))
-    ranks = mean_ranks_with_failures(scores, sets)
+    ranks = compute_mean_ranks_with_failures(scores, sets)
     order = sorted(scores, key=ranks.__getitem__)
     rows = []
     for line in order:
@@ -106,27 +108,27 @@ def summary(records: Iterable[Record], lines: Sequence[str], sets: Sequence[str]
         rows.append(
             [
                 line,
-                f"{mean_nmi(scores, line, cells):.3f}",
+                f"{compute_mean_nmi(scores, line, cells):.3f}",
                 f"{np.mean([cell.ari.mean() for cell in cells.values()]):.3f}",
                 f"{ranks[line]:.1f}",
                 f"{len(cells)} of {len(sets)}",
-                duel(scores, line, against) if line != against else "",
-                f"{mean_nmi(scores, against, shared):.3f}" if shared else "",
+                count_wins_and_losses(scores, line, against) if line != against else "",
+                f"{compute_mean_nmi(scores, against, shared):.3f}" if shared else "",
             ]
         )
     head = ["method", "mean NMI", "mean ARI", "mean rank", "sets", f"better : worse than {against}"]
-    means = _table([*head, f"mean NMI of {against} on the same sets"], rows)
-    return f"{means}\nNMI per set:\n\n{by_set(scores, order, sets, lambda cell: _spread(cell.nmi))}"
+    means = _render_table([*head, f"mean NMI of {against} on the same sets"], rows)
+    return f"{means}\nNMI per set:\n\n{render_by_set(scores, order, sets, lambda cell: _format_spread(cell.nmi))}"
 
 
-def restrict(scores: Results, lines: Iterable[str], sets: Iterable[str]) -> Results:
+def restrict_results(scores: Results, lines: Iterable[str], sets: Iterable[str]) -> Results:
     """Keep the results of these lines and data sets, in the order of the lines; lines without results are dropped."""
     wanted = set(sets)
     kept = {line: {data: cell for data, cell in scores.get(line, {}).items() if data in wanted} for line in lines}
     return {line: cells for line, cells in kept.items() if cells}
 
 
-def mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, float]:
+def compute_mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, float]:
     """Like `mean_ranks` for all lines; lines without a result on a data set share the last rank there."""
     nmi = np.array(
         [[cells[data].nmi.mean() if data in cells else -np.inf for data in sets] for cells in scores.values()]
@@ -134,65 +136,65 @@ def mean_ranks_with_failures(scores: Results, sets: Sequence[str]) -> dict[str, 
     return dict(zip(scores, rankdata(-nmi, axis=0).mean(axis=1).tolist(), strict=True))
 
 
-def markdown(records: Sequence[Record], sets: Sequence[str]) -> str:
+def render_all_tables(records: Sequence[Record], sets: Sequence[str]) -> str:
     """Render all tables; `sets` is the order of the columns."""
-    scores = results(records)
+    scores = group_results(records)
     sets = [data for data in sets if any(data in cells for cells in scores.values())]
-    ranks = mean_ranks(scores, sets)
-    order = sorted(scores, key=lambda line: (ranks.get(line, np.inf), -mean_nmi(scores, line, scores[line])))
+    ranks = compute_mean_ranks(scores, sets)
+    order = sorted(scores, key=lambda line: (ranks.get(line, np.inf), -compute_mean_nmi(scores, line, scores[line])))
     parts = {
-        "Ranking": ranking(scores, order, sets, ranks),
-        "NMI": by_set(scores, order, sets, lambda cell: f"{_spread(cell.nmi)}{_seeds(cell)}"),
-        "ARI": by_set(scores, order, sets, lambda cell: _spread(cell.ari)),
-        "Clusters found": by_set(scores, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
-        "CPU seconds": by_set(scores, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
-        "Peak MiB": by_set(scores, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
-        "Failed": _table(
+        "Ranking": render_ranking(scores, order, sets, ranks),
+        "NMI": render_by_set(scores, order, sets, lambda cell: f"{_format_spread(cell.nmi)}{_format_seed_count(cell)}"),
+        "ARI": render_by_set(scores, order, sets, lambda cell: _format_spread(cell.ari)),
+        "Clusters found": render_by_set(scores, order, sets, lambda cell: f"{cell.n_found.mean():.3g}"),
+        "CPU seconds": render_by_set(scores, order, sets, lambda cell: f"{np.median(cell.cpu):.2g}"),
+        "Peak MiB": render_by_set(scores, order, sets, lambda cell: f"{cell.mib.max():.0f}"),
+        "Failed": _render_table(
             ["method", "why", "sets"],
             [
                 [method, why, "; ".join(data for data, reason in reasons.items() if reason == why)]
-                for method, reasons in failures(records).items()
+                for method, reasons in collect_failures(records).items()
                 for why in dict.fromkeys(reasons.values())
             ],
         ),
     }
-    return "\n".join([seeds_in_words(scores), *(f"## {title}\n\n{table}" for title, table in parts.items())])
+    return "\n".join([describe_seeds(scores), *(f"## {title}\n\n{table}" for title, table in parts.items())])
 
 
-def ranking(scores: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:
+def render_ranking(scores: Results, order: Sequence[str], sets: Sequence[str], ranks: Mapping[str, float]) -> str:
     rows = [
         [
             line,
             f"{ranks[line]:.1f}" if line in ranks else "",
-            f"{mean_nmi(scores, line, scores[line]):.3f}",
+            f"{compute_mean_nmi(scores, line, scores[line]):.3f}",
             f"{np.mean([cell.ari.mean() for cell in scores[line].values()]):.3f}",
             f"{len(scores[line])} of {len(sets)}",
-            duel(scores, HEADLINE, line) if line != HEADLINE else "",
+            count_wins_and_losses(scores, HEADLINE, line) if line != HEADLINE else "",
             f"{np.median([np.median(cell.cpu) for cell in scores[line].values()]):.2g}",
             f"{max(cell.mib.max() for cell in scores[line].values()):.0f}",
         ]
         for line in order
     ]
     head = ["method", "mean rank", "mean NMI", "mean ARI", "sets", f"{HEADLINE} better : worse", "CPU s", "most MiB"]
-    return _table(head, rows)
+    return _render_table(head, rows)
 
 
-def by_set(scores: Results, order: Sequence[str], sets: Sequence[str], show: Callable[[Cell], str]) -> str:
+def render_by_set(scores: Results, order: Sequence[str], sets: Sequence[str], show: Callable[[Cell], str]) -> str:
     rows = [[line, *(show(scores[line][data]) if data in scores[line] else "" for data in sets)] for line in order]
-    return _table(["method", *sets], rows)
+    return _render_table(["method", *sets], rows)
 
 
-def _spread(values: np.ndarray) -> str:
+def _format_spread(values: np.ndarray) -> str:
     """Format the mean over the seeds, and the standard deviation if it is visible."""
     mean = f"{values.mean():.2f}".replace("0.", ".", 1)
     deviation = f"{values.std(ddof=1):.2f}".replace("0.", ".", 1) if len(values) > 1 else ".00"
     return mean if deviation == ".00" else f"{mean} ±{deviation}"
 
 
-def _seeds(cell: Cell) -> str:
+def _format_seed_count(cell: Cell) -> str:
     return f" ({len(cell.nmi)})" if len(cell.nmi) < FULL else ""
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

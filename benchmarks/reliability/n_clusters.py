@@ -43,7 +43,7 @@ NULL_ENTITIES = 500  # of sets whose views are permuted
 Record = dict[str, Any]
 
 
-class Case(NamedTuple):
+class NumberCase(NamedTuple):
     """Data whose number of clusters is looked for."""
 
     kind: str  # "set", "subset", "independent" (generated) or "permuted" (a set whose views were permuted)
@@ -51,15 +51,15 @@ class Case(NamedTuple):
     seed: int
 
 
-def list_cases(names: Sequence[str]) -> list[Case]:
+def list_number_cases(names: Sequence[str]) -> list[NumberCase]:
     """Return all cases."""
-    cases = [Case("set", name, 0) for name in names]
-    cases += [Case("subset", name, seed) for seed in range(N_SUBSETS) for name in names]
-    cases += [Case("independent", kind, seed) for seed in NULL_SEEDS for kind in NULLS]
-    return cases + [Case("permuted", name, 0) for name in names]
+    cases = [NumberCase("set", name, 0) for name in names]
+    cases += [NumberCase("subset", name, seed) for seed in range(N_SUBSETS) for name in names]
+    cases += [NumberCase("independent", kind, seed) for seed in NULL_SEEDS for kind in NULLS]
+    return cases + [NumberCase("permuted", name, 0) for name in names]
 
 
-def load(case: Case) -> tuple[cs.Views, np.ndarray | None] | None:
+def load_case(case: NumberCase) -> tuple[cs.Views, np.ndarray | None] | None:
     """Return the views and the classes; None for a subset of too few classes."""
     rng = np.random.default_rng(zlib.crc32(f"{case.kind}{case.name}{case.seed}".encode()))
     if case.kind == "independent":
@@ -115,10 +115,10 @@ def permute_rows(views: cs.Views, rng: np.random.Generator) -> cs.Views:
     return keep_common(cs.Views(blocks, present=present), np.zeros(n))[0]
 
 
-def run_case(case: Case) -> Record:
+def run_number_case(case: NumberCase) -> Record:
     """Look for the number of clusters, and compare the clusters with the classes."""
     warnings.simplefilter("ignore")
-    loaded = load(case)
+    loaded = load_case(case)
     if loaded is None:
         return {**case._asdict(), "skipped": True}
     views, classes = loaded
@@ -168,13 +168,13 @@ def count_communities(views: cs.Views) -> int | None:
     return len(set(membership))
 
 
-def run_cases(cases: Sequence[Case], path: Path, n_processes: int) -> list[Record]:
+def run_number_cases(cases: Sequence[NumberCase], path: Path, n_processes: int) -> list[Record]:
     """Run the cases that the file of records lacks, and return all records."""
     records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {tuple(record[name] for name in Case._fields) for record in records}
+    done = {tuple(record[name] for name in NumberCase._fields) for record in records}
     path.parent.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(n_processes) as pool, path.open("a") as file:
-        running = [pool.submit(run_case, case) for case in cases if tuple(case) not in done]
+        running = [pool.submit(run_number_case, case) for case in cases if tuple(case) not in done]
         for future in as_completed(running):
             try:
                 record = future.result()
@@ -193,7 +193,7 @@ def is_within(number: int, true: int) -> bool:
     return abs(number - true) <= (max(1, 0.15 * true) if true > 10 else 1)
 
 
-def print_sets(records: Sequence[Record]) -> None:
+def print_number_sets(records: Sequence[Record]) -> None:
     """Print the numbers per set."""
     print("\nset              entities true pick supported     Leiden   NMI: pick  true Leiden  seconds")
     for record in sorted(records, key=lambda record: record["name"]):
@@ -235,9 +235,9 @@ def main() -> None:
     parser.add_argument("--records", type=Path, default=Path("build/reliability/n_clusters.jsonl"))
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) // 2))
     options = parser.parse_args()
-    records = run_cases(list_cases(sorted(find_sets())), options.records, options.processes)
+    records = run_number_cases(list_number_cases(sorted(find_sets())), options.records, options.processes)
     sets = [record for record in records if record["kind"] == "set"]
-    print_sets(sets)
+    print_number_sets(sets)
     print_rules("sets", sets)
     print_rules("subsets of classes", [record for record in records if record["kind"] == "subset"])
     print_independent(records)

@@ -48,7 +48,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
 Record = dict[str, Any]
 
 
-def run_case(name: str, method: str) -> Record:
+def calibrate_case(name: str, method: str) -> Record:
     """Calibrate a method on a set with one division into halves, and test it with another."""
     warnings.simplefilter("ignore")
     views, classes = find_sets()[name]()
@@ -143,7 +143,7 @@ def main() -> None:
             if too_few or (name, method) in done or (options.sets and name not in options.sets):
                 continue
             try:
-                records.append(run_case(name, method))
+                records.append(calibrate_case(name, method))
             except ValueError as error:  # a half cannot be clustered on its own
                 print(f"{name} {method}: {error}", flush=True)
                 continue

@@ -122,7 +122,7 @@ def run_case(case: Case) -> Record:
         "headline": assessment.headline,
         "advice": assessment.advice,
         "bound": cs.metrics.disagreement_bound(model.view_labels_),
-        "worst_view": worst_view_error(y, model.view_labels_),
+        "worst_view": compute_worst_view_error(y, model.view_labels_),
         "unconfirmed": assessment.unconfirmed,
         "refit": score_refit(case, data, assessment) if case.added else None,
         "entities": None if case.added else pack_entities(assessment.margin, find_right(y, model.labels_)),
@@ -174,7 +174,7 @@ def score(classes: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     }
 
 
-def worst_view_error(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> float:
+def compute_worst_view_error(classes: np.ndarray, view_labels: dict[str, np.ndarray]) -> float:
     """Return the largest error of a single view's labels."""
     return max(
         compute_disagreement(labels[labels >= 0], classes[labels >= 0])

@@ -13,11 +13,11 @@ from stage import assert_refused, everything
 
 
 def run(*arguments):
-    return stage.run(*arguments, top=bench.parser())
+    return stage.run(*arguments, top=bench.make_parser())
 
 
 def done(*arguments):
-    return stage.done(*arguments, top=bench.parser())
+    return stage.done(*arguments, top=bench.make_parser())
 
 
 SMALL = ("--rows", 400, "--columns", 4, "-k", 3)
@@ -61,7 +61,7 @@ def timed(monkeypatch):
             n_iter_=rounds, labels_=work.args[1]
         )
 
-    monkeypatch.setattr(bench, "timed", simulate)
+    monkeypatch.setattr(bench, "time_fit", simulate)
 
 
 def test_missing_packages_are_noted(installed):
@@ -109,18 +109,18 @@ def test_time_per_round_cancels_setup(installed, timed):
 
 def test_share_of_equal_labels_is_rounded_down(monkeypatch):
     group = {"scikit-learn KMeans": None, "memory": np.zeros(100_000), "file": np.arange(100_000) == 7}
-    monkeypatch.setattr(bench, "timed", lambda labels, rounds: (1.0, SimpleNamespace(labels_=labels)))
+    monkeypatch.setattr(bench, "time_fit", lambda labels, rounds: (1.0, SimpleNamespace(labels_=labels)))
     assert bench.warm_up([group], bench.Terminal(quiet=True)) == {"file": "99.99% the same"}
 
 
 def test_too_short_times_give_no_ratio():
-    shown = bench.measured(np.array([0.1, -0.001]), np.array([0.2, 0.2]))
+    shown = bench.format_times(np.array([0.1, -0.001]), np.array([0.2, 0.2]))
     assert (shown["ratio"], shown["range"]) == ("unclear", "use more --rows")
 
 
 def test_early_convergence_is_refused(installed, monkeypatch):
     installed()
-    monkeypatch.setattr(bench, "timed", lambda work, rounds: (1.0, SimpleNamespace(n_iter_=1, labels_=np.zeros(3))))
+    monkeypatch.setattr(bench, "time_fit", lambda work, rounds: (1.0, SimpleNamespace(n_iter_=1, labels_=np.zeros(3))))
     assert_refused(run(*SMALL), "scikit-learn KMeans converges after 1 round: use more --rows")
 
 
@@ -150,7 +150,7 @@ def test_interrupt_prints_finished_repetitions(whole, left, installed, monkeypat
         yield from [{name: 0.5 for group in groups for name in group}] * whole
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bench, "turns", interrupt)
+    monkeypatch.setattr(bench, "time_turns", interrupt)
     ran = run(*SMALL)
     assert_refused(ran, "stopped after it had warmed up CoEM, memory and warmed up CoEM, file: " + left, code=130)
     assert ("contestant" in ran.out) == (whole > 0)

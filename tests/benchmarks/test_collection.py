@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from benchmarks.modern import __main__ as program
 from benchmarks.modern import collection
-from benchmarks.modern.run import read
+from benchmarks.modern.run import read_records
 from benchmarks.modern.sets import prepare
-from benchmarks.modern.tables import summary
+from benchmarks.modern.tables import render_summary
 
 N_LARGE = collection.MAX_ENTITIES + 300
 LEFT_OUT = N_LARGE - 2  # a row that is not in the sample
@@ -86,7 +86,7 @@ def test_entity_without_any_view_is_dropped(links):
 @pytest.mark.parametrize("kind", collection.USELESS)
 def test_useless_view_is_added_with_a_fixed_seed(folder, kind):
     plain = collection.find_sets(folder)
-    cases = collection.add_useless(plain)
+    cases = collection.add_useless_views(plain)
     assert len(cases) == len(plain) * len(collection.USELESS)
     views, labels = cases[f"mfeat + {kind}"]()
     again, _ = cases[f"mfeat + {kind}"]()
@@ -131,7 +131,7 @@ def test_program_runs_the_collection(folder, tmp_path, monkeypatch, capsys):
     start(
         monkeypatch, "--out", str(tmp_path), "--collection", "--useless", "--sets", "mfeat + noise", "mfeat", *options
     )
-    records = [record for record in read(tmp_path / "records.jsonl") if "nmi" in record]
+    records = [record for record in read_records(tmp_path / "records.jsonl") if "nmi" in record]
     assert [record["set"] for record in records] == ["mfeat", "mfeat + noise"]
     assert records[0]["nmi"] > 0.9
     shown = capsys.readouterr().out
@@ -183,7 +183,7 @@ RECORDS = [
 
 
 def test_summary_has_means_ranks_wins_and_scores_per_set():
-    lines = summary(RECORDS, ["ours", "other", "partly"], ["b", "a", "never run"]).splitlines()
+    lines = render_summary(RECORDS, ["ours", "other", "partly"], ["b", "a", "never run"]).splitlines()
     assert lines[0] == (
         "| method | mean NMI | mean ARI | mean rank | sets | better : worse than ours | "
         "mean NMI of ours on the same sets |"
@@ -198,8 +198,8 @@ def test_summary_has_means_ranks_wins_and_scores_per_set():
 
 
 def test_summary_compares_with_the_named_line():
-    text = summary(RECORDS, ["ours", "other", "partly"], ["b"], against="other")
+    text = render_summary(RECORDS, ["ours", "other", "partly"], ["b"], against="other")
     assert "better : worse than other" in text
     assert "| ours | 0.200 | 0.100 | 1.0 | 1 of 1 | 1 : 0 | 0.100 |" in text
     assert "partly" not in text
-    assert summary(RECORDS, ["ours"], ["never run"]) == "No results.\n"
+    assert render_summary(RECORDS, ["ours"], ["never run"]) == "No results.\n"

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 import consilience as cs
-from benchmarks.modern.run import Limits, read, run
-from benchmarks.modern.sets import kind_of, prepare
-from benchmarks.modern.tables import duel, failures, markdown, mean_nmi, mean_ranks, results
+from benchmarks.modern.run import Limits, read_records, run_comparison
+from benchmarks.modern.sets import detect_kind, prepare
+from benchmarks.modern.tables import (
+    collect_failures,
+    compute_mean_nmi,
+    compute_mean_ranks,
+    count_wins_and_losses,
+    group_results,
+    render_all_tables,
+)
 from waiting import HANG_LIMIT
 
 TWO_SEEDS = Limits(n_seeds=2, fit=HANG_LIMIT)
@@ -65,8 +72,8 @@ def start(tmp_path, monkeypatch, made, catalogue):
     monkeypatch.syspath_prepend(catalogue)
 
     def started(*methods, limits=TWO_SEEDS):
-        run(tmp_path / "out", {"made": lambda: made}, methods, limits, "made_methods", say=lambda _: None)
-        return read(tmp_path / "out" / "records.jsonl")
+        run_comparison(tmp_path / "out", {"made": lambda: made}, methods, limits, "made_methods", say=lambda _: None)
+        return read_records(tmp_path / "out" / "records.jsonl")
 
     return started
 
@@ -142,8 +149,8 @@ def test_a_set_that_cannot_be_had_is_a_line(tmp_path):
     def lost():
         raise FileNotFoundError("no folder of data")
 
-    run(tmp_path, {"lost": lost}, ["CoEM"], Limits(n_seeds=1), say=lambda _: None)
-    assert read(tmp_path / "records.jsonl")[0]["failed"] == "no data: no folder of data"
+    run_comparison(tmp_path, {"lost": lost}, ["CoEM"], Limits(n_seeds=1), say=lambda _: None)
+    assert read_records(tmp_path / "records.jsonl")[0]["failed"] == "no data: no folder of data"
 
 
 def test_preparation_weighs_counts_standardises_numbers_and_marks_empty_rows():
@@ -156,7 +163,7 @@ def test_preparation_weighs_counts_standardises_numbers_and_marks_empty_rows():
     numbers[7, 1] = np.nan
     data = prepare({"words": counts, "numbers": numbers}, np.arange(60) % 2)
     assert data.kinds == {"words": "counts", "numbers": "numbers"}
-    assert kind_of(counts * 0.5) == "weights"
+    assert detect_kind(counts * 0.5) == "weights"
     assert not data.weighed.present[3, 0]
     assert data.weighed.present.sum() == 119
     lengths = np.sqrt(data.weighed["words"].multiply(data.weighed["words"]).sum(axis=1))
@@ -188,18 +195,21 @@ MADE_UP = [
 
 
 def test_means_ranks_and_wins():
-    scores = results(MADE_UP)
-    assert mean_nmi(scores, "consilience auto", ["a", "b"]) == pytest.approx(0.45)
-    assert mean_nmi(scores, "partly", ["a"]) == pytest.approx(0.9)
-    assert mean_ranks(scores, ["a", "b"]) == {"consilience auto": 1.5, "other": 1.5}  # a line must have every set
-    assert mean_ranks(scores, ["a"]) == {"partly": 1, "consilience auto": 2, "other": 3, "late": 4}
-    assert duel(scores, "consilience auto", "other") == "1 : 1"
-    assert duel(scores, "consilience auto", "partly") == "0 : 1"
-    assert failures(MADE_UP) == {"partly": {"b": "no result within 5 s"}}  # `late` came in a second run
+    scores = group_results(MADE_UP)
+    assert compute_mean_nmi(scores, "consilience auto", ["a", "b"]) == pytest.approx(0.45)
+    assert compute_mean_nmi(scores, "partly", ["a"]) == pytest.approx(0.9)
+    assert compute_mean_ranks(scores, ["a", "b"]) == {
+        "consilience auto": 1.5,
+        "other": 1.5,
+    }  # a line must have every set
+    assert compute_mean_ranks(scores, ["a"]) == {"partly": 1, "consilience auto": 2, "other": 3, "late": 4}
+    assert count_wins_and_losses(scores, "consilience auto", "other") == "1 : 1"
+    assert count_wins_and_losses(scores, "consilience auto", "partly") == "0 : 1"
+    assert collect_failures(MADE_UP) == {"partly": {"b": "no result within 5 s"}}  # `late` came in a second run
 
 
 def test_tables_show_spread_seeds_and_failures():
-    text = markdown(json.loads(json.dumps(MADE_UP)), ["b", "a", "never run"])
+    text = render_all_tables(json.loads(json.dumps(MADE_UP)), ["b", "a", "never run"])
     assert "| method | b | a |" in text
     assert "| consilience auto | .20 (1) | .70 ±.14 (2) |" in text
     assert "| partly |  | .90 (1) |" in text
