@@ -174,7 +174,7 @@ def encode(
         blocks[name] = ViewInput(values, columns=features)
         masks.append(encoder.present(values) & (rows >= 0))
     present = np.stack(masks, axis=1)
-    kept = present.any(axis=1)
+    kept = np.asarray(present.any(axis=1))
     if not kept.any():
         raise ValueError("no view describes any entity: check the files")
     views = Views(Views.from_inputs(blocks), present=present, ids=ids)

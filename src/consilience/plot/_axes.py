@@ -46,7 +46,8 @@ def get_axes_grid(
         )
     n = shape[0] * shape[1]
     if isinstance(ax, Axes):
-        return ax.figure, np.array([[ax]]) if n == 1 else _divide(ax, shape, sharex, widths)
+        figure: Any = ax.figure
+        return figure, np.array([[ax]]) if n == 1 else _divide(ax, shape, sharex, widths)
     axes = np.asarray(ax, dtype=object).ravel()
     wrong = next((item for item in axes if not isinstance(item, Axes)), None)
     if wrong is not None:

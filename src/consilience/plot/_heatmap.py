@@ -28,7 +28,7 @@ def draw_heatmap(ax: Axes, values: np.ndarray, rows: Sequence[str], columns: Seq
     ax.patch.set(facecolor="#F4F4F4", edgecolor="#D8D8D8", hatch="////")  # visible in cells without a value
     room = (heatmap_size(*values.shape)[0] - MARGINS[0]) / len(columns)
     is_crowded = max(map(len, columns)) * CHARACTER_WIDTH > room
-    row_ticks, column_ticks = (np.arange(0, n, -(-n // MAX_NAMES) if n else 1) for n in (len(rows), len(columns)))
+    row_ticks, column_ticks = (range(0, n, -(-n // MAX_NAMES) if n else 1) for n in (len(rows), len(columns)))
     ax.set_yticks(row_ticks, [rows[i] for i in row_ticks])
     rotation: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if is_crowded else {}
     ax.set_xticks(column_ticks, [columns[i] for i in column_ticks], **rotation)
