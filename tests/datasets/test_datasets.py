@@ -36,7 +36,7 @@ def test_digits_are_complete_and_cited():
     assert "van Breukelen" in data.citation
 
 
-def test_digits_agree_with_the_full_precision_copy_where_there_is_one():
+def test_digits_match_full_precision_copy():
     folder = os.environ.get("CONSILIENCE_DATA", "")
     path = Path(folder) / "mfeat.npz"
     if not (folder and path.exists()):
@@ -63,7 +63,7 @@ def test_makers_repeat_by_seed_and_leave_no_entity_without_views(make):
         make(missing=1)
 
 
-def test_makers_take_generators_and_leave_the_global_state_alone():
+def test_makers_take_generators_and_keep_global_state():
     np.random.seed(0)  # noqa: NPY002
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     first, _ = make_text_views(20, random_state=np.random.default_rng(5))
@@ -83,14 +83,14 @@ def test_gaussian_separation_is_in_standard_deviations():
     assert np.sqrt(np.mean(distances)) == pytest.approx(5, rel=0.15)
 
 
-def test_views_are_independent_given_the_cluster():
+def test_views_are_independent_given_cluster():
     views, y = make_gaussian_views(4000, n_clusters=2, n_features=(2, 2), separation=3, random_state=0)
     for j in range(2):
         correlation = np.corrcoef(views["view0"][y == j].T, views["view1"][y == j].T)[:2, 2:]
         assert np.abs(correlation).max() < 0.08
 
 
-def test_text_is_counts_and_empty_where_missing():
+def test_text_views_are_counts_and_empty_if_missing():
     views, _ = make_text_views(100, n_words=(40, 60), missing=0.3, random_state=0)
     for v, (_, block) in enumerate(views.items()):
         assert block.dtype.kind == "i"
@@ -99,7 +99,7 @@ def test_text_is_counts_and_empty_where_missing():
 
 
 @pytest.mark.parametrize("variance", [1.0, 0.5])
-def test_overlapping_views_are_those_of_the_paper(variance):
+def test_overlapping_views_match_paper(variance):
     views, y = make_overlapping_views(40_000, variance=variance, random_state=0)
     assert np.bincount(y).tolist() == [20_000, 20_000]
     np.testing.assert_allclose(views["view0"][y == 1].mean(axis=0), [3, 4], atol=0.03)
@@ -110,7 +110,7 @@ def test_overlapping_views_are_those_of_the_paper(variance):
     np.testing.assert_allclose(between, 0, atol=0.03)  # independent given the cluster
 
 
-def test_corrupted_views_are_those_of_the_paper():
+def test_corrupted_views_match_paper():
     views, y = make_corrupted_views(3000, n_views=3, n_noisy=2, n_corrupted=200, noise=2.5, random_state=0)
     assert views.names == ("view0", "view1", "view2", "noisy0", "noisy1")
     assert views.shape == (3000, 10)
@@ -147,10 +147,10 @@ def test_corrupted_views_repeat_by_seed():
         assert not np.array_equal(views[name], other[name])
 
 
-def test_corrupted_views_in_a_line_are_the_same_draw_with_other_means():
-    given = {"n_samples": 300, "n_noisy": 1, "n_corrupted": 0, "noise": 0.0, "random_state": 0}
-    triangle, y = make_corrupted_views(**given)
-    line, y_line = make_corrupted_views(**given, in_line=True)
+def test_corrupted_views_in_line_differ_only_in_means():
+    options = {"n_samples": 300, "n_noisy": 1, "n_corrupted": 0, "noise": 0.0, "random_state": 0}
+    triangle, y = make_corrupted_views(**options)
+    line, y_line = make_corrupted_views(**options, in_line=True)
     assert np.array_equal(y, y_line)
     points = line["noisy0"]
     means = np.array([points[y == c].mean(axis=0) for c in range(3)])
@@ -167,10 +167,10 @@ def test_corrupted_views_without_wrong_points():
     X = every["view0"]
     means = np.array([X[y == c].mean(axis=0) for c in range(3)])
     spread = np.abs(means - means.mean(axis=0)).max()
-    assert 0.5 < spread < 1.5  # nobody is shown in the own cluster: means lie between the other two
+    assert 0.5 < spread < 1.5  # no point is shown in its own cluster: means lie between the other two
 
 
 @pytest.mark.parametrize("n_corrupted", [-1, 61])
-def test_corrupted_views_refuse_more_wrong_points_than_there_are(n_corrupted):
+def test_too_many_corrupted_points_are_refused(n_corrupted):
     with pytest.raises(ValueError, match=f"n_corrupted={n_corrupted} must be from 0 to the 60 entities"):
         make_corrupted_views(60, n_corrupted=n_corrupted)

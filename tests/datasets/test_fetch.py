@@ -45,11 +45,11 @@ GIVEN = os.environ.get("CONSILIENCE_DATA", "")
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """The folder that is looked into first, empty, and an empty cache; what the machine has is out of sight."""
-    given = tmp_path / "given"
-    given.mkdir()
-    monkeypatch.setenv("CONSILIENCE_DATA", str(given))
+    folder_ = tmp_path / "given"
+    folder_.mkdir()
+    monkeypatch.setenv("CONSILIENCE_DATA", str(folder_))
     monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache" / name)
-    return given
+    return folder_
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def lines(names):
 def copy(path, **changed):
     """A converted copy of four entities with a sparse and a dense view."""
     X = sp.csr_array([[0, 2, 0], [0, 0, 0], [1, 0, 3], [0, 0, 0]])
-    held = {
+    arrays = {
         "labels": np.array([1, 0, 1, 0], dtype=np.int32),
         "class_names": np.array(["a", "b"]),
         "view_names": np.array(["words", "sizes"]),
@@ -106,11 +106,11 @@ def copy(path, **changed):
         "sample_ids": lines(["http://e/1", "http://e/2", "http://e/2", "http://e/3"]),
         "extra_split": np.zeros(4),
     } | changed
-    np.savez(path, **{name: own for name, own in held.items() if own is not None})
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
     return path
 
 
-def test_a_converted_copy_is_read(folder):
+def test_converted_copy_is_read(folder):
     copy(folder / "cora.npz")
     data = fetch_cora()
     views, y = data
@@ -154,7 +154,7 @@ FLAWS = {
 
 
 @pytest.mark.parametrize(("changed", "reason"), FLAWS.values(), ids=FLAWS)
-def test_a_copy_that_is_not_sound_is_refused(folder, changed, reason):
+def test_invalid_copy_is_refused(folder, changed, reason):
     copy(folder / "cora.npz", **changed)
     expected = rf"cora\.npz is not a readable converted copy \(.*{reason}.*\): see docs/data\.md"
     with pytest.raises(ValueError, match=expected):
@@ -164,7 +164,7 @@ def test_a_copy_that_is_not_sound_is_refused(folder, changed, reason):
 @pytest.mark.parametrize(
     "error", [zlib.error("x"), tokenize.TokenError("x"), OverflowError("x"), MemoryError(), NotImplementedError("x")]
 )
-def test_whatever_breaks_in_a_copy_names_it(folder, monkeypatch, error):
+def test_any_error_in_copy_names_it(folder, monkeypatch, error):
     def load(*args, **kwargs):
         raise error
 
@@ -174,13 +174,13 @@ def test_whatever_breaks_in_a_copy_names_it(folder, monkeypatch, error):
         fetch_cora()
 
 
-def test_a_file_that_is_no_copy_at_all_is_refused(folder):
+def test_other_file_is_refused_as_copy(folder):
     (folder / "cora.npz").write_bytes(b"hello")
     with pytest.raises(ValueError, match=r"cora\.npz is not a readable converted copy \(File is not a zip file\)"):
         fetch_cora()
 
 
-def test_a_copy_that_says_it_is_huge_is_not_read(folder, monkeypatch):
+def test_copy_that_claims_to_be_huge_is_not_read(folder, monkeypatch):
     copy(folder / "cora.npz")
     monkeypatch.setattr("consilience.datasets.fetch.copies.MAX_MEMBER_BYTES", 100)
     with pytest.raises(ValueError, match=r"it claims to hold [\d,]+ bytes, more than a data set does"):
@@ -188,7 +188,7 @@ def test_a_copy_that_says_it_is_huge_is_not_read(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["cora.npz", "cora.tgz"])
-def test_a_file_that_may_not_be_read_is_not_called_broken(folder, small_cora, monkeypatch, name):
+def test_unreadable_file_is_not_called_damaged(folder, small_cora, monkeypatch, name):
     (copy if name == "cora.npz" else cora)(folder / name)
 
     def refuse(*args, **kwargs):
@@ -201,27 +201,27 @@ def test_a_file_that_may_not_be_read_is_not_called_broken(folder, small_cora, mo
 
 
 @pytest.mark.parametrize("ids", [["a", "a", "a (2)"], ["a (2)", "a", "a"], ["a", "a", "a"]])
-def test_names_that_come_twice_are_told_apart_whatever_they_are(ids):
+def test_repeated_names_become_unique(ids):
     assert len(set(make_unique(list(ids)).tolist())) == 3
 
 
-def test_views_of_a_copy_get_their_common_names_and_the_description_says_what_lacks(folder):
+def test_views_of_copy_are_renamed_and_missing_views_described(folder):
     names = ["alt111", "ancurl472", "url457"]
-    held = {f"{name}__dense": np.full((4, 1), float(i)) for i, name in enumerate(names)}
-    copy(folder / "ads_3view.npz", view_names=np.array(names), **held)
+    arrays = {f"{name}__dense": np.full((4, 1), float(i)) for i, name in enumerate(names)}
+    copy(folder / "ads_3view.npz", view_names=np.array(names), **arrays)
     data = fetch_internet_ads()
     assert data.views.names == ("url", "ancurl", "alt")
     assert data.views["alt"][0, 0] == 0
     assert "three of the six views: geometry, origurl and caption are not in it" in data.description
 
 
-def test_the_reconstruction_says_that_it_is_one(folder):
+def test_reconstruction_is_described_as_such(folder):
     copy(folder / "bbc_reseg_2view.npz")
     assert "RECONSTRUCTION" in fetch_bbc(2).description
 
 
 @pytest.mark.parametrize("place_of", ["folder", "cache"])
-def test_an_original_archive_is_read_where_it_is(place_of, request, small_cora, no_network):
+def test_original_archive_is_read_from_folder_or_cache(place_of, request, small_cora, no_network):
     cora(request.getfixturevalue(place_of) / "cora.tgz")
     data = fetch_cora()
     assert data.views["text"].toarray().tolist() == [[1, 0], [0, 1], [1, 1]]
@@ -231,14 +231,14 @@ def test_an_original_archive_is_read_where_it_is(place_of, request, small_cora, 
     assert where("cora") == ("in CONSILIENCE_DATA" if place_of == "folder" else "in the cache")
 
 
-def test_the_members_may_lie_there_one_by_one(folder, small_cora):
+def test_members_may_be_single_files(folder, small_cora):
     (folder / "cora.content").write_bytes(CONTENT)
     assert where("cora").startswith("to be downloaded")  # for one of two is lacking
     (folder / "cora.cites").write_bytes(CITES)
     assert len(fetch_cora().views) == 3
 
 
-def test_copy_goes_before_original_and_folder_before_cache(folder, cache, small_cora):
+def test_copy_precedes_original_and_folder_precedes_cache(folder, cache, small_cora):
     cora(cache / "cora.tgz")
     cora(folder / "cora.tgz")
     assert load.find_files(linqs.CORA).paths[0].parent == folder
@@ -246,25 +246,25 @@ def test_copy_goes_before_original_and_folder_before_cache(folder, cache, small_
     assert load.find_files(linqs.CORA).kind == "copy"
 
 
-def test_what_is_nowhere_is_downloaded_once(folder, cache, small_cora, monkeypatch):
-    asked = []
+def test_missing_data_set_is_downloaded_once(folder, cache, small_cora, monkeypatch):
+    requests_ = []
 
-    def retrieve(url, known, *, fname, path, downloader):
-        asked.append((url, known, downloader.kwargs))
+    def retrieve(url, checksum, *, fname, path, downloader):
+        requests_.append((url, checksum, downloader.kwargs))
         assert pooch.get_logger().level == logging.WARNING
         return str(cora(Path(path) / fname))
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
     before = pooch.get_logger().level
     first, again = fetch_cora(), fetch_cora()
-    assert asked == [("https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz", None, {"timeout": 10})]
+    assert requests_ == [("https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz", None, {"timeout": 10})]
     assert pooch.get_logger().level == before
     assert first.target.tolist() == again.target.tolist()
 
 
-def test_a_known_checksum_is_asked_for_and_another_file_refused(folder, monkeypatch):
-    def retrieve(url, known, **kwargs):
-        assert known.removeprefix("sha256:") == REMOTE_DATASETS["cora"].sha256
+def test_checksum_is_checked_on_download(folder, monkeypatch):
+    def retrieve(url, checksum, **kwargs):
+        assert checksum.removeprefix("sha256:") == REMOTE_DATASETS["cora"].sha256
         raise ValueError("SHA256 hash of downloaded file does not match")
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
@@ -272,7 +272,7 @@ def test_a_known_checksum_is_asked_for_and_another_file_refused(folder, monkeypa
         fetch_cora()
 
 
-def test_without_network_the_set_the_address_and_the_remedies_are_named(folder, no_network):
+def test_message_without_network_names_set_address_and_remedies(folder, no_network):
     expected = (
         r"^cora is not on this machine and cannot be downloaded from "
         r"https://linqs-data\.soe\.ucsc\.edu/public/lbc/cora\.tgz \(no connection\): put cora\.tgz into a folder and "
@@ -282,7 +282,7 @@ def test_without_network_the_set_the_address_and_the_remedies_are_named(folder, 
         fetch_cora()
 
 
-def test_a_home_that_answers_with_an_error_is_quoted(folder, monkeypatch):
+def test_error_of_server_is_quoted(folder, monkeypatch):
     answer = requests.Response()
     answer.status_code = 404
 
@@ -294,7 +294,7 @@ def test_a_home_that_answers_with_an_error_is_quoted(folder, monkeypatch):
         fetch_letters()
 
 
-def test_a_cache_that_cannot_be_written_is_said(folder, monkeypatch):
+def test_unwritable_cache_is_refused(folder, monkeypatch):
     def retrieve(*args, **kwargs):
         raise PermissionError("Pooch could not create its folder")
 
@@ -305,8 +305,8 @@ def test_a_cache_that_cannot_be_written_is_said(folder, monkeypatch):
         fetch_cora()
 
 
-def test_what_is_downloaded_is_for_all_to_read(folder, cache, small_cora, monkeypatch):
-    def retrieve(url, known, *, fname, path, downloader):
+def test_downloaded_file_is_readable_for_all(folder, cache, small_cora, monkeypatch):
+    def retrieve(url, checksum, *, fname, path, downloader):
         made = cora(Path(path) / fname)
         made.chmod(0o600)
         return str(made)
@@ -320,27 +320,27 @@ def test_what_is_downloaded_is_for_all_to_read(folder, cache, small_cora, monkey
     assert (cache / "cora.tgz").stat().st_mode & 0o777 == 0o640
 
 
-def test_without_pooch_its_installation_is_named(folder, monkeypatch):
+def test_message_without_pooch_names_installation(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"downloading cora needs pooch: pip install 'consilience\[fetch\]', or put"):
         fetch_cora()
     assert where("cora").startswith("to be downloaded (https://")
 
 
-def test_what_has_to_be_got_by_hand_is_said(folder):
+def test_manual_download_is_explained(folder):
     expected = r"bbc has to be downloaded by hand: see http://mlg.*, put bbc_seg1of4\.mtx, .*bbc\.clist into a folder"
     with pytest.raises(FileNotFoundError, match=expected):
         fetch_bbc()
     assert where("bbc") == "to be downloaded by hand (http://mlg.ucd.ie/datasets/segment.html)"
 
 
-def test_a_folder_that_is_none_is_refused(monkeypatch, tmp_path):
+def test_missing_data_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("CONSILIENCE_DATA", str(tmp_path / "gone"))
     with pytest.raises(NotADirectoryError, match=r"CONSILIENCE_DATA is set to '.*gone', which is not a folder"):
         where("cora")
 
 
-def test_a_folder_that_may_not_be_looked_into_is_said(folder, monkeypatch):
+def test_unreadable_folder_is_refused(folder, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(
         PermissionError, match=r"the files in CONSILIENCE_DATA cannot be read: change the permissions of"
@@ -356,7 +356,7 @@ def test_a_folder_that_may_not_be_looked_into_is_said(folder, monkeypatch):
         (replace(SMALL, columns={"text": 1433}), "has 2 columns in view 'text', not 1433"),
     ],
 )
-def test_a_home_that_has_changed_is_noticed(folder, monkeypatch, facts, message):
+def test_changed_published_file_is_refused(folder, monkeypatch, facts, message):
     monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=facts, sha256=None))
     cora(folder / "cora.tgz")
     with pytest.raises(
@@ -374,13 +374,13 @@ def test_files_in_another_format_are_refused(folder, small_cora):
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x1f\x8b\x08\x00broken", b"PK\x03\x04broken"])
-def test_a_broken_archive_is_refused(folder, small_cora, content):
+def test_damaged_archive_is_refused(folder, small_cora, content):
     (folder / "cora.tgz").write_bytes(content)
     with pytest.raises(ValueError, match=r"cora\.tgz is not a readable archive \(.*\): delete it and get it again"):
         fetch_cora()
 
 
-def test_an_archive_cut_short_is_refused(folder, small_cora):
+def test_truncated_archive_is_refused(folder, small_cora):
     whole = cora(folder / "cora.tgz").read_bytes()
     (folder / "cora.tgz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match=r"cora\.tgz is not a readable archive"):
@@ -388,7 +388,7 @@ def test_an_archive_cut_short_is_refused(folder, small_cora):
 
 
 @pytest.mark.parametrize("place_of", ["folder", "cache"])
-def test_a_damaged_archive_is_known_by_its_checksum_wherever_it_is(place_of, request, monkeypatch):
+def test_checksum_of_archive_is_checked_in_folder_and_cache(place_of, request, monkeypatch):
     path = cora(request.getfixturevalue(place_of) / "cora.tgz")
     right = hashlib.sha256(path.read_bytes()).hexdigest()
     monkeypatch.setattr(linqs, "CORA", replace(linqs.CORA, facts=SMALL, sha256=right))
@@ -411,7 +411,7 @@ def test_streams_are_read_to_their_checksum(tmp_path, mode, damage):
 
 
 @pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, b"Z"])
-def test_sizes_that_a_header_declares_are_not_believed(tmp_path, kind):
+def test_huge_declared_sizes_are_refused(tmp_path, kind):
     info = tarfile.TarInfo("a")
     info.type, info.size = kind, 2**33 - 1
     (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
@@ -421,7 +421,7 @@ def test_sizes_that_a_header_declares_are_not_believed(tmp_path, kind):
         read_members(tmp_path / "a.tar")
 
 
-def test_loose_files_that_are_broken_are_all_named(folder, small_cora):
+def test_damaged_single_files_are_all_named(folder, small_cora):
     (folder / "cora.content").write_bytes(CONTENT)
     (folder / "cora.cites").write_bytes(b"p1\n")
     with pytest.raises(
@@ -430,7 +430,7 @@ def test_loose_files_that_are_broken_are_all_named(folder, small_cora):
         fetch_cora()
 
 
-def test_an_empty_file_is_one_sentence(folder, small_cora):
+def test_message_about_empty_file_is_one_sentence(folder, small_cora):
     tar(folder / "cora.tgz", {"cora.content": b"", "cora.cites": CITES})
     with pytest.raises(
         ValueError, match=r"cora: .*cora\.tgz is not in the format of .* \(it has 0 entities in 3 views\)"
@@ -438,7 +438,7 @@ def test_an_empty_file_is_one_sentence(folder, small_cora):
         fetch_cora()
 
 
-def test_whatever_breaks_in_a_reader_names_the_file(folder, small_cora, monkeypatch):
+def test_any_error_in_parser_names_file(folder, small_cora, monkeypatch):
     def parse(files):
         raise MemoryError
 
@@ -448,13 +448,13 @@ def test_whatever_breaks_in_a_reader_names_the_file(folder, small_cora, monkeypa
         fetch_cora()
 
 
-def test_an_archive_that_lacks_a_file_is_refused(folder, small_cora):
+def test_archive_without_member_is_refused(folder, small_cora):
     tar(folder / "cora.tgz", {"cora/cora.content": CONTENT})
     with pytest.raises(ValueError, match=r"cora\.tgz does not hold cora\.cites: it is another file, or the published"):
         fetch_cora()
 
 
-def test_nothing_is_written_by_a_hostile_archive(folder, small_cora):
+def test_hostile_archive_writes_nothing(folder, small_cora):
     path = folder / "cora.tgz"
     with tarfile.open(path, "w:gz") as archive:
         link = tarfile.TarInfo("cora/cora.cites")
@@ -469,7 +469,7 @@ def test_nothing_is_written_by_a_hostile_archive(folder, small_cora):
     assert sorted(folder.parent.rglob("*")) == before
 
 
-def test_archives_that_say_they_are_huge_are_not_read(tmp_path, monkeypatch):
+def test_archives_that_claim_to_be_huge_are_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr("consilience.datasets.fetch.archive.MAX_MEMBER_BYTES", 100)
     path = tar(tmp_path / "a.tgz", {"small": b"x", "large": bytes(1000)})
     assert read_members(path, ("small",)) == {"small": b"x"}
@@ -480,7 +480,7 @@ def test_archives_that_say_they_are_huge_are_not_read(tmp_path, monkeypatch):
         read_members(path, ("small",))
 
 
-def test_archives_within_archives_and_files_of_the_mac(tmp_path):
+def test_nested_archives_and_macos_files(tmp_path):
     inner = tar(tmp_path / "inner.tar.bz2", {"d/._file": b"mac", "d/file": b"content"}, "w:bz2")
     with zipfile.ZipFile(tmp_path / "outer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("README", "hello")
@@ -500,12 +500,12 @@ def test_archives_within_archives_and_files_of_the_mac(tmp_path):
         (lambda: where("iris"), "there is no data set 'iris' to fetch: choose from digits, letters"),
     ],
 )
-def test_what_is_not_there_is_refused_by_name(folder, fetch, message):
+def test_unknown_names_are_refused(folder, fetch, message):
     with pytest.raises(ValueError, match=message):
         fetch()
 
 
-def test_the_registry_knows_a_home_of_every_set():
+def test_every_fetcher_has_a_declaration():
     assert list(FETCHERS) == list(REMOTE_DATASETS)
     for name, home in REMOTE_DATASETS.items():
         assert home.name == name
@@ -517,7 +517,7 @@ def test_the_registry_knows_a_home_of_every_set():
         assert home.sha256 is None or len(home.sha256) == 64
 
 
-def test_a_card_says_what_a_set_is(folder):
+def test_card_describes_data_set(folder):
     copy(folder / "cora.npz")
     card = fetch_cora().card.splitlines()
     assert card[0] == "# cora"
@@ -530,7 +530,7 @@ def test_a_card_says_what_a_set_is(folder):
 
 
 @pytest.mark.parametrize("load", [load_digits_views, load_word_senses])
-def test_what_ships_has_a_card_with_its_source(load):
+def test_shipped_data_sets_have_card_with_source(load):
     data = load()
     assert data.source.startswith("https://")
     assert f"- Source: {data.source}" in data.card
@@ -561,12 +561,12 @@ HELD = {
 }
 
 
-def test_what_is_held_is_said_of_all():
+def test_where_describes_all_data_sets():
     assert list(HELD) == list(FETCHERS)
 
 
 @pytest.mark.parametrize("name", FETCHERS)
-def test_converted_copies_are_what_their_cards_say(name):
+def test_converted_copies_match_their_cards(name):
     if not (GIVEN and (Path(GIVEN) / f"{REMOTE_DATASETS[name].copy}.npz").is_file()):
         pytest.skip(f"CONSILIENCE_DATA does not hold {REMOTE_DATASETS[name].copy}.npz")
     data = FETCHERS[name]()
@@ -581,7 +581,7 @@ def test_converted_copies_are_what_their_cards_say(name):
     assert where(name) == "in CONSILIENCE_DATA"
 
 
-def test_the_languages_that_are_certain_have_their_names_in_the_copy_of_reuters():
+def test_certain_languages_are_named_in_copy_of_reuters():
     if not (GIVEN and (Path(GIVEN) / "reuters_1200.npz").is_file()):
         pytest.skip("CONSILIENCE_DATA does not hold reuters_1200.npz")
     data = fetch_reuters()
@@ -589,7 +589,7 @@ def test_the_languages_that_are_certain_have_their_names_in_the_copy_of_reuters(
     assert "which of view4 and view5 is Italian" in data.description
 
 
-def test_unrounded_digits_are_those_that_ship():
+def test_unrounded_digits_match_shipped_digits():
     if not (GIVEN and (Path(GIVEN) / "mfeat.npz").is_file()):
         pytest.skip("CONSILIENCE_DATA does not hold mfeat.npz")
     (full, y), (rounded, y_rounded) = fetch_digits_views(), load_digits_views()

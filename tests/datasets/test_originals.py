@@ -25,7 +25,7 @@ def columns(parsed, view):
     return parsed.blocks[view].columns.tolist()
 
 
-def test_digits_are_six_tables_in_the_order_of_the_digits():
+def test_digits_are_six_tables_in_order():
     rng = np.random.default_rng(0)
     tables = {name: rng.normal(size=(20, 3)).round(4) for name in ("fou", "fac", "kar", "pix", "zer", "mor")}
     files = {
@@ -39,38 +39,38 @@ def test_digits_are_six_tables_in_the_order_of_the_digits():
     assert parsed.target.tolist() == np.repeat(np.arange(10), 2).tolist()
 
 
-def test_letters_are_a_letter_and_sixteen_numbers():
+def test_letters_have_sixteen_numbers():
     numbers = ",".join(map(str, range(16)))
     parsed = parse_letters({"letter-recognition.data": f"T,{numbers}\r\nA,{numbers}\n".encode()})
     assert parsed.blocks["features"].values.tolist() == [list(range(16))] * 2
-    assert [parsed.names[own] for own in parsed.target] == ["T", "A"]
+    assert [parsed.names[label] for label in parsed.target] == ["T", "A"]
     assert columns(parsed, "features")[0] == "x-box"
 
 
-def ad(first, kind, ones=()):
+def ad(first, kind, columns_of_ones=()):
     cells = ["0"] * 1554
-    for one in ones:
-        cells[one] = "1"
+    for column in columns_of_ones:
+        cells[column] = "1"
     return ", ".join([*first, *cells, kind])
 
 
 def test_ads_are_six_views_and_unknown_sizes_are_missing():
     lines = [
-        ad(["125", " 125", "1.0", "1"], "ad.", ones=(0, 457)),
-        ad(["   ?", "   ?", "   ?", "1"], "nonad.", ones=(1553,)),
+        ad(["125", " 125", "1.0", "1"], "ad.", columns_of_ones=(0, 457)),
+        ad(["   ?", "   ?", "   ?", "1"], "nonad.", columns_of_ones=(1553,)),
         ad(["   ?", "   ?", "   ?", "0"], "nonad."),
     ]
     parsed = parse_ads({"ad.data": "\n".join(lines).encode()})
     assert {name: block.values.shape[1] for name, block in parsed.blocks.items()} == ADS_VIEWS
-    assert [parsed.names[own] for own in parsed.target] == ["ad", "nonad", "nonad"]
+    assert [parsed.names[label] for label in parsed.target] == ["ad", "nonad", "nonad"]
     views = parsed.views()
-    there = {views.names[v] for v in np.flatnonzero(views.present[0])}
-    assert there == {"geometry", "url", "origurl"}
+    present = {views.names[v] for v in np.flatnonzero(views.present[0])}
+    assert present == {"geometry", "url", "origurl"}
     assert views.present[1].tolist() == [False] * 5 + [True]
     assert views.present[2].tolist() == [False] + [True] * 5  # nothing is known of it: zeros are all there is
 
 
-def test_ads_of_another_width_are_refused():
+def test_ads_with_other_number_of_columns_are_refused():
     with pytest.raises(ValueError, match="2 columns before the class, not 1558"):
         parse_ads({"ad.data": b"1, 2, ad.\n"})
 
@@ -123,7 +123,7 @@ def test_segments_are_joined_by_document():
     assert dense(parsed, "seg2") == [[8, 9, 0], [7, 0, 1]]
     assert columns(parsed, "seg2") == ["goal", "wire", "net"]
     assert parsed.blocks["seg1"].ids.tolist() == ["sport.1", "tech.1"]
-    assert [parsed.names[own] for own in parsed.target] == ["sport", "tech"]
+    assert [parsed.names[label] for label in parsed.target] == ["sport", "tech"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def reuters():
     }
 
 
-def test_reuters_is_drawn_in_equal_parts_and_a_line_is_a_document_in_every_language():
+def test_reuters_sample_is_balanced_and_aligned():
     parsed = read_reuters(reuters(), n_samples=4, random_state=1)
     assert np.bincount(parsed.target).tolist() == [2, 2]
     assert parsed.names == ("C15", "M11")
@@ -165,12 +165,12 @@ def test_reuters_is_drawn_in_equal_parts_and_a_line_is_a_document_in_every_langu
     assert again == other
 
 
-def test_reuters_with_lines_lost_is_refused():
+def test_reuters_with_missing_lines_is_refused():
     with pytest.raises(ValueError, match=r"\[6\] documents, not 18758"):
         parse_reuters(reuters(), n_samples=2, widths=LANGUAGES)
 
 
-def test_papers_link_from_the_second_to_the_first():
+def test_links_lead_from_second_id_to_first():
     files = {
         "x.content": b"p1\t1\t0\t1\tML\np2\t0\t1\t0\tAI\n3\t0\t0\t1\tML\n",
         "x.cites": b"p1\tp2\np1\tp2\np1\t3\np2\tp2\ngone\tp1\n",
@@ -179,13 +179,13 @@ def test_papers_link_from_the_second_to_the_first():
     assert dense(parsed, "text") == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
     assert dense(parsed, "inbound") == [[0, 1, 1], [0, 1, 0], [0, 0, 0]]  # row: is cited by
     assert dense(parsed, "outbound") == np.transpose(dense(parsed, "inbound")).tolist()
-    assert [parsed.names[own] for own in parsed.target] == ["ML", "AI", "ML"]
+    assert [parsed.names[label] for label in parsed.target] == ["ML", "AI", "ML"]
     views = parsed.views()
     assert views.ids.tolist() == ["p1", "p2", "3"]
     assert views.present.tolist() == [[True, True, False], [True, True, True], [True, False, True]]
 
 
-def test_parts_of_a_set_follow_each_other():
+def test_parts_of_set_are_concatenated():
     files = {"a.content": b"u 1 k\n", "a.cites": b"", "b.content": b"w 0 j\n", "b.cites": b"w w\n"}
     parsed = parse_linqs(files, ("a", "b"))
     assert parsed.blocks["text"].ids.tolist() == ["u", "w"]
@@ -214,19 +214,19 @@ WEB = {
 }
 
 
-def test_pages_have_their_words_those_of_links_to_them_and_links():
+def test_pages_have_words_anchor_words_and_links():
     parsed = parse_webkb(WEB, min_df=1)
     ids = parsed.blocks["text"].ids.tolist()
     assert ids == ["http://a.edu/one/", "http://a.edu/one/two.html", "http://b.edu"]
-    assert [parsed.names[own] for own in parsed.target] == ["course", "course", "student"]
+    assert [parsed.names[label] for label in parsed.target] == ["course", "course", "student"]
     words = columns(parsed, "text")
     assert "hidden" not in words
     assert "server" not in words  # of the header that came before the page
     assert dense(parsed, "text")[0][words.index("course")] == 2
-    said = [{columns(parsed, "anchor")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "anchor")]
-    assert said == [{"her", "course"}, {"second", "course"}, {"home", "of", "ann"}]  # nor her link to herself
+    words = [{columns(parsed, "anchor")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "anchor")]
+    assert words == [{"her", "course"}, {"second", "course"}, {"home", "of", "ann"}]  # nor her link to herself
     assert columns(parsed, "inbound") == ["http://a.edu/one/", "http://c.edu/x.html", "http://b.edu"]
-    assert dense(parsed, "inbound") == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]  # nobody links to itself
+    assert dense(parsed, "inbound") == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]  # no page links to itself
     assert columns(parsed, "outbound") == ["http://a.edu/one/", "http://a.edu/one/two.html"]
     assert dense(parsed, "outbound") == [[0, 1], [0, 0], [1, 0]]
 
@@ -235,18 +235,18 @@ def test_words_of_few_pages_are_left_out():
     assert columns(parse_webkb(WEB, min_df=2), "text") == ["course"]
 
 
-def test_pages_that_are_broken_keep_what_can_be_read():
+def test_malformed_pages_keep_readable_parts():
     read = read_page("course", "http://a.edu/", b"plain words, no header <a href=x>there <![oops broken")
     assert read.text.startswith("plain words, no header")
     assert read.links == [("http://a.edu/x", "there ")]
 
 
-def test_a_header_without_end_and_a_page_without_end_are_read_in_time():
+def test_endless_header_and_page_are_read_in_time():
     assert "line" in read_page("course", "http://a.edu/", b"key: line\r\n" * 2_000 + b"no header").text
     assert len(read_page("course", "http://a.edu/", b"x" * (2**21 + 5)).text) == 2**21
 
 
-def test_messages_have_a_body_and_a_subject():
+def test_messages_have_body_and_subject():
     message = (
         "From: ann@example.org\r\nSubject: Re: old\r\n cars\r\nLines: 2\r\n\r\n>quoted words\r\n\r\nNew words, x.\r\n"
     )
@@ -258,8 +258,8 @@ def test_messages_have_a_body_and_a_subject():
     parsed = parse_newsgroups(files, min_body=1, min_subject=1)
     assert parsed.names == ("alt.atheism", "rec.autos")
     assert parsed.target.tolist() == [0, 1, 1]  # those to train on first, by group
-    said = [{columns(parsed, "subject")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "subject")]
-    assert said == [set(), {"re", "old", "cars"}, {"test", "part"}]
+    words = [{columns(parsed, "subject")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "subject")]
+    assert words == [set(), {"re", "old", "cars"}, {"test", "part"}]
     body = columns(parsed, "body")
     assert dense(parsed, "body")[1][body.index("words")] == 2
     assert "ann" not in body
@@ -268,7 +268,7 @@ def test_messages_have_a_body_and_a_subject():
     assert columns(parse_newsgroups(files, min_body=3, min_subject=1), "body") == ["words"]
 
 
-def test_matrices_of_cluto_count_from_one_and_lose_empty_columns():
+def test_cluto_columns_start_at_one_and_empty_columns_are_dropped():
     files = {
         "re0.mat": b"3 4 4\n1 2 4 1\n4 3\n1 1 \n",
         "re0.mat.rclass": b"money\ntrade\nmoney\n",
@@ -277,7 +277,7 @@ def test_matrices_of_cluto_count_from_one_and_lose_empty_columns():
     parsed = parse_cluto(files, "re0")
     assert dense(parsed, "text") == [[2, 1], [0, 3], [1, 0]]
     assert columns(parsed, "text") == ["bank", "ship"]
-    assert [parsed.names[own] for own in parsed.target] == ["money", "trade", "money"]
+    assert [parsed.names[label] for label in parsed.target] == ["money", "trade", "money"]
     with pytest.raises(ValueError, match="3 rows with 4 entries, not 3 with 5"):
         parse_cluto(files | {"re0.mat": b"3 4 5\n1 2 4 1\n4 3\n1 1\n"}, "re0")
     with pytest.raises(ValueError, match="2 classes for 3 rows"):

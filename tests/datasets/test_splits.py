@@ -10,14 +10,14 @@ from consilience.datasets import make_paired_views, make_random_splits
 
 
 @given(st.integers(1, 30), st.data(), st.booleans(), st.integers(0, 9))
-def test_splits_cover_the_columns_and_share_none(n_columns, data, sparse, seed):
+def test_splits_cover_columns_and_share_none(n_columns, data, sparse, seed):
     n_views = data.draw(st.integers(1, n_columns))
     X = np.tile(np.arange(1, n_columns + 1), (3, 1))  # a column is known by its value
     views = make_random_splits(sp.csr_array(X) if sparse else X, n_views, random_state=seed)
     assert views.names == tuple(f"view{v}" for v in range(n_views))
-    held = [(block.toarray() if sparse else block)[0].tolist() for _, block in views.items()]
-    assert sorted(one for own in held for one in own) == X[0].tolist()
-    sizes = [len(own) for own in held]
+    blocks = [(block.toarray() if sparse else block)[0].tolist() for _, block in views.items()]
+    assert sorted(value for block in blocks for value in block) == X[0].tolist()
+    sizes = [len(block) for block in blocks]
     assert max(sizes) - min(sizes) <= 1
     assert views.present.all()
 
@@ -29,17 +29,17 @@ def test_splits_repeat_by_seed_and_differ_between_seeds():
     assert not np.array_equal(first, other)
 
 
-def test_a_row_without_counts_in_a_view_lacks_it_and_an_empty_one_lacks_none():
+def test_row_without_counts_lacks_view_unless_all_are_empty():
     X = sp.csr_array([[1, 1, 1, 1], [5, 0, 0, 0], [0, 0, 0, 0]])
     views = make_random_splits(X, 2, random_state=0)
     assert views.present[0].tolist() == [True, True]
     assert views.present[1].sum() == 1
     assert views.present[2].tolist() == [True, True]
-    there = np.array([block.sum(axis=1) > 0 for _, block in views.items()]).T
-    assert np.array_equal(views.present[:2], there[:2])
+    has_data = np.array([block.sum(axis=1) > 0 for _, block in views.items()]).T
+    assert np.array_equal(views.present[:2], has_data[:2])
 
 
-def test_zeros_of_a_dense_block_are_numbers():
+def test_zeros_of_dense_block_are_numbers():
     assert make_random_splits(np.zeros((3, 4)), random_state=0).present.all()
 
 
@@ -67,12 +67,12 @@ def test_pairs_are_drawn_from_their_classes_and_no_row_twice(kind):
         block = views[name].toarray() if sp.issparse(views[name]) else views[name]
         numbers = np.round(block[:, 0]).astype(int) - 1
         for j in range(2):
-            own = numbers[pair == j]
-            assert len(set(own.tolist())) == 15
-            assert set(y[own].tolist()) == {classes[j]}
+            rows = numbers[pair == j]
+            assert len(set(rows.tolist())) == 15
+            assert set(y[rows].tolist()) == {classes[j]}
 
 
-def test_paired_views_are_independent_given_the_pair():
+def test_paired_views_are_independent_given_pair():
     X, y = four_classes()
     views, pair = make_paired_views(X, y, [("a", "b"), ("c", "d")], n_samples=400, random_state=0)
     for j in range(2):
@@ -107,21 +107,21 @@ def test_pairs_repeat_by_seed():
         ({"y": ["a"]}, r"y must give a class to each of the 40 rows of X, got shape \(1,\)"),
     ],
 )
-def test_pairs_that_cannot_be_made_are_refused(changed, message):
+def test_impossible_pairs_are_refused(changed, message):
     X, y = four_classes(10)
     given_all = {"y": y, "pairs": [("a", "b")], "n_samples": 5} | changed
     with pytest.raises(ValueError, match=message):
         make_paired_views(X, given_all.pop("y"), given_all.pop("pairs"), **given_all)
 
 
-def test_a_class_beside_itself_pairs_no_row_with_itself():
+def test_class_paired_with_itself_repeats_no_row():
     X, y = np.arange(10)[:, None], np.repeat("a", 10)
     views, _ = make_paired_views(X, y, [("a", "a")], n_samples=5, random_state=0)
     assert sorted([*views["first"].ravel().tolist(), *views["second"].ravel().tolist()]) == list(range(10))
 
 
 @pytest.mark.parametrize("value", [2.5, "2", None, True])
-def test_numbers_that_are_not_whole_are_refused(value):
+def test_non_integers_are_refused(value):
     X, y = four_classes(10)
     with pytest.raises(TypeError, match=f"n_views={value!r} must be an integer"):
         make_random_splits(X, value)
@@ -131,7 +131,7 @@ def test_numbers_that_are_not_whole_are_refused(value):
         make_random_splits(None)
 
 
-def test_names_of_a_frame_are_kept():
+def test_names_of_frame_are_kept():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(np.arange(8).reshape(2, 4), index=["r", "s"], columns=list("abcd"))
     views = make_random_splits(frame, 2, random_state=0)

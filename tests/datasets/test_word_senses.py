@@ -50,7 +50,7 @@ def test_columns_are_of_one_length_and_ids_are_unique(senses):
     assert {kind: senses.kinds.count(kind) for kind in SIZES} == SIZES
 
 
-def test_a_synset_is_as_wordnet_has_it(senses):
+def test_synset_matches_wordnet(senses):
     row = senses.ids.index("horse.n.01")
     assert senses.lemmas[row] == "horse, Equus caballus"
     assert senses.glosses[row] == "solid-hoofed herbivorous quadruped domesticated since prehistoric times"
@@ -72,14 +72,14 @@ def test_texts_have_neither_examples_nor_underscores(senses):
 
 
 def test_links_are_between_known_ids_each_once_in_one_direction(senses):
-    known, links = set(senses.ids), set(senses.links)
+    ids, links = set(senses.ids), set(senses.links)
     assert len(links) == len(senses.links) == 3664
-    assert all(source in known and target in known for source, target in links)
+    assert all(source in ids and target in ids for source, target in links)
     assert not any(source == target for source, target in links)
     assert not any((target, source) in links for source, target in links)
 
 
-def test_labels_are_the_kinds(data, senses):
+def test_labels_are_kinds(data, senses):
     views, y = data
     assert data.target_names == tuple(SIZES)
     assert [data.target_names[label] for label in y] == list(senses.kinds)
@@ -88,7 +88,7 @@ def test_labels_are_the_kinds(data, senses):
     assert "Fellbaum" in data.citation
 
 
-def test_views_have_the_shapes_and_names_they_should(data):
+def test_views_have_shapes_and_names_they_should(data):
     views = data.views
     assert views.names == ("gloss", "lemma", "links")
     for name, block in views.items():
@@ -98,7 +98,7 @@ def test_views_have_the_shapes_and_names_they_should(data):
     assert views.feature_names("links").tolist() == views.ids.tolist()
 
 
-def test_links_view_is_a_loop_over_the_links(data, senses):
+def test_links_view_matches_loop_over_links(data, senses):
     position = {name: i for i, name in enumerate(senses.ids)}
     expected = np.zeros((3015, 3015), dtype=int)
     for source, target in senses.links:
@@ -107,10 +107,10 @@ def test_links_view_is_a_loop_over_the_links(data, senses):
     assert np.array_equal(data.views["links"].toarray(), expected)
 
 
-def test_words_and_letters_of_a_synset(data, senses):
+def test_words_and_letters_of_synset(data, senses):
     row = senses.ids.index("horse.n.01")
     words = ["solid", "hoofed", "herbivorous", "domesticated", "prehistoric", "times"]
-    assert row_words(data.views, "gloss", row) == dict.fromkeys(words, 1)  # nobody else is a "quadruped"
+    assert row_words(data.views, "gloss", row) == dict.fromkeys(words, 1)  # no other synset is a "quadruped"
     letters = [" ho", "hor", "ors", "rse", "se ", " eq", "equ", "quu", "uus"]
     letters += [" ca", "cab", "aba", "bal", "all", "llu", "lus"]
     assert row_words(data.views, "lemma", row) == dict.fromkeys(letters, 1) | {"us ": 2}
@@ -123,7 +123,7 @@ def test_words_of_only_one_synset_are_left_out(data):
         assert holders.min() == 2
 
 
-def test_a_synset_has_the_views_that_say_something_of_it(data):
+def test_synset_has_views_with_data(data):
     views = data.views
     for v, (_, block) in enumerate(views.items()):
         assert np.array_equal(views.present[:, v], block.sum(axis=1) > 0)
@@ -131,14 +131,14 @@ def test_a_synset_has_the_views_that_say_something_of_it(data):
     assert views.present.sum(axis=0).tolist() == [2983, 3015, 2782]
 
 
-def test_the_notice_goes_with_the_data():
+def test_license_ships_with_data():
     notice = (PACKAGE / "WORDNET-LICENSE.txt").read_text(encoding="utf-8")
     assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in notice
     assert "Permission to use, copy, modify and distribute this software and" in notice
     assert 'THIS SOFTWARE AND DATABASE IS PROVIDED "AS IS"' in notice
 
 
-def test_the_file_is_small_plain_text_and_is_read_as_such():
+def test_file_is_small_plain_text_and_is_read_as_such():
     packed = (PACKAGE / "word_senses.tsv.gz").read_bytes()
     assert len(packed) < 400_000
     lines = gzip.decompress(packed).decode("utf-8").splitlines()
@@ -155,7 +155,7 @@ def test_reading_unpickles_nothing(monkeypatch):
     assert len(read_word_senses().ids) == len(load_word_senses().views)
 
 
-def test_the_file_can_be_made_again(tmp_path):
+def test_file_can_be_rebuilt(tmp_path):
     source = WORDNET / "data.noun"
     if not source.exists():
         pytest.skip("WordNet's files are not installed (Debian: wordnet-base)")

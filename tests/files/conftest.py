@@ -38,7 +38,7 @@ def content(read):
     """The only view of a file, called «view»."""
 
     def only(where, kind=None, **options):
-        (found,) = read(f"view={where}", kinds={} if kind is None else {"view": kind}, **options).contents
-        return found
+        (content,) = read(f"view={where}", kinds={} if kind is None else {"view": kind}, **options).contents
+        return content
 
     return only

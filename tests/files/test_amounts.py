@@ -54,7 +54,7 @@ def test_amounts_are_converted(text, value):
     "text",
     ["", "$", "free", "p12", "12 kg", "1,23,456", "1,2,3", "12.05.2020", "1_000", "--5", "%5", "42", "4.2", " " * 9999],
 )
-def test_other_cells_are_no_amounts(text):
+def test_other_cells_are_not_amounts(text):
     assert convert(text) is None
 
 
@@ -76,7 +76,7 @@ def test_prices_in_unknown_formats_are_refused(text):
         (("1,202", "1,202.50"), [1202.0, 1202.5]),
     ],
 )
-def test_other_cells_of_a_column_decide_what_a_separator_means(cells, values):
+def test_other_cells_decide_meaning_of_separator(cells, values):
     assert convert(*cells)[0].tolist() == values
 
 
@@ -88,7 +88,7 @@ def test_other_cells_of_a_column_decide_what_a_separator_means(cells, values):
         (("1,500", "4,250"), "'1,500' in row 1 may be 1500 or 1.5"),
     ],
 )
-def test_separators_that_can_be_read_in_two_ways_are_refused(cells, told):
+def test_ambiguous_separators_are_refused(cells, told):
     with pytest.raises(ValueError, match=rf"column 'price': {re.escape(told)}: write its numbers with a decimal point"):
         convert(*cells)
 
@@ -119,12 +119,12 @@ def test_decimal_commas_are_read(put, content):
     assert view.data[0].ravel().tolist() == [12.5, 1234.56, 7.0]
 
 
-def test_amounts_stay_text_if_the_user_says_so(put, content):
+def test_kind_names_keeps_amounts_as_text(put, content):
     view = content(write_prices(put, ["$5", "$6", "$7"]), "names")
     assert (view.kind, view.data.tolist()) == ("names", ["$5", "$6", "$7"])
 
 
-def test_a_few_other_cells_among_amounts_are_refused(put, content):
+def test_few_other_cells_among_amounts_are_refused(put, content):
     told = r"column 'price' holds amounts, but 'call us' in row 31 \(1 in all\): correct or empty these cells"
     with pytest.raises(ValueError, match=told):
         content(write_prices(put, [f"${i}" for i in range(30)] + ["call us"]))
@@ -145,7 +145,7 @@ def test_ambiguous_amounts_are_refused(put, content, prices, told):
 
 
 @pytest.mark.parametrize("beside", ["", "colour"])
-def test_new_amounts_are_encoded_as_those_of_the_fit(put, read, beside):
+def test_new_amounts_are_encoded_as_those_of_fit(put, read, beside):
     colours = ["red", "green"] * 10
     rows = [f'"${1000 + i:,}"' + (f",{colour}" if beside else "") for i, colour in enumerate(colours)]
     header = f"price,{beside}".rstrip(",")

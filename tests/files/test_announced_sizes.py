@@ -124,7 +124,7 @@ def test_shortest_entries_are_not_too_many_for_their_file(put):
 
 
 @pytest.mark.parametrize(("sizes", "shape"), [(f"{MANY} 3", (2, 3)), (f"3 {MANY}", (3, 2))])
-def test_refusal_says_how_to_drop_empty_rows_or_columns(put, sizes, shape):
+def test_refusal_tells_how_to_drop_empty_rows_or_columns(put, sizes, shape):
     pattern = r"if it is not, save it without empty (rows|columns): .* in scipy$"
     with pytest.raises(ValueError, match=pattern) as caught:
         read_file(put("x.mtx", f"{COORDINATES}{sizes} 2\n1 1 1\n2 2 1\n"))
@@ -140,6 +140,6 @@ def test_refusal_says_how_to_drop_empty_rows_or_columns(put, sizes, shape):
         ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "4 numbers are announced, but the file has 3"),
     ],
 )
-def test_message_says_how_many_values_the_file_has(put, content, message):
+def test_message_says_how_many_values_file_has(put, content, message):
     with pytest.raises(ValueError, match=message):
         read_file(put("x.mtx", content))

@@ -23,7 +23,7 @@ SPARSE = sp.random_array((9, 6), density=0.3, format="csr", rng=np.random.defaul
 
 
 class Trap:
-    """Whoever unpickles it leaves a file behind."""
+    """An object that writes a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -34,40 +34,40 @@ class Trap:
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "int64", "uint8", "bool", ">f8"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_npy_comes_back(tmp_path, kind, order):
+def test_npy_round_trips(tmp_path, kind, order):
     X = np.asarray(DENSE > 0 if kind == "bool" else np.abs(DENSE), dtype=kind, order=order)
     np.save(tmp_path / "X.npy", X)
-    found = read_file(tmp_path / "X.npy")
-    np.testing.assert_array_equal(found.values, X)
-    assert found.ids is None
-    assert found.features is None
+    result = read_file(tmp_path / "X.npy")
+    np.testing.assert_array_equal(result.values, X)
+    assert result.ids is None
+    assert result.features is None
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_npz_of_one_array_comes_back(tmp_path, save):
+def test_npz_of_one_array_round_trips(tmp_path, save):
     save(tmp_path / "X.npz", DENSE)
     np.testing.assert_array_equal(read_file(tmp_path / "X.npz").values, DENSE)
 
 
 def test_npz_names_rows_and_columns(tmp_path):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.arange(7), features=np.array(list("abcd")))
-    found = read_file(tmp_path / "X.npz")
-    np.testing.assert_array_equal(found.values, DENSE)
-    assert found.ids.tolist() == list("0123456")
-    assert found.features.tolist() == list("abcd")
+    result = read_file(tmp_path / "X.npz")
+    np.testing.assert_array_equal(result.values, DENSE)
+    assert result.ids.tolist() == list("0123456")
+    assert result.features.tolist() == list("abcd")
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
-def test_sparse_npz_comes_back(tmp_path, form, compressed, make):
+def test_sparse_npz_round_trips(tmp_path, form, compressed, make):
     sp.save_npz(tmp_path / "X.npz", make(SPARSE).asformat(form), compressed=compressed)
-    found = read_file(tmp_path / "X.npz").values
-    assert isinstance(found, sp.csr_array)
-    np.testing.assert_array_equal(found.toarray(), SPARSE.toarray())
+    result = read_file(tmp_path / "X.npz").values
+    assert isinstance(result, sp.csr_array)
+    np.testing.assert_array_equal(result.toarray(), SPARSE.toarray())
 
 
-def test_diagonals_come_back(tmp_path):
+def test_diagonals_round_trip(tmp_path):
     sp.save_npz(tmp_path / "X.npz", sp.dia_array(np.diag([1.0, 2, 3])))
     np.testing.assert_array_equal(read_file(tmp_path / "X.npz").values.toarray(), np.diag([1.0, 2, 3]))
 
@@ -75,10 +75,10 @@ def test_diagonals_come_back(tmp_path):
 def test_sparse_npz_may_name_rows_and_columns(tmp_path):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **parts, ids=np.array(list("abcdefghi")), features=np.array(list("uvwxyz")))
-    found = read_file(tmp_path / "X.npz")
-    np.testing.assert_array_equal(found.values.toarray(), SPARSE.toarray())
-    assert found.ids.tolist() == list("abcdefghi")
-    assert found.features.tolist() == list("uvwxyz")
+    result = read_file(tmp_path / "X.npz")
+    np.testing.assert_array_equal(result.values.toarray(), SPARSE.toarray())
+    assert result.ids.tolist() == list("abcdefghi")
+    assert result.features.tolist() == list("uvwxyz")
 
 
 @pytest.mark.parametrize("extra", [{}, {"ids": np.arange(7)}])
@@ -88,7 +88,7 @@ def test_two_matrices_in_one_file_are_refused(tmp_path, extra):
         read_file(tmp_path / "X.npz")
 
 
-def test_an_npz_of_names_alone_is_refused(tmp_path):
+def test_npz_with_names_only_is_refused(tmp_path):
     np.savez(tmp_path / "X.npz", ids=np.arange(7))
     with pytest.raises(ValueError, match=r"X\.npz holds 0 arrays"):
         read_file(tmp_path / "X.npz")
@@ -106,7 +106,7 @@ def test_an_npz_of_names_alone_is_refused(tmp_path):
     ],
     ids=["beyond", "before", "backwards", "short", "few", "unknown"],
 )
-def test_an_unsound_sparse_matrix_is_refused(tmp_path, broken):
+def test_invalid_sparse_matrix_is_refused(tmp_path, broken):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **(parts | broken))
     with pytest.raises(ValueError, match=r"X\.npz is not a valid sparse matrix: "):
@@ -114,21 +114,21 @@ def test_an_unsound_sparse_matrix_is_refused(tmp_path, broken):
 
 
 @pytest.mark.parametrize("broken", [{"shape": np.array(["a", "b"])}, {"format": np.array(["csr", "csc"])}])
-def test_an_unsound_description_names_the_file(tmp_path, broken):
+def test_invalid_sparse_description_names_file(tmp_path, broken):
     parts = {"data": SPARSE.data, "indices": SPARSE.indices, "indptr": SPARSE.indptr, "shape": SPARSE.shape}
     np.savez(tmp_path / "X.npz", **(parts | broken))
     with pytest.raises(ValueError, match=r"X\.npz is not a valid sparse matrix: "):
         read_file(tmp_path / "X.npz")
 
 
-def test_an_array_called_npz_is_refused(tmp_path):
+def test_array_called_npz_is_refused(tmp_path):
     with (tmp_path / "X.npz").open("wb") as file:
         np.save(file, DENSE)
     with pytest.raises(ValueError, match=r"X\.npz is not an \.npz file but a single array: let its name end in \.npy"):
         read_file(tmp_path / "X.npz")
 
 
-def test_an_archive_called_npy_is_refused_by_name(tmp_path):
+def test_archive_called_npy_is_refused_by_name(tmp_path):
     with (tmp_path / "X.npy").open("wb") as file:
         np.savez(file, DENSE)
     with pytest.raises(ValueError, match=r"X\.npy .*\.npz"):
@@ -152,7 +152,7 @@ def test_objects_are_refused_and_never_unpickled(tmp_path, where):
     assert not trap.exists()
 
 
-def test_the_trap_of_the_tests_works(tmp_path):
+def test_trap_object_writes_file_when_unpickled(tmp_path):
     pickle.loads(pickle.dumps(Trap(tmp_path / "sprung")))
     assert (tmp_path / "sprung").exists()
 
@@ -171,19 +171,19 @@ def test_the_trap_of_the_tests_works(tmp_path):
         (np.zeros((2, 2), dtype="M8[s]"), "must hold real numbers"),
     ],
 )
-def test_only_a_matrix_of_real_numbers_is_a_view(tmp_path, content, X, told):
+def test_view_must_be_matrix_of_real_numbers(tmp_path, content, X, told):
     np.save(tmp_path / "X.npy", X)
     with pytest.raises(ValueError, match=rf"view 'view' \(.*X\.npy\) {told}"):
         content(tmp_path / "X.npy")
 
 
-def test_columns_of_a_matrix_cannot_be_named(tmp_path, content):
+def test_columns_of_matrix_cannot_be_selected(tmp_path, content):
     np.save(tmp_path / "X.npy", DENSE)
     with pytest.raises(ValueError, match=r"X\.npy is a matrix without named columns: leave out ':a,b'"):
         content(f"{tmp_path / 'X.npy'}:a,b")
 
 
-def test_an_array_larger_than_its_file_is_refused(put):
+def test_array_larger_than_its_file_is_refused(put):
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (10**7, 10**6)})
     with pytest.raises(ValueError, match=r"X\.npy (does not fit into memory, or is damaged|cannot be read)"):
@@ -191,19 +191,19 @@ def test_an_array_larger_than_its_file_is_refused(put):
 
 
 @pytest.mark.parametrize(("n", "what"), [(6, "fewer"), (8, "more")])
-def test_ids_beside_a_matrix_are_as_many_as_its_rows(tmp_path, content, n, what):
+def test_number_of_ids_must_match_rows(tmp_path, content, n, what):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.arange(n))
     with pytest.raises(ValueError, match=rf"X\.npz.*\b{n}\b"):
         fit_and_encode([content(tmp_path / "X.npz")], rare=False)
 
 
-def test_ids_beside_a_matrix_are_unique(tmp_path, content):
+def test_repeated_ids_of_matrix_are_refused(tmp_path, content):
     np.savez(tmp_path / "X.npz", X=DENSE, ids=np.array(list("aabcdef")))
     with pytest.raises(ValueError, match=r"X\.npz has the id 'a' more than once"):
         fit_and_encode([content(tmp_path / "X.npz")], rare=False)
 
 
-def test_features_beside_a_matrix_are_as_many_as_its_columns(tmp_path, content):
+def test_number_of_features_must_match_columns(tmp_path, content):
     np.savez(tmp_path / "X.npz", X=DENSE, features=np.array(list("abcdef")))
     with pytest.raises(ValueError, match=r"X\.npz.*\b6\b"):
         fit_and_encode([content(tmp_path / "X.npz")], rare=False)
@@ -223,26 +223,26 @@ SYMMETRIC = sp.coo_array(SPARSE[:6] + SPARSE[:6].T)
     [SPARSE, DENSE, SYMMETRIC, np.arange(6).reshape(2, 3), sp.csr_array(np.eye(3, dtype=int))],
     ids=["sparse", "dense", "symmetric", "whole dense", "whole sparse"],
 )
-def test_matrix_market_comes_back(tmp_path, X, packed):
+def test_matrix_market_round_trips(tmp_path, X, packed):
     path = tmp_path / "X.mtx"
     scipy.io.mmwrite(path, X, precision=17)
     if packed:
         path = tmp_path / "X.mtx.gz"
         path.write_bytes(gzip.compress((tmp_path / "X.mtx").read_bytes(), mtime=0))
-    found = read_file(path).values
-    assert sp.issparse(found) == sp.issparse(X)
-    found, wanted = (one.toarray() if sp.issparse(one) else one for one in (found, X))
-    np.testing.assert_array_equal(found, wanted)
+    result = read_file(path).values
+    assert sp.issparse(result) == sp.issparse(X)
+    result, expected = (matrix.toarray() if sp.issparse(matrix) else matrix for matrix in (result, X))
+    np.testing.assert_array_equal(result, expected)
 
 
-def test_the_symmetric_one_is_stored_as_such(tmp_path):
+def test_symmetric_matrix_is_written_as_symmetric(tmp_path):
     scipy.io.mmwrite(tmp_path / "X.mtx", SYMMETRIC)
     assert b"symmetric" in (tmp_path / "X.mtx").read_bytes().splitlines()[0]
 
 
-def test_a_pattern_is_ones(put):
-    found = read_file(put("X.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")).values
-    np.testing.assert_array_equal(found.toarray(), [[1, 0, 0], [0, 0, 1]])
+def test_pattern_matrix_is_read_as_ones(put):
+    result = read_file(put("X.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")).values
+    np.testing.assert_array_equal(result.toarray(), [[1, 0, 0], [0, 0, 1]])
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_pattern_is_ones(put):
         "99999999999999999999 1 1\n",
     ],
 )
-def test_a_broken_matrix_market_file_is_refused(put, body):
+def test_broken_matrix_market_file_is_refused(put, body):
     with pytest.raises(ValueError, match=r"X\.mtx cannot be read as a Matrix Market file: "):
         read_file(put("X.mtx", f"%%MatrixMarket matrix coordinate real general\n{body}"))
 
@@ -275,7 +275,7 @@ except ValueError as error:
 
 
 @pytest.mark.parametrize("cut", ["1E", "1.5e-"])
-def test_a_matrix_market_file_cut_within_a_number_is_refused(put, cut):
+def test_matrix_market_file_cut_within_number_is_refused(put, cut):
     path = put("X.mtx", f"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 {cut}")
     done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, timeout=HANG_LIMIT)
     assert done.returncode == 0
@@ -284,23 +284,23 @@ def test_a_matrix_market_file_cut_within_a_number_is_refused(put, cut):
 
 @pytest.mark.parametrize("name", ["X.svm", "X.svmlight", "X.libsvm", "X.svm.gz"])
 @pytest.mark.parametrize("zero_based", [True, False])
-def test_svmlight_comes_back(put, name, zero_based):
+def test_svmlight_round_trips(put, name, zero_based):
     X = SPARSE.toarray()
     X[0, 0], X[0, -1] = 1.0, 2.0  # so that the first column and the number of columns can be told
-    held = io.BytesIO()
-    dump_svmlight_file(X, np.arange(9), held, zero_based=zero_based)
-    whole = held.getvalue()
-    found = read_file(put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole))
-    np.testing.assert_allclose(found.values.toarray(), X, rtol=1e-12)
+    buffer = io.BytesIO()
+    dump_svmlight_file(X, np.arange(9), buffer, zero_based=zero_based)
+    whole = buffer.getvalue()
+    result = read_file(put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole))
+    np.testing.assert_allclose(result.values.toarray(), X, rtol=1e-12)
 
 
 @pytest.mark.parametrize("line", ["1 x:1", "a 1:2", "1 1", "1 2:1 1:1", "1 99999999999999999999:1"])
-def test_a_broken_svmlight_file_is_refused(put, line):
+def test_broken_svmlight_file_is_refused(put, line):
     with pytest.raises(ValueError, match=r"X\.svm cannot be read as an SVMlight file: "):
         read_file(put("X.svm", f"0 1:1\n{line}\n"))
 
 
-def test_npz_member_that_is_no_array_is_refused(tmp_path):
+def test_npz_member_that_is_not_an_array_is_refused(tmp_path):
     path = tmp_path / "named.npz"
     np.savez(path, X=DENSE)
     with zipfile.ZipFile(path, "a") as archive:

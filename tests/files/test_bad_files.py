@@ -17,12 +17,12 @@ ROWS = b"x,y\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(2000))
 
 
 def as_bytes(save, *what, **how):
-    held = io.BytesIO()
-    save(held, *what, **how)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    save(buffer, *what, **how)
+    return buffer.getvalue()
 
 
-def complaint(path):
+def read_and_catch(path):
     """What is said of a file, and how; None if it is read without complaint."""
     try:
         read_file(path)
@@ -31,33 +31,33 @@ def complaint(path):
     return None
 
 
-def is_right(said, path):
+def is_clear_refusal(refusal, path):
     """A refusal in one sentence that names the file."""
-    kind, message = said
+    kind, message = refusal
     return issubclass(kind, ValueError | OSError) and path.name in message and len(message) < 1000
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_missing_file_is_told_of(tmp_path, ending):
+def test_missing_file_is_refused(tmp_path, ending):
     with pytest.raises(FileNotFoundError, match=rf"there is no file .*x\{ending}"):
         read_file(tmp_path / f"x{ending}")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_folder_is_told_of(tmp_path, ending):
+def test_folder_is_refused(tmp_path, ending):
     (tmp_path / f"x{ending}").mkdir()
     with pytest.raises(IsADirectoryError, match=rf"x\{ending} is a folder: name a file in it"):
         read_file(tmp_path / f"x{ending}")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_an_empty_file_is_told_of(put, ending):
+def test_empty_file_is_refused(put, ending):
     with pytest.raises(ValueError, match=rf"x\{ending} is empty"):
         read_file(put(f"x{ending}", b""))
 
 
 @pytest.mark.parametrize("name", ["x", "x.xlsx", "x.gz", "x.csv.zip", ".csv", "x.", "csv"])
-def test_an_unknown_ending_is_told_of(put, name):
+def test_unknown_suffix_is_refused(put, name):
     with pytest.raises(
         ValueError, match=r"the file type is taken from the suffix, which must be one of \.csv, \.tsv, .*\.h5mu"
     ):
@@ -82,21 +82,21 @@ BINARY = {
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "jsonl"])
 @pytest.mark.parametrize("what", BINARY)
-def test_what_is_no_text_is_named_for_what_it_is(put, ending, what):
+def test_binary_file_is_named_by_its_format(put, ending, what):
     whole, told = BINARY[what]
     with pytest.raises(ValueError, match=rf"x\.{ending} is not text but {told}"):
         read_file(put(f"x.{ending}", whole))
 
 
 @pytest.mark.parametrize("what", BINARY)
-def test_what_is_no_text_is_found_within_gzip(put, what):
+def test_binary_content_within_gzip_is_refused(put, what):
     whole, told = BINARY[what]
     with pytest.raises(ValueError, match=rf"x\.csv\.gz is not text but {told}"):
         read_file(put("x.csv.gz", gzip.compress(whole, mtime=0)))
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_zero_byte_far_down_is_named_by_its_line(put, ending):
+def test_zero_byte_is_named_by_its_line(put, ending):
     good = {"csv": b"x,2\n", "jsonl": b'{"x": 1}\n'}[ending]
     with pytest.raises(ValueError, match=rf"x\.{ending} is not text: line 3001 holds a zero byte"):
         read_file(put(f"x.{ending}", good * 3000 + b"1,\x00\n"))
@@ -104,71 +104,73 @@ def test_a_zero_byte_far_down_is_named_by_its_line(put, ending):
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 @pytest.mark.parametrize("byte", [b"\xe9", b"\x80", b"\xc3(", b"\xed\xa0\x80"])
-def test_bytes_that_are_no_utf_8_are_told_of(put, ending, byte):
+def test_invalid_utf_8_is_refused(put, ending, byte):
     with pytest.raises(ValueError, match=rf"x\.{ending} is not UTF-8 near line 1: save it as UTF-8"):
         read_file(put(f"x.{ending}", byte + b"\n1\n"))
 
 
-def test_bytes_that_are_no_utf_8_are_told_of_by_their_line(put):
+def test_invalid_utf_8_is_named_by_its_line(put):
     with pytest.raises(ValueError, match=r"x\.csv is not UTF-8 near line (299|300|301): save it as UTF-8"):
         read_file(put("x.csv", b"x,y\n" + b"1,2\n" * 298 + b"\xe9,2\n" + b"1,2\n" * 500))
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.jsonl.gz"])
-def test_what_is_not_packed_is_told_of(put, name):
+def test_gz_suffix_without_gzip_is_refused(put, name):
     with pytest.raises(ValueError, match=rf"{name} ends in \.gz but is not compressed by gzip: rename it"):
         read_file(put(name, b"x,y\n1,2\n"))
 
 
 def market(X):
-    held = io.BytesIO()
-    scipy.io.mmwrite(held, X, precision=3)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    scipy.io.mmwrite(buffer, X, precision=3)
+    return buffer.getvalue()
 
 
 def svmlight(X):
-    held = io.BytesIO()
-    dump_svmlight_file(X, np.zeros(len(X)), held)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    dump_svmlight_file(X, np.zeros(len(X)), buffer)
+    return buffer.getvalue()
 
 
 def parquet():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"x": np.arange(50.0), "s": [f"a{i}" for i in range(50)]})
-    held = io.BytesIO()
-    frame.write_parquet(held)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()
 
 
-def packed(whole):
+def compress(whole):
     return gzip.compress(whole, mtime=0)
 
 
 NUMBERS = np.arange(40.0).reshape(20, 2)
 WHOLE = {
-    "x.csv.gz": lambda: packed(ROWS),
-    "x.jsonl.gz": lambda: packed(b'{"x": 1}\n' * 200),
+    "x.csv.gz": lambda: compress(ROWS),
+    "x.jsonl.gz": lambda: compress(b'{"x": 1}\n' * 200),
     "x.npy": lambda: as_bytes(np.save, NUMBERS),
     "x.npz": lambda: as_bytes(np.savez, NUMBERS),
     "packed.npz": lambda: as_bytes(np.savez_compressed, NUMBERS),
     "sparse.npz": lambda: as_bytes(sp.save_npz, sp.csr_array(NUMBERS)),
     "x.parquet": parquet,
-    "x.svm.gz": lambda: packed(svmlight(NUMBERS)),
-    "x.mtx.gz": lambda: packed(market(sp.csr_array(NUMBERS.astype(int)))),
+    "x.svm.gz": lambda: compress(svmlight(NUMBERS)),
+    "x.mtx.gz": lambda: compress(market(sp.csr_array(NUMBERS.astype(int)))),
 }
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_file_cut_anywhere_is_told_of(put, name):
+def test_file_truncated_anywhere_is_refused(put, name):
     whole = WHOLE[name]()
     cuts = sorted({*range(1, 25), *range(25, len(whole), max(1, len(whole) // 40)), len(whole) - 1})
-    said = {cut: complaint(put(name, whole[:cut])) for cut in cuts}
+    refusals = {cut: read_and_catch(put(name, whole[:cut])) for cut in cuts}
     path = put(name, whole)
-    assert [(cut, own) for cut, own in said.items() if own is None or not is_right(own, path)] == []
+    assert [
+        (cut, refusal) for cut, refusal in refusals.items() if refusal is None or not is_clear_refusal(refusal, path)
+    ] == []
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_file_with_a_changed_byte_is_read_or_told_of(put, name):
+def test_file_with_changed_byte_is_read_or_refused(put, name):
     whole = WHOLE[name]()
     rng = np.random.default_rng(0)
     places = sorted({*range(25), *rng.integers(0, len(whole), 60).tolist(), *range(len(whole) - 25, len(whole))})
@@ -177,14 +179,14 @@ def test_a_file_with_a_changed_byte_is_read_or_told_of(put, name):
         changed = bytearray(whole)
         changed[place] ^= int(rng.integers(1, 256))
         path = put(name, bytes(changed))
-        said = complaint(path)
-        if said is not None and not is_right(said, path):
-            wrong.append((place, said))
+        refusal = read_and_catch(path)
+        if refusal is not None and not is_clear_refusal(refusal, path):
+            wrong.append((place, refusal))
     assert wrong == []
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.jsonl.gz", "x.svm.gz", "x.mtx.gz"])
-def test_damage_within_gzip_is_told_of(put, name):
+def test_damage_within_gzip_is_refused(put, name):
     head = gzip.compress(b"", mtime=0)[:10]
     body = zlib.compress(ROWS, wbits=-15)
     path = put(name, head + body[:20] + b"\xff" * 200)
@@ -192,19 +194,19 @@ def test_damage_within_gzip_is_told_of(put, name):
         read_file(path)
 
 
-@pytest.mark.parametrize("ending", [one for one in ENDINGS if one not in (".npz", ".mtx")])
-def test_noise_is_told_of(put, ending):
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending not in (".npz", ".mtx")])
+def test_noise_is_refused(put, ending):
     rng = np.random.default_rng(0)
     for size in (1, 2, 5, 100, 5000):
         path = put(f"noise{ending}", rng.bytes(size))
-        said = complaint(path)
+        refusal = read_and_catch(path)
         if size >= 100:
-            assert said is not None
-        assert said is None or is_right(said, path), said
+            assert refusal is not None
+        assert refusal is None or is_clear_refusal(refusal, path), refusal
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_file_of_another_format_is_told_of(put, ending):
+def test_file_of_another_format_is_refused(put, ending):
     for name, make in WHOLE.items():
         if (
             name.endswith(ending)
@@ -213,6 +215,6 @@ def test_a_file_of_another_format_is_told_of(put, ending):
         ):
             continue
         path = put(f"other{ending}", make())
-        said = complaint(path)
-        assert said is not None, name
-        assert is_right(said, path), (name, said)
+        refusal = read_and_catch(path)
+        assert refusal is not None, name
+        assert is_clear_refusal(refusal, path), (name, refusal)

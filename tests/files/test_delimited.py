@@ -25,7 +25,7 @@ def check_table(frame):
     assert frame.columns["name"].tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(frame.columns["size"], [1.0, -2.0, 1e5])
     np.testing.assert_array_equal(frame.columns["weight"], [0.5, np.nan, -0.0])
-    assert {len(own) for own in frame.columns.values()} == {3}
+    assert {len(column) for column in frame.columns.values()} == {3}
 
 
 NAMES = ["t.csv", "t.txt", "T.CSV", "t.v2.csv", "t.csv.gz"]
@@ -36,22 +36,22 @@ NAMES = ["t.csv", "t.txt", "T.CSV", "t.v2.csv", "t.csv.gz"]
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("start", ["", "\ufeff"], ids=["plain", "marked"])
-def test_delimiter_line_end_and_byte_order_mark_change_nothing(put, name, mark, end, start):
+def test_delimiter_line_end_and_byte_order_mark_do_not_matter(put, name, mark, end, start):
     whole = (start + lines_of(TABLE, MARKS[mark], end)).encode()
     check_table(read_file(put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole)))
 
 
 @pytest.mark.parametrize("mark", [*MARKS.values(), " ", ":"])
-def test_a_delimiter_that_is_named_is_taken(put, mark):
+def test_given_delimiter_is_used(put, mark):
     check_table(read_file(put("t.csv", lines_of(TABLE, mark)), delimiter=mark))
 
 
-def test_a_last_line_needs_no_end(put):
+def test_last_line_needs_no_line_end(put):
     check_table(read_file(put("t.csv", lines_of(TABLE).rstrip("\n"))))
 
 
 @pytest.mark.parametrize("extra", ["\n", "\r\n", "\n\n\n"])
-def test_empty_lines_are_no_rows(put, extra):
+def test_empty_lines_are_skipped(put, extra):
     first, *rest = lines_of(TABLE).splitlines(keepends=True)
     check_table(read_file(put("t.csv", first + extra + extra.join(rest) + extra)))
 
@@ -60,16 +60,16 @@ def test_empty_lines_are_no_rows(put, extra):
     "cell",
     ["a,b", "a;b\tc|d", 'he said "no"', "two\nlines", "two\r\nlines", " spaces around ", "ümläut ⚙ 漢字", "'", "=1+1"],
 )
-def test_quoted_cells_keep_what_they_hold(put, cell):
-    held = io.StringIO(newline="")
-    csv.writer(held).writerows([["x", "words"], ["1", cell], ["2", "other"]])
-    frame = read_file(put("t.csv", held.getvalue()))
+def test_quoted_cells_keep_their_content(put, cell):
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerows([["x", "words"], ["1", cell], ["2", "other"]])
+    frame = read_file(put("t.csv", buffer.getvalue()))
     assert frame.columns["words"].tolist() == [cell, "other"]
     assert frame.columns["x"].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("token", ["", " ", "NA", "n/a", "NaN", "null", "None", "?"])
-def test_a_missing_number_is_nan(put, token):
+def test_missing_number_is_nan(put, token):
     frame = read_file(put("t.csv", f"x,y\n1,a\n{token},b\n-3,c\n"))
     np.testing.assert_array_equal(frame.columns["x"], [1.0, np.nan, -3.0])
 
@@ -84,17 +84,17 @@ def test_numbers_are_read_as_python_reads_them(put, cell, number):
 
 
 @pytest.mark.parametrize("cell", ["1,5", "1.2.3", "12a", "0x10", "1e", "$5", "5%"])
-def test_what_python_reads_as_no_number_is_text(put, cell):
+def test_other_cells_are_text(put, cell):
     frame = read_file(put("t.csv", f'x\n2\n"{cell}"\n'))
     assert frame.columns["x"].tolist() == ["2", cell]
 
 
-def test_codes_with_underscores_are_no_numbers(put):
+def test_codes_with_underscores_are_text(put):
     assert read_file(put("t.csv", "plate\n1_2\n3_4\n")).columns["plate"].tolist() == ["1_2", "3_4"]
 
 
 @pytest.mark.parametrize("row", [0, 1, 4999, 5000, 5999, 6000])
-def test_one_word_anywhere_makes_the_whole_column_text(put, row):
+def test_single_word_makes_column_text(put, row):
     cells = [f"{i:03d}" for i in range(6001)]
     cells[row] = "word"
     frame = read_file(put("t.csv", "x,y\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells))))
@@ -102,68 +102,68 @@ def test_one_word_anywhere_makes_the_whole_column_text(put, row):
     np.testing.assert_array_equal(frame.columns["y"], np.arange(6001.0))
 
 
-def test_columns_named_as_text_keep_their_zeros(put):
+def test_columns_read_as_text_keep_leading_zeros(put):
     frame = read_file(put("t.csv", "id,x\n007,007\n7,8\n"), frozenset({"id"}))
     assert frame.columns["id"].tolist() == ["007", "7"]
     assert frame.columns["x"].tolist() == [7.0, 8.0]
 
 
-def test_empty_cells_of_text_are_none(put):
+def test_empty_text_cells_are_none(put):
     frame = read_file(put("t.csv", "x,words\n1,a\n2,\n3,  \n"))
     assert frame.columns["words"].tolist() == ["a", None, None]
 
 
-def test_a_column_without_a_name_is_called_by_its_place(put):
+def test_unnamed_column_is_numbered(put):
     frame = read_file(put("t.csv", ",x, \n1,2,3\n"))
     assert list(frame.columns) == ["column 1", "x", "column 3"]
 
 
 @pytest.mark.parametrize("header", ["x,y,x", "x, x,y", ",column 1,x"])
-def test_two_columns_of_one_name_are_refused(put, header):
+def test_repeated_column_name_is_refused(put, header):
     with pytest.raises(ValueError, match=r"t\.csv has two columns called '(x|column 1)': rename one"):
         read_file(put("t.csv", f"{header}\n1,2,3\n"))
 
 
 @pytest.mark.parametrize(("row", "cells"), [("1", 1), ("1,2,3", 3), ("1,2,", 3), ("  ", 1)])
-def test_a_row_of_another_length_is_named_by_its_line(put, row, cells):
+def test_row_of_another_length_is_named_by_its_line(put, row, cells):
     told = rf"t\.csv: line 3 has {cells} cells, but the header has 2: is ',' the delimiter \(--delimiter\)"
     with pytest.raises(ValueError, match=told):
         read_file(put("t.csv", f"x,y\n1,2\n{row}\n"))
 
 
-def test_the_line_of_a_bad_row_counts_the_lines_within_cells(put):
+def test_line_of_bad_row_counts_lines_within_cells(put):
     with pytest.raises(ValueError, match=r"line 4 has 3 cells, but the header has 2: is tab the delimiter"):
         read_file(put("t.tsv", 'x\ty\n1\t"2\n"\n1\t2\t3\n'))
 
 
-def test_one_column_alone_is_a_table(put):
+def test_table_of_one_column(put):
     assert read_file(put("t.csv", "x\n1\n2\n")).columns["x"].tolist() == [1.0, 2.0]
     assert read_file(put("t.csv", 'word\na\n""\nb\n')).columns["word"].tolist() == ["a", None, "b"]
 
 
 @pytest.mark.parametrize("text", ["x,y", "x,y\n", "\ufeffx,y\r\n", "x,y\n\n\n"])
-def test_a_header_alone_is_refused(put, text):
+def test_header_alone_is_refused(put, text):
     with pytest.raises(ValueError, match=r"t\.csv holds a header and nothing else: no entities"):
         read_file(put("t.csv", text))
 
 
 @pytest.mark.parametrize("text", ["\n", "\r\n\r\n", "   \n", "\ufeff", "\ufeff\n"])
-def test_a_file_of_nothing_is_refused(put, text):
+def test_blank_file_is_refused(put, text):
     with pytest.raises(ValueError, match=r"t\.csv is empty: it must start with a line that names the columns"):
         read_file(put("t.csv", text))
 
 
-def test_a_column_empty_altogether_is_numbers_that_are_missing(put):
+def test_empty_column_is_missing_numbers(put):
     assert np.isnan(read_file(put("t.csv", "x,y\n1,\n2,\n")).columns["y"]).all()
 
 
-def test_a_quote_that_is_never_closed_is_refused(put):
+def test_unclosed_quote_is_refused(put):
     with pytest.raises(ValueError, match=r"t\.csv: line \d cannot be read as a table"):
         read_file(put("t.csv", 'x,y\n1,"2\n3,4\n5,6\n'))
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
-def test_a_header_may_be_wide_whatever_its_delimiter(put, mark, monkeypatch):
+def test_wide_header_with_any_delimiter(put, mark, monkeypatch):
     before = csv.field_size_limit(131_072)  # as Python starts with
     try:
         wide = lines_of([[f"a column called {i:05d}" for i in range(8000)], ["1"] * 8000], mark)
@@ -172,7 +172,7 @@ def test_a_header_may_be_wide_whatever_its_delimiter(put, mark, monkeypatch):
         csv.field_size_limit(before)
 
 
-def test_reading_changes_nothing_for_other_readers(put):
+def test_reading_restores_field_size_limit(put):
     before = csv.field_size_limit(131_072)
     try:
         read_file(put("t.csv", "x,y\n1,2\n"))
@@ -181,17 +181,17 @@ def test_reading_changes_nothing_for_other_readers(put):
         csv.field_size_limit(before)
 
 
-def test_the_ending_is_known_in_capitals(put):
+def test_suffix_may_be_upper_case(put):
     frame = read_file(put("T.TSV", "a,b,c\td\n1\t2\n"))
     assert list(frame.columns) == ["a,b,c", "d"]
 
 
-def test_the_last_ending_counts(put):
+def test_last_suffix_counts(put):
     assert list(read_file(put("from.tsv.csv", "a,b\n1,2\n")).columns) == ["a", "b"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_line_longer_than_any_is_refused(put, ending, monkeypatch):
+def test_overlong_line_is_refused(put, ending, monkeypatch):
     monkeypatch.setattr(text, "MAX_LINE_LENGTH", 100)
     monkeypatch.setattr(delimited, "MAX_LINE_LENGTH", 100)
     before = csv.field_size_limit()
@@ -202,7 +202,7 @@ def test_a_line_longer_than_any_is_refused(put, ending, monkeypatch):
         csv.field_size_limit(before)
 
 
-def test_a_cell_longer_than_any_line_is_refused(put, monkeypatch):
+def test_overlong_cell_is_refused(put, monkeypatch):
     monkeypatch.setattr(text, "MAX_LINE_LENGTH", 100)
     monkeypatch.setattr(delimited, "MAX_LINE_LENGTH", 100)
     before = csv.field_size_limit()
@@ -244,12 +244,12 @@ TABLES = st.integers(1, 4).flatmap(
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_any_table_comes_back(tmp_path, rows, mark, packed):
+def test_any_table_round_trips(tmp_path, rows, mark, packed):
     names = [f"column {i + 1}" for i in range(len(rows[0]))]
-    held = io.StringIO(newline="")
-    csv.writer(held, delimiter=mark).writerows([names, *rows])
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=mark).writerows([names, *rows])
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
-    whole = held.getvalue().encode()
+    whole = buffer.getvalue().encode()
     path.write_bytes(gzip.compress(whole, mtime=0) if packed else whole)
     frame = read_file(path, frozenset(names), delimiter=mark)
     assert list(frame.columns) == names
@@ -264,20 +264,20 @@ def test_any_table_comes_back(tmp_path, rows, mark, packed):
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_any_number_comes_back(tmp_path, values, mark):
+def test_any_number_round_trips(tmp_path, values, mark):
     path = tmp_path / "t.csv"
     cells = ["" if value != value else repr(value) for value in values]
     path.write_text(lines_of([["x", "y"], *([cell, "word"] for cell in cells)], mark))
     np.testing.assert_array_equal(read_file(path).columns["x"], values)
 
 
-def test_the_file_is_named_in_full(put):
+def test_messages_name_whole_path(put):
     path = put("deep/down/t.csv", "x,y\n1\n")
     with pytest.raises(ValueError, match=re.escape(str(path))):
         read_file(path)
 
 
 @pytest.mark.parametrize("start", ["1,2", "1.5", "1.0 2.0", "-3;4e5"])
-def test_a_table_without_a_header_is_refused(put, start):
+def test_table_without_header_is_refused(put, start):
     with pytest.raises(ValueError, match=r"t\.csv: the first line holds numbers, not the names of the columns"):
         read_file(put("t.csv", f"{start}\n3,4\n"))

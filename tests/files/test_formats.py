@@ -41,6 +41,6 @@ def test_suffix_of_another_format_is_refused(numbers_format):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_suffixes_are_lower_case_with_a_dot(suffix):
+def test_suffixes_are_lower_case_with_dot(suffix):
     assert suffix.startswith(".")
     assert suffix == suffix.lower()

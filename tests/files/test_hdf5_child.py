@@ -65,7 +65,7 @@ def measure_processor_time(path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="measures the processor time of child processes")
-def test_time_limit_ends_a_looping_reader_and_spares_others(loop_file, tmp_path, monkeypatch):
+def test_time_limit_ends_looping_reader_and_spares_others(loop_file, tmp_path, monkeypatch):
     healthy = write(tmp_path / "healthy.h5ad")
     limit = 2 + math.ceil(3 * measure_processor_time(healthy))
     monkeypatch.setattr(annotated, "START_SECONDS", limit)
@@ -102,7 +102,7 @@ def start_command(path):
 
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_the_command_and_its_looping_reader(loop_file, number):
+def test_signal_ends_command_and_its_looping_reader(loop_file, number):
     with start_command(loop_file) as command:
         reader = find_reader(command, loop_file)
         command.send_signal(number)
@@ -132,7 +132,7 @@ def test_looping_reader_ends_with_its_parent(loop_file):
         (signal.SIGKILL, r"the reader was killed \(SIGKILL\), most likely because memory ran out"),
     ],
 )
-def test_crash_of_the_reader_is_a_message(tmp_path, monkeypatch, number, message):
+def test_crash_of_reader_is_message(tmp_path, monkeypatch, number, message):
     child = tmp_path / "child.py"
     child.write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
     monkeypatch.setattr(annotated, "CHILD", child)
@@ -141,7 +141,7 @@ def test_crash_of_the_reader_is_a_message(tmp_path, monkeypatch, number, message
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_to_the_reader_interrupts_its_parent(tmp_path, monkeypatch, number):
+def test_signal_to_reader_interrupts_its_parent(tmp_path, monkeypatch, number):
     child = tmp_path / "child.py"
     child.write_text(f"import os, signal\nsignal.signal(2, signal.SIG_DFL)\nos.kill(os.getpid(), {int(number)})\n")
     monkeypatch.setattr(annotated, "CHILD", child)
@@ -161,7 +161,7 @@ def test_data_set_that_is_larger_than_its_file_is_refused(tmp_path):
         read_file(path)
 
 
-def test_blocks_of_any_layout_come_back(tmp_path):
+def test_blocks_of_any_layout_round_trip(tmp_path):
     frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8)}, index=CELLS)
     texts = pd.DataFrame({"c": list("abcdefgh")}, index=CELLS)
     blocks = {"fortran": np.asfortranarray(X), "empty": X[:, :0], "bool": X > 0, "frame": frame, "texts": texts}

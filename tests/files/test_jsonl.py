@@ -13,7 +13,7 @@ def column(put, *values):
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson"])
-def test_fields_are_columns_in_the_order_in_which_they_come_up(put, ending):
+def test_fields_are_columns_in_order_of_occurrence(put, ending):
     frame = read_file(put(f"t.{ending}", [{"b": 1, "a": "x"}, {"c": True, "b": 2.5}]))
     assert list(frame.columns) == ["b", "a", "c"]
     np.testing.assert_array_equal(frame.columns["b"], [1, 2.5])
@@ -48,74 +48,76 @@ def test_mixed_fields_are_text(put):
     assert column(put, 1, "two", [3], True, None).tolist() == ["1", "two", "[3]", "true", None]
 
 
-def test_a_field_named_as_text_is_text(put):
+def test_field_read_as_text_is_text(put):
     path = put("t.jsonl", [{"id": 7, "x": 7}, {"id": "007", "x": 8}])
     assert read_file(path, frozenset({"id"})).columns["id"].tolist() == ["7", "007"]
 
 
-def test_blank_lines_marks_and_carriage_returns_change_nothing(put):
+def test_blank_lines_marks_and_carriage_returns_do_not_matter(put):
     frame = read_file(put("t.jsonl", b'\xef\xbb\xbf{"x": 1}\r\n\r\n  \n{"x": 2}'))
     assert frame.columns["x"].tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("line", ["{", '{"x": }', "{'x': 1}", '{"x": 1} {"x": 2}', "x", "[" * 100_000])
-def test_a_broken_line_is_named(put, line):
+def test_invalid_line_is_named(put, line):
     with pytest.raises(ValueError, match=r"t\.jsonl: line 3 is not valid JSON: "):
         read_file(put("t.jsonl", f'{{"x": 1}}\n\n{line}\n'))
 
 
 @pytest.mark.parametrize(("line", "what"), [("[1]", "list"), ("1", "int"), ('"a"', "str"), ("null", "NoneType")])
-def test_a_line_without_an_object_is_named(put, line, what):
+def test_line_without_object_is_named(put, line, what):
     with pytest.raises(ValueError, match=rf"t\.jsonl: line 2 holds no object {{\.\.\.}} but a {what}"):
         read_file(put("t.jsonl", f'{{"x": 1}}\n{line}\n'))
 
 
-def test_nothing_but_blank_lines_is_refused(put):
+def test_file_of_blank_lines_is_refused(put):
     with pytest.raises(ValueError, match=r"t\.jsonl is empty: it must hold one JSON object per line"):
         read_file(put("t.jsonl", "\n \n"))
 
 
-def test_null_within_a_vector_is_missing(put):
+def test_null_within_vector_is_missing(put):
     np.testing.assert_array_equal(column(put, [1.5, None], [2, 3]), [[1.5, np.nan], [2, 3]])
 
 
-def test_a_field_that_nobody_asks_for_may_hold_anything(put, content):
+def test_unused_field_may_hold_anything(put, content):
     path = put("t.jsonl", [{"x": i / 2, "other": {"a": "b"}} for i in range(5)])
     np.testing.assert_array_equal(content(f"{path}:x").data[0].ravel(), np.arange(5) / 2)
 
 
 @pytest.mark.parametrize("token", ["NA", "", "?"])
-def test_a_missing_number_may_be_spelled_as_in_a_table(put, content, token):
-    found = content(put("t.jsonl", [*({"x": i / 2} for i in range(30)), {"x": token}]))
-    assert found.kind == "numbers"
-    np.testing.assert_array_equal(found.data[0].ravel(), [*np.arange(30) / 2, np.nan])
+def test_missing_number_may_be_spelled_as_in_table(put, content, token):
+    columns = content(put("t.jsonl", [*({"x": i / 2} for i in range(30)), {"x": token}]))
+    assert columns.kind == "numbers"
+    np.testing.assert_array_equal(columns.data[0].ravel(), [*np.arange(30) / 2, np.nan])
 
 
-def test_an_empty_string_is_missing(put):
+def test_empty_string_is_missing(put):
     assert column(put, "a", "", " ").tolist() == ["a", None, None]
 
 
-def test_an_empty_id_is_refused(put, read):
+def test_empty_id_is_refused(put, read):
     with pytest.raises(ValueError, match=r"has no id in row 2"):
         read(put("t.jsonl", [{"id": "a", "x": 1}, {"id": "", "x": 2}]))
 
 
-def test_what_json_can_hold_comes_back(put):
+def test_any_json_values_round_trip(put):
     records = [{"n": i / 3, "s": chr(0x1F600 + i), "v": [i, -i]} for i in range(20)]
-    path = put("t.jsonl", "".join(json.dumps(one, ensure_ascii=bool(i % 2)) + "\n" for i, one in enumerate(records)))
+    path = put(
+        "t.jsonl", "".join(json.dumps(record, ensure_ascii=bool(i % 2)) + "\n" for i, record in enumerate(records))
+    )
     frame = read_file(path)
-    assert frame.columns["s"].tolist() == [one["s"] for one in records]
-    np.testing.assert_array_equal(frame.columns["n"], [one["n"] for one in records])
-    np.testing.assert_array_equal(frame.columns["v"], [one["v"] for one in records])
+    assert frame.columns["s"].tolist() == [record["s"] for record in records]
+    np.testing.assert_array_equal(frame.columns["n"], [record["n"] for record in records])
+    np.testing.assert_array_equal(frame.columns["v"], [record["v"] for record in records])
 
 
 def test_lists_of_codes_of_several_lengths_are_bags(put):
     assert column(put, [1, 2], [3]).tolist() == [{"1": 1.0, "2": 1.0}, {"3": 1.0}]
 
 
-def test_objects_of_anything_but_counts_are_texts(put):
+def test_objects_without_counts_are_texts(put):
     assert column(put, {"a": "b"}, {"a": 1}).tolist() == ['{"a": "b"}', '{"a": 1}']
 
 
-def test_a_number_that_no_float_holds_is_infinite(put):
+def test_overflowing_number_is_infinite(put):
     assert column(put, 10**400, -(10**400), 1).tolist() == [np.inf, -np.inf, 1.0]

@@ -44,7 +44,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("case", ENDS)
-def test_kill_before_each_step_leaves_files_of_one_run_or_a_clear_refusal(case, steps):
+def test_kill_before_each_step_leaves_files_of_one_run_or_clear_refusal(case, steps):
     states = [step["state"] for step in steps if step["case"] == case]
     assert len(states) > 10
     assert states[-1] == "new"
@@ -63,7 +63,7 @@ def test_kill_before_each_step_leaves_files_of_one_run_or_a_clear_refusal(case, 
 
 
 @pytest.mark.parametrize("case", ENDS)
-def test_later_run_removes_what_a_killed_one_left(case, steps):
+def test_later_run_removes_leftovers_of_killed_run(case, steps):
     case_steps = [step for step in steps if step["case"] == case]
     assert [step["killed"] for step in case_steps] == [True] * (len(case_steps) - 1) + [False]
     assert any(step["left over"] for step in case_steps)
@@ -166,13 +166,13 @@ def leave(kind, out):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_leftovers_are_removed_by_any_later_write_to_the_same_folder(kind, tmp_path):
+def test_leftovers_are_removed_by_any_later_write_to_same_folder(kind, tmp_path):
     leave(kind, tmp_path / "out")
     write("file", tmp_path / "another")
     assert names(tmp_path) == ["another"]
 
 
-def test_leftovers_of_another_machine_are_removed_after_a_day(tmp_path):
+def test_leftovers_of_another_machine_are_removed_after_day(tmp_path):
     left = leave("folder", tmp_path / "out")
     foreign = left.rename(left.with_name(".consilience-00000000-abcdefgh.partial"))
     staging.remove_leftovers(tmp_path)
@@ -201,7 +201,7 @@ def test_folders_of_running_processes_are_kept(tmp_path):
     assert names(tmp_path) == ["another", "out", "out/a.txt"]
 
 
-def test_folders_that_are_not_of_this_library_are_kept(tmp_path):
+def test_folders_of_other_programs_are_kept(tmp_path):
     mine = tmp_path / f"{staging.PREFIX}mine{staging.WRITING}"
     mine.mkdir()
     (mine / "notes.txt").write_text("mine")
@@ -224,7 +224,7 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
     assert left.exists()
 
 
-def test_signal_while_files_take_their_places_says_that_they_are_there(tmp_path, monkeypatch, stop_by_sigterm):
+def test_signal_while_files_are_placed_names_results(tmp_path, monkeypatch, stop_by_sigterm):
     real = os.rename
 
     def rename(source, target):
@@ -238,9 +238,7 @@ def test_signal_while_files_take_their_places_says_that_they_are_there(tmp_path,
     assert names(tmp_path) == ["out", "out/a.txt", "out/b.txt", "out/c.txt"]
 
 
-def test_signal_while_a_file_is_moved_within_a_staging_folder_names_no_removed_file(
-    tmp_path, monkeypatch, stop_by_sigterm
-):
+def test_signal_while_file_is_moved_within_staging_folder_names_no_removed_file(tmp_path, monkeypatch, stop_by_sigterm):
     real = os.link
 
     def link(source, target):
@@ -258,7 +256,7 @@ def test_signal_while_a_file_is_moved_within_a_staging_folder_names_no_removed_f
     assert names(tmp_path) == []
 
 
-def test_folder_whose_files_are_being_replaced_is_refused_until_the_process_ends(tmp_path, monkeypatch):
+def test_folder_whose_files_are_being_replaced_is_refused_until_process_ends(tmp_path, monkeypatch):
     write("folder", tmp_path / "out")
     real, targets = os.replace, []
 
@@ -289,7 +287,7 @@ def test_mark_stays_until_all_its_files_are_replaced(tmp_path):
     assert names(tmp_path) == list(NAMES)
 
 
-def test_failed_rollback_leaves_the_mark(tmp_path, monkeypatch):
+def test_failed_rollback_leaves_mark(tmp_path, monkeypatch):
     write("folder", tmp_path / "out")
     real, calls = os.replace, []
 

@@ -36,7 +36,7 @@ def table(*columns, names=None):
         ([*np.eye(40, 12).T[:-1], np.linspace(0, 1, 40)], "numbers"),
     ],
 )
-def test_clear_tables_are_known(put, content, columns, kind):
+def test_kinds_of_tables_are_detected(put, content, columns, kind):
     assert content(put("t.csv", table(*columns))).kind == kind
 
 
@@ -49,7 +49,7 @@ def test_clear_tables_are_known(put, content, columns, kind):
         ([i / 2 for i in range(20)], "numbers"),
     ],
 )
-def test_clear_fields_are_known(put, content, values, kind):
+def test_kinds_of_fields_are_detected(put, content, values, kind):
     assert content(put("t.jsonl", [{"x": value} for value in values])).kind == kind
 
 
@@ -90,7 +90,7 @@ ALIKE = np.exp(-((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2))
         "two",
     ],
 )
-def test_clear_matrices_are_known(tmp_path, content, make, X, kind):
+def test_kinds_of_matrices_are_detected(tmp_path, content, make, X, kind):
     if make is sp.csr_array and kind == "numbers" and (X >= 0).all() and np.array_equal(X, np.floor(X)):
         kind = "counts"  # whole numbers that are stored sparse, however many of them are not 0
     if make is sp.csr_array:
@@ -101,14 +101,14 @@ def test_clear_matrices_are_known(tmp_path, content, make, X, kind):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "counts", "similarities"])
-def test_a_matrix_is_what_the_user_says(tmp_path, content, kind):
+def test_kind_of_matrix_can_be_forced(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
-    found = content(tmp_path / "X.npy", kind)
-    assert (found.kind, found.reason) == (kind, "as you said")
+    content_ = content(tmp_path / "X.npy", kind)
+    assert (content_.kind, content_.reason) == (kind, "as you said")
 
 
 @pytest.mark.parametrize("kind", ["text", "names", "categories", "links"])
-def test_a_matrix_is_no_text(tmp_path, content, kind):
+def test_matrix_cannot_be_text(tmp_path, content, kind):
     np.save(tmp_path / "X.npy", ALIKE)
     told = rf"view 'view' \(.*X\.npy\) is a matrix: it can be numbers, counts or similarities, not {kind}"
     with pytest.raises(ValueError, match=told):
@@ -116,25 +116,25 @@ def test_a_matrix_is_no_text(tmp_path, content, kind):
 
 
 @pytest.mark.parametrize("kind", ["text", "names", "categories"])
-def test_numbers_that_are_said_to_be_text_keep_their_letters(put, content, kind):
-    found = content(put("t.csv", "code\n007\n7\n1e5\n"), kind)
-    held = found.data["code"] if kind == "categories" else found.data
-    assert held.tolist() == ["007", "7", "1e5"]
+def test_numbers_read_as_text_keep_their_spelling(put, content, kind):
+    content_ = content(put("t.csv", "code\n007\n7\n1e5\n"), kind)
+    values = content_.data["code"] if kind == "categories" else content_.data
+    assert values.tolist() == ["007", "7", "1e5"]
 
 
 @pytest.mark.parametrize("name", ["view=", ""])
-def test_a_kind_is_forced_by_the_name_of_the_file_also(put, read, name):
+def test_kind_can_be_forced_by_file_name(put, read, name):
     path = put("view.csv", "code\n007\n7\n")
-    (found,) = read(f"{name}{path}", kinds={"view": "categories"}).contents
-    assert found.data["code"].tolist() == ["007", "7"]
+    (content_,) = read(f"{name}{path}", kinds={"view": "categories"}).contents
+    assert content_.data["code"].tolist() == ["007", "7"]
 
 
-def test_an_unknown_kind_is_refused(put, content):
+def test_unknown_kind_is_refused(put, content):
     with pytest.raises(ValueError, match=f"there is no kind 'pictures': choose among {', '.join(KINDS)}"):
         content(put("t.csv", "x\n1\n"), "pictures")
 
 
-def test_a_kind_of_an_unknown_view_is_refused(put, read):
+def test_kind_of_unknown_view_is_refused(put, read):
     with pytest.raises(ValueError, match="--kind names 'other'; the views are 't'"):
         read(put("t.csv", "x\n1\n"), kinds={"other": "numbers"})
 
@@ -147,7 +147,7 @@ def test_a_kind_of_an_unknown_view_is_refused(put, read):
         ([SENTENCES, LEVELS], r"mixes categories \('c1'\) and text \('c0'\)"),
     ],
 )
-def test_mixed_columns_are_refused_with_the_remedy(put, content, columns, told):
+def test_mixed_columns_are_refused_with_remedy(put, content, columns, told):
     remedy = r"make them separate views \(--view NAME=FILE:COLUMN\), or name their kind \(--kind view=\.\.\.\)"
     with pytest.raises(ValueError, match=rf"view 'view' {told}: {remedy}"):
         content(put("t.csv", table(*columns)))
@@ -155,7 +155,7 @@ def test_mixed_columns_are_refused_with_the_remedy(put, content, columns, told):
 
 @pytest.mark.parametrize("row", [0, 17, 39])
 @pytest.mark.parametrize("kind", [None, "numbers", "counts"])
-def test_a_stray_word_among_numbers_is_named_by_its_row(put, content, row, kind):
+def test_stray_word_among_numbers_is_named_by_its_row(put, content, row, kind):
     cells = [str(i) for i in range(40)]
     cells[row] = "unknown"
     told = rf"view 'view': column 'c0' holds numbers, but 'unknown' in row {row + 1} \(1 in all\)\. Correct or empty"
@@ -163,13 +163,13 @@ def test_a_stray_word_among_numbers_is_named_by_its_row(put, content, row, kind)
         content(put("t.csv", table(cells)), kind)
 
 
-def test_a_stray_word_far_down_is_named_by_its_row(put, content):
+def test_late_stray_word_is_named_by_its_row(put, content):
     cells = [*map(str, range(6000)), "oops", "oops"]
     with pytest.raises(ValueError, match=r"column 'c0' holds numbers, but 'oops' in row 6001 \(2 in all\)"):
         content(put("t.csv", table(cells)))
 
 
-def test_a_formula_among_numbers_is_told_of(put, content):
+def test_formula_among_numbers_is_refused(put, content):
     cells = [*map(str, range(40)), "=SUM(A1:A40)"]
     with pytest.raises(
         ValueError, match=r"'=SUM\(A1:A40\)' in row 41 .* It is a formula: export the file with its val"
@@ -177,18 +177,18 @@ def test_a_formula_among_numbers_is_told_of(put, content):
         content(put("t.csv", table(cells)))
 
 
-def test_a_long_cell_is_shown_in_part(put, content):
+def test_long_cell_is_shortened_in_message(put, content):
     with pytest.raises(ValueError, match=r"but 'x{40}\.\.\.' in row 41"):
         content(put("t.csv", table([*map(str, range(40)), "x" * 1000])))
 
 
-def test_words_cannot_be_said_to_be_numbers(put, content):
+def test_words_cannot_be_forced_to_numbers(put, content):
     with pytest.raises(ValueError, match=r"view 'view': column 'c0' holds 'red', which is not a number"):
         content(put("t.csv", table(LEVELS)), "numbers")
 
 
 @pytest.mark.parametrize("X", [-COUNTS, sp.csr_array(-COUNTS)], ids=["dense", "sparse"])
-def test_negative_numbers_are_no_counts(tmp_path, content, X):
+def test_negative_counts_are_refused(tmp_path, content, X):
     if sp.issparse(X):
         sp.save_npz(tmp_path / "X.npz", X)
     else:
@@ -198,14 +198,14 @@ def test_negative_numbers_are_no_counts(tmp_path, content, X):
 
 
 @pytest.mark.parametrize("count", ["-1", "-5", "NaN", "Infinity"])
-def test_bags_hold_counts(put, content, count):
+def test_negative_or_infinite_counts_in_bags_are_refused(put, content, count):
     path = put("t.jsonl", f'{{"x": {{"a": {count}, "b": 2}}}}\n' * 4)
     with pytest.raises(ValueError, match=r"view 'view'.*count"):
         fit_and_encode([content(path)], rare=False)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_similarities_are_finite(tmp_path, content, value):
+def test_similarities_must_be_finite(tmp_path, content, value):
     X = ALIKE.copy()
     X[3, 4] = value
     np.save(tmp_path / "X.npy", X)
@@ -213,7 +213,7 @@ def test_similarities_are_finite(tmp_path, content, value):
         content(tmp_path / "X.npy", "similarities")
 
 
-def test_similarities_are_square(tmp_path, content):
+def test_similarities_must_be_square(tmp_path, content):
     np.save(tmp_path / "X.npy", ALIKE[:5])
     with pytest.raises(
         ValueError, match=r"view 'view' \(.*X\.npy\) has 5 rows and 12 columns: similarities are a square"
@@ -222,7 +222,7 @@ def test_similarities_are_square(tmp_path, content):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "similarities"])
-def test_bags_are_no_numbers(put, content, kind):
+def test_bags_cannot_be_numbers(put, content, kind):
     with pytest.raises(ValueError, match=r"view 'view': column 'x'"):
         content(put("t.jsonl", [{"x": ["a", "b"]}] * 5), kind)
 
@@ -232,13 +232,13 @@ def test_two_columns_of_bags_are_refused(put, content):
         content(put("t.jsonl", [{"x": ["a"], "y": ["b"]}] * 5))
 
 
-def test_no_columns_beside_the_id_are_refused(put, content):
+def test_table_of_ids_only_is_refused(put, content):
     with pytest.raises(ValueError, match=r"view 'view' \(.*t\.csv\) has no columns left beside the id and the labels"):
         content(put("t.csv", "id\n1\n2\n"))
 
 
 @pytest.mark.parametrize("kind", ["numbers", "counts"])
-def test_a_table_of_empty_cells_is_refused(put, content, kind):
+def test_table_of_empty_cells_is_refused(put, content, kind):
     with pytest.raises(ValueError, match=r"every cell is empty|no view describes any entity"):
         fit_and_encode([content(put("t.csv", "x,y\n,\n,\n"), kind)], rare=False)
 
@@ -247,33 +247,33 @@ EDGES = ["source,target", "from,to", "src,dst", "citing,cited", "head,tail", "So
 
 
 @pytest.mark.parametrize("header", EDGES)
-def test_lists_of_links_are_known_by_their_columns(put, content, header):
+def test_links_are_detected_by_their_columns(put, content, header):
     row = "a,b,2" if "weight" in header else "a,b"
-    found = content(put("t.csv", f"{header}\n{row}\n"))
-    assert found.kind == "links"
-    assert [one.tolist() for one in found.data] == [["a"], ["b"], [2.0 if "weight" in header else 1.0]]
+    content_ = content(put("t.csv", f"{header}\n{row}\n"))
+    assert content_.kind == "links"
+    assert [array.tolist() for array in content_.data] == [["a"], ["b"], [2.0 if "weight" in header else 1.0]]
 
 
 @pytest.mark.parametrize("header", ["target,source", "source,target,year", "source,target,weight,x", "a,b"])
-def test_other_columns_are_no_links(put, content, header):
+def test_other_columns_are_not_links(put, content, header):
     path = put("t.csv", header + "\n" + f"{','.join('1' * len(header.split(',')))}\n" * 5)
     assert content(path).kind != "links"
 
 
-def test_links_are_what_the_user_says(put, content):
-    found = content(put("t.csv", "x,y\n007,7\n8,\n,9\n"), "links")
-    assert [one.tolist() for one in found.data] == [["007"], ["7"], [1.0]]
+def test_links_can_be_forced(put, content):
+    content_ = content(put("t.csv", "x,y\n007,7\n8,\n,9\n"), "links")
+    assert [array.tolist() for array in content_.data] == [["007"], ["7"], [1.0]]
 
 
 @pytest.mark.parametrize("kind", [None, "links"])
-def test_columns_of_links_can_be_chosen(put, content, kind):
-    found = content(f"{put('t.csv', 'year,from,to' + chr(10) + '1,7,8' + chr(10))}:from,to", kind)
-    assert [one.tolist() for one in found.data] == [["7"], ["8"], [1.0]]
+def test_columns_of_links_can_be_selected(put, content, kind):
+    content_ = content(f"{put('t.csv', 'year,from,to' + chr(10) + '1,7,8' + chr(10))}:from,to", kind)
+    assert [array.tolist() for array in content_.data] == [["7"], ["8"], [1.0]]
 
 
-def test_weights_of_links_can_be_chosen(put, content):
-    found = content(f"{put('t.csv', 'year,x,y,w' + chr(10) + '1,7,8,3' + chr(10))}:x,y,w", "links")
-    assert [one.tolist() for one in found.data] == [["7"], ["8"], [3.0]]
+def test_weights_of_links_can_be_selected(put, content):
+    content_ = content(f"{put('t.csv', 'year,x,y,w' + chr(10) + '1,7,8,3' + chr(10))}:x,y,w", "links")
+    assert [array.tolist() for array in content_.data] == [["7"], ["8"], [3.0]]
 
 
 @pytest.mark.parametrize(
@@ -285,17 +285,17 @@ def test_weights_of_links_can_be_chosen(put, content):
     ],
 )
 def test_ids_of_links_are_text(put, read, name, whole):
-    (found,) = read(put(name, whole)).contents
-    assert found.kind == "links"
-    assert [one.tolist() for one in found.data[:2]] == [["1000001"], ["2"]]
+    (content_,) = read(put(name, whole)).contents
+    assert content_.kind == "links"
+    assert [array.tolist() for array in content_.data[:2]] == [["1000001"], ["2"]]
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.v2.csv"])
-def test_a_file_of_two_endings_is_what_the_user_says(put, read, name):
+def test_kind_of_file_with_two_suffixes_can_be_forced(put, read, name):
     whole = b"a,b\n1000001,2\n"
     path = put(name, gzip.compress(whole, mtime=0) if name.endswith(".gz") else whole)
-    (found,) = read(path, kinds={"t": "links"}).contents
-    assert [one.tolist() for one in found.data[:2]] == [["1000001"], ["2"]]
+    (content_,) = read(path, kinds={"t": "links"}).contents
+    assert [array.tolist() for array in content_.data[:2]] == [["1000001"], ["2"]]
 
 
 @pytest.mark.parametrize("weights", ["-1", "inf", "", "heavy"])
@@ -305,7 +305,7 @@ def test_weights_of_links_are_checked(put, content, weights):
 
 
 @pytest.mark.parametrize("header", ["a", "a,b,c,d"])
-def test_links_are_two_columns_or_three(put, content, header):
+def test_links_must_be_two_or_three_columns(put, content, header):
     path = put("t.csv", header + "\n" + ",".join("1" * len(header.split(","))) + "\n")
     with pytest.raises(ValueError, match=r"links are two columns of ids and an optional weight, not \d"):
         content(path, "links")
@@ -363,7 +363,7 @@ def test_infinite_cells_are_refused_by_row_and_column(put, content, cell):
 
 @pytest.mark.parametrize("kind", [None, "counts", "numbers"])
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_infinities_in_a_matrix_are_refused(tmp_path, content, make, kind):
+def test_infinities_in_matrix_are_refused(tmp_path, content, make, kind):
     X = COUNTS.astype(float)
     X[4, 7] = np.inf
     if make is sp.csr_array:

@@ -107,7 +107,7 @@ def assert_same_matrix(actual, expected):
     np.testing.assert_array_equal(*dense)
 
 
-def test_every_format_has_a_sample():
+def test_every_format_has_sample():
     assert {FORMATS[suffix].suffixes for suffix in SAMPLES if not suffix.endswith(".gz")} == {
         file_format.suffixes for file_format in FORMATS.values()
     }
@@ -115,7 +115,7 @@ def test_every_format_has_a_sample():
 
 @pytest.mark.parametrize("suffix", SAMPLES)
 @pytest.mark.parametrize("name", [None, "pipe", "pipe{}"], ids=["unnamed", "without suffix", "with suffix"])
-def test_pipe_is_read_like_the_file(tmp_path, put, suffix, name):
+def test_pipe_is_read_like_file(tmp_path, put, suffix, name):
     if name is not None and suffix.startswith(".h5"):
         pytest.skip("each of these files starts a process: the unnamed pipe is enough")
     content = SAMPLES[suffix](tmp_path)
@@ -137,7 +137,7 @@ def test_pipe_is_read_like_the_file(tmp_path, put, suffix, name):
         (b"\x1f\x8bbroken", ".csv.gz"),
     ],
 )
-def test_format_is_detected_from_the_content(start, suffix):
+def test_format_is_detected_from_content(start, suffix):
     assert inputs.detect_suffix(start) == suffix
 
 
@@ -155,7 +155,7 @@ def test_pipe_of_links_is_read_once(read):
     assert content.data[0].tolist() == ["01", "02", "03"]
 
 
-def test_pipe_of_labels_is_a_file_of_its_own(read, put):
+def test_labels_can_come_from_pipe(read, put):
     with pipe_of(b"id,class\n" + b"".join(b"%d,c%d\n" % (i, i % 2) for i in range(4))) as path:
         reading = read(put("t.csv", CSV), labels=str(path))
     assert reading.known_classes.classes.tolist() == ["c0", "c1", "c0", "c1"]
@@ -177,7 +177,7 @@ def test_copies_of_pipes_are_deleted(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_error_in_a_pipe_names_the_pipe():
+def test_error_in_pipe_names_pipe():
     with pipe_of(b"x,y\n1\n") as path, pytest.raises(ValueError, match=rf"^{path}: line 2 has 1 cells"):
         read_file(path)
 
@@ -212,13 +212,13 @@ def test_unnamed_regular_file_is_read(put):
         assert list(read_file(Path(f"/dev/fd/{file.fileno()}")).columns) == ["id", "x", "y"]
 
 
-def test_model_is_loaded_from_a_pipe(tmp_path):
+def test_model_is_loaded_from_pipe(tmp_path):
     persist.save({"n_clusters": 3}, tmp_path / "model.zip")
     with pipe_of((tmp_path / "model.zip").read_bytes(), tmp_path / "pipe") as path:
         assert persist.load(path) == {"n_clusters": 3}
 
 
-def test_damaged_model_in_a_pipe_is_named_by_the_pipe():
+def test_damaged_model_in_pipe_is_named_by_pipe():
     with pipe_of(b"no model") as path, pytest.raises(ValueError, match=rf"^{path} is not a model file"):
         persist.load(path)
     with pipe_of(to_bytes(np.savez, NUMBERS)) as path, pytest.raises(ValueError, match=rf"^{path} is a zip file"):

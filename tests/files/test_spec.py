@@ -36,66 +36,66 @@ def test_name_file_and_columns(text, name, path, columns):
 
 
 @pytest.mark.parametrize("file", ["a=1.csv", "a:1.csv", "a=b:c.csv"])
-def test_a_file_that_is_there_is_that_file(tmp_path, monkeypatch, file):
+def test_existing_file_name_is_not_parsed(tmp_path, monkeypatch, file):
     monkeypatch.chdir(tmp_path)
     Path(file).write_text("x\n1\n")
     assert parse_view(file) == ViewSpec(None, Path(file))
     assert parse_view(f"name={file}") == ViewSpec("name", Path(file))
 
 
-def test_a_file_that_is_there_is_that_file_also_with_columns(tmp_path, monkeypatch):
+def test_existing_file_name_with_columns(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a=1.csv").write_text("x\n1\n")
     assert parse_view("a=1.csv:x") == ViewSpec(None, Path("a=1.csv"), ("x",))
 
 
 @pytest.mark.parametrize("text", ["=f.csv", "  =f.csv"])
-def test_a_missing_name_is_told_of(text):
+def test_missing_view_name_is_refused(text):
     with pytest.raises(ValueError, match=r"named as NAME=FILE, got '.*': the name is missing"):
         parse_view(text)
 
 
 @pytest.mark.parametrize("text", ["a=", "a=  ", "", "  "])
-def test_a_missing_file_is_told_of(text):
+def test_missing_file_after_name_is_refused(text):
     with pytest.raises(ValueError, match=r"named as NAME=FILE, got '.*': the file is missing"):
         parse_view(text)
 
 
 @pytest.mark.parametrize("text", ["a=f.csv:", "f.csv:", "f.csv:,", "a=f.csv: , "])
-def test_missing_columns_are_told_of(text):
+def test_missing_columns_are_refused(text):
     with pytest.raises(ValueError, match=r"ends in a colon: name the columns after it, or leave it out"):
         parse_view(text)
 
 
-def test_missing_columns_are_told_of_for_a_short_name():
+def test_missing_columns_after_short_name_are_refused():
     with pytest.raises(ValueError, match=r"ends in a colon"):
         parse_view("a=f:")
 
 
-def test_a_windows_path_may_hold_an_equals_sign():
+def test_windows_path_may_contain_equals_sign():
     assert parse_view(r"C:\d\a=1.csv") == ViewSpec(None, Path(r"C:\d\a=1.csv"))
 
 
 @pytest.mark.parametrize("start", ["a=f.csv", "f.csv", "a=d/f.csv"])
-def test_many_columns_can_be_named(start):
+def test_several_columns_can_be_named(start):
     columns = tuple(f"column{i}" for i in range(600))
     assert parse_view(f"{start}:{','.join(columns)}").columns == columns
 
 
-def test_where_says_it_again():
+def test_origin_repeats_the_argument():
     assert parse_view("a=d/f.csv:x,y").origin == "d/f.csv:x,y"
     assert parse_view("a=d/f.csv").origin == "d/f.csv"
 
 
-def test_a_colon_first_is_part_of_the_name():
+def test_leading_colon_is_part_of_file_name():
     assert split_columns(":x") == (Path(":x"), None)
 
 
-THERE = ["id", "pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]
+COLUMNS = ["id", "pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("patterns", "selected"),
     [
         (None, ["pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]),
         (["pixel_*"], ["pixel_1", "pixel_2"]),
@@ -107,16 +107,16 @@ THERE = ["id", "pixel_1", "pixel_2", "a[0]", "*", "Pixel_3"]
         (["id"], ["id"]),
     ],
 )
-def test_columns_are_found_by_name_then_by_pattern(asked, found):
-    assert select_columns(Path("f.csv"), asked, THERE, {"id"}) == found
+def test_columns_are_selected_by_name_then_by_pattern(patterns, selected):
+    assert select_columns(Path("f.csv"), patterns, COLUMNS, {"id"}) == selected
 
 
-def test_a_pattern_never_takes_the_id():
+def test_pattern_never_selects_id():
     with pytest.raises(ValueError, match=r"f\.csv has no column 'i\?'; it has 'id', 'pixel_1'"):
-        select_columns(Path("f.csv"), ["i?"], THERE, {"id"})
+        select_columns(Path("f.csv"), ["i?"], COLUMNS, {"id"})
 
 
-def test_a_column_that_is_not_there_is_told_of():
+def test_unknown_column_is_refused():
     with pytest.raises(ValueError, match=r"f\.csv has no column 'y'; it has 'c0', 'c1', .*'c11' and 8 more"):
         select_columns(Path("f.csv"), ["y"], [f"c{i}" for i in range(20)], set())
 

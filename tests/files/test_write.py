@@ -29,7 +29,7 @@ def mask(request):
 
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("make", [str, lambda path: path], ids=["text", "path"])
-def test_a_file_is_there_when_the_block_ends(tmp_path, overwrite, make):
+def test_file_appears_when_block_ends(tmp_path, overwrite, make):
     with stage_file(make(tmp_path / "x.txt"), overwrite) as temporary:
         temporary.write_text("content")
         assert not (tmp_path / "x.txt").exists()
@@ -40,7 +40,7 @@ def test_a_file_is_there_when_the_block_ends(tmp_path, overwrite, make):
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_nothing_is_left_of_a_block_that_fails(tmp_path, error, overwrite):
+def test_failed_block_leaves_no_file(tmp_path, error, overwrite):
     def write():
         with stage_file(tmp_path / "x.txt", overwrite) as temporary:
             temporary.write_text("half")
@@ -51,7 +51,7 @@ def test_nothing_is_left_of_a_block_that_fails(tmp_path, error, overwrite):
     assert below(tmp_path) == []
 
 
-def test_a_file_that_is_there_is_kept(tmp_path):
+def test_existing_file_is_kept(tmp_path):
     (tmp_path / "x.txt").write_text("old")
     told = r"x\.txt is there already: choose another name, or ask to write over it"
     with pytest.raises(FileExistsError, match=told), stage_file(tmp_path / "x.txt"):
@@ -61,7 +61,7 @@ def test_a_file_that_is_there_is_kept(tmp_path):
     assert (tmp_path / "x.txt").read_text() == "old"
 
 
-def test_a_file_that_is_there_is_kept_if_the_block_fails(tmp_path):
+def test_existing_file_is_kept_if_block_fails(tmp_path):
     (tmp_path / "x.txt").write_text("old")
 
     def write():
@@ -75,7 +75,7 @@ def test_a_file_that_is_there_is_kept_if_the_block_fails(tmp_path):
     assert below(tmp_path) == ["x.txt"]
 
 
-def test_a_file_is_written_over_on_purpose(tmp_path):
+def test_file_is_overwritten_on_request(tmp_path):
     (tmp_path / "x.txt").write_text("old")
     check_output_file(tmp_path / "x.txt", True)
     with stage_file(tmp_path / "x.txt", overwrite=True) as temporary:
@@ -84,7 +84,7 @@ def test_a_file_is_written_over_on_purpose(tmp_path):
     assert (tmp_path / "x.txt").read_text() == "new"
 
 
-def test_a_file_that_comes_up_meanwhile_is_kept(tmp_path):
+def test_file_created_meanwhile_is_kept(tmp_path):
     def write():
         with stage_file(tmp_path / "x.txt") as temporary:
             temporary.write_text("mine")
@@ -96,7 +96,7 @@ def test_a_file_that_comes_up_meanwhile_is_kept(tmp_path):
     assert below(tmp_path) == ["x.txt"]
 
 
-def test_a_link_to_nowhere_is_kept(tmp_path):
+def test_broken_link_is_kept(tmp_path):
     (tmp_path / "x.txt").symlink_to(tmp_path / "nowhere")
 
     def write():
@@ -109,20 +109,20 @@ def test_a_link_to_nowhere_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_folder_is_no_file(tmp_path, overwrite):
+def test_folder_in_place_of_file_is_refused(tmp_path, overwrite):
     (tmp_path / "x").mkdir()
     with pytest.raises(IsADirectoryError, match="x is a folder: name a file"), stage_file(tmp_path / "x", overwrite):
         pytest.fail("the block must not run")
 
 
-def test_a_file_needs_its_folder(tmp_path):
+def test_missing_folder_is_refused(tmp_path):
     told = "missing is no folder: make it first, or choose another"
     with pytest.raises(FileNotFoundError, match=told), stage_file(tmp_path / "missing" / "x.txt"):
         pytest.fail("the block must not run")
     assert below(tmp_path) == []
 
 
-def test_a_file_cannot_lie_in_a_file(tmp_path):
+def test_file_within_file_is_refused(tmp_path):
     (tmp_path / "x").write_text("file")
     with pytest.raises(NotADirectoryError, match=r"cannot write into .*x: "), stage_file(tmp_path / "x" / "y"):
         pytest.fail("the block must not run")
@@ -147,7 +147,7 @@ def test_longest_names_are_accepted(tmp_path):
 
 
 @pytest.mark.parametrize("below_link", ["", "out"])
-def test_links_to_nowhere_are_refused_as_folders(tmp_path, below_link):
+def test_broken_links_are_refused_as_folders(tmp_path, below_link):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match=r"link is a link to .*nowhere, which does not exist: make that folder"):
         check_output_folder(tmp_path / "link" / below_link, NAMES, True)
@@ -189,7 +189,7 @@ def test_permissions_are_those_of_any_new_file(tmp_path, mask):
 
 
 @NOT_ROOT
-def test_a_folder_that_cannot_be_written_is_told_of(tmp_path):
+def test_read_only_folder_is_refused(tmp_path):
     tmp_path.chmod(0o555)
     try:
         with pytest.raises(PermissionError, match=r"cannot write into .*"), stage_file(tmp_path / "x.txt"):
@@ -205,12 +205,12 @@ def write_both(folder, text="new"):
         (folder / name).write_text(text)
 
 
-@pytest.mark.parametrize("there", ["nothing", "parent", "empty"])
-def test_a_folder_is_there_when_the_block_ends(tmp_path, there):
+@pytest.mark.parametrize("existing", ["nothing", "parent", "empty"])
+def test_folder_appears_when_block_ends(tmp_path, existing):
     final = tmp_path / "deep" / "out"
-    if there == "parent":
+    if existing == "parent":
         final.parent.mkdir()
-    elif there == "empty":
+    elif existing == "empty":
         final.mkdir(parents=True)
     with stage_folder(final, NAMES) as folder:
         write_both(folder)
@@ -219,26 +219,26 @@ def test_a_folder_is_there_when_the_block_ends(tmp_path, there):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-@pytest.mark.parametrize("there", [False, True])
-def test_no_folder_is_left_of_a_block_that_fails(tmp_path, error, there):
+@pytest.mark.parametrize("existing", [False, True])
+def test_failed_block_leaves_no_folder(tmp_path, error, existing):
     final = tmp_path / "out"
-    if there:
+    if existing:
         final.mkdir()
         (final / "a.txt").write_text("old")
 
     def write():
-        with stage_folder(final, NAMES, overwrite=there) as folder:
+        with stage_folder(final, NAMES, overwrite=existing) as folder:
             write_both(folder)
             raise error("in the middle")
 
     with pytest.raises(error, match="in the middle"):
         write()
-    assert below(tmp_path) == (["out", "out/a.txt"] if there else [])
-    if there:
+    assert below(tmp_path) == (["out", "out/a.txt"] if existing else [])
+    if existing:
         assert (final / "a.txt").read_text() == "old"
 
 
-def test_no_folders_above_are_left_of_a_block_that_fails(tmp_path):
+def test_failed_block_leaves_no_parent_folders(tmp_path):
     def write():
         with stage_folder(tmp_path / "deep" / "out", NAMES):
             raise RuntimeError("in the middle")
@@ -248,7 +248,7 @@ def test_no_folders_above_are_left_of_a_block_that_fails(tmp_path):
     assert below(tmp_path) == []
 
 
-def test_a_folder_keeps_its_other_files(tmp_path):
+def test_folder_keeps_its_other_files(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "a.txt").write_text("old")
     with stage_folder(tmp_path, NAMES, overwrite=True) as folder:
@@ -259,7 +259,7 @@ def test_a_folder_keeps_its_other_files(tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_files_in_a_folder_are_kept(tmp_path):
+def test_files_in_folder_are_kept(tmp_path):
     write_both(tmp_path, "old")
     told = r"holds a\.txt, b\.txt already: choose another folder, or write over with --force"
     with pytest.raises(FileExistsError, match=told), stage_folder(tmp_path, NAMES):
@@ -269,7 +269,7 @@ def test_files_in_a_folder_are_kept(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "old"
 
 
-def test_files_that_were_not_announced_are_kept(tmp_path):
+def test_unannounced_files_are_kept(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
 
     def write():
@@ -281,7 +281,7 @@ def test_files_that_were_not_announced_are_kept(tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-def test_files_that_come_up_meanwhile_are_kept(tmp_path):
+def test_files_created_meanwhile_are_kept(tmp_path):
     def write():
         with stage_folder(tmp_path / "out", NAMES) as folder:
             write_both(folder)
@@ -293,7 +293,7 @@ def test_files_that_come_up_meanwhile_are_kept(tmp_path):
     assert (tmp_path / "out" / "a.txt").read_text() == "theirs"
 
 
-def test_a_folder_may_hold_folders(tmp_path):
+def test_folder_may_contain_folders(tmp_path):
     with stage_folder(tmp_path / "out", ("sub",)) as folder:
         (folder / "sub").mkdir()
         (folder / "sub" / "x.txt").write_text("x")
@@ -301,7 +301,7 @@ def test_a_folder_may_hold_folders(tmp_path):
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_file_is_no_folder(tmp_path, overwrite):
+def test_file_in_place_of_folder_is_refused(tmp_path, overwrite):
     (tmp_path / "x").write_text("file")
     with (
         pytest.raises(NotADirectoryError, match="x is a file: name a folder"),
@@ -311,7 +311,7 @@ def test_a_file_is_no_folder(tmp_path, overwrite):
     assert (tmp_path / "x").read_text() == "file"
 
 
-def test_a_folder_cannot_lie_in_a_file(tmp_path):
+def test_folder_within_file_is_refused(tmp_path):
     (tmp_path / "x").write_text("file")
     told = "cannot write into .*x: choose another folder"
     with pytest.raises(PermissionError, match=told), stage_folder(tmp_path / "x" / "y" / "z", NAMES):
@@ -319,15 +319,15 @@ def test_a_folder_cannot_lie_in_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", [".", "out/", "../here/out"])
-def test_a_folder_may_be_named_from_where_one_is(tmp_path, monkeypatch, name):
+def test_folder_may_be_relative(tmp_path, monkeypatch, name):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     with stage_folder(name, NAMES) as folder:
         write_both(folder)
-    assert {one.split("/")[-1] for one in below(tmp_path)} - {"here", "out"} == set(NAMES)
+    assert {path.split("/")[-1] for path in below(tmp_path)} - {"here", "out"} == set(NAMES)
 
 
-def test_files_that_were_placed_give_way_if_another_cannot_be(tmp_path):
+def test_placed_files_are_rolled_back_if_another_fails(tmp_path):
     """In a folder that holds something else, and with one of the names taken meanwhile."""
     final = tmp_path / "out"
     final.mkdir()

@@ -59,26 +59,26 @@ def draw(request, views, kmeans, tree, mixture, selection):
     }[request.param]
 
 
-def saved(display):
+def save_figure(display):
     """Draw every letter: what the font lacks warns only now."""
     display.figure_.savefig(file := BytesIO(), format="png", dpi=40)
     return file.getbuffer().nbytes
 
 
-def test_draws_in_a_figure_of_its_own(draw):
+def test_draws_in_new_figure(draw):
     display = draw()
     assert plt.get_fignums() == [display.figure_.number]
-    assert saved(display) > 1000
+    assert save_figure(display) > 1000
 
 
-def test_plot_returns_the_display_and_can_be_repeated(draw):
+def test_plot_returns_display_and_can_be_repeated(draw):
     display = draw()
     first = display.figure_
     assert display.plot() is display
     assert display.figure_ is not first
 
 
-def test_draws_in_axes_that_are_given_without_pyplot(draw):
+def test_draws_in_given_axes_without_pyplot(draw):
     figure = Figure(layout="constrained")
     ax = figure.subplots(1, 2)
     display = draw(ax[1])
@@ -87,10 +87,10 @@ def test_draws_in_axes_that_are_given_without_pyplot(draw):
     drawn = np.ravel(display.ax_)
     assert not set(drawn) & {ax[0]}
     assert all(axes.get_subplotspec().get_topmost_subplotspec() == ax[1].get_subplotspec() for axes in drawn)
-    assert saved(display) > 1000
+    assert save_figure(display) > 1000
 
 
-def test_draws_in_an_array_of_axes(draw):
+def test_draws_in_array_of_axes(draw):
     shape = np.shape(draw().ax_)
     axes = Figure().subplots(*(shape if len(shape) == 2 else (1, *(shape or (1,)))), squeeze=False)
     display = draw(axes.ravel() if shape else axes[0, 0])
@@ -102,24 +102,24 @@ def test_too_few_axes_are_refused(views, kmeans):
         EmbeddingDisplay.from_estimator(kmeans, views, ax=Figure().subplots(1, 2))
 
 
-def test_axes_without_a_grid_cannot_be_cut_up(views, kmeans):
+def test_axes_without_grid_cannot_be_divided(views, kmeans):
     with pytest.raises(ValueError, match="give a list of axes, or one made by subplots"):
         EmbeddingDisplay.from_estimator(kmeans, views, ax=Figure().add_axes((0, 0, 1, 1)))
 
 
 @pytest.mark.parametrize("display", [AgreementDisplay, ConvergenceDisplay, ViewWeightsDisplay, DendrogramDisplay])
-def test_refuses_a_model_that_is_not_fitted(display):
+def test_unfitted_model_is_refused(display):
     with pytest.raises(NotFittedError, match="MultiViewKMeans instance is not fitted yet"):
         display.from_estimator(cs.MultiViewKMeans())
 
 
 @pytest.mark.parametrize("display", [EmbeddingDisplay, ProfileDisplay, ContestedDisplay])
-def test_refuses_a_model_that_is_not_fitted_with_views(display, views):
+def test_unfitted_model_with_views_is_refused(display, views):
     with pytest.raises(NotFittedError, match="MultiViewKMeans instance is not fitted yet"):
         display.from_estimator(cs.MultiViewKMeans(), views)
 
 
-def test_says_who_has_what_a_model_lacks(views, kmeans, tree):
+def test_message_names_estimators_with_attribute(views, kmeans, tree):
     single = KMeans(2, n_init=1).fit(np.arange(8.0).reshape(4, 2))
     with pytest.raises(ValueError, match="KMeans has no agreement_: all multi-view estimators have it"):
         AgreementDisplay.from_estimator(single)
@@ -138,13 +138,13 @@ def test_says_who_has_what_a_model_lacks(views, kmeans, tree):
 
 
 @pytest.mark.parametrize("display", [EmbeddingDisplay, ProfileDisplay, ContestedDisplay])
-def test_refuses_other_entities_than_those_of_the_fit(display, views, kmeans):
+def test_other_entities_than_in_fit_are_refused(display, views, kmeans):
     with pytest.raises(ValueError, match="was fitted to 120 entities, got 50: give the views that it was fitted to"):
         display.from_estimator(kmeans, views[:50])
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_drawn_whatever_they_hold(name, views):
+def test_any_names_are_drawn(name, views):
     odd = cs.Views({name: views["view0"], "other": views["view1"]})
     odd = odd[odd.present.any(axis=1)]
     model = cs.MultiViewKMeans(3, n_init=1, random_state=0).fit(odd)
@@ -162,10 +162,10 @@ def test_names_are_drawn_whatever_they_hold(name, views):
         DendrogramDisplay([[0, 1], [2, 3]], [name, "other"]).plot(),
         ContingencyDisplay([[3, 1], [0, 2]], [name, "other"], [0, 1]).plot(),
     ):
-        assert saved(display) > 500
+        assert save_figure(display) > 500
 
 
-def test_one_view_is_enough_where_one_says_something(views):
+def test_displays_of_single_view(views):
     X = np.random.default_rng(0).random((40, 3))
     model = cs.MultiViewKMeans(2, random_state=0).fit(X)
     assert AgreementDisplay.from_estimator(model).image_.get_array().tolist() == [[1.0]]
@@ -175,7 +175,7 @@ def test_one_view_is_enough_where_one_says_something(views):
         ContestedDisplay.from_estimator(model, X)
 
 
-def test_columns_cut_into_views_by_the_model():
+def test_columns_are_divided_into_views_by_model():
     X = np.random.default_rng(0).random((40, 4))
     model = cs.MultiViewKMeans(2, views={"a": [0, 1], "b": [2, 3]}, random_state=0).fit(X)
     assert list(EmbeddingDisplay.from_estimator(model, X).points_) == ["a", "b"]
@@ -187,13 +187,13 @@ def test_nothing_is_imported_before_it_is_used():
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_says_what_to_install_without_matplotlib(draw, monkeypatch):
+def test_message_without_matplotlib_names_installation(draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"consilience.plot needs matplotlib: pip install 'consilience\[plot\]'"):
         draw()
 
 
-def test_text_of_fonts_given_by_the_user(monkeypatch):
+def test_fonts_of_user_are_used(monkeypatch):
     from consilience.plot._text import escape_name
 
     with mpl.rc_context({"font.family": ["DejaVu Sans Mono", "DejaVu Sans"]}):
@@ -202,7 +202,7 @@ def test_text_of_fonts_given_by_the_user(monkeypatch):
 
 
 @pytest.mark.parametrize(("ax", "kind"), [(3, "int"), ("axes", "str"), ([3], "int")])
-def test_axes_that_are_none_are_refused(ax, kind, kmeans):
+def test_wrong_types_of_axes_are_refused(ax, kind, kmeans):
     with pytest.raises(TypeError, match=f"ax must be matplotlib axes or a sequence of them, got {kind}"):
         AgreementDisplay.from_estimator(kmeans, ax=ax)
 

@@ -47,7 +47,7 @@ def test_agreement_is_drawn_and_numbered(kmeans):
     assert display.ax_.get_title() == "Agreement between views"
 
 
-def test_numbers_stand_out_from_their_cells():
+def test_numbers_contrast_with_their_cells():
     shares = np.linspace(0, 1, 16).reshape(4, 4)
     display = AgreementDisplay(shares, "abcd").plot()
     for text, share in zip(display.texts_, shares.ravel(), strict=True):
@@ -56,7 +56,7 @@ def test_numbers_stand_out_from_their_cells():
         assert abs(cell - ink) > 40
 
 
-def test_views_without_common_entities_show_a_dash():
+def test_views_without_common_entities_show_dash():
     display = AgreementDisplay([[1, np.nan], [np.nan, 1]], ["a", "b"]).plot()
     assert [text.get_text() for text in display.texts_] == ["1.00", "–", "–", "1.00"]
 
@@ -80,7 +80,7 @@ def test_history_is_drawn(kmeans, mixture, spectral, views):
     assert list(ConvergenceDisplay.from_estimator(cs.CoEM(2, random_state=0).fit(views)).lines_) == ["q", "agreement"]
 
 
-def test_weights_of_views_share_a_panel_and_look_different(mixture):
+def test_weights_of_views_share_panel_and_look_different(mixture):
     display = ConvergenceDisplay.from_estimator(mixture)
     assert display.ax_.shape == (2,)
     assert len({(line.get_color(), line.get_linestyle()) for line in display.ax_[1].lines}) == 3
@@ -88,14 +88,14 @@ def test_weights_of_views_share_a_panel_and_look_different(mixture):
     assert legend == list(mixture.view_weights_)
 
 
-def test_columns_of_the_history_can_be_chosen(kmeans):
+def test_columns_of_history_can_be_chosen(kmeans):
     display = ConvergenceDisplay.from_estimator(kmeans, columns=["cost_view1", "cost_view0"])
     assert list(display.lines_) == ["cost_view1", "cost_view0"]
     with pytest.raises(ValueError, match="no column 'costs'; it has 'cost', 'cost_view0'"):
         ConvergenceDisplay.from_estimator(kmeans, columns=["costs"])
 
 
-def test_title_tells_how_the_rounds_ended():
+def test_title_tells_whether_fit_converged():
     history = {"round": [1, 2], "cost": [3.0, 2.0]}
     titles = [ConvergenceDisplay(history, end).plot().ax_[0].get_title() for end in (True, False, None)]
     assert titles == ["Converged after 2 rounds", "Not converged after 2 rounds", "2 rounds"]
@@ -121,24 +121,28 @@ def test_weights_are_sorted_bars(mixture):
 # embedding
 
 
-def test_entities_are_drawn_where_their_view_is_there(views, kmeans):
+def test_entities_are_drawn_if_they_have_the_view(views, kmeans):
     display = EmbeddingDisplay.from_estimator(kmeans, views)
     for v, name in enumerate(views.names):
-        there = views.present[:, v]
-        assert n_drawn(display, name) == there.sum()
+        present = views.present[:, v]
+        assert n_drawn(display, name) == present.sum()
         for c, points in display.points_[name].items():
-            place = display.embeddings[name][there & (kmeans.labels_ == c)]
+            place = display.embeddings[name][present & (kmeans.labels_ == c)]
             np.testing.assert_array_equal(points.get_offsets(), place)
-        assert f"{there.sum()} of 120 entities have it" in display.ax_[v].get_title()
+        assert f"{present.sum()} of 120 entities have it" in display.ax_[v].get_title()
 
 
-def test_clusters_differ_in_colour_and_marker(views):
+def test_clusters_differ_in_color_and_marker(views):
     labels = np.arange(120) % 40
     place = np.random.default_rng(0).random((120, 2))
     points = EmbeddingDisplay({"a": place}, labels).plot().points_["a"]
     looks = {
-        (to_hex(own.get_facecolor()[0]), own.get_paths()[0].vertices.tobytes(), own.get_paths()[0].codes.tobytes())
-        for own in points.values()
+        (
+            to_hex(scatter.get_facecolor()[0]),
+            scatter.get_paths()[0].vertices.tobytes(),
+            scatter.get_paths()[0].codes.tobytes(),
+        )
+        for scatter in points.values()
     }
     assert len(looks) == len(points) == 40
 
@@ -152,7 +156,7 @@ def test_few_points_are_large_and_many_are_tiny_pixels():
     assert many.points_["a"][0].get_rasterized()
 
 
-def test_a_hundred_thousand_entities_are_sampled_and_the_file_is_small():
+def test_hundred_thousand_entities_are_sampled_and_file_is_small():
     views, y = cs.datasets.make_gaussian_views(100_000, n_clusters=5, random_state=0)
     model = cs.MultiViewKMeans(5, init=y, max_iter=300).fit(views)
     display = EmbeddingDisplay.from_estimator(model, views)
@@ -162,24 +166,24 @@ def test_a_hundred_thousand_entities_are_sampled_and_the_file_is_small():
     assert file.getbuffer().nbytes < 500_000
 
 
-def test_the_sample_repeats_and_has_its_own_seed(views, kmeans):
-    one, same, other = (
+def test_sample_repeats_and_has_its_own_seed(views, kmeans):
+    first, repeated, other = (
         EmbeddingDisplay.from_estimator(kmeans, views, max_points=50, random_state=seed) for seed in (1, 1, 2)
     )
-    assert n_drawn(one, "view0") < 50
-    assert "have it: 50 of 120 entities, at random" in one.ax_[0].get_title()
-    np.testing.assert_array_equal(one.labels, same.labels)
-    np.testing.assert_array_equal(one.embeddings["view0"], same.embeddings["view0"])
-    assert not np.array_equal(one.labels, other.labels)
+    assert n_drawn(first, "view0") < 50
+    assert "have it: 50 of 120 entities, at random" in first.ax_[0].get_title()
+    np.testing.assert_array_equal(first.labels, repeated.labels)
+    np.testing.assert_array_equal(first.embeddings["view0"], repeated.embeddings["view0"])
+    assert not np.array_equal(first.labels, other.labels)
 
 
-def test_spectral_models_are_drawn_where_they_put_the_entities(views, spectral):
+def test_spectral_models_are_drawn_by_their_embeddings(views, spectral):
     auto = EmbeddingDisplay.from_estimator(spectral, views)
-    own = EmbeddingDisplay.from_estimator(spectral, views, method="spectral")
+    display = EmbeddingDisplay.from_estimator(spectral, views, method="spectral")
     pca = EmbeddingDisplay.from_estimator(spectral, views, method="pca")
-    np.testing.assert_array_equal(auto.embeddings["view0"], own.embeddings["view0"])
+    np.testing.assert_array_equal(auto.embeddings["view0"], display.embeddings["view0"])
     assert not np.allclose(auto.embeddings["view0"], pca.embeddings["view0"], equal_nan=True)
-    np.testing.assert_array_equal(np.isnan(own.embeddings["view1"][:, 0]), ~views.present[:, 1])
+    np.testing.assert_array_equal(np.isnan(display.embeddings["view1"][:, 0]), ~views.present[:, 1])
     with pytest.raises(ValueError, match="the model has a view 'view0', the data has 'a', 'b', 'c'"):
         EmbeddingDisplay.from_estimator(spectral, {a: views[n] for a, n in zip("abc", views.names, strict=True)})
 
@@ -194,7 +198,7 @@ def test_views_of_few_entities_and_of_equal_ones(n_there):
     assert [n_drawn(display, name) for name in views.names] == [9, n_there, 9]
 
 
-def test_umap_is_asked_for_by_name(views, kmeans, monkeypatch):
+def test_umap_is_requested_by_name(views, kmeans, monkeypatch):
     monkeypatch.setitem(sys.modules, "umap", None)
     with pytest.raises(ImportError, match=r"method='umap' needs umap-learn: pip install 'consilience\[umap\]'"):
         EmbeddingDisplay.from_estimator(kmeans, views, method="umap")
@@ -226,7 +230,7 @@ def test_legend_names_every_cluster_and_none():
 # dendrogram
 
 
-def test_every_merge_is_in_the_style_of_its_view(tree):
+def test_every_merge_is_in_style_of_its_view(tree):
     display = DendrogramDisplay.from_estimator(tree, n_merges=25)
     last = tree.merge_views_[-25:]
     for name, links in display.links_.items():
@@ -237,7 +241,7 @@ def test_every_merge_is_in_the_style_of_its_view(tree):
     assert legend == ["view0", "view1", "view2", "4 clusters"]
 
 
-def test_heights_are_the_order_of_the_merges(tree):
+def test_heights_are_order_of_merges(tree):
     display = DendrogramDisplay.from_estimator(tree, n_merges=25)
     brackets = np.array([segment for links in display.links_.values() for segment in links.get_segments()])
     assert sorted(brackets[:, 1, 1]) == list(range(1, 26))
@@ -247,17 +251,17 @@ def test_heights_are_the_order_of_the_merges(tree):
     assert left[25] == "1"
 
 
-def test_lines_of_the_tree_do_not_cross(tree):
+def test_lines_of_tree_do_not_cross(tree):
     display = DendrogramDisplay.from_estimator(tree, n_merges=25)
     brackets = [segment for links in display.links_.values() for segment in links.get_segments()]
-    for one in brackets:
+    for bracket in brackets:
         for other in brackets:
-            low, high = sorted((one[1, 0], one[2, 0]))
-            crossing = [low < x < high and y < one[1, 1] < top for (x, y), top in zip(other[[0, 3]], other[1:3, 1])]  # noqa: B905
+            low, high = sorted((bracket[1, 0], bracket[2, 0]))
+            crossing = [low < x < high and y < bracket[1, 1] < top for (x, y), top in zip(other[[0, 3]], other[1:3, 1])]  # noqa: B905
             assert not any(crossing)
 
 
-def test_leaves_hold_all_entities(tree, views):
+def test_leaves_contain_all_entities(tree, views):
     cut = DendrogramDisplay.from_estimator(tree, n_merges=25)
     assert sum(map(int, ticks(cut.ax_.xaxis))) == len(views)
     whole = DendrogramDisplay.from_estimator(tree, n_merges=10_000)
@@ -273,7 +277,7 @@ def test_merges_that_no_view_decided_and_nothing_to_merge():
         DendrogramDisplay([[0, 1]], ["a"]).plot(n_merges=0)
 
 
-def test_a_chain_of_many_merges_is_drawn():
+def test_chain_of_many_merges_is_drawn():
     n = 3000
     chain = np.column_stack([np.r_[0, np.arange(n, 2 * n - 2)], np.arange(1, n)])
     display = DendrogramDisplay(chain, ["a"] * (n - 1)).plot(n_merges=n)
@@ -283,7 +287,7 @@ def test_a_chain_of_many_merges_is_drawn():
 # profile
 
 
-def test_bars_are_the_strengths():
+def test_bars_are_strengths():
     marks = {"a": [[Mark("x", 5.0, 1, 0), Mark("y", -3.0, 0, 1)], []], "b": [[Mark("z", 4.0, 2, 0)], []]}
     display = ProfileDisplay(marks, [7, 2000]).plot()
     bars = display.bars_[0, "a"]
@@ -296,7 +300,7 @@ def test_bars_are_the_strengths():
     assert [axes.get_title() for axes in display.ax_[0]] == ["a", "b"]
 
 
-def test_profile_of_a_model_is_that_of_explain(views, kmeans):
+def test_profile_of_model_is_that_of_explain(views, kmeans):
     display = ProfileDisplay.from_estimator(kmeans, views, n_top=2)
     expected = profile(views, kmeans.labels_, 2)
     for (c, name), bars in display.bars_.items():
@@ -304,7 +308,7 @@ def test_profile_of_a_model_is_that_of_explain(views, kmeans):
     assert display.sizes == np.bincount(kmeans.labels_).tolist()
 
 
-def test_a_page_holds_ten_clusters_and_says_so(views):
+def test_ten_clusters_are_drawn_with_a_note(views):
     labels = np.arange(120) % 40
     display = ProfileDisplay.from_labels(views, labels)
     assert display.ax_.shape == (10, 3)
@@ -326,7 +330,7 @@ SAID = {
 }
 
 
-def test_contested_counts_pairs_and_hatches_what_is_agreed():
+def test_contested_counts_pairs_and_hatches_agreement():
     display = ContestedDisplay(SAID, np.linspace(1, 0, 6)).plot(pair=("a", "b"))
     drawn = np.ma.filled(display.image_.get_array(), np.nan)
     np.testing.assert_array_equal(drawn, [[np.nan, 1, 0], [0, np.nan, 0], [1, 0, np.nan]])
@@ -337,26 +341,26 @@ def test_contested_counts_pairs_and_hatches_what_is_agreed():
     assert "2 contested of 6" in display.ax_[0].get_title()
 
 
-def test_the_pair_that_disagrees_most_is_chosen():
+def test_pair_that_disagrees_most_is_chosen():
     assert ContestedDisplay(SAID, np.ones(6)).plot().pair_ == ("a", "c")
 
 
-def test_nobody_is_contested():
+def test_no_contested_entities():
     display = ContestedDisplay({"a": [0, 1, -1], "b": [0, 1, 1]}, np.ones(3)).plot()
     assert len(display.least_) == 0
     assert display.ax_[1].texts[-1].get_text() == "no entity is contested"
 
 
-def test_contested_of_a_model_are_those_it_is_least_sure_of(views, kmeans):
+def test_contested_entities_have_lowest_confidence(views, kmeans):
     display = ContestedDisplay.from_estimator(kmeans, views, n_least=3)
-    one, other = (kmeans.view_labels_[name] for name in display.pair_)
-    split = (one >= 0) & (other >= 0) & (one != other)
+    first, second = (kmeans.view_labels_[name] for name in display.pair_)
+    split = (first >= 0) & (second >= 0) & (first != second)
     assert split[display.least_].all()
     sure = confidence(kmeans, views)
     np.testing.assert_array_equal(sure[display.least_], np.sort(sure[split])[:3])
 
 
-def test_pairs_that_are_none_are_refused():
+def test_invalid_pairs_are_refused():
     with pytest.raises(ValueError, match="no view 'd'; the views are 'a', 'b', 'c'"):
         ContestedDisplay(SAID, np.ones(6)).plot(pair=("a", "d"))
     with pytest.raises(ValueError, match="pair names 'a' twice: give two views"):
@@ -366,7 +370,7 @@ def test_pairs_that_are_none_are_refused():
 # contingency
 
 
-def test_the_diagonal_is_as_strong_as_can_be():
+def test_diagonal_is_maximal():
     rng = np.random.default_rng(0)
     y = rng.integers(6, size=300)
     labels = np.array([3, 5, 0, 1, 4, 2])[y]
@@ -387,7 +391,7 @@ def test_more_classes_than_clusters_and_fewer(shape):
     assert [int(text.get_text()) for text in display.texts_] == drawn.ravel().tolist()
 
 
-def test_numbers_are_left_out_where_they_cannot_be_read(kmeans):
+def test_numbers_of_large_tables_are_left_out(kmeans):
     y = np.arange(100) % 21
     assert ContingencyDisplay.from_labels(y, y).texts_ == []
     assert len(ContingencyDisplay.from_labels(y % 20, y % 20).texts_) == 20
@@ -408,7 +412,7 @@ def test_classes_of_other_entities_are_refused(kmeans):
 # selection
 
 
-def test_selection_is_drawn_with_the_supported_numbers(selection):
+def test_selection_is_drawn_with_supported_numbers(selection):
     display = SelectionDisplay.from_selection(selection)
     assert list(display.lines_) == ["score", "agreement", "stability", "information"]
     for name, line in display.lines_.items():
@@ -426,7 +430,7 @@ def test_one_view_is_drawn_with_modularity():
     assert display.chance_ is None
 
 
-def test_a_wide_range_of_numbers_is_drawn_on_a_logarithmic_axis(views):
+def test_wide_range_of_numbers_is_drawn_on_logarithmic_axis(views):
     selection = cs.select_n_clusters(cs.MultiViewKMeans(n_init=1), views, [2, 3, 30], n_splits=1)
     display = SelectionDisplay.from_selection(selection)
     assert [axes.get_xscale() for axes in display.ax_] == ["log"] * 4
@@ -447,7 +451,7 @@ def test_selection_of_small_groups_has_no_curve(views):
 # curves
 
 
-def test_lines_pass_through_the_means_and_bars_are_as_high():
+def test_lines_pass_through_means_and_bars_are_as_high():
     runs = {"co-EM": {"10": [0.5, 0.7], "2": [1.0, 1.2]}, "EM": {"2": [2.0], "10": [1.5]}}
     line = CurvesDisplay.from_runs(runs).drawn_["", "co-EM"]
     assert line.get_xdata().tolist() == [2, 10]  # by number, not by letters
@@ -457,29 +461,29 @@ def test_lines_pass_through_the_means_and_bars_are_as_high():
 
 
 @pytest.mark.parametrize(("deviations", "error"), [(False, 0.1), (True, 0.02**0.5)])
-def test_errors_are_drawn_where_there_are_several_runs(deviations, error):
+def test_errors_are_drawn_for_several_runs(deviations, error):
     display = CurvesDisplay.from_runs({"m": {"1": [0.4, 0.6], "2": [0.7]}}, deviations=deviations)
     (collection,) = display.ax_[0].collections
     (segment,) = collection.get_segments()
     assert segment[:, 1].tolist() == pytest.approx([0.5 - error, 0.5 + error])
 
 
-def test_the_legend_says_which_error_it_is_and_only_where_there_is_one():
+def test_legend_describes_errors_if_there_are_any():
     several = {"a": {"1": [0.4, 0.6], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
-    one = {"a": {"1": [0.4], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
+    single_runs = {"a": {"1": [0.4], "2": [0.7]}, "b": {"1": [0.1], "2": [0.2]}}
     assert CurvesDisplay.from_runs(several).legend_.get_title().get_text() == "with one standard error"
     title = CurvesDisplay.from_runs(several, deviations=True).legend_.get_title()
     assert title.get_text() == "with one standard deviation"
-    assert not CurvesDisplay.from_runs(one).legend_.get_title().get_text()
-    assert not CurvesDisplay.from_runs(one).ax_[0].collections
-    assert CurvesDisplay.from_runs({"a": one["a"]}).legend_ is None
+    assert not CurvesDisplay.from_runs(single_runs).legend_.get_title().get_text()
+    assert not CurvesDisplay.from_runs(single_runs).ax_[0].collections
+    assert CurvesDisplay.from_runs({"a": single_runs["a"]}).legend_ is None
 
 
 @pytest.mark.parametrize("conditions", [("1", "2"), ("F", "NMI")])
-def test_published_numbers_are_hollow_and_in_the_legend(conditions):
+def test_published_numbers_are_hollow_and_in_legend(conditions):
     first, second = conditions
     runs = {"a": {first: [0.4], second: [0.7]}}
-    display = CurvesDisplay.from_runs(runs, published={"a": {second: 0.9, "elsewhere": 0.1}, "nobody": {first: 1.0}})
+    display = CurvesDisplay.from_runs(runs, published={"a": {second: 0.9, "elsewhere": 0.1}, "other": {first: 1.0}})
     (markers,) = display.published_.values()
     assert markers.get_ydata() == [0.9]
     assert markers.get_markerfacecolor() in ("none", "white")
@@ -489,7 +493,7 @@ def test_published_numbers_are_hollow_and_in_the_legend(conditions):
     assert markers.get_xdata() == pytest.approx([place])
 
 
-def test_a_condition_without_a_number_stands_apart_on_the_right():
+def test_condition_without_number_is_drawn_on_the_right():
     display = CurvesDisplay.from_runs({"a": {"0.1": [0.4], "0.9": [0.7], "auto": [0.5]}})
     line, point = display.ax_[0].get_lines()
     assert line.get_xdata().tolist() == [0.1, 0.9]
@@ -498,7 +502,7 @@ def test_a_condition_without_a_number_stands_apart_on_the_right():
     assert ticks(display.ax_[0].xaxis)[-1] == "auto"
 
 
-def test_a_method_looks_the_same_in_every_panel_and_is_named_once():
+def test_method_looks_same_in_every_panel_and_is_named_once():
     panels = {"p": {"a": {"1": [1], "2": [2]}}, "q": {"b": {"1": [1], "2": [2]}, "a": {"1": [3], "2": [4]}}}
     display = CurvesDisplay(panels).plot()
     looks = {(key, line.get_color(), line.get_marker()) for (_, key), line in display.drawn_.items()}
@@ -507,18 +511,18 @@ def test_a_method_looks_the_same_in_every_panel_and_is_named_once():
     assert [axes.get_title(loc="left") for axes in display.ax_] == ["p", "q"]
 
 
-def test_many_points_have_a_band_in_place_of_bars():
+def test_many_points_have_band_instead_of_error_bars():
     few, many = ({"m": {str(i): [i, i + 1.0] for i in range(n)}} for n in (15, 16))
     assert hasattr(CurvesDisplay.from_runs(few).ax_[0].collections[0], "get_segments")
     assert not hasattr(CurvesDisplay.from_runs(many).ax_[0].collections[0], "get_segments")
 
 
-def test_numbers_that_are_none_are_left_out():
+def test_nan_values_are_left_out():
     display = CurvesDisplay.from_runs({"m": {"1": [0.4], "2": [np.nan], "3": [0.5]}, "n": {"1": [0.1]}})
     assert display.drawn_["", "m"].get_xdata().tolist() == [1, 3]
 
 
-def test_curves_are_written_twice_alike_and_no_figure_is_left_open(tmp_path):
+def test_saved_curves_are_reproducible_and_close_figures(tmp_path):
     import matplotlib.pyplot as plt
 
     display = CurvesDisplay(

@@ -8,7 +8,7 @@ from consilience.plot._style import COLORS, LINE_COLORS, line_style, luminance, 
 from consilience.plot._text import escape_name, pluralize
 
 
-def test_colours_differ_in_grey():
+def test_colors_differ_in_gray():
     assert min(abs(luminance(to_rgb(a)) - luminance(to_rgb(b))) for a, b in combinations(COLORS, 2)) > 12
 
 
@@ -21,14 +21,14 @@ def test_luminance_of_black_and_white():
     assert round(luminance((1, 1, 1))) == 100
 
 
-def test_sixty_six_clusters_and_twenty_views_look_different():
+def test_styles_of_66_clusters_and_20_views_differ():
     assert len({marker_style(i) for i in range(66)}) == 66
     assert marker_style(66) == marker_style(0)
     assert len({line_style(i) for i in range(20)}) == 20
     assert marker_style(-1) not in {marker_style(i) for i in range(66)}
 
 
-def test_neighbours_differ_in_colour_and_in_marker():
+def test_neighbors_differ_in_color_and_marker():
     for i in range(66):
         assert all(a != b for a, b in zip(marker_style(i), marker_style(i + 1), strict=True))
 
