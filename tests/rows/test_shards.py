@@ -20,7 +20,7 @@ from consilience.arrays.memory import is_scratch_array
 from consilience.divergences import SquaredEuclidean
 from consilience.methods.coem import algorithm as coem
 from consilience.methods.coem.algorithm import co_em, iterate_posteriors
-from consilience.methods.coem.assign import compute_probabilities
+from consilience.methods.coem.assign import compute_shard_probabilities
 from consilience.methods.coem.prepare import prepare_mixture
 from consilience.methods.coem.priors import PRIORS
 from consilience.methods.coem.start import start_from_init
@@ -232,7 +232,8 @@ def test_a_pickled_shard_works_from_scratch():
         assert all(not shard.cache.arrays for shard in copies.shards)
         assert all(shard.cache.arrays for shard in shards.shards)
         one, other = (
-            list(each.map(compute_probabilities, model, model.weights["counts"], "joint")) for each in (shards, copies)
+            list(each.map(compute_shard_probabilities, model, model.weights["counts"], "joint"))
+            for each in (shards, copies)
         )
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 

@@ -52,6 +52,7 @@ class DaskStorage(Storage):
     """Rows of a two-dimensional dask array, in chunks of whole rows; it can be pickled if the array can."""
 
     description = "a dask array"
+    edges: np.ndarray
 
     def __init__(self, array: Any) -> None:
         self.array = array if array.numblocks[1] == 1 else array.rechunk({1: -1})

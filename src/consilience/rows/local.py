@@ -66,9 +66,9 @@ class LocalShards(Shards):
 
 def move_to_edges(cuts: Sequence[slice], arrays: Sequence[Array]) -> Sequence[slice]:
     """Move cuts to where units of the storage begin, so that no unit is read for two shards."""
-    sources = [X for X in arrays if isinstance(X, Source) and X.edges is not None]
-    if not sources:
+    sizes_and_edges = [(X.nbytes, X.edges) for X in arrays if isinstance(X, Source) and X.edges is not None]
+    if not sizes_and_edges:
         return cuts
-    edges = max(sources, key=lambda X: X.nbytes).edges
+    _, edges = max(sizes_and_edges, key=lambda pair: pair[0])
     ends = edges[np.searchsorted(edges, [rows.stop for rows in cuts])]
     return [slice(int(a), int(b)) for a, b in pairwise([0, *np.unique(ends)])]

@@ -14,6 +14,8 @@ from .source import Storage
 class ParquetStorage(Storage):
     """Columns of one or several Parquet files, one after the other; row groups are read whole."""
 
+    edges: np.ndarray
+
     def __init__(self, files: Sequence[ParquetFile], columns: Sequence[str], dtype: np.dtype) -> None:
         self.files, self.columns, self.dtype = tuple(files), tuple(columns), dtype
         lengths = [length for file in files for length in file.group_rows]

@@ -246,15 +246,15 @@ def _(X: Source) -> bool:  # noqa: ARG001
 def _(X: Source) -> list[slice]:
     """Cut rows into blocks to read one at a time, at edges of the storage's units if it has units."""
     edges = X.edges
-    blocks = _cut_by_bytes(X, slice(0, X.shape[0]), BLOCK_BYTES)
+    blocks = _split_by_bytes(X, slice(0, X.shape[0]), BLOCK_BYTES)
     if edges is None or len(blocks) == 1:
         return blocks
     ends = edges[np.searchsorted(edges, [block.stop for block in blocks])]
     units = [slice(int(a), int(b)) for a, b in pairwise(np.unique([0, *ends]))]
-    return [block for unit in units for block in _cut_by_bytes(X, unit, LARGEST_UNIT)]
+    return [block for unit in units for block in _split_by_bytes(X, unit, LARGEST_UNIT)]
 
 
-def _cut_by_bytes(X: Source, rows: slice, n_bytes: int) -> list[slice]:
+def _split_by_bytes(X: Source, rows: slice, n_bytes: int) -> list[slice]:
     """Cut rows into slices of at most about `n_bytes` of stored values."""
     n = rows.stop - rows.start
     total = X.size * X.dtype.itemsize * n // max(1, X.shape[0])
@@ -302,17 +302,17 @@ def _lend_blocks(arrays: Sequence[Array], sources: Sequence[Source], blocks: Seq
 def iterate_rows(views: Mapping[str, Array], n: int, n_rows: int) -> Iterator[tuple[slice, dict[str, Array]]]:
     """Yield slices of about `n_rows` of n rows, and these rows of each view; the next ones on disk are read ahead."""
     if not any(isinstance(X, Source) for X in views.values()):
-        for rows in cut_spans(slice(0, n), n_rows):
+        for rows in split_spans(slice(0, n), n_rows):
             yield rows, {name: X[rows, ...] for name, X in views.items()}
         return
     loads = plan_loads(views, n, n_rows)
     for load, blocks in zip(loads, read_ahead(list(views.values()), loads), strict=True):
-        for rows in cut_spans(slice(0, load.stop - load.start), n_rows):
+        for rows in split_spans(slice(0, load.stop - load.start), n_rows):
             block = {name: X[rows, ...] for name, X in zip(views, blocks, strict=True)}
             yield slice(load.start + rows.start, load.start + rows.stop), block
 
 
-def cut_spans(rows: slice, n_rows: int) -> list[slice]:
+def split_spans(rows: slice, n_rows: int) -> list[slice]:
     """Cut rows into slices of about `n_rows`."""
     n = rows.stop - rows.start
     return split_slice(rows, max(1, min(n, n // max(1, n_rows))))
@@ -325,6 +325,6 @@ def plan_loads(views: Mapping[str, Array], n: int, n_rows: int) -> list[slice]:
     for X, plan in plans:
         if X.edges is not None and len(plan) == most:
             return plan
-    spans = cut_spans(slice(0, n), n_rows)
+    spans = split_spans(slice(0, n), n_rows)
     groups = split_slice(slice(0, len(spans)), min(most, len(spans)))
     return [slice(spans[group.start].start, spans[group.stop - 1].stop) for group in groups]

@@ -18,6 +18,7 @@ class SparseStorage(Storage):
     """Rows ``indptr[i]:indptr[i + 1]`` of stored `indices` and `data`; `indptr` is kept in memory."""
 
     sparse = True
+    checked: np.ndarray
 
     def __init__(self, data: Storage, indices: Storage, indptr: np.ndarray, shape: tuple[int, int]) -> None:
         self.data, self.indices, self.indptr = data, indices, np.array(indptr)

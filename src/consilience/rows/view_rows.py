@@ -17,8 +17,8 @@ class ViewRows:
 
     X: Array
     present: Array  # (n,) which rows count
-    row_term: Array | None = None  # (n,) the part of a divergence or log-density that depends on the row alone
-    origin: Array | None = None  # (n_columns,) the point that divergences are measured from; None: zero
+    row_term: Array = None  # (n,) the part of a divergence or log-density that depends on the row alone
+    origin: Array = None  # (n_columns,) the point that divergences are measured from; None: zero
 
     @cached_property
     def complete(self) -> bool:

@@ -17,7 +17,7 @@ class ZarrStorage(Storage):
         self.array = array
         self.shape, self.dtype = tuple(array.shape), np.dtype(array.dtype)
         self.edges = regular_edges(self.shape[0], int(array.chunks[0]))
-        self.folder = _find_folder(array)
+        self.folder = _find_array_folder(array)
         self.description = str(self.folder or getattr(array, "store_path", array.store))
 
     def read(self, start: int, stop: int) -> np.ndarray:
@@ -26,7 +26,7 @@ class ZarrStorage(Storage):
         return np.asarray(self.array[start:stop])
 
 
-def _find_folder(array: Any) -> Path | None:
+def _find_array_folder(array: Any) -> Path | None:
     """Return the folder of the array if its store is in folders on disk."""
     root = getattr(array.store, "root", None) or getattr(array.store, "path", None)
     folder = Path(str(root)) / array.path

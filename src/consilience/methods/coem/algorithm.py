@@ -248,7 +248,7 @@ def get_log_prob(shard: Shard, name: str, n_clusters: int) -> Array:
     return shard.cache.get(name, allocate)
 
 
-def cut_for_family(family: Family, X: Array, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
+def split_for_family(family: Family, X: Array, n_clusters: int, *, with_sums: bool = False) -> list[slice]:
     """Cut rows into blocks that fit the cache; with sums per block, into so few that these are worth it."""
     n, n_values = X.shape[0], X.shape[0] * family.values_per_row(X, n_clusters)
     n_blocks = -(-n_values // choose_block_size(X, enlarge(WORKSPACE, n_values)))
@@ -260,7 +260,7 @@ def cut_for_family(family: Family, X: Array, n_clusters: int, *, with_sums: bool
 def compute_log_prob(family: Family, X: Array, density: Density, log_prob: Array) -> None:
     """Write the log-densities of some rows of a view under its parameters to `log_prob`."""
     with np.errstate(over="ignore", invalid="ignore"):  # a row too far away to be measured counts as impossible
-        for block in cut_for_family(family, X, log_prob.shape[1]):
+        for block in split_for_family(family, X, log_prob.shape[1]):
             log_prob[block, :] = density(X[block, ...])
     xp = namespace(log_prob)
     if log_prob.shape[0] and true_unless_known_false(~is_possible(xp.min(log_prob))):
@@ -344,7 +344,7 @@ def compute_shares(
 
 def collect_statistics(family: Family, X: Array, responsibilities: Array) -> Statistics:
     """Collect the statistics of some rows of a view."""
-    blocks = cut_for_family(family, X, responsibilities.shape[1], with_sums=True)
+    blocks = split_for_family(family, X, responsibilities.shape[1], with_sums=True)
     return reduce(add_statistics, (family.statistics(X[block, ...], responsibilities[block, :]) for block in blocks))
 
 
@@ -358,10 +358,12 @@ def measure_quality(
         quality[f"log_likelihood_{name}"] = xp.sum(view.evidence)
         if row_term is not None:
             quality[f"log_likelihood_{name}"] += xp.sum(keep_where(view.present, row_term[rows], 0.0))
-    return quality | measure_disagreement(posteriors, weights) | count_posterior_agreement(list(posteriors.values()))
+    return (
+        quality | compute_disagreement_terms(posteriors, weights) | count_posterior_agreement(list(posteriors.values()))
+    )
 
 
-def measure_disagreement(posteriors: Mapping[str, ViewPosterior], weights: Weights) -> dict[str, Array]:
+def compute_disagreement_terms(posteriors: Mapping[str, ViewPosterior], weights: Weights) -> dict[str, Array]:
     """Compute the terms of Q^MV beyond likelihoods: minus the entropy of all posteriors, and Delta (Eq 10).
 
     With P the posteriors and L their logarithms, the first is the sum over entities and views v of ``<P_v, L_v>``. The

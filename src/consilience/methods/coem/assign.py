@@ -49,7 +49,7 @@ def join_views(posteriors: Posteriors, prior: Array) -> tuple[Array, Array]:
     return compute_posteriors(total, safe_log(prior, total.dtype))
 
 
-def compute_probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
+def compute_shard_probabilities(shard: Shard, model: Model, prior: Array, assignment: str) -> Array:
     """Compute the probability of each cluster for a shard's entities, (n, k), and clear the shard's cache."""
     blocks = [combine_views(posteriors, prior, assignment) for _, _, posteriors in iterate_posteriors(shard, model)]
     shard.cache.clear()
@@ -90,7 +90,7 @@ def conclude_posteriors(shard: Shard, model: Model, prior: Array, assignment: st
         for name, view in posteriors.items():
             view_labels[name].append(keep_where(view.present, find_most_likely(view.posterior), NO_LABEL))
             blocks[name].append(view.posterior)
-        for name in read:
+        for name in read if eta is not None else []:
             span = sum_posteriors(shard, model, X, posteriors, name, eta, rows)
             sums[name] = sums[name] + span if name in sums else span
     return {

@@ -50,7 +50,7 @@ from .algorithm import Model, co_em
 from .assign import (
     ASSIGNMENTS,
     compute_log_likelihoods,
-    compute_probabilities,
+    compute_shard_probabilities,
     conclude_posteriors,
     sum_log_likelihoods,
 )
@@ -421,7 +421,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = check_new_views(self, X)
         check_out(out, (len(views),), self.cluster_weights_.shape[0] - 1)
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
-            blocks = self._map_new(views, compute_probabilities, self.assignment)
+            blocks = self._map_new(views, compute_shard_probabilities, self.assignment)
             return gather_results((namespace(block).argmax(block, axis=1) for block in blocks), out)
 
     def predict_proba(self, X: Any, *, out: Any = None) -> np.ndarray:
@@ -438,7 +438,7 @@ class CoEM(ClusterMixin, BaseEstimator):
         views = check_new_views(self, X)
         check_out(out, (len(views), self.cluster_weights_.shape[0]), 0.5)
         with use_threads(self.n_jobs), explain_out_of_memory(*OUT_OF_MEMORY_ADVICE):
-            return gather_results(self._map_new(views, compute_probabilities, self.assignment), out)
+            return gather_results(self._map_new(views, compute_shard_probabilities, self.assignment), out)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return the log-likelihood of each entity under the joint model, over the views that it has.

@@ -15,7 +15,7 @@ from ...families.choose import choose_most_general, find_complaint
 from ...rows import Shard, Shards, ViewRows, join_blocks
 from ...rows.dask import stack_rows
 from ..common.input_checks import warn_about_zero_rows
-from ..common.shards import open_shards, spread_rows
+from ..common.shards import open_shards, pick_spread_rows
 
 ALL_ZERO_NOTE = "takes no part in the estimates and gets the cluster of the largest prior"
 
@@ -112,7 +112,7 @@ def bind_family(shards: Shards, name: str, family: Family) -> Family:
     view = shards.views[name]
     if is_in_memory(view.X):
         return family.bind(view.X, view.present)
-    sample = [shards.take(spread_rows(view.present), [name])[name].X]
+    sample = [shards.take(pick_spread_rows(view.present), [name])[name].X]
     if type(family).extremes is not Family.extremes:
         sample += [rows for extremes in shards.map(find_extremes, name, family) for rows in extremes]
     seen = stack_rows(sample)

@@ -89,7 +89,7 @@ def start_from_init(init: Any, shards: Shards, families: Mapping[str, Family], n
             params[name], totals[name] = estimate_params(shards, name, family, values, n_clusters)
             continue
         params[name] = _check_params(name, values, view, family, n_clusters)
-        weights = _to_numbers(name, "weights", values.get("weights", np.ones(n_clusters)))
+        weights = _parse_numbers(name, "weights", values.get("weights", np.ones(n_clusters)))
         if weights.shape != (n_clusters,) or (weights < 0).any() or not weights.sum() > 0:
             raise ValueError(
                 f"init for view {name!r}: 'weights' must be {n_clusters} numbers, none negative, not all zero"
@@ -140,7 +140,7 @@ def assign_rows(shard: Shard, name: str, divergence: Divergence, centers: np.nda
 def _check_params(name: str, values: Mapping[str, Any], view: ViewRows, family: Family, n_clusters: int) -> Params:
     """Return parameters as float64 arrays; refuse those that the family cannot use."""
     shapes = family.shapes(n_clusters, view.X.shape[1])
-    params = {key: _to_numbers(name, key, value) for key, value in values.items() if key != "weights"}
+    params = {key: _parse_numbers(name, key, value) for key, value in values.items() if key != "weights"}
     for key, shape in shapes.items():
         if key not in params:
             needed = ", ".join(f"{other!r} {other_shape}" for other, other_shape in shapes.items())
@@ -153,7 +153,7 @@ def _check_params(name: str, values: Mapping[str, Any], view: ViewRows, family: 
     return {key: asarray_like(value, view.present) for key, value in params.items()}
 
 
-def _to_numbers(name: str, key: str, value: Any) -> np.ndarray:
+def _parse_numbers(name: str, key: str, value: Any) -> np.ndarray:
     """Return one parameter as float64."""
     try:
         numbers = np.asarray(to_numpy(value), np.float64)

@@ -36,7 +36,7 @@ def validate_chunk(blocks: Mapping[str, Any], present: np.ndarray, start: int) -
     return Shard({name: ViewRows(X, has_view) for name, (X, has_view) in chunk.items()})
 
 
-def spread_rows(present: Array) -> np.ndarray:
+def pick_spread_rows(present: Array) -> np.ndarray:
     """Return the positions of about a thousand of the rows that are present, evenly spread."""
     rows = np.flatnonzero(to_numpy(present))
     return rows[:: max(1, len(rows) // SAMPLE_SIZE)]
@@ -47,7 +47,7 @@ def prepare_kmeans(views: Views, divergence: Divergence, centers: Mapping[str, A
     shards, reference = open_shards(views), centers or {}
     if centers is None and divergence.uses_origin:  # all shards must have one; sparse rows are measured from zero
         dense = [name for name, view in shards.views.items() if not is_sparse(view.X)]
-        reference = {name: shards.take(spread_rows(shards.views[name].present), [name])[name].X for name in dense}
+        reference = {name: shards.take(pick_spread_rows(shards.views[name].present), [name])[name].X for name in dense}
     shards = shards.transform(prepare_shard, divergence, reference).cut()
     present = {name: view.present for name, view in shards.views.items()}
     check_nonzero_views(views, present, fitting=centers is None)

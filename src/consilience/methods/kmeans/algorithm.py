@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -93,7 +93,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
-class Round:
+class KMeansRound:
     """What a round starts from, and ends with."""
 
     centers: Centers
@@ -112,7 +112,7 @@ def multi_view_kmeans(shards: Shards, divergence: Divergence, n_clusters: int) -
     names = list(shards.views)
     complete = all(view.complete for view in shards.views.values())
     centers = Centers(divergence)
-    current = Round(centers, [], run_sweep(shards, centers, [], names[0], n_clusters))
+    current = KMeansRound(centers, [], run_sweep(shards, centers, [], names[0], n_clusters))
     while True:
         before, current = current.sums, run_kmeans_round(shards, current, names, n_clusters)
         sweep = current.sweep
@@ -129,11 +129,11 @@ def multi_view_kmeans(shards: Shards, divergence: Divergence, n_clusters: int) -
 
 def run_kmeans_round(
     shards: Shards,
-    previous: Round,
+    previous: KMeansRound,
     names: Sequence[str],
     n_clusters: int,
     average: Callable[[str, ClusterSums], ClusterSums] | None = None,
-) -> Round:
+) -> KMeansRound:
     """Give each view its turn; `average` replaces the sums of a view by averages over the batches of a stream."""
     centers, turns, sweep = previous.centers, previous.turns, previous.sweep
     costs, sums = {}, {}
@@ -144,7 +144,7 @@ def run_kmeans_round(
         # E-step, Eqs 8 and 10
         sweep = run_sweep(shards, centers, turns, following, n_clusters, with_agreement=name == names[-1])
         costs[name] = sweep.cost
-    return Round(centers, turns, sweep, costs, sums)
+    return KMeansRound(centers, turns, sweep, costs, sums)
 
 
 def fetch_numbers(numbers: Sequence[Array]) -> list[float]:
@@ -197,7 +197,7 @@ def iterate_labels(
                 view = views[name]
                 labels, score = argmax_scores(X[name], centers.scorer(name, view))
                 present, xp = view.present[rows], namespace(labels)
-                cached = shard.cache.get(name, lambda like=labels: allocate_labels(like, len(shard)))
+                cached = shard.cache.get(name, partial(allocate_labels, labels, len(shard)))
                 cached[rows] = labels if view.complete else keep_where(present, labels, NO_LABEL)
                 if name == names[0]:
                     cost = view.row_term[rows] - centers.divergence.scale * xp.astype(score, xp.float64)

@@ -8,7 +8,7 @@ from ...arrays import Array, namespace
 from ...rows import Shards
 from ..common.statistics import ClusterSums
 from ..common.stream import Memories, Memory, average_memory, count_present, map_leaves, start_memory
-from .algorithm import Centers, KMeansState, Round, fetch_numbers, run_kmeans_round, run_sweep
+from .algorithm import Centers, KMeansRound, KMeansState, fetch_numbers, run_kmeans_round, run_sweep
 from .combine import collect_consensus
 
 
@@ -33,7 +33,7 @@ def kmeans_step(shards: Shards, centers: Centers, memories: Memories) -> tuple[K
         updated[name] = {**updated[name], **means}
         return ClusterSums(**updated[name]["handed"])
 
-    start = Round(centers, turns, run_sweep(shards, centers, turns, names[0], n_clusters))
+    start = KMeansRound(centers, turns, run_sweep(shards, centers, turns, names[0], n_clusters))
     current = run_kmeans_round(shards, start, names, n_clusters, average)
     for name, sums in shards.total(collect_consensus, current.centers, names).by_view.items():
         updated[name] = {**updated[name], **average_clusters(memories[name], n_present[name], "agreed", sums)}
