@@ -113,9 +113,9 @@ def select_n_clusters(
     """
     check_estimator(estimator)
     clusterer = last_step(estimator)
-    source = ViewSource(
-        ModelData(Views(X) if holds_views(X) else X if hasattr(X, "shape") else np.asarray(X)), estimator
-    )
+    if holds_views(X):
+        X = Views(X)
+    source = ViewSource(ModelData(X if hasattr(X, "shape") else np.asarray(X)), estimator)
     with use_threads(getattr(clusterer, "n_jobs", None)):
         if small_groups:
             views = source.read()
