@@ -82,7 +82,7 @@ def test_clean_views_are_stable_and_confirmed(clean_assessment):
     assert (clean_assessment.certainty == "sure").mean() > 0.9
 
 
-def test_views_of_noise_are_not_to_be_relied_on():
+def test_noise_is_unreliable():
     rng = np.random.default_rng(0)
     views = {name: rng.normal(size=(150, 6)) for name in "abc"}
     assessment = fit_and_assess(views)
@@ -106,7 +106,7 @@ def test_added_noise_is_named_and_the_alternative_recovers():
     assert normalized_mutual_info_score(y, alternative.model.labels_) >= normalized_mutual_info_score(y, alone.labels_)
 
 
-def test_clusters_that_follow_an_unconfirmed_view_are_not_to_be_relied_on():
+def test_clusters_of_an_unconfirmed_view_are_unreliable():
     views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, n_features=(5, 5), separation=6, random_state=0)
     rng = np.random.default_rng(3)
     blobs = rng.integers(3, size=150)
@@ -129,7 +129,7 @@ def test_clusters_that_follow_an_unconfirmed_view_are_not_to_be_relied_on():
     assert set(assessment.certainty) <= {"doubtful", "a guess"}
 
 
-def test_of_two_views_that_do_not_confirm_each_other_none_is_blamed(blocks):
+def test_two_unconfirmed_views_are_not_ranked(blocks):
     noise = np.random.default_rng(0).normal(size=(120, 8))
     assessment = fit_and_assess({"good": blocks["view0"], "noise": noise}, refit=True)
     assert assessment.unconfirmed == ["good", "noise"]
@@ -140,7 +140,7 @@ def test_of_two_views_that_do_not_confirm_each_other_none_is_blamed(blocks):
     assert "Views 'good' and 'noise' do not confirm each other, and nothing here tells which of them is right" in advice
 
 
-def test_two_groupings_that_are_both_real_do_not_confirm_each_other():
+def test_two_real_groupings_do_not_confirm_each_other():
     rng = np.random.default_rng(0)
     first, second = rng.integers(3, size=(2, 150))
     X = {"a": 9 * np.eye(3)[first] + rng.normal(size=(150, 3)), "b": 9 * np.eye(3)[second] + rng.normal(size=(150, 3))}
@@ -149,7 +149,7 @@ def test_two_groupings_that_are_both_real_do_not_confirm_each_other():
     assert assessment.unconfirmed == ["a", "b"]
 
 
-def test_shares_that_are_not_known_do_not_count(clean_assessment):
+def test_unknown_shares_do_not_count(clean_assessment):
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
         rows = [
             {"view": "a", "support": 0.5, "confirmed_by": "b", "confirmed": True, "trust": 0.5, "share": np.nan},
@@ -180,7 +180,7 @@ def test_unconfirmed_view_may_stay_only_if_it_changes_little(clean_assessment, s
     assert replace(clean_assessment, alternative=alternative).advice[1:] == [sentence]
 
 
-def test_fit_that_lost_a_cluster_is_not_stable(clean):
+def test_fit_with_empty_cluster_is_not_stable(clean):
     views, y, _ = clean
     model = cs.MultiViewKMeans(4, random_state=0).fit(views)
     model.labels_ = y + 1
@@ -195,7 +195,7 @@ def test_records_are_those_of_the_default_method(clean_assessment):
     assert "results of the default method on reference sets" in clean_assessment.worth
 
 
-def test_views_with_another_grouping_keep_a_result_from_being_stable():
+def test_views_with_another_grouping_prevent_stable_verdict():
     rng = np.random.default_rng(0)
     first, second = rng.integers(3, size=(2, 150))
     X = {name: 9 * np.eye(4)[first] + rng.normal(size=(150, 4)) for name in "ab"}
@@ -212,7 +212,7 @@ def test_views_with_another_grouping_keep_a_result_from_being_stable():
 # figures
 
 
-def test_disagreement_is_that_of_a_literal_computation(clean):
+def test_disagreement_equals_literal_computation(clean):
     views, _ = cs.datasets.make_gaussian_views(60, n_clusters=3, separation=2, random_state=4)
     model = cs.MultiViewKMeans(3, random_state=0, n_init=1).fit(views)
     assessment = cs.assess(model, views, random_state=7)
@@ -246,7 +246,7 @@ def test_disagreement_is_that_of_a_literal_computation(clean):
     np.testing.assert_array_equal(assessment.stability, repeated)
 
 
-def test_margins_of_the_default_method_are_those_computed_for_other_methods(clean):
+def test_margins_equal_those_of_the_default_method(clean):
     views, _, model = clean
     prepared = prepare_apart(views, dict.fromkeys(views.names, False), 3)
     np.testing.assert_allclose(measure_left_out_margins(prepared, model.labels_, 3), model.confidence_, atol=1e-6)
@@ -311,7 +311,7 @@ def test_model_is_not_changed(clean):
     assert model.get_params() == parameters
 
 
-def test_interrupted_assessment_goes_on_from_its_checkpoint(clean, clean_assessment, tmp_path, monkeypatch):
+def test_interrupted_assessment_continues_from_checkpoint(clean, clean_assessment, tmp_path, monkeypatch):
     views, _, model = clean
     path = tmp_path / "steps.npz"
     fits = []
@@ -362,7 +362,7 @@ def test_parameters_are_described_alike_in_every_process():
     assert [part.shape for part in start if isinstance(part, np.ndarray)] == [(3, 2), (4,), (3,), (3,)]
 
 
-def test_refit_goes_on_from_the_checkpoint(blocks, tmp_path, monkeypatch):
+def test_refit_continues_from_checkpoint(blocks, tmp_path, monkeypatch):
     noise = np.random.default_rng(1).normal(size=(120, 20))
     X = {"a": blocks["view1"], "b": blocks["view2"], "noise": noise}
     model = cs.MultiViewKMeans(3, random_state=0).fit(X)
@@ -417,7 +417,7 @@ def test_pipeline_is_fitted_to_halves_with_all_its_steps(clean):
     assert fit_and_assess(views, model).verdict == "stable"
 
 
-def test_views_are_judged_as_the_last_step_of_a_pipeline_sees_them(blocks):
+def test_pipeline_views_are_judged_after_its_transformers(blocks):
     X = np.hstack(list(blocks.values()))
     swap = FunctionTransformer(lambda X: X[:, [*range(5, 15), 0, 1, 2, 3, 4]])
     columns = {"a": slice(0, 5), "b": slice(5, 10), "c": slice(10, 15)}
@@ -503,9 +503,9 @@ def test_halves_get_the_constraints_between_their_entities(clean, monkeypatch):
     assert len(fits) == 2
     for half, constraints in fits:
         entities = [int(np.flatnonzero((views["view0"] == row).all(axis=1))[0]) for row in half["view0"]]
-        given = {frozenset(entities[i] for i in pair) for pair in constraints.cannot_link.tolist()}
+        half_pairs = {frozenset(entities[i] for i in pair) for pair in constraints.cannot_link.tolist()}
         pairs = map(frozenset, zip(same.tolist(), different.tolist(), strict=True))
-        assert given == {pair for pair in pairs if pair <= set(entities)}
+        assert half_pairs == {pair for pair in pairs if pair <= set(entities)}
 
 
 def test_labels_to_start_from_do_not_reach_the_halves(clean):
@@ -535,7 +535,7 @@ def test_large_data_is_sampled(clean):
     assert assessment.notes == ["100 of the 400 entities, drawn at random, were assessed."]
 
 
-def test_views_are_compared_on_a_part_with_enough_entities_of_each_pair(monkeypatch):
+def test_compared_sample_has_enough_entities_of_each_pair(monkeypatch):
     monkeypatch.setattr(module, "MOST_COMPARED", 150)
     monkeypatch.setattr(module, "LEAST_COMPARED", 40)
     views, _ = cs.datasets.make_gaussian_views(600, n_clusters=3, separation=9, random_state=0)
@@ -573,7 +573,7 @@ def test_one_view_cannot_be_confirmed(blocks):
     assert assessment.estimate == "There is no estimate of the impurity, because there is no second view."
 
 
-def test_copies_prove_nothing(blocks):
+def test_copies_do_not_confirm_each_other(blocks):
     X = blocks["view1"]
     assessment = fit_and_assess({"a": X, "b": X.copy()})
     assert assessment.copies == [("a", "b")]
@@ -636,7 +636,7 @@ def test_copies_are_confirmed_by_a_third_view_only(blocks):
     assert unconfirmed.verdict != "stable"
 
 
-def test_constant_view_is_left_aside(blocks):
+def test_constant_view_is_ignored(blocks):
     model = cs.MultiViewKMeans(3, random_state=0)
     X = {"a": blocks["view1"], "b": blocks["view2"], "constant": np.ones((120, 3))}
     assessment = fit_and_assess(X, model)
@@ -718,7 +718,7 @@ def test_views_of_disjoint_entities_are_not_compared(blocks):
     ]
 
 
-def test_halves_that_lack_a_cluster(clean):
+def test_halves_without_a_cluster(clean):
     views, y, _ = clean
     rows = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y == 1), np.flatnonzero(y == 2)[:1]]
     model = cs.MultiViewKMeans(3, random_state=0).fit(views[rows])
@@ -807,7 +807,7 @@ def test_dictionary_counts_the_words(clean_assessment):
     assert sum(counts.values()) == 120
 
 
-def test_rows_in_another_order_are_noticed():
+def test_reordered_rows_are_noticed():
     views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
     model = cs.Consilience(3, random_state=0).fit(views)
     order = np.random.default_rng(0).permutation(120)
@@ -816,7 +816,7 @@ def test_rows_in_another_order_are_noticed():
     assert "check that this is the data" not in " ".join(cs.assess(model, views).notes)
 
 
-def test_a_search_over_parameters_is_assessed_by_its_best_estimator():
+def test_grid_search_is_assessed_by_best_estimator():
     views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
     search = GridSearchCV(cs.MultiViewKMeans(3, random_state=0), {"n_init": [1, 2]}, cv=2).fit(views)
     assert cs.assess(search, views).verdict == cs.assess(search.best_estimator_, views).verdict
@@ -829,7 +829,7 @@ def test_checkpoint_in_a_folder_that_does_not_exist_is_refused(tmp_path):
         cs.assess(model, views, checkpoint=tmp_path / "none" / "steps.npz")
 
 
-def test_an_assessment_can_be_saved_and_written_as_json(tmp_path):
+def test_assessment_can_be_saved_and_written_as_json(tmp_path):
     views, _ = cs.datasets.make_gaussian_views(120, n_clusters=3, separation=8, random_state=0)
     noise = np.random.default_rng(0).normal(size=(120, 10))
     views = cs.Views({**dict(views.items()), "noise": noise})

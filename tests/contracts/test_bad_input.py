@@ -12,13 +12,13 @@ every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 every_iterated = pytest.mark.parametrize("estimator", ITERATED)
 
 
-def two_blocks(n=20, seed=0):
+def make_two_blocks(n=20, seed=0):
     rng = np.random.default_rng(seed)
     return {"text": rng.random((n, 3)), "links": rng.random((n, 4))}
 
 
-def with_value(value, row=5):
-    blocks = two_blocks()
+def set_value(value, row=5):
+    blocks = make_two_blocks()
     blocks["links"][row, 1] = value
     return blocks
 
@@ -28,35 +28,35 @@ CASES = {
         {"text": np.ones((20, 3)), "links": np.ones((18, 4))},
         r"view 'links' has 18 rows, view 'text' 20: .*present=.*ids=.*consilience\.align",
     ),
-    "a view nobody has": (
-        {**two_blocks(), "links": np.full((20, 4), np.nan)},
+    "view that no entity has": (
+        {**make_two_blocks(), "links": np.full((20, 4), np.nan)},
         r"no entity has view 'links': leave the view out",
     ),
     "an entity without views": (
-        {name: np.where(np.arange(20)[:, None] == 7, np.nan, block) for name, block in two_blocks().items()},
+        {name: np.where(np.arange(20)[:, None] == 7, np.nan, block) for name, block in make_two_blocks().items()},
         r"entity 7 has none of the views \(1 such\): drop it with views\[keep\]",
     ),
-    "NaN in a present row": (with_value(np.nan), r"view 'links' has NaN or infinity in row 5: impute the value"),
-    "infinity in a present row": (with_value(np.inf), r"view 'links' has NaN or infinity in row 5: impute"),
+    "NaN in a present row": (set_value(np.nan), r"view 'links' has NaN or infinity in row 5: impute the value"),
+    "infinity in a present row": (set_value(np.inf), r"view 'links' has NaN or infinity in row 5: impute"),
     "sparse NaN": (
-        {**two_blocks(), "links": sp.csr_array(with_value(np.nan)["links"])},
+        {**make_two_blocks(), "links": sp.csr_array(set_value(np.nan)["links"])},
         r"view 'links' has NaN or infinity in row 5",
     ),
     "strings": (
-        {**two_blocks(), "links": np.array([["a", "b"]] * 20)},
+        {**make_two_blocks(), "links": np.array([["a", "b"]] * 20)},
         r"view 'links' must hold real numbers, got <U1\. Encode text or categories first",
     ),
     "objects": (
-        {**two_blocks(), "links": np.array([[1, "b"]] * 20, dtype=object)},
+        {**make_two_blocks(), "links": np.array([[1, "b"]] * 20, dtype=object)},
         r"view 'links' must hold real numbers, got object\. Encode",
     ),
     "a vector": (
-        {**two_blocks(), "links": np.ones(20)},
+        {**make_two_blocks(), "links": np.ones(20)},
         r"view 'links' must have two dimensions .* got shape \(20,\): use reshape",
     ),
-    "no columns": ({**two_blocks(), "links": np.ones((20, 0))}, r"view 'links' has 0 columns: leave it out"),
+    "no columns": ({**make_two_blocks(), "links": np.ones((20, 0))}, r"view 'links' has 0 columns: leave it out"),
     "two array libraries": (
-        {**two_blocks(), "links": array_api_strict.ones((20, 4))},
+        {**make_two_blocks(), "links": array_api_strict.ones((20, 4))},
         r"view 'text' is an array of .*numpy, view 'links' of array_api_strict: convert them to one library",
     ),
 }
@@ -74,7 +74,7 @@ def test_fit_refuses(estimator, case):
 
 @every_estimator
 def test_entities_are_named_by_their_id(estimator):
-    blocks = {name: np.where(np.arange(20)[:, None] == 7, np.nan, block) for name, block in two_blocks().items()}
+    blocks = {name: np.where(np.arange(20)[:, None] == 7, np.nan, block) for name, block in make_two_blocks().items()}
     views = cs.Views(blocks, ids=[f"paper-{i}" for i in range(20)])
     with pytest.raises(ValueError, match="entity paper-7 has none of the views"):
         estimator(n_clusters=2).fit(views)
@@ -88,17 +88,17 @@ def test_duplicate_view_names(estimator):
 
 @every_estimator
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", None])
-def test_n_clusters_that_is_no_number_of_clusters(estimator, k):
+def test_invalid_n_clusters(estimator, k):
     if k is None and estimator is convex_mixture:
         pytest.skip("it finds the number by itself")
     with pytest.raises(ValueError, match=r"'n_clusters' parameter .* must be an int in the range \[1, inf\)"):
-        estimator(n_clusters=k).fit(two_blocks())
+        estimator(n_clusters=k).fit(make_two_blocks())
 
 
 @every_estimator
 def test_more_clusters_than_entities(estimator):
     with pytest.raises(ValueError, match=r"n_clusters=21 is more than the 20 entities .*: ask for fewer clusters"):
-        estimator(n_clusters=21).fit(two_blocks())
+        estimator(n_clusters=21).fit(make_two_blocks())
 
 
 @every_iterated
@@ -117,7 +117,7 @@ def test_more_clusters_than_entities(estimator):
 )
 def test_other_parameters(estimator, options, message):
     with pytest.raises(ValueError, match=message):
-        estimator(n_clusters=2, **options).fit(two_blocks())
+        estimator(n_clusters=2, **options).fit(make_two_blocks())
 
 
 @every_iterated
@@ -141,9 +141,9 @@ def test_other_parameters(estimator, options, message):
         ),
     ],
 )
-def test_init_that_does_not_fit(estimator, init, message):
+def test_invalid_init(estimator, init, message):
     with pytest.raises(ValueError, match=message):
-        estimator(n_clusters=3, init=init).fit(two_blocks())
+        estimator(n_clusters=3, init=init).fit(make_two_blocks())
 
 
 @every_estimator
@@ -161,7 +161,7 @@ def test_init_that_does_not_fit(estimator, init, message):
     ],
 )
 def test_predict_refuses(estimator, new, message):
-    model = estimator(n_clusters=2, random_state=0).fit(two_blocks())
+    model = estimator(n_clusters=2, random_state=0).fit(make_two_blocks())
     methods = [
         getattr(model, name) for name in ("predict", "transform", "predict_proba", "score") if hasattr(model, name)
     ]
@@ -182,7 +182,7 @@ def test_columns_in_another_order(estimator):
 @every_estimator
 @pytest.mark.parametrize(("dtype", "scale"), [(np.float64, 1e160), (np.float32, 1e20), (np.float32, 1e-30)])
 def test_numbers_whose_squares_do_not_fit(estimator, dtype, scale):
-    blocks = two_blocks()
+    blocks = make_two_blocks()
     blocks["links"] = (blocks["links"] * scale).astype(dtype)
     blocks["text"] = blocks["text"].astype(dtype)
     with pytest.raises(ValueError, match=r"view 'links' has numbers up to .* whose squares do not fit .*: rescale"):
@@ -190,7 +190,7 @@ def test_numbers_whose_squares_do_not_fit(estimator, dtype, scale):
 
 
 @every_estimator
-def test_nan_is_reported_where_it_was_and_whose_it_is(estimator):
+def test_nan_is_reported_with_row_and_entity(estimator):
     pd = pytest.importorskip("pandas")
     a = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}, index=list("wxyz"))
     b = pd.DataFrame({"y": [1.0, 2.0, 3.0, 4.0], "z": [1.0, 2.0, 3.0, np.nan]}, index=list("zyxw"))
@@ -199,8 +199,8 @@ def test_nan_is_reported_where_it_was_and_whose_it_is(estimator):
 
 
 @every_estimator
-def test_nan_in_a_missing_sparse_row_does_no_harm(estimator):
-    blocks = two_blocks()
+def test_nan_in_missing_sparse_row_is_ignored(estimator):
+    blocks = make_two_blocks()
     spoilt = sp.csr_array(blocks["links"])
     spoilt.data[spoilt.indptr[3]] = np.nan
     present = np.ones((20, 2), bool)
@@ -218,35 +218,35 @@ def test_nan_in_a_missing_sparse_row_does_no_harm(estimator):
         ([np.ones((9, 2)), None], "view 'view1' is None"),
     ],
 )
-def test_lists_with_something_odd_among_the_blocks(estimator, listed, message):
+def test_lists_with_invalid_blocks(estimator, listed, message):
     with pytest.raises((ValueError, TypeError), match=message):
         estimator(n_clusters=2).fit(listed)
 
 
 @every_estimator
-def test_lists_of_pairs_and_of_lists_are_views_too(estimator):
-    blocks = two_blocks()
+def test_lists_of_pairs_and_of_lists_are_views(estimator):
+    blocks = make_two_blocks()
     expected = estimator(n_clusters=2, random_state=0).fit_predict(blocks)
     for form in (list(blocks.items()), [blocks["text"], blocks["links"].tolist()]):
         assert np.array_equal(estimator(n_clusters=2, random_state=0).fit_predict(form), expected)
 
 
 @every_estimator
-def test_a_frame_with_text_names_the_column(estimator):
+def test_text_column_of_frame_is_named(estimator):
     pd = pytest.importorskip("pandas")
     with pytest.raises(TypeError, match=r"column 'name' holds no numbers\. Encode it"):
         estimator(n_clusters=2).fit(pd.DataFrame({"size": [1.0, 2.0], "name": ["a", "b"]}))
 
 
-def test_a_view_of_zeros_has_no_direction():
+def test_view_of_zeros_is_refused():
     with pytest.raises(ValueError, match="view 'links' is all zeros, which have no direction: leave the view out"):
-        cs.MultiViewSphericalKMeans(n_clusters=2).fit({**two_blocks(), "links": np.zeros((20, 4))})
+        cs.MultiViewSphericalKMeans(n_clusters=2).fit({**make_two_blocks(), "links": np.zeros((20, 4))})
 
 
 @every_estimator
-def test_no_threads_at_all(estimator):
+def test_n_jobs_of_zero_is_refused(estimator):
     with pytest.raises(ValueError, match="n_jobs=0 has no meaning"):
-        estimator(n_clusters=2, n_jobs=0).fit(two_blocks())
+        estimator(n_clusters=2, n_jobs=0).fit(make_two_blocks())
 
 
 @every_estimator
@@ -256,7 +256,7 @@ def test_columns_named_for_views_must_exist(estimator):
 
 
 @every_estimator
-def test_corrupt_sparse_matrix_is_refused_before_a_kernel_sees_it(estimator):
+def test_corrupt_sparse_matrix_is_refused(estimator):
     X = sp.csr_array(np.eye(6))
     X.indices[2] = 99
     with pytest.raises(ValueError, match="indices must be < 6"):
@@ -264,7 +264,7 @@ def test_corrupt_sparse_matrix_is_refused_before_a_kernel_sees_it(estimator):
 
 
 def test_zero_rows_are_missing_for_cosine():
-    blocks = two_blocks()
+    blocks = make_two_blocks()
     blocks["links"][3] = 0
     model = cs.MultiViewSphericalKMeans(n_clusters=2, random_state=0).fit(blocks)
     assert model.view_labels_["links"][3] == -1
@@ -277,13 +277,13 @@ def test_zero_rows_are_missing_for_cosine():
 
 @every_estimator
 @pytest.mark.parametrize("k", [True, np.True_])
-def test_truth_values_are_no_number_of_clusters(estimator, k):
+def test_boolean_n_clusters_is_refused(estimator, k):
     with pytest.raises((TypeError, ValueError), match=r"n_clusters=True is a truth value|'n_clusters' parameter"):
-        estimator(n_clusters=k).fit(two_blocks())
+        estimator(n_clusters=k).fit(make_two_blocks())
 
 
 @every_estimator
-def test_large_float32_numbers_in_a_plain_array_cause_no_runtime_warning(estimator):
+def test_large_float32_numbers_cause_no_runtime_warning(estimator):
     X = np.array([[3e38, -3e38], [-3e38, 3e38], [3e38, 3e38], [-3e38, -3e38]], dtype=np.float32)
     with pytest.raises(ValueError, match=r"too large|whose squares do not fit"):
         estimator(n_clusters=2).fit(X)

@@ -45,7 +45,7 @@ def test_equals_its_formula_on_sparse_rows(divergence, formula):
 
 
 @every_divergence
-def test_the_nearest_centre_has_the_smallest_divergence(divergence, formula):
+def test_nearest_center_has_smallest_divergence(divergence, formula):
     X, C = data()
     view = divergence.prepare(X, np.ones(40, bool))
     labels, value = argmax_scores(
@@ -56,7 +56,7 @@ def test_the_nearest_centre_has_the_smallest_divergence(divergence, formula):
 
 
 @every_divergence
-def test_the_centre_is_where_the_total_divergence_is_smallest(divergence, formula):
+def test_center_minimizes_total_divergence(divergence, formula):
     X, _ = data()
     view = divergence.prepare(X, np.ones(40, bool))
     centre = divergence.centers(view.X.sum(axis=0)[None, :], np.array([40.0]))
@@ -68,11 +68,11 @@ def test_the_centre_is_where_the_total_divergence_is_smallest(divergence, formul
 
 
 @every_divergence
-def test_a_cluster_of_no_rows_has_a_finite_centre(divergence, formula):
+def test_empty_cluster_has_finite_center(divergence, formula):
     assert np.array_equal(divergence.centers(np.zeros((1, 3)), np.zeros(1)), np.zeros((1, 3)))
 
 
-def test_distances_are_those_of_the_names():
+def test_distances_by_name():
     values = np.array([0.0, 0.25, 1.0])
     np.testing.assert_allclose(SquaredEuclidean().distance(values), [0, 0.5, 1])
     np.testing.assert_allclose(Cosine().distance(values), np.arccos([1, 0.75, 0]))

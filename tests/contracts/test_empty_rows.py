@@ -61,7 +61,7 @@ def test_prediction_ignores_empty_sparse_rows():
     assert np.array_equal(model.predict(cs.Views(blocks)), expected)
 
 
-def test_euclidean_kmeans_takes_rows_of_zeros_for_points():
+def test_euclidean_kmeans_keeps_rows_of_zeros():
     blocks, _ = make_views_with_empty_rows()
     dense = {name: block.toarray() for name, block in blocks.items()}
     sparse_model, dense_model = (cs.MultiViewKMeans(3, random_state=0).fit(views) for views in (blocks, dense))
@@ -69,7 +69,7 @@ def test_euclidean_kmeans_takes_rows_of_zeros_for_points():
     assert (sparse_model.view_labels_["tags"] >= 0).all()
 
 
-def test_cora_does_not_need_to_be_told_which_rows_are_empty():
+def test_empty_rows_of_cora_are_found():
     """The rows without links used to be each other's neighbours (NMI .20 with tf-idf, .45 with `present=`)."""
     folder = os.environ.get("CONSILIENCE_DATA")
     if folder is None or not (Path(folder) / "cora.npz").exists():

@@ -21,22 +21,22 @@ every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS)
 every_iterated = pytest.mark.parametrize("estimator", ITERATED)
 
 
-def clear_views(missing=0.0, n=240, seed=0):
-    """Three views with clusters nobody can miss."""
+def make_clear_views(missing=0.0, n=240, seed=0):
+    """Return three views with clusters far apart."""
     return make_gaussian_views(n, n_clusters=4, n_features=(4, 6, 3), separation=20, missing=missing, random_state=seed)
 
 
-def vague_views(missing=0.0, n=240, seed=0):
-    """Three views with clusters that overlap, so that restarts, rounds and orders make a difference."""
+def make_vague_views(missing=0.0, n=240, seed=0):
+    """Return three views with clusters that overlap, so that restarts, rounds and orders make a difference."""
     return make_gaussian_views(n, n_clusters=4, n_features=(4, 6, 3), separation=2, missing=missing, random_state=seed)
 
 
-def with_four_clusters(estimator):
+def set_four_clusters(estimator):
     """The checks of sparse rows expect as many probabilities as there are classes in their data, which are four."""
     return estimator.set_params(n_clusters=4) if hasattr(estimator, "predict_proba") else estimator
 
 
-@parametrize_with_checks([with_four_clusters(estimator()) for estimator in ESTIMATORS])
+@parametrize_with_checks([set_four_clusters(estimator()) for estimator in ESTIMATORS])
 @pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning",
     "ignore:entity .* is all zeros:UserWarning",
@@ -49,7 +49,7 @@ def test_check_estimator(estimator, check):
 
 @every_iterated
 def test_finds_clear_clusters(estimator):
-    views, y = clear_views()
+    views, y = make_clear_views()
     model = estimator(n_clusters=4, random_state=0).fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.99
     assert model.agreement_.min() > 0.95
@@ -58,7 +58,7 @@ def test_finds_clear_clusters(estimator):
 
 @every_iterated
 def test_common_attributes(estimator):
-    views, _ = vague_views(missing=0.3)
+    views, _ = make_vague_views(missing=0.3)
     model = estimator(n_clusters=4, random_state=0).fit(views)
     assert model.labels_.shape == (240,)
     assert set(np.unique(model.labels_)) <= set(range(4))
@@ -77,8 +77,8 @@ def test_common_attributes(estimator):
 
 @every_iterated
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_predict_repeats_the_labels(estimator, missing):
-    views, _ = vague_views(missing)
+def test_predict_repeats_labels(estimator, missing):
+    views, _ = make_vague_views(missing)
     model = estimator(n_clusters=4, random_state=0)
     labels = model.fit_predict(views)
     assert np.array_equal(labels, model.labels_)
@@ -88,10 +88,10 @@ def test_predict_repeats_the_labels(estimator, missing):
 
 
 @every_iterated
-def test_same_seed_same_result_whatever_the_threads(estimator, monkeypatch):
+def test_result_does_not_depend_on_threads(estimator, monkeypatch):
     monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
     monkeypatch.setattr("consilience.arrays.parallel.BLOCK", 50)
-    views, _ = vague_views(missing=0.2)
+    views, _ = make_vague_views(missing=0.2)
     views = cs.Views(
         {"a": views["view0"], "b": sp.csr_array(np.nan_to_num(views["view1"]))}, present=views.present[:, :2]
     )
@@ -104,8 +104,8 @@ def test_same_seed_same_result_whatever_the_threads(estimator, monkeypatch):
 
 
 @every_iterated
-def test_blocks_of_rows_equal_the_whole(estimator, monkeypatch):
-    views, y = vague_views(missing=0.2)
+def test_blocks_of_rows_equal_all_rows(estimator, monkeypatch):
+    views, y = make_vague_views(missing=0.2)
     whole = estimator(n_clusters=4, init=y, random_state=0).fit(views)
     monkeypatch.setattr("consilience.arrays.parallel.LEAST_CHUNK", 100)
     monkeypatch.setattr("consilience.arrays.parallel.BLOCK", 30)
@@ -116,7 +116,7 @@ def test_blocks_of_rows_equal_the_whole(estimator, monkeypatch):
 
 @every_estimator
 def test_rows_permuted(estimator):
-    views, y = vague_views(missing=0.2)
+    views, y = make_vague_views(missing=0.2)
     order = np.random.default_rng(0).permutation(len(views))
     straight = estimator(n_clusters=4, init=y).fit(views)
     permuted = estimator(n_clusters=4, init=y[order]).fit(views[order])
@@ -125,7 +125,7 @@ def test_rows_permuted(estimator):
 
 @every_estimator
 def test_views_renamed(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     named = cs.Views({f"a view called {name}": block for name, block in views.items()})
     assert np.array_equal(
         estimator(n_clusters=4, random_state=0).fit_predict(views),
@@ -135,7 +135,7 @@ def test_views_renamed(estimator):
 
 @every_estimator
 def test_views_reordered(estimator):
-    views, _ = clear_views(missing=0.2)
+    views, _ = make_clear_views(missing=0.2)
     straight = estimator(n_clusters=4, random_state=0).fit_predict(views)
     reordered = estimator(n_clusters=4, random_state=0).fit_predict(views[["view2", "view0", "view1"]])
     assert adjusted_rand_score(straight, reordered) == 1
@@ -143,7 +143,7 @@ def test_views_reordered(estimator):
 
 @every_iterated
 def test_restarts_never_cost_more(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     costs = [estimator(n_clusters=6, n_init=n, random_state=3).fit(views).cost_ for n in (1, 2, 4, 8, 16)]
     assert all(later <= earlier for earlier, later in pairwise(costs))
     assert costs[-1] < costs[0]
@@ -151,7 +151,7 @@ def test_restarts_never_cost_more(estimator):
 
 @every_iterated
 def test_tol_and_patience_change_the_rounds(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
 
     def rounds(**options):
         return estimator(n_clusters=6, n_init=1, max_iter=5000, random_state=0, **options).fit(views["view1"]).n_iter_
@@ -162,7 +162,7 @@ def test_tol_and_patience_change_the_rounds(estimator):
 
 @every_iterated
 def test_cost_falls_on_one_view(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     model = estimator(n_clusters=6, n_init=1, max_iter=5000, random_state=0, patience=50).fit(views["view1"])
     assert model.n_iter_ > 3
     assert np.all(np.diff(costs(model)) <= 1e-9 * costs(model)[0])
@@ -170,8 +170,8 @@ def test_cost_falls_on_one_view(estimator):
 
 @every_estimator
 @pytest.mark.filterwarnings("ignore:.* clusters are empty")
-def test_leaves_parameters_data_and_global_random_state_alone(estimator):
-    views, _ = vague_views(missing=0.2)
+def test_fit_does_not_change_parameters_data_or_global_seed(estimator):
+    views, _ = make_vague_views(missing=0.2)
     before = {name: np.array(block) for name, block in views.items()}
     model = estimator(n_clusters=4, init="random", n_init=2, random_state=np.random.RandomState(0))
     parameters = {name: repr(value) for name, value in model.get_params().items() if name != "random_state"}
@@ -186,7 +186,7 @@ def test_leaves_parameters_data_and_global_random_state_alone(estimator):
 @every_estimator
 @pytest.mark.parametrize("seed", [7, np.random.default_rng, np.random.RandomState])
 def test_random_states_of_all_kinds_repeat(estimator, seed):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
 
     def fit():
         return estimator(n_clusters=6, n_init=2, random_state=seed if isinstance(seed, int) else seed(5)).fit(views)
@@ -194,24 +194,24 @@ def test_random_states_of_all_kinds_repeat(estimator, seed):
     assert np.array_equal(fit().labels_, fit().labels_)
 
 
-def labels_by_predict(estimator, model, views):
+def predict_in_blocks(estimator, model, views):
     """Return the labels that `predict` must give: of Consilience they may differ from labels_, which are left out."""
     return model.predict(views) if estimator is cross_fitted else model.labels_
 
 
 @every_estimator
 def test_survives_pickling_and_cloning(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     model = estimator(n_clusters=4, random_state=0).fit(views)
     back = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(back.predict(views), labels_by_predict(estimator, model, views))
+    assert np.array_equal(back.predict(views), predict_in_blocks(estimator, model, views))
     with pytest.raises(NotFittedError, match="not fitted"):
         clone(model).predict(views)
 
 
 @every_iterated
 def test_float32(estimator):
-    views, y = vague_views(missing=0.2)
+    views, y = make_vague_views(missing=0.2)
     single = views.map(lambda block: block.astype(np.float32))
     model, wide = (estimator(n_clusters=4, init=y).fit(X) for X in (single, views))
     assert adjusted_rand_score(model.labels_, wide.labels_) > 0.97
@@ -220,7 +220,7 @@ def test_float32(estimator):
 
 @every_estimator
 def test_float32_far_from_zero(estimator):
-    views, y = clear_views()
+    views, y = make_clear_views()
     far = views.map(lambda block: (block + 1000).astype(np.float32))
     near = views.map(lambda block: (block + 1000).astype(np.float32).astype(np.float64))
     assert np.array_equal(
@@ -230,8 +230,8 @@ def test_float32_far_from_zero(estimator):
 
 @every_iterated
 @pytest.mark.parametrize(("dtype", "outlier"), [(np.float32, 1e6), (np.float32, 1e8), (np.float64, 1e12)])
-def test_a_row_far_out_does_not_change_what_is_said_of_the_others(estimator, dtype, outlier):
-    views, _ = vague_views()
+def test_far_row_does_not_change_predictions_of_others(estimator, dtype, outlier):
+    views, _ = make_vague_views()
     views = views.map(lambda block: block.astype(dtype))
     model = estimator(n_clusters=4, random_state=0).fit(views)
     batch = cs.Views({name: np.vstack([np.full_like(block[:1], outlier), block]) for name, block in views.items()})
@@ -239,8 +239,8 @@ def test_a_row_far_out_does_not_change_what_is_said_of_the_others(estimator, dty
     np.testing.assert_allclose(distances(model, batch)[1:], distances(model, views), rtol=1e-4)
 
 
-def test_one_outlier_in_fit_costs_what_it_costs_scikit_learn():
-    X = vague_views()[0]["view1"].astype(np.float32)
+def test_outlier_costs_as_much_as_in_scikit_learn():
+    X = make_vague_views()[0]["view1"].astype(np.float32)
     X[0] = 1e3
     start = X[[0, 60, 120, 180]].astype(np.float64)
     reference = KMeans(4, init=start, n_init=1, tol=0).fit(X.astype(np.float64)).inertia_
@@ -249,25 +249,25 @@ def test_one_outlier_in_fit_costs_what_it_costs_scikit_learn():
 
 @every_estimator
 def test_fitted_in_one_array_library_predicts_in_another(estimator, to_kind):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     model = estimator(n_clusters=4, random_state=0).fit(views)
     kind = cs.Views({name: to_kind(np.array(block)) for name, block in views.items()})
-    assert np.array_equal(model.predict(kind), labels_by_predict(estimator, model, views))
+    assert np.array_equal(model.predict(kind), predict_in_blocks(estimator, model, views))
 
 
 @pytest.mark.parametrize(
     "estimator", [estimator for estimator in ESTIMATORS if hasattr(estimator.estimator_class, "transform")]
 )
 def test_output_columns_have_names(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     names = estimator(n_clusters=3, random_state=0).fit(views).get_feature_names_out()
     assert names.tolist() == [f"{estimator.__name__.lower()}{j}" for j in range(3)]
 
 
 @every_iterated
 @pytest.mark.filterwarnings("ignore:.* clusters are empty")
-def test_view_names_may_hold_anything(estimator, capfd):
-    views, _ = vague_views()
+def test_view_names_of_any_characters(estimator, capfd):
+    views, _ = make_vague_views()
     odd = {"a[/b]": views["view0"], "[red]x": views["view1"]}
     estimator(n_clusters=3, n_init=1, random_state=0, verbose=True).fit(odd)
     assert "_a[/b] " in capfd.readouterr().err
@@ -289,8 +289,8 @@ def test_sparse_equals_dense(estimator):
 
 
 @every_iterated
-def test_kinds_of_arrays(estimator, to_kind):
-    views, y = vague_views(missing=0.2)
+def test_array_libraries(estimator, to_kind):
+    views, y = make_vague_views(missing=0.2)
     kind = cs.Views({name: to_kind(np.array(block)) for name, block in views.items()})
     reference = estimator(n_clusters=4, init=y).fit(views)
     model = estimator(n_clusters=4, init=y).fit(kind)
@@ -306,8 +306,8 @@ def test_kinds_of_arrays(estimator, to_kind):
 
 
 @every_estimator
-def test_forms_of_input_are_one(estimator):
-    views, _ = vague_views()
+def test_forms_of_input_are_equivalent(estimator):
+    views, _ = make_vague_views()
     blocks = dict(views.items())
     columns = {"view0": slice(0, 4), "view1": list(range(4, 10)), "view2": slice(10, 13)}
     expected = estimator(n_clusters=4, random_state=0).fit_predict(views)
@@ -318,8 +318,8 @@ def test_forms_of_input_are_one(estimator):
 
 
 @every_estimator
-def test_columns_that_no_view_names_are_left_aside(estimator):
-    views, y = clear_views()
+def test_columns_without_view_are_ignored(estimator):
+    views, y = make_clear_views()
     wide = np.hstack([np.random.default_rng(0).random((240, 2)), *(block for _, block in views.items())])
     groups = {"a": slice(2, 6), "b": slice(6, 12)}
     model = estimator(n_clusters=4, random_state=0, views=groups).fit(wide)
@@ -333,7 +333,7 @@ def test_columns_that_no_view_names_are_left_aside(estimator):
 @every_estimator
 def test_feature_names_of_all_views(estimator):
     pd = pytest.importorskip("pandas")
-    views, _ = clear_views()
+    views, _ = make_clear_views()
     frames = {
         "a": pd.DataFrame(views["view0"], columns=list("pqrs")),
         "b": pd.DataFrame(views["view2"], columns=list("xyz")),
@@ -345,7 +345,7 @@ def test_feature_names_of_all_views(estimator):
 
 @every_estimator
 def test_predicts_from_any_subset_of_views(estimator):
-    views, y = clear_views()
+    views, y = make_clear_views()
     model = estimator(n_clusters=4, random_state=0).fit(views[:200])
     for names in (["view1"], ["view2", "view0"], ["view0", "view1", "view2"]):
         score = adjusted_rand_score(y[200:], model.predict(views[names][200:]))
@@ -355,7 +355,7 @@ def test_predicts_from_any_subset_of_views(estimator):
 
 @every_estimator
 def test_entity_with_only_one_view(estimator):
-    views, y = clear_views()
+    views, y = make_clear_views()
     present = np.array(views.present)
     present[:60, 1:] = False
     present[60:90, :2] = False
@@ -364,8 +364,8 @@ def test_entity_with_only_one_view(estimator):
 
 
 @every_iterated
-def test_what_lies_in_a_missing_row_does_not_matter(estimator):
-    views, y = vague_views(missing=0.3)
+def test_values_of_missing_rows_do_not_matter(estimator):
+    views, y = make_vague_views(missing=0.3)
     filled = views.map(np.nan_to_num)
     garbage = views.map(lambda block: np.where(np.isnan(block), 1e6, block))
     assert np.array_equal(filled.present, views.present)
@@ -378,8 +378,8 @@ def test_what_lies_in_a_missing_row_does_not_matter(estimator):
 
 @every_iterated
 @pytest.mark.filterwarnings("ignore:.* clusters are empty")
-def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
-    views, _ = vague_views()
+def test_only_verbose_fit_prints(estimator, capfd):
+    views, _ = make_vague_views()
     estimator(n_clusters=4, n_init=1, random_state=0).fit(views)
     assert capfd.readouterr() == ("", "")
     model = estimator(n_clusters=4, n_init=2, random_state=0, verbose=True).fit(views)
@@ -391,8 +391,8 @@ def test_verbose_reports_and_quiet_is_quiet(estimator, capfd):
 
 
 @every_iterated
-def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
-    views, _ = vague_views()
+def test_interrupt_keeps_last_whole_round(estimator, monkeypatch):
+    views, _ = make_vague_views()
     seen = []
 
     def interrupting(run, round_, record):
@@ -420,7 +420,7 @@ def test_interrupt_keeps_the_last_whole_round(estimator, monkeypatch):
 
 @every_iterated
 def test_warns_when_rounds_run_out(estimator):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     with pytest.warns(ConvergenceWarning, match="no convergence in 1 rounds: raise max_iter"):
         estimator(n_clusters=6, max_iter=1, random_state=0).fit(views)
 
@@ -431,12 +431,12 @@ def test_fewer_distinct_entities_than_clusters(estimator):
     with pytest.warns(ConvergenceWarning, match="1 of 3 clusters are empty.*lower n_clusters"):
         model = estimator(n_clusters=3, random_state=0).fit([block, block[:, ::-1]])
     assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
-    assert all(np.isfinite(own).all() for own in centres(model).values())
+    assert all(np.isfinite(centers).all() for centers in centres(model).values())
 
 
 @every_iterated
-def test_labels_may_be_given_for_all_views_or_for_each(estimator):
-    views, y = vague_views(missing=0.2)
+def test_init_labels_for_all_views_or_each(estimator):
+    views, y = make_vague_views(missing=0.2)
     for_all, for_each = (estimator(n_clusters=4, init=init).fit(views) for init in (y, dict.fromkeys(views.names, y)))
     assert np.array_equal(for_all.labels_, for_each.labels_)
     assert for_all.cost_ == for_each.cost_

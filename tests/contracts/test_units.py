@@ -110,7 +110,7 @@ UNIT_DEPENDENT = {
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
-def data_of(case, separation=9):
+def make_data(case, separation=9):
     """Views of the kind that a case needs, and constraints."""
     missing = 0.2 if case.data == "missing" else 0.0
     views, y = make_gaussian_views(
@@ -123,7 +123,7 @@ def data_of(case, separation=9):
 
 def fit(case, scales, separation=9):
     """Fit to data that are multiplied by scales, view by view; return the labels, or what a transformer returns."""
-    views, constraints = data_of(case, separation)
+    views, constraints = make_data(case, separation)
     X = cs.Views({name: scales.get(name, 1.0) * block for name, block in views.items()}, present=views.present)
     model = clone(case.estimator)
     seeds = [name for name in model.get_params() if name.endswith("random_state")]
@@ -144,7 +144,7 @@ def assert_same(result, expected):
         assert adjusted_rand_score(expected, result) == 1
 
 
-def scales_of(case, scale):
+def draw_scales(case, scale):
     """The scales to try: of all views together and, where its units do not matter, of a single view."""
     together = dict.fromkeys(["view0", "view1", "view2"], scale)
     return [together, {"view0": scale}] if case.each_view and case.data != "single" else [together]
@@ -155,7 +155,7 @@ def test_units_do_not_matter(case):
     expected = fit(case, {})
     assert expected.ndim == 2 or len(set(expected)) == 3
     for scale in SCALES:
-        for scales in scales_of(case, scale):
+        for scales in draw_scales(case, scale):
             assert_same(fit(case, scales), expected)
 
 
@@ -164,7 +164,7 @@ def test_exact_units_do_not_matter_to_clusters_that_overlap(case):
     """Where clusters overlap, an absolute tolerance or regulariser would show; rounding is the same in these units."""
     expected = fit(case, {}, separation=3)
     for scale in EXACT_SCALES:
-        for scales in scales_of(case, scale):
+        for scales in draw_scales(case, scale):
             assert_same(fit(case, scales, separation=3), expected)
 
 
@@ -177,7 +177,7 @@ DEPENDENT_CASES = {
 
 
 @pytest.mark.parametrize("name", DEPENDENT_CASES)
-def test_units_matter_where_they_are_said_to(name):
+def test_units_matter_where_declared(name):
     """The other entries of UNIT_DEPENDENT take data that have no units, or similarities and divergences."""
     assert name in UNIT_DEPENDENT
     case, scales = DEPENDENT_CASES[name], dict.fromkeys(["view0", "view1", "view2"], 1e-6)

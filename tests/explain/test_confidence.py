@@ -1,4 +1,4 @@
-"""How sure models are, and who is contested."""
+"""Confidence of models, and contested entities."""
 
 import inspect
 
@@ -35,27 +35,27 @@ MODELS = {
 ONE_VIEW = ("PCKMeans", "MPCKMeans")
 
 
-def data(kind):
+def make_data(kind):
     missing = 0.3 if kind == "missing" else 0.0
     views, _ = make_gaussian_views(60, n_clusters=3, n_features=(4, 6), separation=4, missing=missing, random_state=3)
     views = views.map(lambda X: np.abs(X) + 0.01)
     return views.map(sp.csr_array) if kind == "sparse" else views
 
 
-def fitted(name, kind):
-    views = data(kind)[["view0"]] if name in ONE_VIEW else data(kind)
+def fit_estimator(name, kind):
+    views = make_data(kind)[["view0"]] if name in ONE_VIEW else make_data(kind)
     X = views["view0"] if name in ONE_VIEW else views
     return MODELS[name]().fit(X), X
 
 
-def test_every_estimator_is_looked_at():
-    there = {
+def test_every_estimator_is_tested():
+    public = {
         name
-        for place in (cs, baselines)
-        for name in dir(place)
-        if inspect.isclass(own := getattr(place, name)) and hasattr(own, "fit_predict")
+        for module in (cs, baselines)
+        for name in dir(module)
+        if inspect.isclass(exported := getattr(module, name)) and hasattr(exported, "fit_predict")
     }
-    assert there == set(MODELS)
+    assert public == set(MODELS)
 
 
 @pytest.mark.parametrize(
@@ -64,33 +64,34 @@ def test_every_estimator_is_looked_at():
         (name, kind)
         for name in MODELS
         for kind in ("dense", "sparse", "missing")
-        if not (name in ONE_VIEW and kind == "missing") and (name, kind) != ("MPCKMeans", "sparse")  # take no such data
+        if not (name in ONE_VIEW and kind == "missing")
+        and (name, kind) != ("MPCKMeans", "sparse")  # do not support such data
     ],
 )
-def test_every_estimator_is_sure_from_0_to_1(name, kind):
-    model, views = fitted(name, kind)
-    sure = confidence(model, views)
-    assert sure.shape == (60,)
-    assert sure.dtype == np.float64
-    assert np.isfinite(sure).all()
-    assert ((sure >= 0) & (sure <= 1)).all()
+def test_confidence_is_between_0_and_1(name, kind):
+    model, views = fit_estimator(name, kind)
+    values = confidence(model, views)
+    assert values.shape == (60,)
+    assert values.dtype == np.float64
+    assert np.isfinite(values).all()
+    assert ((values >= 0) & (values <= 1)).all()
     if hasattr(model, "confidence_"):
-        assert sure == pytest.approx(model.confidence_)
+        assert values == pytest.approx(model.confidence_)
     elif hasattr(model, "predict_proba"):
-        assert sure == pytest.approx(np.asarray(model.predict_proba(views)).max(axis=1))
+        assert values == pytest.approx(np.asarray(model.predict_proba(views)).max(axis=1))
     elif hasattr(model, "transform") and (model.labels_ >= 0).all():
         for i, distance in enumerate(np.asarray(model.transform(views))):
-            own, following = distance[model.labels_[i]], np.delete(distance, model.labels_[i]).min()
-            if own >= 0 and following > 0:  # a metric that was learned has distances below 0
-                assert sure[i] == pytest.approx(max(1 - own / following, 0))
+            nearest, following = distance[model.labels_[i]], np.delete(distance, model.labels_[i]).min()
+            if nearest >= 0 and following > 0:  # a learned metric has distances below 0
+                assert values[i] == pytest.approx(max(1 - nearest / following, 0))
 
 
-def test_without_probabilities_or_distances_it_is_the_share_of_views_that_agree():
-    model, views = fitted("MultiViewAgglomerative", "missing")
-    sure = confidence(model, views)
+def test_share_of_agreeing_views_as_confidence():
+    model, views = fit_estimator("MultiViewAgglomerative", "missing")
+    values = confidence(model, views)
     for i, label in enumerate(model.labels_):
-        said = [own[i] for own in model.view_labels_.values() if own[i] >= 0]
-        assert sure[i] == pytest.approx(said.count(label) / len(said))
+        votes = [labels[i] for labels in model.view_labels_.values() if labels[i] >= 0]
+        assert values[i] == pytest.approx(votes.count(label) / len(votes))
 
 
 class Stub:
@@ -118,22 +119,22 @@ class Stub:
         ),
     ],
 )  # fmt: skip
-def test_how_much_nearer_the_own_cluster_is(labels, distance, expected):
+def test_lead_over_next_cluster(labels, distance, expected):
     assert confidence(Stub(labels, distance), None).tolist() == expected
 
 
-def test_an_entity_in_no_cluster_is_not_sure_of_one():
+def test_outlier_has_zero_confidence():
     assert confidence(Stub([0, -1], [[1, 4], [3, 1]]), None)[1] == 0
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_contested_equals_a_literal_loop(seed):
+def test_contested_equals_literal_loop(seed):
     rng = np.random.default_rng(seed)
-    said = {name: rng.integers(-1, 3, size=80) for name in ("a", "b", "c")}
-    said["c"][:40] = -1
-    expected = [len({own[i] for own in said.values() if own[i] >= 0}) > 1 for i in range(80)]
-    assert contested(said).tolist() == expected
+    view_labels = {name: rng.integers(-1, 3, size=80) for name in ("a", "b", "c")}
+    view_labels["c"][:40] = -1
+    expected = [len({labels[i] for labels in view_labels.values() if labels[i] >= 0}) > 1 for i in range(80)]
+    assert contested(view_labels).tolist() == expected
 
 
-def test_one_view_is_contested_by_nobody():
+def test_single_view_is_never_contested():
     assert not contested({"a": [0, 1, -1, 2]}).any()

@@ -9,7 +9,7 @@ import consilience as cs
 from consilience.explain import embed
 
 
-def test_dense_views_by_their_principal_components():
+def test_dense_views_use_principal_components():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 5)) * [9, 5, 1, 1, 1]
     place = embed(cs.Views({"x": X}), "x")
@@ -18,7 +18,7 @@ def test_dense_views_by_their_principal_components():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_who_lacks_the_view_is_nowhere(sparse):
+def test_missing_rows_are_nan(sparse):
     rng = np.random.default_rng(0)
     X, present = rng.poisson(2, size=(40, 8)) + 0.0, rng.random(40) < 0.6
     block = sp.csr_array(np.where(present[:, None], X, 0)) if sparse else np.where(present[:, None], X, np.nan)
@@ -42,7 +42,7 @@ def test_sparse_views_tell_directions_apart():
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
-def test_the_same_data_goes_to_the_same_places(make):
+def test_embedding_is_deterministic(make):
     rng = np.random.default_rng(0)
     views = cs.Views({"x": make(rng.poisson(1, size=(50, 20)) + 0.0)})
     assert np.array_equal(embed(views, "x"), embed(views, "x"))
@@ -52,7 +52,7 @@ def test_the_same_data_goes_to_the_same_places(make):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, bool])
-def test_any_numbers_will_do(dtype):
+def test_values_of_any_size(dtype):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(20, 4)).astype(dtype)
     expected = embed(cs.Views({"x": X.astype(float)}), "x")
@@ -80,19 +80,19 @@ def test_one_column_varies_along_one_axis():
         pytest.param(np.array([[1.0, 2.0], [3.0, 5.0]]), id="two rows"),
     ],
 )
-def test_small_and_constant_views_have_a_place(block):
+def test_small_and_constant_views(block):
     place = embed(cs.Views({"x": block}), "x")
     assert place.shape == (block.shape[0], 2)
     assert np.isfinite(place).all()
 
 
-def test_a_view_that_one_entity_has():
+def test_view_of_single_entity():
     X = np.full((3, 2), np.nan)
     X[1] = [4.0, 5.0]
     place = embed(cs.Views({"x": X, "y": np.ones((3, 1))}), "x")
     assert np.isfinite(place).all(axis=1).tolist() == [False, True, False]
 
 
-def test_a_view_that_there_is_not():
+def test_unknown_view_is_refused():
     with pytest.raises((ValueError, KeyError), match="'z'"):
         embed(cs.Views({"x": np.ones((3, 2))}), "z")

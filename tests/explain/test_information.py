@@ -33,10 +33,10 @@ from consilience.explain import describe_support
         ),
     ],
 )
-def test_views_are_named(shares, sentence):
+def test_weak_views_are_named(shares, sentence):
     assert describe_support({"view": list(shares), "share": list(shares.values())}) == sentence
 
 
-def test_views_that_know_the_groups_are_not_named():
+def test_supporting_views_are_not_named():
     views, _ = cs.datasets.make_gaussian_views(150, n_clusters=3, separation=6, random_state=0)
     assert describe_support(cs.Consilience(3, random_state=0).fit(views).view_information_) is None

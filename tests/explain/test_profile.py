@@ -13,27 +13,27 @@ from consilience.explain import Mark, profile, typical
 LABELS = np.repeat([0, 1, 2, 3], [10, 14, 6, 1])
 
 
-def noise(n_columns=7):
+def make_noise(n_columns=7):
     rng = np.random.default_rng(0)
     return rng.normal(size=(len(LABELS), n_columns)) + 2 * (LABELS[:, None] == np.arange(n_columns))
 
 
-def counts(n_columns=7):
+def make_counts(n_columns=7):
     rng = np.random.default_rng(1)
     return rng.poisson(0.4 + 3 * (LABELS[:, None] == np.arange(n_columns))).astype(float)
 
 
-def literally(X, labels, present, n_top, names=None):
-    """Means within and without, and their difference in standard errors of it, one column after the other."""
+def compute_marks_literally(X, labels, present, n_top, names=None):
+    """Compute means inside and outside each cluster, and their difference in standard errors, column by column."""
     X = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=float)
-    there = [i for i in range(len(labels)) if present[i] and labels[i] >= 0]
-    signed = any(X[i, j] < 0 for i in there for j in range(X.shape[1]))
-    found = []
+    rows = [i for i in range(len(labels)) if present[i] and labels[i] >= 0]
+    signed = any(X[i, j] < 0 for i in rows for j in range(X.shape[1]))
+    by_cluster = []
     for c in range(max(labels) + 1):
         marks = []
         for j in range(X.shape[1]):
-            inside = [X[i, j] for i in there if labels[i] == c]
-            outside = [X[i, j] for i in there if labels[i] != c]
+            inside = [X[i, j] for i in rows if labels[i] == c]
+            outside = [X[i, j] for i in rows if labels[i] != c]
             if not inside or not outside:
                 continue
             error = math.sqrt(np.var(inside) / len(inside) + np.var(outside) / len(outside))
@@ -44,111 +44,117 @@ def literally(X, labels, present, n_top, names=None):
             if (abs(strength) if signed else strength) > 2:
                 feature = str(j if names is None else names[j])
                 marks.append(Mark(feature, strength, np.mean(inside), np.mean(outside)))
-        found.append(sorted(marks, key=lambda own: -(abs(own.strength) if signed else own.strength))[:n_top])
-    return found
+        by_cluster.append(sorted(marks, key=lambda mark: -(abs(mark.strength) if signed else mark.strength))[:n_top])
+    return by_cluster
 
 
-def assert_same(found, expected):
-    assert [[mark.feature for mark in own] for own in found] == [[mark.feature for mark in own] for own in expected]
-    for one, other in zip(chain(*found), chain(*expected), strict=True):
-        assert one.strength == pytest.approx(other.strength, rel=1e-5)
-        assert one.inside == pytest.approx(other.inside)
-        assert one.outside == pytest.approx(other.outside)
+def list_features(marks_by_cluster):
+    return [[mark.feature for mark in marks] for marks in marks_by_cluster]
+
+
+def assert_same(marks_by_cluster, expected):
+    assert list_features(marks_by_cluster) == list_features(expected)
+    for mark, expected_mark in zip(chain(*marks_by_cluster), chain(*expected), strict=True):
+        assert mark.strength == pytest.approx(expected_mark.strength, rel=1e-5)
+        assert mark.inside == pytest.approx(expected_mark.inside)
+        assert mark.outside == pytest.approx(expected_mark.outside)
 
 
 @pytest.mark.parametrize("n_top", [0, 1, 3, 100])
-@pytest.mark.parametrize("make", [noise, counts, lambda: sp.csr_array(counts()), lambda: sp.csr_array(noise())])
-def test_equals_a_literal_loop(make, n_top):
+@pytest.mark.parametrize(
+    "make", [make_noise, make_counts, lambda: sp.csr_array(make_counts()), lambda: sp.csr_array(make_noise())]
+)
+def test_equals_literal_loop(make, n_top):
     X = make()
-    found = profile(cs.Views({"x": X}), LABELS, n_top=n_top)["x"]
-    assert_same(found, literally(X, LABELS, np.ones(len(LABELS), bool), n_top))
+    profiles = profile(cs.Views({"x": X}), LABELS, n_top=n_top)["x"]
+    assert_same(profiles, compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), n_top))
     if n_top > 3:
-        assert all(found[:3])  # each is marked by something
+        assert all(profiles[:3])  # each is marked by something
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_entities_without_the_view_and_without_a_cluster_do_not_count(sparse):
-    X, labels = counts(), LABELS.copy()
+    X, labels = make_counts(), LABELS.copy()
     labels[:30:5] = -1
     present = np.random.default_rng(2).random(len(labels)) < 0.7
     block = sp.csr_array(np.where(present[:, None], X, 0)) if sparse else np.where(present[:, None], X, np.nan)
     views = cs.Views({"x": block, "y": np.ones((len(labels), 1))}, present=np.stack([present, present | True], axis=1))
-    found = profile(views, labels)
-    assert_same(found["x"], literally(X, labels, present, 10))
-    assert found["y"] == [[], [], [], []]
+    profiles = profile(views, labels)
+    assert_same(profiles["x"], compute_marks_literally(X, labels, present, 10))
+    assert profiles["y"] == [[], [], [], []]
 
 
-def test_columns_are_called_by_their_names():
-    X = counts(3)
+def test_columns_have_their_names():
+    X = make_counts(3)
     views = cs.Views.from_columns(X, {"left": [0, 2], "right": [1]})
-    assert {mark.feature for own in profile(views, LABELS)["left"] for mark in own} <= {"0", "1", "2"}
+    assert {mark.feature for marks in profile(views, LABELS)["left"] for mark in marks} <= {"0", "1", "2"}
     frame = pytest.importorskip("pandas").DataFrame(X, columns=["red", "green", "blue"])
-    found = profile(cs.Views({"x": frame}), LABELS)["x"]
-    assert_same(found, literally(X, LABELS, np.ones(len(LABELS), bool), 10, ["red", "green", "blue"]))
+    profiles = profile(cs.Views({"x": frame}), LABELS)["x"]
+    assert_same(profiles, compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), 10, ["red", "green", "blue"]))
 
 
-def test_what_is_smaller_marks_a_cluster_only_where_numbers_may_be_negative():
+def test_smaller_means_mark_clusters_only_with_negative_numbers():
     X = np.array([[0.0], [0.1], [5.0], [5.2], [5.1]])
     labels = [0, 0, 1, 1, 1]
     assert profile(cs.Views({"x": X}), labels)["x"][0] == []
-    found = profile(cs.Views({"x": X - 3}), labels)["x"]
-    assert found[0][0].strength == pytest.approx(-found[1][0].strength)
-    assert found[0][0].strength < 0
+    profiles = profile(cs.Views({"x": X - 3}), labels)["x"]
+    assert profiles[0][0].strength == pytest.approx(-profiles[1][0].strength)
+    assert profiles[0][0].strength < 0
 
 
-def test_a_cluster_of_nobody_and_one_of_all_have_no_marks():
-    X = counts()
+def test_empty_and_full_clusters_have_no_marks():
+    X = make_counts()
     assert profile(cs.Views({"x": X}), np.zeros(len(X), int))["x"] == [[]]
     assert profile(cs.Views({"x": X}), np.where(LABELS == 1, 2, LABELS * 0))["x"][1] == []
     assert profile(cs.Views({"x": X}), np.full(len(X), -1))["x"] == []
 
 
-def test_of_ties_the_first():
+def test_first_of_equal_columns_wins():
     X = np.tile([[4.0], [5.0], [0.0], [1.0]], (1, 6))
-    found = profile(cs.Views({"x": X}), [0, 0, 1, 1], n_top=3)["x"]
-    assert [mark.feature for mark in found[0]] == ["0", "1", "2"]
+    profiles = profile(cs.Views({"x": X}), [0, 0, 1, 1], n_top=3)["x"]
+    assert [mark.feature for mark in profiles[0]] == ["0", "1", "2"]
 
 
 def test_labels_may_be_any_sequence():
-    X = counts()
+    X = make_counts()
     assert profile(cs.Views({"x": X}), LABELS.tolist()) == profile(cs.Views({"x": X}), LABELS)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
 def test_small_whole_numbers_do_not_overflow(dtype):
-    X = counts() * 20
+    X = make_counts() * 20
     X = np.minimum(X, np.iinfo(dtype).max) if dtype != np.int16 else X * 20
-    found = profile(cs.Views({"x": sp.csr_array(X.astype(dtype))}), LABELS)["x"]
-    assert_same(found, literally(X, LABELS, np.ones(len(LABELS), bool), 10))
+    profiles = profile(cs.Views({"x": sp.csr_array(X.astype(dtype))}), LABELS)["x"]
+    assert_same(profiles, compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), 10))
 
 
 @pytest.mark.parametrize("offset", [1e6, -1e8])
-def test_marks_do_not_depend_on_where_zero_is(offset):
-    X = noise()
+def test_marks_do_not_depend_on_offset(offset):
+    X = make_noise()
     shifted = profile(cs.Views({"x": X + offset}), LABELS)["x"]
-    expected = literally(X, LABELS, np.ones(len(LABELS), bool), 10)
+    expected = compute_marks_literally(X, LABELS, np.ones(len(LABELS), bool), 10)
     if offset > 0:  # nothing is negative: only what is larger marks
-        expected = [[mark for mark in own if mark.strength > 0] for own in expected]
-    assert [[mark.feature for mark in own] for own in shifted] == [[mark.feature for mark in own] for own in expected]
+        expected = [[mark for mark in marks if mark.strength > 0] for marks in expected]
+    assert list_features(shifted) == list_features(expected)
 
 
 def test_labels_of_another_length_are_refused():
     with pytest.raises(ValueError, match="labels"):
-        profile(cs.Views({"x": counts()}), LABELS[:5])
+        profile(cs.Views({"x": make_counts()}), LABELS[:5])
 
 
-def test_typical_entities_are_those_that_the_model_is_surest_of():
-    found = typical([0, 1, 0, 1, 0, -1, 3], [0.5, 0.9, 0.7, 0.2, 0.5, 1.0, 0.1], n=2)
-    assert [own.tolist() for own in found] == [[2, 0], [1, 3], [], [6]]
+def test_typical_entities_have_highest_confidence():
+    profiles = typical([0, 1, 0, 1, 0, -1, 3], [0.5, 0.9, 0.7, 0.2, 0.5, 1.0, 0.1], n=2)
+    assert [entities.tolist() for entities in profiles] == [[2, 0], [1, 3], [], [6]]
     assert typical([], []) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_typical_equals_a_literal_loop(seed):
+def test_typical_equals_literal_loop(seed):
     rng = np.random.default_rng(seed)
     labels, sure = rng.integers(-1, 4, size=50), rng.integers(0, 5, size=50) / 4
     expected = [
         sorted((i for i in range(50) if labels[i] == c), key=lambda i: (-sure[i], i))[:5]
         for c in range(labels.max() + 1)
     ]
-    assert [own.tolist() for own in typical(labels, sure)] == expected
+    assert [entities.tolist() for entities in typical(labels, sure)] == expected

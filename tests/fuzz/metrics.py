@@ -42,9 +42,9 @@ def check_pairs(case: Case) -> str:
     """Precision, recall and F equal the counts over all pairs; swapping the arguments swaps precision and recall."""
     n = random_size(case)
     y, labels = random_labels(case, n), random_labels(case, n)
-    given = wrap(case, y), wrap(case, labels)
-    case.note(y=given[0], labels=given[1])
-    scores = call(metrics.pairwise_scores, *given)
+    inputs = wrap(case, y), wrap(case, labels)
+    case.note(y=inputs[0], labels=inputs[1])
+    scores = call(metrics.pairwise_scores, *inputs)
     if "defect" in case.notes:
         return ACCEPTED
     pairs = list(combinations(range(n), 2))
@@ -55,7 +55,7 @@ def check_pairs(case: Case) -> str:
     require(close(scores.recall, both / len(belong) if belong else 1), f"recall is {scores.recall}")
     total = len(together) + len(belong)
     require(close(scores.f, 2 * both / total if total else 1), f"f is {scores.f}")
-    swapped = call(metrics.pairwise_scores, given[1], given[0])
+    swapped = call(metrics.pairwise_scores, inputs[1], inputs[0])
     require((swapped.precision, swapped.recall) == (scores.recall, scores.precision), "the scores do not swap")
     return ACCEPTED
 
@@ -65,9 +65,9 @@ def check_entropy(case: Case) -> str:
     n = random_size(case)
     y, labels = random_labels(case, n), random_labels(case, n)
     base = case.choose([2, math.e, 10, 2, 2]) if not case.chance(0.1) else case.choose([1, 0, -2, float("nan"), 1e-9])
-    given = wrap(case, y), wrap(case, labels)
-    case.note(y=given[0], labels=given[1], base=base)
-    entropy = call(metrics.average_entropy, *given, base=base)
+    inputs = wrap(case, y), wrap(case, labels)
+    case.note(y=inputs[0], labels=inputs[1], base=base)
+    entropy = call(metrics.average_entropy, *inputs, base=base)
     if "defect" in case.notes:
         return ACCEPTED
     expected = 0.0
@@ -85,12 +85,12 @@ def check_table(case: Case) -> str:
     n = random_size(case)
     y = random_labels(case, n)
     named = {f"m{i}": random_labels(case, n) for i in range(int(case.choose([1, 2, 3])))}
-    given = {name: wrap(case, labels) for name, labels in named.items()} if not case.chance(0.03) else {}
-    case.note(y=y, given=given)
-    table = call(metrics.evaluate, wrap(case, y), given)
+    inputs = {name: wrap(case, labels) for name, labels in named.items()} if not case.chance(0.03) else {}
+    case.note(y=y, inputs=inputs)
+    table = call(metrics.evaluate, wrap(case, y), inputs)
     if "defect" in case.notes:
         return ACCEPTED
-    require(table.n_rows == len(given), f"{table.n_rows} rows for {len(given)} clusterings")
+    require(table.n_rows == len(inputs), f"{table.n_rows} rows for {len(inputs)} clusterings")
     for row, labels in zip(table.rows(), named.values(), strict=False):
         require(close(row["ari"], adjusted_rand_score(y, labels)), f"ari is {row['ari']}")
         require(close(row["nmi"], normalized_mutual_info_score(y, labels)), f"nmi is {row['nmi']}")
@@ -104,10 +104,10 @@ def check_agreement(case: Case) -> str:
     """The agreement of views equals the share over entities, and does not depend on the order of views or entities."""
     n, n_views = random_size(case), int(case.choose([1, 2, 2, 3, 4]))
     labels = [random_labels(case, n, lowest=-1) for _ in range(n_views)]
-    given = [wrap(case, part) if case.chance(0.1) else part for part in labels]
+    inputs = [wrap(case, part) if case.chance(0.1) else part for part in labels]
     shape = case.choose(["arguments", "list", "dict"])
-    arguments = {"arguments": given, "list": [given], "dict": [dict(enumerate(given))]}[shape]
-    case.note(given=given, shape=shape)
+    arguments = {"arguments": inputs, "list": [inputs], "dict": [dict(enumerate(inputs))]}[shape]
+    case.note(inputs=inputs, shape=shape)
     matrix = call(metrics.agreement_matrix, *arguments)
     rate = call(metrics.agreement_rate, *arguments)
     bound = call(metrics.disagreement_bound, *arguments)

@@ -23,12 +23,12 @@ def check(case: Case) -> str:
     if case.chance(0.1):
         A, weights, start, options = spoil(case, A, weights, start, options)
     case.note(A=A, weights=weights, start=start, options=options)
-    given = (
+    matrix = (
         case.choose([A, A.tolist(), sp.csr_array(A)])
         if isinstance(A, np.ndarray) and A.ndim == 2 and A.dtype.kind == "f"
         else A
     )
-    result = call(cs.mixture_proportions, given, weights, start=start, **options)
+    result = call(cs.mixture_proportions, matrix, weights, start=start, **options)
     q, A = np.asarray(result.q), np.asarray(A, float)
     require(q.shape == (m,) and np.isfinite(q).all() and (q >= 0).all(), "the shares are negative or not finite")
     require(abs(q.sum() - 1) < 1e-9, f"the shares sum to {q.sum()}")

@@ -29,9 +29,9 @@ def check(case: Case) -> str:
     if not sound:
         parts, shape = damage(case, parts, X.shape)
     case.note(parts=parts, shape=shape, sound=sound)
-    given = {name: store(case, name, part) for name, part in parts.items()}
+    stored = {name: store(case, name, part) for name, part in parts.items()}
     try:
-        lazy = call(cs.open_sparse, **given, shape=shape)
+        lazy = call(cs.open_sparse, **stored, shape=shape)
         case.note(lazy=lazy)
         views = call(cs.Views, {"v": lazy})
         whole = read(views["v"], 0, n)

@@ -28,12 +28,12 @@ def check(case: Case) -> str:
     model = random_model(case, min(k, n_rows), len(X))
     n_pairs = case.choose([1, 3, 10, 100]) if not case.chance(0.1) else case.choose([0, -1, 2.5, None, "3", 10**9])
     case.note(model=model, n_rows=n_rows, n_pairs=n_pairs)
-    given = X if len(X) > 1 else X["v0"]
+    data = X if len(X) > 1 else X["v0"]
     learns = hasattr(model, "fit") and "constraints" in type(model).fit.__code__.co_varnames
     constraints = cs.Constraints()
     for _ in range(int(case.choose([1, 2, 3]))):
-        call(model.fit, given, **({"constraints": constraints} if learns else {}))
-        other = given if not case.chance(0.03) else case.choose([None, np.ones((3, 2)), np.ones((n_rows, 9)), "x"])
+        call(model.fit, data, **({"constraints": constraints} if learns else {}))
+        other = data if not case.chance(0.03) else case.choose([None, np.ones((3, 2)), np.ones((n_rows, 9)), "x"])
         pairs = call(cs.suggest_constraints, model, other, n_pairs)
         require(pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.dtype.kind == "i", f"the pairs are {pairs!r}")
         require(len(pairs) <= n_pairs, f"{len(pairs)} pairs for {n_pairs}")
@@ -43,7 +43,7 @@ def check(case: Case) -> str:
         require(len(unique) == len(pairs), "a pair is suggested twice")
         answered = {frozenset(pair) for pair in np.vstack([constraints.must_link, constraints.cannot_link]).tolist()}
         require(not (learns and unique & answered), "a pair is suggested that was answered before")
-        again = call(cs.suggest_constraints, model, given, n_pairs)
+        again = call(cs.suggest_constraints, model, data, n_pairs)
         require(np.array_equal(pairs, again), "the pairs change without a reason")
         same = y[pairs[:, 0]] == y[pairs[:, 1]]
         constraints = constraints | cs.Constraints(pairs[same], pairs[~same])

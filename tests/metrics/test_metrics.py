@@ -23,7 +23,7 @@ labellings = st.integers(2, 25).flatmap(lambda n: st.tuples(*[st.lists(st.intege
 
 
 @given(labellings)
-def test_entropy_is_that_of_the_paper(both):
+def test_entropy_equals_formula_of_the_paper(both):
     y, labels = map(np.array, both)
     total = 0.0
     for i in set(labels.tolist()):
@@ -82,12 +82,12 @@ def test_disagreement_bounds_the_error_of_independent_views(seed, k, error_a, er
     assert bound >= max((a != y).mean(), (b != y).mean()) - 0.01
 
 
-def test_bound_without_a_second_view_says_nothing():
+def test_bound_without_second_view_is_one():
     assert disagreement_bound([0, 1, 1]) == 1
     assert disagreement_bound([0, -1], [-1, 0]) == 1
 
 
-def test_bound_is_the_worst_views_smallest_disagreement():
+def test_bound_is_largest_of_smallest_disagreements():
     good, fair, poor = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1, 1, 0]
     assert 1 - agreement_matrix(good, fair, poor)[2, 1] == pytest.approx(2 / 8)
     for labels in ((good, fair, poor), ([good, fair, poor],), ({"a": good, "b": fair, "c": poor},)):
@@ -95,7 +95,7 @@ def test_bound_is_the_worst_views_smallest_disagreement():
         assert agreement_rate(*labels) == pytest.approx(5 / 8)
 
 
-def test_evaluate_is_one_table_of_all_scores():
+def test_evaluate_tabulates_all_scores():
     y, good, poor = [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]
     table = evaluate(y, {"good": good, "poor": poor})
     assert table["clustering"].tolist() == ["good", "poor"]

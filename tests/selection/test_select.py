@@ -31,7 +31,7 @@ def four_groups():
 
 @pytest.mark.parametrize("k", [3, 5])
 @pytest.mark.parametrize("estimator", [cs.Consilience(), cs.MultiViewSphericalKMeans(n_init=2)])
-def test_finds_the_number_that_text_was_made_with(estimator, k):
+def test_finds_number_of_clusters_of_text(estimator, k):
     views, _ = make_text_views(300, n_clusters=k, n_words=(200, 200), topic_share=0.4, random_state=0)
     selection = cs.select_n_clusters(estimator, views, range(2, 8))
     assert selection.n_clusters == k
@@ -85,7 +85,7 @@ def test_independent_views_have_no_groups(kind, seed):
     assert selection.reason.startswith("No evidence for groups: ")
 
 
-def test_a_pipeline_is_taken_whole():
+def test_pipeline():
     views, _ = make_gaussian_views(300, n_clusters=3, n_features=(4, 3), separation=8, random_state=0)
     views = views.map(lambda block: block * [1, 1000, 1][: block.shape[1]] if block.shape[1] == 3 else block)
     pipeline = make_pipeline(cs.PerView(StandardScaler()), cs.MultiViewKMeans(n_init=2))
@@ -105,17 +105,17 @@ def test_a_pipeline_is_taken_whole():
         cs.baselines.KernelAddition(),
     ],
 )
-def test_takes_estimators_of_every_kind(estimator, four_groups):
+def test_estimators_of_every_kind(estimator, four_groups):
     assert cs.select_n_clusters(estimator, four_groups[:160], [2, 4, 6], n_splits=1).n_clusters == 4
 
 
 @pytest.mark.parametrize("estimator", [KMeans(n_init=2), AgglomerativeClustering()])
-def test_takes_estimators_of_scikit_learn(estimator):
+def test_scikit_learn_estimators(estimator):
     views, _ = make_gaussian_views(200, n_clusters=3, n_features=(4,), separation=8, random_state=0)
     assert cs.select_n_clusters(estimator, views["view0"], [2, 3, 4]).n_clusters == 3
 
 
-def test_similarities_can_be_given(four_groups):
+def test_precomputed_similarities(four_groups):
     similarities = {name: np.exp(-(squareform(pdist(block)) ** 2) / 20) for name, block in four_groups[:120].items()}
     views = cs.Views(similarities)
     selection = cs.select_n_clusters(cs.Consilience(affinity="precomputed"), views, range(2, 7))
@@ -124,7 +124,7 @@ def test_similarities_can_be_given(four_groups):
     assert cs.select_n_clusters(spectral, views, [2, 4, 6], n_splits=1).n_clusters == 4
 
 
-def test_columns_of_one_array_can_make_the_views(four_groups):
+def test_views_from_columns_of_one_array(four_groups):
     X = np.hstack([block for _, block in four_groups.items()])
     estimator = cs.Consilience(views={"left": slice(0, 4), "right": slice(4, 8)})
     assert cs.select_n_clusters(estimator, X, range(2, 7)).n_clusters == 4
@@ -170,7 +170,7 @@ def test_one_view_of_noise_has_no_groups(seed):
     assert "clusters are no clearer than those of independent columns" in selection.reason
 
 
-def test_groups_of_one_view_that_another_does_not_share_are_mentioned(four_groups):
+def test_groups_of_a_single_view_are_mentioned(four_groups):
     noise = np.random.default_rng(0).normal(size=(300, 6))
     selection = cs.select_n_clusters(cs.Consilience(), {"groups": four_groups["view0"], "noise": noise}, range(2, 7))
     assert selection.n_clusters == 1
@@ -182,7 +182,7 @@ def test_labels_to_start_from_are_not_used(four_groups):
     assert cs.select_n_clusters(estimator, four_groups, [2, 4, 6], n_splits=1).n_clusters == 4
 
 
-def test_same_seed_same_table_for_any_number_of_threads(four_groups):
+def test_result_does_not_depend_on_threads(four_groups):
     tables = [
         cs.select_n_clusters(cs.Consilience(n_jobs=n_jobs), four_groups, [2, 4, 6], random_state=seed).table
         for n_jobs, seed in ((1, 0), (2, 0), (1, 1))
@@ -191,7 +191,7 @@ def test_same_seed_same_table_for_any_number_of_threads(four_groups):
     assert not np.array_equal(tables[0]["stability"], tables[2]["stability"])
 
 
-def test_a_sample_bounds_the_cost(four_groups):
+def test_large_data_is_sampled(four_groups):
     selection = cs.select_n_clusters(cs.Consilience(), four_groups, [2, 4, 6], max_entities=120)
     assert selection.n_clusters == 4
     assert "Judged by 120 of the 300 entities, drawn at random." in selection.reason
@@ -240,7 +240,7 @@ def test_refuses_a_constant_view(four_groups):
         cs.select_n_clusters(cs.Consilience(), views, [2, 3])
 
 
-def test_an_interrupted_search_raises(four_groups, monkeypatch):
+def test_interrupted_search_raises(four_groups, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt("stop")
 
@@ -316,7 +316,7 @@ def test_evidence_needs_stability(stability, expected, four_groups):
     assert selection.n_clusters == expected
 
 
-def test_the_edge_of_the_candidates_is_named(four_groups):
+def test_edge_of_candidates_is_named(four_groups):
     selection = cs.select_n_clusters(cs.Consilience(), four_groups, [2, 3, 4])
     assert "4 is the largest number that was tried, so that more may be supported: try larger" in selection.reason
     selection = cs.select_n_clusters(cs.Consilience(), four_groups, [4, 6, 8])
@@ -384,7 +384,7 @@ def test_modularity_of_two_cliques():
 # presentation
 
 
-def test_it_prints_its_reasons_and_its_table(four_groups):
+def test_repr_has_reasons_and_table(four_groups):
     selection = cs.select_n_clusters(cs.Consilience(), four_groups, [2, 4, 6])
     assert repr(selection).startswith(f"{selection.reason}\n{selection.sentences[0]}\n")
     assert repr(selection.table) in repr(selection)
@@ -418,7 +418,7 @@ def test_duplicates_are_found(largest, jitter):
     assert (selection.table["groups"] * selection.table["size"]).sum() == len(views)
 
 
-def test_a_useless_view_does_not_hide_duplicates():
+def test_useless_view_does_not_hide_duplicates():
     views, groups = make_duplicates(np.full(40, 2))
     noise = np.random.default_rng(1).normal(size=(80, 20))
     selection = cs.select_n_clusters(cs.Consilience(), {**dict(views.items()), "noise": noise}, small_groups=True)

@@ -19,25 +19,25 @@ ALL_PREDICTORS = ("components", "graph", "neighbors")
 every_predictor = pytest.mark.parametrize("predictors", [*[(name,) for name in ALL_PREDICTORS], ALL_PREDICTORS])
 
 
-def clear_views(n=180, missing=0.0, seed=0):
+def make_clear_views(n=180, missing=0.0, seed=0):
     """Two views of measurements, one with many columns, and three clusters far apart."""
     return make_gaussian_views(n, n_clusters=3, n_features=(4, 15), separation=14, missing=missing, random_state=seed)
 
 
-def clear_text(n=180, seed=0):
+def make_clear_text(n=180, seed=0):
     """Two sparse views of word counts, and three clusters."""
     views, y = make_text_views(n, n_clusters=3, topic_share=0.7, random_state=seed)
     return {name: sp.csr_array(block, dtype=float) for name, block in views.items()}, y
 
 
-def vague_views(n=150, missing=0.2, seed=0):
+def make_vague_views(n=150, missing=0.2, seed=0):
     """Three views with clusters that overlap."""
     return make_gaussian_views(
         n, n_clusters=4, n_features=(4, 12, 3), separation=2.5, missing=missing, random_state=seed
     )
 
 
-def crossed_views(n=200, seed=0):
+def make_crossed_views(n=200, seed=0):
     """Four views: two with one grouping, two with another, independent of the first."""
     rng = np.random.default_rng(seed)
     first, second = rng.integers(2, size=n), rng.integers(2, size=n)
@@ -61,7 +61,7 @@ def same_clusters(first, second):
 
 
 @every_predictor
-@pytest.mark.parametrize("data", [clear_views, clear_text])
+@pytest.mark.parametrize("data", [make_clear_views, make_clear_text])
 def test_finds_clear_clusters_and_predicts_new_entities(data, predictors):
     views, y = data()
     views = cs.Views(views)
@@ -73,7 +73,7 @@ def test_finds_clear_clusters_and_predicts_new_entities(data, predictors):
 
 @pytest.mark.parametrize("missing", [0.2, 0.4])
 def test_missing_views(missing):
-    views, y = clear_views(missing=missing)
+    views, y = make_clear_views(missing=missing)
     model = fit(views)
     assert adjusted_rand_score(y, model.labels_) > 0.97
     for v, labels in enumerate(model.view_labels_.values()):
@@ -82,7 +82,7 @@ def test_missing_views(missing):
 
 
 def test_any_subset_of_views_predicts():
-    views, y = clear_views()
+    views, y = make_clear_views()
     model = fit(views[:120])
     for names in (["view0"], ["view1"], ["view1", "view0"]):
         assert same_clusters(model.predict(views[names][120:]), y[120:])
@@ -90,7 +90,7 @@ def test_any_subset_of_views_predicts():
 
 
 def test_noise_view_costs_little_and_has_no_share():
-    views, y = clear_views(seed=1)
+    views, y = make_clear_views(seed=1)
     noise = np.random.default_rng(0).standard_normal((180, 30))
     model, with_noise = fit(views), fit({**dict(views.items()), "noise": noise})
     scores = [normalized_mutual_info_score(y, fitted.labels_) for fitted in (model, with_noise)]
@@ -101,7 +101,7 @@ def test_noise_view_costs_little_and_has_no_share():
 
 
 def test_runner_up_is_the_other_grouping():
-    blocks, first, second = crossed_views()
+    blocks, first, second = make_crossed_views()
     model = fit(blocks, 2)
     agreement = [adjusted_rand_score(y, model.labels_) for y in (first, second)]
     others = [adjusted_rand_score(y, model.runner_up_) for y in (second, first)]
@@ -110,11 +110,11 @@ def test_runner_up_is_the_other_grouping():
 
 
 def test_no_runner_up_for_one_grouping():
-    assert fit(clear_views()[0]).runner_up_ is None
+    assert fit(make_clear_views()[0]).runner_up_ is None
 
 
 def test_one_view_is_plain_clustering():
-    views, y = clear_views()
+    views, y = make_clear_views()
     model = fit(views["view1"])
     assert same_clusters(model.labels_, y)
     assert model.agreement_.tolist() == [[1.0]]
@@ -122,7 +122,7 @@ def test_one_view_is_plain_clustering():
 
 
 def test_similarities():
-    views, y = clear_views()
+    views, y = make_clear_views()
     similarities = {name: np.exp(-np.square(X[:, None] - X[None]).sum(axis=2) / 50) for name, X in views.items()}
     model = fit(similarities, affinity="precomputed")
     assert same_clusters(model.labels_, y)
@@ -136,7 +136,7 @@ def test_similarities():
 # invariants
 
 
-@pytest.mark.parametrize("data", [clear_views, clear_text])
+@pytest.mark.parametrize("data", [make_clear_views, make_clear_text])
 def test_order_of_views_and_entities(data):
     views, _ = data()
     views = cs.Views(views)
@@ -147,7 +147,7 @@ def test_order_of_views_and_entities(data):
 
 
 def test_order_of_entities_with_given_labels():
-    views, y = vague_views()
+    views, y = make_vague_views()
     order = np.random.default_rng(1).permutation(len(views))
     straight, permuted = fit(views, 4, init=y), fit(views[order], 4, init=y[order])
     assert np.array_equal(straight.labels_[order], permuted.labels_)
@@ -155,7 +155,7 @@ def test_order_of_entities_with_given_labels():
 
 
 def test_units_of_columns_of_dense_views():
-    views, y = vague_views()
+    views, y = make_vague_views()
     rng = np.random.default_rng(2)
     changed = cs.Views(
         {name: X * 2.0 ** rng.integers(-30, 30, X.shape[1]) + 0 for name, X in views.items()}, present=views.present
@@ -164,15 +164,15 @@ def test_units_of_columns_of_dense_views():
 
 
 def test_lengths_of_sparse_rows():
-    views, _ = clear_text()
+    views, _ = make_clear_text()
     rng = np.random.default_rng(2)
     scaled = {name: sp.csr_array(X * 2.0 ** rng.integers(-30, 30, 180)[:, None]) for name, X in views.items()}
     assert np.array_equal(fit(views).labels_, fit(scaled).labels_)
 
 
 @pytest.mark.parametrize("predictors", [("components", "graph"), ALL_PREDICTORS])
-def test_same_seed_same_labels_whatever_the_threads(predictors):
-    views, _ = vague_views()
+def test_labels_do_not_depend_on_threads(predictors):
+    views, _ = make_vague_views()
     models = [fit(views, 4, n_jobs=n, predictors=predictors) for n in (1, 2, 4, 1)]
     for other in models[1:]:
         assert np.array_equal(models[0].labels_, other.labels_)
@@ -182,7 +182,7 @@ def test_same_seed_same_labels_whatever_the_threads(predictors):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_cluster_is_lost(seed):
-    views, _ = vague_views(seed=seed)
+    views, _ = make_vague_views(seed=seed)
     model = fit(views, 30, random_state=seed)
     assert set(model.labels_) == set(range(30))
     labels = np.minimum(np.arange(150), 11)  # eleven clusters of one
@@ -190,7 +190,7 @@ def test_no_cluster_is_lost(seed):
 
 
 def test_chosen_start_has_the_largest_score():
-    model = fit(vague_views()[0], 4, n_init=3)
+    model = fit(make_vague_views()[0], 4, n_init=3)
     bits, similarity = model.scores_["bits"], model.scores_["similarity"]
     assert model.cost_ == -bits.max()
     assert similarity[np.argmax(bits)] == pytest.approx(1)
@@ -201,7 +201,7 @@ def test_chosen_start_has_the_largest_score():
 
 
 def test_information_of_views_is_what_their_labels_tell():
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     model = fit(views, 4)
     table = model.view_information_
     assert table["view"].tolist() == list(views.names)
@@ -233,7 +233,7 @@ def test_margins():
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_probabilities_agree_with_predictions(missing):
-    views, _ = vague_views(missing=missing)
+    views, _ = make_vague_views(missing=missing)
     model = fit(views[:100], 4)
     shares = model.predict_proba(views)
     assert shares.min() >= 0
@@ -242,11 +242,11 @@ def test_probabilities_agree_with_predictions(missing):
 
 
 def test_probabilities_of_outliers_and_of_rows_of_zeros_agree_with_predictions():
-    views, _ = clear_views()
+    views, _ = make_clear_views()
     model = fit(views)
     far = {name: np.vstack([1e6 * X[:20], -1e3 * X[20:40]]) for name, X in views.items()}
     assert np.array_equal(model.predict_proba(far).argmax(axis=1), model.predict(far))
-    text, _ = clear_text()
+    text, _ = make_clear_text()
     model = fit(text)
     empty = {name: sp.csr_array((2, X.shape[1])) for name, X in text.items()}
     with pytest.warns(UserWarning, match="entity 0 is all zeros in every view it has .* gets the largest cluster"):
@@ -257,14 +257,14 @@ def test_probabilities_of_outliers_and_of_rows_of_zeros_agree_with_predictions()
 
 
 def test_no_entities_to_predict():
-    views, _ = clear_views()
+    views, _ = make_clear_views()
     model = fit(views)
     assert model.predict(views[:0]).shape == (0,)
     assert model.predict_proba(views[:0]).shape == (0, 3)
 
 
 def test_float32():
-    views, y = vague_views()
+    views, y = make_vague_views()
     single = views.map(lambda X: X.astype(np.float32))
     wide, narrow = fit(views, 4, init=y), fit(single, 4, init=y)
     assert adjusted_rand_score(wide.labels_, narrow.labels_) > 0.97
@@ -273,8 +273,8 @@ def test_float32():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_kinds_of_arrays(to_kind, missing):
-    views, y = clear_views(missing=missing)
+def test_array_libraries(to_kind, missing):
+    views, y = make_clear_views(missing=missing)
     kind = cs.Views({name: to_kind(np.array(X)) for name, X in views.items()})
     reference = fit(views, init=y)
     model = fit(kind, init=y, predictors=("components", "graph"))
@@ -288,7 +288,7 @@ def test_kinds_of_arrays(to_kind, missing):
 
 @pytest.mark.parametrize("predictors", [("components", "graph"), ALL_PREDICTORS])
 def test_saved_and_loaded(tmp_path, predictors):
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     model = fit(views, 4, predictors=predictors)
     cs.save(model, tmp_path / "model.zip")
     back = cs.load(tmp_path / "model.zip")
@@ -300,7 +300,7 @@ def test_saved_and_loaded(tmp_path, predictors):
 
 
 def test_samples_predict_the_others():
-    views, y = clear_views(n=400, missing=0.2)
+    views, y = make_clear_views(n=400, missing=0.2)
     model = fit(views, sample_size=150)
     assert model.labels_.shape == model.confidence_.shape == (400,)
     assert adjusted_rand_score(y, model.labels_) > 0.97
@@ -309,7 +309,7 @@ def test_samples_predict_the_others():
 
 
 def test_bad_row_outside_the_sample_is_refused():
-    views, _ = clear_views(n=100)
+    views, _ = make_clear_views(n=100)
     for row in range(0, 100, 9):
         block = np.array(views["view1"])
         block[row, 2] = np.nan
@@ -332,7 +332,7 @@ def test_interrupt_keeps_the_best_start_so_far(monkeypatch):
             return False
 
     monkeypatch.setattr("consilience.methods.agreement.estimator.progress", lambda *_: Show())
-    views, _ = vague_views()
+    views, _ = make_vague_views()
     model = cs.Consilience(4, random_state=0, n_jobs=1)
     with pytest.raises(KeyboardInterrupt, match="stopped early: the model holds the best result so far"):
         model.fit(views)
@@ -341,8 +341,8 @@ def test_interrupt_keeps_the_best_start_so_far(monkeypatch):
     assert model.predict(views).shape == (150,)
 
 
-def test_verbose_reports_and_quiet_is_quiet(capfd):
-    views, _ = vague_views()
+def test_only_verbose_fit_prints(capfd):
+    views, _ = make_vague_views()
     fit(views, 4, n_init=1)
     assert capfd.readouterr() == ("", "")
     fit(views, 4, n_init=1, verbose=True)
@@ -360,7 +360,7 @@ def satisfies(labels, constraints):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_constraints_are_not_broken(seed, monkeypatch):
-    views, y = vague_views(seed=seed)
+    views, y = make_vague_views(seed=seed)
     constraints = cs.Constraints.sample(y, 60, random_state=seed)
     assert satisfies(cs.refine(views, y, constraints=constraints).labels_, constraints).all()
     assert not satisfies(cs.refine(views, y).labels_, constraints).all()
@@ -379,14 +379,14 @@ def test_constraints_are_not_broken(seed, monkeypatch):
 
 
 def test_must_links_are_satisfied_between_clear_clusters():
-    views, y = clear_views()
+    views, y = make_clear_views()
     pairs = [(np.flatnonzero(y == 0)[i], np.flatnonzero(y == 1)[i]) for i in range(3)]
     labels = fit(views, constraints=cs.Constraints(pairs)).labels_
     assert all(labels[first] == labels[second] for first, second in pairs)
 
 
 def test_constraints_with_rows_of_zeros_and_small_views():
-    text, y = clear_text(seed=1)
+    text, y = make_clear_text(seed=1)
     blocks = {name: X.tolil() for name, X in text.items()}
     for X in blocks.values():
         X[:5] = 0
@@ -395,14 +395,14 @@ def test_constraints_with_rows_of_zeros_and_small_views():
     with pytest.warns(UserWarning, match="entity 0 is all zeros in every view it has"):
         model = fit(views, constraints=constraints)
     assert same_clusters(model.labels_[5:], y[5:])
-    measurements, y = clear_views()
+    measurements, y = make_clear_views()
     small = np.where(np.arange(180)[:, None] % 60 == 0, measurements["view0"], np.nan)
     views = {"large": measurements["view1"], "small": small}
     assert adjusted_rand_score(y, fit(views, 4, constraints=cs.Constraints.sample(y, 40, random_state=0)).labels_) > 0.7
 
 
 def test_constraints_by_id_and_contradictions():
-    views, y = clear_views()
+    views, y = make_clear_views()
     named = cs.Views(dict(views.items()), ids=[f"e{i}" for i in range(180)])
     by_id = cs.Constraints([("e0", "e1")], [("e2", "e3")], by="id")
     labels = fit(named, constraints=by_id).labels_
@@ -422,8 +422,8 @@ def test_constraints_by_id_and_contradictions():
 # odd and bad input
 
 
-def test_warns_of_few_entities_per_cluster():
-    views, _ = clear_views(n=30)
+def test_few_entities_per_cluster_warn():
+    views, _ = make_clear_views(n=30)
     with pytest.warns(UserWarning, match=r"30 entities are fewer than 4 per cluster.*Lower n_clusters=8") as caught:
         fit(views, 8)
     assert caught[0].filename == __file__
@@ -431,7 +431,7 @@ def test_warns_of_few_entities_per_cluster():
 
 @pytest.mark.parametrize("constraints", [None, cs.Constraints([(0, 1)], [(2, 3)])])
 def test_one_cluster(constraints):
-    views, _ = clear_views()
+    views, _ = make_clear_views()
     model = fit(views, 1, constraints=constraints)
     assert not model.labels_.any()
     assert model.cost_ == 0
@@ -440,7 +440,7 @@ def test_one_cluster(constraints):
 
 
 def test_as_many_clusters_as_entities():
-    views, _ = clear_views(n=12)
+    views, _ = make_clear_views(n=12)
     with pytest.warns(UserWarning, match="fewer than 4 per cluster"):
         model = fit(views, 12)
     assert sorted(model.labels_) == list(range(12))
@@ -485,12 +485,12 @@ def test_duplicate_rows():
 def test_views_that_are_refused(block, message):
     model = cs.Consilience(3)
     with pytest.raises((ValueError, TypeError), match=message):
-        model.fit({"good": clear_views(n=60)[0]["view0"], "odd": block})
+        model.fit({"good": make_clear_views(n=60)[0]["view0"], "odd": block})
     assert not hasattr(model, "labels_")
 
 
 def test_views_that_no_entity_connects():
-    views, _ = clear_views()
+    views, _ = make_clear_views()
     present = np.zeros((180, 3), bool)
     present[:90, :2] = True
     present[90:, 2] = True
@@ -502,7 +502,7 @@ def test_views_that_no_entity_connects():
 
 
 def test_rows_of_zeros_in_sparse_views():
-    text, y = clear_text()
+    text, y = make_clear_text()
     words, tags = (X.tolil() for X in text.values())
     tags[::3] = 0
     model = fit({"words": sp.csr_array(words), "tags": sp.csr_array(tags)})
@@ -572,11 +572,11 @@ def test_sparse_similarities_with_an_isolated_entity():
 )  # fmt: skip
 def test_parameters_that_are_refused(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        fit(clear_views(n=60)[0], **options)
+        fit(make_clear_views(n=60)[0], **options)
 
 
 def test_open_labels_to_start_from():
-    views, y = clear_views()
+    views, y = make_clear_views()
     start = np.where(np.arange(180) % 4, -1, y)
     model = fit(views, init=start)
     assert np.array_equal(model.labels_, y)
@@ -589,7 +589,7 @@ def test_open_labels_to_start_from():
 
 
 def test_refine_repairs_labels():
-    views, y = clear_views()
+    views, y = make_clear_views()
     noisy = np.where(np.arange(180) % 5 == 0, (y + 1) % 3, y)
     model = cs.refine(views, noisy)
     assert np.array_equal(model.labels_, y)
@@ -598,7 +598,7 @@ def test_refine_repairs_labels():
 
 @pytest.mark.parametrize("missing", [None, np.nan, "", "pandas"])
 def test_refine_takes_names(missing):
-    views, y = clear_views()
+    views, y = make_clear_views()
     labels = np.array(["plum", "apple", "fig"], dtype=object)[y]
     labels[::7] = pytest.importorskip("pandas").NA if missing == "pandas" else missing
     model = cs.refine(views, labels)
@@ -608,16 +608,16 @@ def test_refine_takes_names(missing):
 
 @pytest.mark.parametrize("values", [[7, 20, 3], [0.5, 2.5, 1.5], [True, False, True]])
 def test_refine_takes_numbers(values):
-    views, y = clear_views()
+    views, y = make_clear_views()
     labels = np.array(values)[y]
-    given = np.where(np.arange(180) % 6, labels, -1) if labels.dtype != bool else labels
-    model = cs.refine(views, given.tolist())
+    start = np.where(np.arange(180) % 6, labels, -1) if labels.dtype != bool else labels
+    model = cs.refine(views, start.tolist())
     assert model.classes_.tolist() == sorted(set(values))
     assert np.mean(model.classes_[model.labels_] == labels) > 0.95
 
 
 def test_refine_does_not_break_constraints():
-    views, y = clear_views()
+    views, y = make_clear_views()
     apart = np.flatnonzero(y == 0)[:2]
     labels = y.copy()
     labels[apart[1]] = 1
@@ -628,14 +628,14 @@ def test_refine_does_not_break_constraints():
 
 
 def test_refine_with_open_labels_and_constraints_ends():
-    views, y = vague_views()
+    views, y = make_vague_views()
     labels = np.where(np.arange(150) % 2, y, -1)
     constraints = cs.Constraints([], [(i, i + 1) for i in range(0, 148, 2)])
     assert cs.refine(views, labels, constraints=constraints).labels_.shape == (150,)
 
 
 def test_refine_as_many_clusters_as_entities():
-    views, _ = clear_views(n=12)
+    views, _ = make_clear_views(n=12)
     with pytest.warns(UserWarning, match="12 entities are fewer than 4 per cluster"):
         assert sorted(cs.refine(views, np.arange(12)).labels_) == list(range(12))
 
@@ -658,12 +658,12 @@ def test_refine_as_many_clusters_as_entities():
 )
 def test_labels_that_refine_refuses(labels, error, message):
     with pytest.raises(error, match=message):
-        cs.refine(clear_views(n=60)[0], labels)
+        cs.refine(make_clear_views(n=60)[0], labels)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sample_holds_entities_of_rare_views_and_labels(seed):
-    views, _ = clear_views()
+    views, _ = make_clear_views()
     rare = np.full((180, 3), np.nan)
     rare[[3, 50, 90, 110, 140, 170]] = np.random.default_rng(0).standard_normal((6, 3))
     model = fit({"common": views["view0"], "rare": rare}, sample_size=40, random_state=seed)
@@ -673,20 +673,20 @@ def test_sample_holds_entities_of_rare_views_and_labels(seed):
     assert set(refined.labels_) == {0, 1}
 
 
-def test_interrupted_prediction_leaves_no_half_fitted_model(monkeypatch):
+def test_interrupted_prediction_leaves_no_fitted_model(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt("while predicting")
 
     monkeypatch.setattr(cs.Consilience, "_extend", interrupt)
     model = cs.Consilience(4, sample_size=50, random_state=0)
     with pytest.raises(KeyboardInterrupt, match="while predicting"):
-        model.fit(clear_views()[0])
+        model.fit(make_clear_views()[0])
     assert not hasattr(model, "labels_")
 
 
 def test_refine_refuses_a_number_of_clusters():
     with pytest.raises(TypeError, match="refine takes n_clusters and init from the labels"):
-        cs.refine(clear_views()[0], np.arange(180) % 3, n_clusters=3)
+        cs.refine(make_clear_views()[0], np.arange(180) % 3, n_clusters=3)
 
 
 def test_agreement_on_labels_leaves_disputed_entities_open():
@@ -698,7 +698,7 @@ def test_agreement_on_labels_leaves_disputed_entities_open():
 
 
 @pytest.mark.parametrize("n_jobs", [2, 4])
-def test_ties_among_neighbours_do_not_depend_on_threads(n_jobs):
+def test_ties_among_neighbors_do_not_depend_on_threads(n_jobs):
     rng = np.random.default_rng(0)
     y = np.arange(600) % 4
     views = {

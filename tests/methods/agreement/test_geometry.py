@@ -38,14 +38,14 @@ def test_components_are_leading_right_singular_vectors(shape, sparse):
     np.testing.assert_allclose(V @ V.T, expected @ expected.T, atol=1e-5)
 
 
-def test_components_of_rows_with_more_than_an_exact_decomposition_takes():
+def test_randomized_components():
     Z = make_rows(LARGEST_EXACT + 20, LARGEST_EXACT + 10)
     V = compute_leading_components(Z, 8, np.random.default_rng(0))
     expected = np.linalg.svd(Z, full_matrices=False)[2][:8].T
     np.testing.assert_allclose(V @ V.T, expected @ expected.T, atol=1e-5)
 
 
-def test_wide_rows_of_low_rank_have_components_of_zeros_beyond_it():
+def test_components_beyond_the_rank_are_zeros():
     Z = make_rows(40, 3) @ np.random.default_rng(1).standard_normal((3, 100))
     V = compute_leading_components(Z, 10, np.random.default_rng(0))
     assert np.isfinite(V).all()
@@ -53,7 +53,7 @@ def test_wide_rows_of_low_rank_have_components_of_zeros_beyond_it():
     assert np.abs(V[:, 3:]).max() == 0
 
 
-def test_dense_rows_are_standardised_and_projected_both_ways():
+def test_dense_rows_have_two_geometries():
     X = make_rows(50, 80) * np.logspace(-3, 3, 80) + np.linspace(-5, 5, 80)
     by_direction, as_they_are = choose_geometries(X, np.random.default_rng(0))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -68,7 +68,7 @@ def test_dense_rows_are_standardised_and_projected_both_ways():
         np.testing.assert_allclose(geometry.transform(X[:7]), points[:7], atol=1e-10)
 
 
-def test_few_columns_are_not_compared_by_direction_and_are_all_kept():
+def test_few_columns_have_one_geometry_of_all_columns():
     X = make_rows(50, 9)
     (geometry,) = choose_geometries(X, np.random.default_rng(0))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -79,7 +79,7 @@ def test_few_columns_are_not_compared_by_direction_and_are_all_kept():
     ]
 
 
-def test_constant_columns_count_for_nothing():
+def test_constant_columns_are_ignored():
     X = make_rows(50, 4)
     (with_constant,) = choose_geometries(np.column_stack([X, np.full(50, 1e8)]), np.random.default_rng(0))
     (without,) = choose_geometries(X, np.random.default_rng(0))
@@ -141,7 +141,7 @@ def test_similarities_become_kernel_components(sparse):
     np.testing.assert_allclose(np.mean(np.sum(points**2, axis=1)), 1)
 
 
-def test_geometries_of_kinds_of_arrays(to_kind):
+def test_geometries_of_array_libraries(to_kind):
     X = make_rows(50, 80)
     for geometry, reference in zip(
         choose_geometries(to_kind(X), np.random.default_rng(0)),

@@ -72,7 +72,7 @@ def test_new_rows_are_placed_by_the_nystroem_formula():
     np.testing.assert_allclose(placed, expected, atol=1e-5)
 
 
-def test_symmetric_neighbours_of_the_fit_are_placed_where_they_are():
+def test_rows_of_the_fit_keep_their_features():
     """The eigenvector equation: an entity's own row of the graph gives its place."""
     matrix = NeighborGraph.build(make_points(60)).connect()[0]
     features = GraphFeatures.fit(matrix, 20, np.random.default_rng(1))

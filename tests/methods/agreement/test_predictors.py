@@ -63,7 +63,7 @@ def test_own_label_has_no_influence(features):
         changed = labels.copy()
         changed[i] = (labels[i] + 1) % 3
         before, after = (
-            ridge.predict_left_out(encode_labels(given, 3, ridge.whitened))[i] for given in (labels, changed)
+            ridge.predict_left_out(encode_labels(clusters, 3, ridge.whitened))[i] for clusters in (labels, changed)
         )
         np.testing.assert_allclose(before, after, atol=1e-4)
 
@@ -78,7 +78,7 @@ def test_learned_coefficients_predict_like_a_regression_on_all_entities():
     np.testing.assert_allclose(append_constant(features[:5]) @ ridge.learn(members), F[:5] @ expected, atol=1e-4)
 
 
-def test_ridge_of_kinds_of_arrays(to_kind):
+def test_ridge_of_array_libraries(to_kind):
     features, _, members = random_problem(open_labels=4)
     ridge = LeaveOneOutRidge.fit(to_kind(features), 0.05)
     scores = ridge.predict_left_out(to_kind(members.astype(np.float32)))

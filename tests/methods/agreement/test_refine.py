@@ -136,7 +136,7 @@ def test_rounds_equal_a_literal_transcription(open_labels, balance):
         assert state.record == {"bits": state.score, "changed": state.changed}
 
 
-def test_vote_of_kinds_of_arrays(to_kind):
+def test_vote_of_array_libraries(to_kind):
     blocks, entities, labels = make_problem()
     expected = build(blocks, entities, 45, 3, 0.5).vote(labels)
     views = [
@@ -156,14 +156,14 @@ def test_row_without_votes_gets_the_largest_cluster():
     assert choose_clusters(votes, sizes, 1.0).tolist() == [1, 0, 0]
 
 
-def test_views_that_know_nothing_vote_alike():
+def test_uninformative_views_vote_equally():
     rng = np.random.default_rng(0)
     points, labels = rng.standard_normal((40, 3)), np.zeros(40, int)
     ensemble = build([points], [np.arange(40)], 40, 3, 0.5)
     assert [weights.tolist() for weights in ensemble.vote(labels).weights] == [[0.5, 0.5]]
 
 
-def test_a_chain_of_moves_loses_no_cluster():
+def test_chain_of_moves_loses_no_cluster():
     """The only member of each cluster moves on: putting one back empties the cluster that it had moved to."""
     labels = np.array([0, 1, 2, 3, 3, 3])
     chosen = np.array([1, 2, 3, 3, 3, 3])

@@ -9,14 +9,14 @@ from consilience.methods.common.halves import group_identical, reset_start, spli
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.coo_array])
-def test_entities_that_are_identical_in_all_views_are_a_group(convert):
+def test_identical_entities_form_a_group(convert):
     first = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, -0.0], [0.0, 2.0], [1.0, 0.0]])
     second = np.array([[5.0], [6.0], [5.0], [5.0], [5.0]])
     views = cs.Views({"first": convert(first), "second": second})
     assert group_identical(views).tolist() == [0, 1, 0, 2, 0]
 
 
-def test_explicit_zeros_do_not_tell_sparse_rows_apart():
+def test_explicit_zeros_do_not_distinguish_sparse_rows():
     stored = sp.csr_array((np.array([0.0, 3.0, 3.0]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
     assert group_identical(cs.Views({"a": stored})).tolist() == [0, 0]
 

@@ -78,7 +78,7 @@ def test_probabilities_do_not_depend_on_units(name, factor):
 
 
 @every_soft
-def test_rows_far_away_have_probabilities(name):
+def test_far_rows_have_probabilities(name):
     views = make_views()
     model = fit(name, views)
     far = views[:5].map(lambda X: 1e9 * X)
@@ -193,7 +193,7 @@ def test_another_division_is_tried_if_a_half_is_refused():
 
 
 @pytest.mark.parametrize("name", ["k-means", "spectral", "consilience"])
-def test_probabilities_say_no_more_than_the_number_of_entities_allows(name):
+def test_probabilities_are_limited_by_number_of_entities(name):
     views = make_views(300, separation=20.0)
     model = fit(name, views[:100]).calibrate(views[:100])
     ratio = model.temperature_ / model._reference_temperature
@@ -220,7 +220,7 @@ def test_calibration_refuses_other_data():
         fit("k-means", small).calibrate(small)
 
 
-def test_a_single_cluster_is_certain():
+def test_single_cluster_is_certain():
     views = make_views(40)
     for name in MARKING:
         model = fit(name, views, n_clusters=1, outliers="auto").calibrate(views)
@@ -251,7 +251,7 @@ def test_share_of_outliers(name):
 
 @every_marking
 @pytest.mark.parametrize("separation", [3.0, 12.0])
-def test_clean_clusters_have_hardly_any_outliers(name, separation):
+def test_clean_clusters_have_few_outliers(name, separation):
     model = fit(name, make_views(300, separation=separation), outliers="auto")
     assert np.mean(model.labels_ == -1) <= 0.02
 
@@ -305,11 +305,11 @@ def measure_false_alarms(name, n_entities, n_columns, calibrate, n_seeds):
 @pytest.mark.parametrize(
     ("name", "calibrate"), [("k-means", False), ("spherical", False), ("spectral", False), ("spectral", True)]
 )
-def test_hardly_any_new_row_of_the_same_kind_fits_no_cluster(name, calibrate, n_entities, n_columns):
+def test_few_new_rows_of_the_same_kind_fit_no_cluster(name, calibrate, n_entities, n_columns):
     assert measure_false_alarms(name, n_entities, n_columns, calibrate, 10) <= 0.03
 
 
-def test_hardly_any_new_row_fits_no_cluster_by_cross_fitting():
+def test_few_new_rows_fit_no_cluster_by_cross_fitting():
     assert measure_false_alarms("consilience", 150, 50, True, 3) <= 0.03
 
 

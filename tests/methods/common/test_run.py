@@ -19,51 +19,51 @@ def script(*rounds):
     return iter([Scripted({"a": a, "b": b}) for a, b in rounds])
 
 
-def silent(*_):
+def ignore_report(*_):
     return None
 
 
-def test_stops_when_no_view_improves_for_as_long_as_patience():
+def test_stops_when_no_view_improves_within_patience():
     rounds = [(10, 10), (9, 11), (9, 9), (9.5, 9.5), (9, 9), (9, 9), (1, 1)]
-    done = run(script(*rounds), max_iter=99, tol=0, patience=3, report=silent)
+    done = run(script(*rounds), max_iter=99, tol=0, patience=3, report=ignore_report)
     assert (done.n_iter, done.converged) == (6, True)  # b's last minimum is in round 3
 
 
-def test_one_view_that_still_improves_keeps_the_run_going():
+def test_run_continues_while_one_view_improves():
     rounds = [(10, 10), *((10, 10 - i) for i in range(1, 9)), (10, 2), (10, 2)]
-    done = run(script(*rounds), max_iter=99, tol=0, patience=2, report=silent)
+    done = run(script(*rounds), max_iter=99, tol=0, patience=2, report=ignore_report)
     assert done.n_iter == 11
 
 
 def test_tol_is_relative_to_the_best():
     rounds = [(100, 100), (99.5, 99.5), (98.9, 98.9), (98.5, 98.5), (98.4, 98.4)]
-    done = run(script(*rounds), max_iter=99, tol=0.01, patience=2, report=silent)
+    done = run(script(*rounds), max_iter=99, tol=0.01, patience=2, report=ignore_report)
     assert done.n_iter == 5  # round 2 is no new minimum by 1%, round 3 is, rounds 4 and 5 are not
 
 
-def test_negative_costs_have_minima_too():
-    done = run(script((-1, -1), (-2, -2), (-2, -2)), max_iter=99, tol=1e-3, patience=1, report=silent)
+def test_negative_costs():
+    done = run(script((-1, -1), (-2, -2), (-2, -2)), max_iter=99, tol=1e-3, patience=1, report=ignore_report)
     assert done.n_iter == 3
 
 
-def test_a_first_cost_of_infinity_can_be_improved():
+def test_infinite_cost_can_be_improved():
     infinite = float("inf")
-    done = run(script((infinite, infinite), (5, 5), (5, 5)), max_iter=99, tol=0.1, patience=1, report=silent)
+    done = run(script((infinite, infinite), (5, 5), (5, 5)), max_iter=99, tol=0.1, patience=1, report=ignore_report)
     assert done.n_iter == 3
 
 
 def test_settled_ends_at_once():
     states = iter([Scripted({"a": 3}), Scripted({"a": 2}, settled=True), Scripted({"a": 1})])
-    done = run(states, max_iter=99, tol=0, patience=99, report=silent)
+    done = run(states, max_iter=99, tol=0, patience=99, report=ignore_report)
     assert (done.n_iter, done.converged, done.state.costs) == (2, True, {"a": 2})
 
 
-def test_max_iter_is_no_convergence():
-    done = run(script((3, 3), (2, 2), (1, 1)), max_iter=2, tol=0, patience=9, report=silent)
+def test_max_iter_is_not_convergence():
+    done = run(script((3, 3), (2, 2), (1, 1)), max_iter=2, tol=0, patience=9, report=ignore_report)
     assert (done.n_iter, done.converged) == (2, False)
 
 
-def test_history_has_one_record_a_round_and_report_sees_it():
+def test_history_and_report_have_one_record_per_round():
     states = (Scripted({"a": cost}, record={"cost": cost}) for cost in (3, 2, 2))
     seen = []
     done = run(states, max_iter=9, tol=0, patience=1, report=lambda *line: seen.append(line))
@@ -71,29 +71,29 @@ def test_history_has_one_record_a_round_and_report_sees_it():
     assert seen == [(1, {"cost": 3}), (2, {"cost": 2}), (3, {"cost": 2})]
 
 
-def interrupted_after(n):
+def interrupt_after(n):
     for cost in range(n):
         yield Scripted({"a": -cost})
     raise KeyboardInterrupt("by hand")
 
 
 def test_interrupt_keeps_the_last_round():
-    done = run(interrupted_after(2), max_iter=9, tol=0, patience=9, report=silent)
+    done = run(interrupt_after(2), max_iter=9, tol=0, patience=9, report=ignore_report)
     assert done.interrupted
     assert not done.converged
     assert done.state.costs == {"a": -1}
 
 
-def test_interrupt_before_the_first_round_has_nothing_to_keep():
+def test_interrupt_before_first_round_raises():
     with pytest.raises(KeyboardInterrupt, match="by hand"):
-        run(interrupted_after(0), max_iter=9, tol=0, patience=9, report=silent)
+        run(interrupt_after(0), max_iter=9, tol=0, patience=9, report=ignore_report)
 
 
 def attempt(cost, *, interrupted=False):
     return Attempt(Run(None, [], 1, True, interrupted), f"result at {cost}", cost)
 
 
-def test_best_of_keeps_the_lowest_cost_and_the_first_of_equals():
+def test_best_attempt_is_first_of_lowest_cost():
     kept, interrupted = choose_best_attempt(attempt(cost) for cost in (3.0, 1.0, 2.0, 1.0))
     assert not interrupted
     assert kept.result == "result at 1.0"
@@ -101,7 +101,7 @@ def test_best_of_keeps_the_lowest_cost_and_the_first_of_equals():
     assert choose_best_attempt([first, second])[0] is first
 
 
-def test_best_of_stops_at_an_interrupt():
+def test_best_attempt_stops_at_interrupt():
     drawn = []
 
     def attempts():
@@ -116,7 +116,7 @@ def test_best_of_stops_at_an_interrupt():
 
 
 @pytest.mark.parametrize("n", [0, 2])
-def test_an_interrupt_between_attempts_keeps_those_made(n):
+def test_interrupt_between_attempts_keeps_earlier_ones(n):
     def attempts():
         yield from (attempt(float(cost)) for cost in range(n))
         raise KeyboardInterrupt("by hand")
@@ -129,16 +129,16 @@ def test_an_interrupt_between_attempts_keeps_those_made(n):
             choose_best_attempt(attempts())
 
 
-def test_patience_waits_while_the_aim_still_moves():
+def test_patience_restarts_when_costs_are_not_comparable():
     moving = [Scripted({"a": 5}, comparable=False) for _ in range(6)]
     fixed = [Scripted({"a": cost}) for cost in (9, 8, 8, 8, 8)]
-    done = run(iter(moving + fixed), max_iter=99, tol=0, patience=2, report=silent)
+    done = run(iter(moving + fixed), max_iter=99, tol=0, patience=2, report=ignore_report)
     assert (done.n_iter, done.converged) == (10, True)  # 8 is new in round 8, though 5 was lower under another aim
-    cut_short = run(iter(moving), max_iter=6, tol=0, patience=1, report=silent)
+    cut_short = run(iter(moving), max_iter=6, tol=0, patience=1, report=ignore_report)
     assert not cut_short.converged
 
 
-def test_an_attempt_without_a_cost_never_wins():
+def test_attempt_with_nan_cost_never_wins():
     done = Run(None, [], 1, True, False)
     attempts = [Attempt(done, "none", float("nan")), Attempt(done, "some", 5.0), Attempt(done, "again", float("nan"))]
     assert choose_best_attempt(iter(attempts))[0].result == "some"
