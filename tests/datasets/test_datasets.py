@@ -1,4 +1,4 @@
-"""Data that ships is what it says, data that is made has the promised properties."""
+"""Shipped data matches its description, and synthetic data has the documented properties."""
 
 import os
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_digits_are_complete_and_cited():
     }
     assert np.bincount(y).tolist() == [200] * 10
     assert views.present.all()
-    # first values of the published files, and whole numbers where those have them
+    # first values of the published files, some of which are whole numbers
     assert views["fou"][0, :3].tolist() == [0.065882, 0.19731, 0.10383]
     assert views["mor"][0].tolist() == [1, 0, 0, 133.15, 1.3117, 1620.2]
     assert set(np.unique(views["pix"])) == set(range(7))
@@ -122,14 +122,14 @@ def test_corrupted_views_match_paper():
         centres = np.array([np.median(X[y == c], axis=0) for c in range(3)])
         nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
         wrong.append(nearest != y)
-        assert 190 <= wrong[-1].sum() <= 215  # the clusters themselves can be told apart, but for a few points
+        assert 190 <= wrong[-1].sum() <= 215  # the clusters are separable except for a few points
         assert np.bincount((nearest - y)[wrong[-1]] % 3, minlength=3)[1:].min() > 60  # either other cluster
     first, second, third = wrong
-    assert (first & second).sum() < 40  # drawn anew for each view
+    assert (first & second).sum() < 40  # drawn separately for each view
     assert (second & third).sum() < 40
     right = ~(first | second)
     moved = (views["view0"] - views["view1"])[right]
-    np.testing.assert_allclose(moved, np.tile(moved[0], (right.sum(), 1)), atol=1e-9)  # the same points elsewhere
+    np.testing.assert_allclose(moved, np.tile(moved[0], (right.sum(), 1)), atol=1e-9)  # a translation of the points
     assert np.abs(moved[0]).max() > 0.1
     noise = (views["noisy0"] - views["view0"])[~first]
     np.testing.assert_allclose(noise.std(axis=0), 2.5, rtol=0.05)

@@ -1,4 +1,4 @@
-"""Sets that are fetched: where they are looked for, what is said if they are nowhere, that they are the known ones."""
+"""Fetched data sets: where they are searched, messages if they are missing, and checks of their content."""
 
 import hashlib
 import io
@@ -44,7 +44,7 @@ GIVEN = os.environ.get("CONSILIENCE_DATA", "")
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder that is looked into first, empty, and an empty cache; what the machine has is out of sight."""
+    """An empty data folder and an empty cache, instead of those of the machine."""
     folder_ = tmp_path / "given"
     folder_.mkdir()
     monkeypatch.setenv("CONSILIENCE_DATA", str(folder_))
@@ -122,7 +122,7 @@ def test_converted_copy_is_read(folder):
     assert views.feature_names("words").tolist() == ["x", "ŷ", "z"]
     assert views.feature_names("sizes") is None
     assert views.ids.tolist() == ["http://e/1", "http://e/2", "http://e/2 (2)", "http://e/3"]
-    # an empty row says nothing, nor does an unknown size; an entity without anything keeps its empty row
+    # empty rows and unknown sizes are missing views; an entity without any data keeps its empty row
     assert views.present.tolist() == [[True, True], [False, True], [True, False], [True, False]]
     assert y.tolist() == [1, 0, 1, 0]
     assert data.target_names == ("a", "b")
@@ -233,7 +233,7 @@ def test_original_archive_is_read_from_folder_or_cache(place_of, request, small_
 
 def test_members_may_be_single_files(folder, small_cora):
     (folder / "cora.content").write_bytes(CONTENT)
-    assert where("cora").startswith("to be downloaded")  # for one of two is lacking
+    assert where("cora").startswith("to be downloaded")  # because one of two files is missing
     (folder / "cora.cites").write_bytes(CITES)
     assert len(fetch_cora().views) == 3
 
@@ -465,7 +465,7 @@ def test_hostile_archive_writes_nothing(folder, small_cora):
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     before = sorted(folder.parent.rglob("*"))
-    assert len(fetch_cora().views) == 3  # what was asked for is read, whatever it is called; the link is passed by
+    assert len(fetch_cora().views) == 3  # the members are read in any folder, and the link is skipped
     assert sorted(folder.parent.rglob("*")) == before
 
 
@@ -536,7 +536,7 @@ def test_shipped_data_sets_have_card_with_source(load):
     assert f"- Source: {data.source}" in data.card
 
 
-# what the converted copies hold: entities, columns of each view, entities that lack it, entities in each class
+# content of the converted copies: entities, columns of each view, entities that lack it, entities per class
 HELD = {
     "digits": (2000, (76, 216, 64, 240, 47, 6), (0,) * 6, (200,) * 10),
     "letters": (20000, (16,), (0,), REMOTE_DATASETS["letters"].facts.sizes),

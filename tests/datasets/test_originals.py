@@ -1,4 +1,4 @@
-"""Files in the formats of their homes, written small, are read as those formats say."""
+"""Parsers of published files, on small files of the same formats."""
 
 import io
 from functools import partial
@@ -67,7 +67,9 @@ def test_ads_are_six_views_and_unknown_sizes_are_missing():
     present = {views.names[v] for v in np.flatnonzero(views.present[0])}
     assert present == {"geometry", "url", "origurl"}
     assert views.present[1].tolist() == [False] * 5 + [True]
-    assert views.present[2].tolist() == [False] + [True] * 5  # nothing is known of it: zeros are all there is
+    assert (
+        views.present[2].tolist() == [False] + [True] * 5
+    )  # no view has data, so the empty rows of the sparse views are kept
 
 
 def test_ads_with_other_number_of_columns_are_refused():
@@ -221,10 +223,14 @@ def test_pages_have_words_anchor_words_and_links():
     assert [parsed.names[label] for label in parsed.target] == ["course", "course", "student"]
     words = columns(parsed, "text")
     assert "hidden" not in words
-    assert "server" not in words  # of the header that came before the page
+    assert "server" not in words  # a word of the server's header
     assert dense(parsed, "text")[0][words.index("course")] == 2
     words = [{columns(parsed, "anchor")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "anchor")]
-    assert words == [{"her", "course"}, {"second", "course"}, {"home", "of", "ann"}]  # nor her link to herself
+    assert words == [
+        {"her", "course"},
+        {"second", "course"},
+        {"home", "of", "ann"},
+    ]  # without links of a page to itself
     assert columns(parsed, "inbound") == ["http://a.edu/one/", "http://c.edu/x.html", "http://b.edu"]
     assert dense(parsed, "inbound") == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]  # no page links to itself
     assert columns(parsed, "outbound") == ["http://a.edu/one/", "http://a.edu/one/two.html"]
@@ -257,7 +263,7 @@ def test_messages_have_body_and_subject():
     }
     parsed = parse_newsgroups(files, min_body=1, min_subject=1)
     assert parsed.names == ("alt.atheism", "rec.autos")
-    assert parsed.target.tolist() == [0, 1, 1]  # those to train on first, by group
+    assert parsed.target.tolist() == [0, 1, 1]  # training messages first, by group
     words = [{columns(parsed, "subject")[j] for j in np.flatnonzero(row)} for row in dense(parsed, "subject")]
     assert words == [set(), {"re", "old", "cars"}, {"test", "part"}]
     body = columns(parsed, "body")
@@ -288,5 +294,5 @@ def test_cluto_columns_start_at_one_and_empty_columns_are_dropped():
         with pytest.raises(ValueError, match=r"counts hold .*, which is not a whole number"):
             parse_cluto(files | {"re0.mat": b"3 4 4\n1 2 4 1\n4 3\n1 " + value + b"\n"}, "re0")
     wide = parse_cluto(files | {"re0.mat": b"3 999999999999 4\n1 2 4 1\n4 0\n1 1\n"}, "re0")
-    assert dense(wide, "text") == [[2, 1], [0, 0], [1, 0]]  # as wide as it is used, whatever it declares
+    assert dense(wide, "text") == [[2, 1], [0, 0], [1, 0]]  # only the used columns, whatever the header declares
     assert wide.views().present.all()

@@ -1,4 +1,4 @@
-"""Views made of one block: columns that are divided, classes that are paired."""
+"""Views of one block: divided columns and paired classes."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from consilience.datasets import make_paired_views, make_random_splits
 @given(st.integers(1, 30), st.data(), st.booleans(), st.integers(0, 9))
 def test_splits_cover_columns_and_share_none(n_columns, data, sparse, seed):
     n_views = data.draw(st.integers(1, n_columns))
-    X = np.tile(np.arange(1, n_columns + 1), (3, 1))  # a column is known by its value
+    X = np.tile(np.arange(1, n_columns + 1), (3, 1))  # the value identifies the column
     views = make_random_splits(sp.csr_array(X) if sparse else X, n_views, random_state=seed)
     assert views.names == tuple(f"view{v}" for v in range(n_views))
     blocks = [(block.toarray() if sparse else block)[0].tolist() for _, block in views.items()]
@@ -58,7 +58,7 @@ def four_classes(n=400):
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_pairs_are_drawn_from_their_classes_and_no_row_twice(kind):
     X, y = four_classes(20)
-    rows = np.column_stack([np.arange(80), X])  # a row is known by its number
+    rows = np.column_stack([np.arange(80), X])  # the number identifies the row
     rows[:, 0] += 1
     views, pair = make_paired_views(kind(rows), y, [("a", "c"), ("d", "b")], n_samples=15, random_state=3)
     assert views.names == ("first", "second")

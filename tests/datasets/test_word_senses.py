@@ -1,4 +1,4 @@
-"""The word senses that ship: what is in the file, what the views make of it, and that the file can be made again."""
+"""Word senses: content of the file, the views built from it, and the script that builds the file."""
 
 import gzip
 import pickle
@@ -66,7 +66,7 @@ def test_texts_have_neither_examples_nor_underscores(senses):
     assert all(senses.glosses)
     assert not any('"' in gloss for gloss in senses.glosses)
     assert not any("_" in lemmas for lemmas in senses.lemmas)
-    # the first lemma is what the id is made of
+    # the id starts with the first lemma
     firsts = [lemmas.split(", ")[0].replace(" ", "_").lower() for lemmas in senses.lemmas]
     assert firsts == [name.rsplit(".", 2)[0] for name in senses.ids]
 
@@ -166,5 +166,5 @@ def test_file_can_be_rebuilt(tmp_path):
         subprocess.run([sys.executable, str(TOOL), str(WORDNET), str(path)], check=True)
     first, second = (path.read_bytes() for path in made)
     assert first == second
-    # the text, not the bytes: another zlib may pack it otherwise
+    # compare texts, because other versions of zlib compress differently
     assert gzip.decompress(first) == gzip.decompress((PACKAGE / "word_senses.tsv.gz").read_bytes())

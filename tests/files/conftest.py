@@ -1,4 +1,4 @@
-"""Files to be read, and a short way to read them."""
+"""Fixtures that write files and read them."""
 
 import json
 
@@ -9,7 +9,7 @@ from consilience.files import InputFiles, parse_view, read_files
 
 @pytest.fixture
 def put(tmp_path):
-    """Write a file and say where it is: text and bytes as they are, a list of records as lines of JSON."""
+    """Write a file and return its path: text or bytes literally, a list of records as JSON lines."""
 
     def write(name, content):
         path = tmp_path / name
@@ -35,7 +35,7 @@ def read():
 
 @pytest.fixture
 def content(read):
-    """The only view of a file, called «view»."""
+    """Read the only view of a file, called "view"."""
 
     def only(where, kind=None, **options):
         (content,) = read(f"view={where}", kinds={} if kind is None else {"view": kind}, **options).contents

@@ -1,4 +1,4 @@
-"""Single-cell files: blocks, names of cells, and what describes the cells."""
+"""Single-cell files: matrices, names of cells, and columns that describe the cells."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Matrices in files: the same numbers come back, and nothing is ever run."""
+"""Matrices in files: numbers are read exactly, and no code is run."""
 
 import gzip
 import io
@@ -286,7 +286,7 @@ def test_matrix_market_file_cut_within_number_is_refused(put, cut):
 @pytest.mark.parametrize("zero_based", [True, False])
 def test_svmlight_round_trips(put, name, zero_based):
     X = SPARSE.toarray()
-    X[0, 0], X[0, -1] = 1.0, 2.0  # so that the first column and the number of columns can be told
+    X[0, 0], X[0, -1] = 1.0, 2.0  # fixes the first column and the number of columns
     buffer = io.BytesIO()
     dump_svmlight_file(X, np.arange(9), buffer, zero_based=zero_based)
     whole = buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Files that are not what they should be: one sentence that names them, and never anything else."""
+"""Damaged and wrong files are refused with one sentence that names them."""
 
 import gzip
 import io
@@ -23,7 +23,7 @@ def as_bytes(save, *what, **how):
 
 
 def read_and_catch(path):
-    """What is said of a file, and how; None if it is read without complaint."""
+    """Return the type and message of the error; None if the file is read."""
     try:
         read_file(path)
     except BaseException as error:
@@ -32,7 +32,7 @@ def read_and_catch(path):
 
 
 def is_clear_refusal(refusal, path):
-    """A refusal in one sentence that names the file."""
+    """Whether the error is a short message that names the file."""
     kind, message = refusal
     return issubclass(kind, ValueError | OSError) and path.name in message and len(message) < 1000
 

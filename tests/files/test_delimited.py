@@ -1,4 +1,4 @@
-"""Tables of text: what is written is what is read."""
+"""Delimited tables are read as they were written."""
 
 import csv
 import gzip
@@ -164,7 +164,7 @@ def test_unclosed_quote_is_refused(put):
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
 def test_wide_header_with_any_delimiter(put, mark, monkeypatch):
-    before = csv.field_size_limit(131_072)  # as Python starts with
+    before = csv.field_size_limit(131_072)  # Python's default
     try:
         wide = lines_of([[f"a column called {i:05d}" for i in range(8000)], ["1"] * 8000], mark)
         assert len(read_file(put("t.csv", wide)).columns) == 8000

@@ -1,4 +1,4 @@
-"""From contents to numbers: by the book, and the same way for new entities."""
+"""Encoders match scikit-learn or their formulas, and encode new entities as in the fit."""
 
 import numpy as np
 import pandas as pd
@@ -270,7 +270,7 @@ def model(put, content):
 
 
 def new_rows(content, path, model):
-    """Read again as the model's kind, as it is done for a saved model."""
+    """Read new rows with the kind of the model, as for a saved model."""
     new = [content(path, model.kinds["view"])]
     return encode(new, model.encodings, collect_ids(new)).views["view"]
 

@@ -1,4 +1,4 @@
-"""Files that are about the same things: who is in which, and what is known of whom."""
+"""Files are joined by id, and known classes are matched with entities."""
 
 import gzip
 
@@ -23,7 +23,7 @@ def scale_to_unit_variance(values):
 
 @pytest.fixture
 def three(put):
-    """Three files, each in an order of its own and without a fifth of the entities."""
+    """Three files in different orders, each without a fifth of the entities."""
     rng = np.random.default_rng(1)
     view_ids = [rng.permutation(ALL)[:40].tolist() for _ in range(3)]
     return view_ids, [
@@ -207,7 +207,7 @@ LETTERS = list("abcdef")
 
 
 def write_similarities(tmp_path, ids, sparse):
-    """The similarities of these, in their order."""
+    """Write the similarities of the entities in this order."""
     at = [LETTERS.index(entity_id) for entity_id in ids]
     X = ALIKE[np.ix_(at, at)]
     if sparse:

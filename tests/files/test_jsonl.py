@@ -1,4 +1,4 @@
-"""Lines of JSON: each field becomes a column."""
+"""JSON lines: each field becomes a column."""
 
 import json
 

@@ -26,7 +26,7 @@ def names(folder):
 
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory):
-    """What is found after a kill before each file-system call, by case."""
+    """The state after a kill before each file-system call, by case."""
     program = Path(kill_steps.__file__)
     ran = subprocess.run(
         [sys.executable, program, tmp_path_factory.mktemp("steps")], capture_output=True, text=True, check=True
@@ -115,7 +115,7 @@ def write_with_signal(kind, out, n):
     return tracer.count > n
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # files that Python itself closes late
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python closes files late
 @pytest.mark.parametrize(("kind", "stride"), [("new", 7), ("older", 11), ("file", 5)])
 def test_sigterm_at_every_nth_instruction_leaves_nothing(kind, stride, tmp_path, stop_by_sigterm):
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
@@ -212,7 +212,7 @@ def test_folders_of_other_programs_are_kept(tmp_path):
 
 
 def test_file_systems_without_locks(tmp_path, monkeypatch):
-    """Everything is written, and leftovers stay, because nothing tells whether their process is alive."""
+    """Everything is written, and leftovers stay, because it cannot be known whether their process is alive."""
 
     def refuse(*_):
         raise OSError("Operation not supported")

@@ -1,4 +1,4 @@
-"""What a view is: found where it is clear, as the user says where it is not, refused where it cannot be."""
+"""Kinds of views are detected or forced, and impossible kinds are refused."""
 
 import gzip
 import warnings
@@ -92,7 +92,7 @@ ALIKE = np.exp(-((POINTS[:, None] - POINTS[None]) ** 2).sum(axis=2))
 )
 def test_kinds_of_matrices_are_detected(tmp_path, content, make, X, kind):
     if make is sp.csr_array and kind == "numbers" and (X >= 0).all() and np.array_equal(X, np.floor(X)):
-        kind = "counts"  # whole numbers that are stored sparse, however many of them are not 0
+        kind = "counts"  # whole numbers in sparse storage, at any density
     if make is sp.csr_array:
         sp.save_npz(tmp_path / "X.npz", make(X))
     else:

@@ -1,4 +1,4 @@
-"""How views are named."""
+"""Names of views on the command line."""
 
 from pathlib import Path
 

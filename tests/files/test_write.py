@@ -1,4 +1,4 @@
-"""Files and folders appear whole, or not at all."""
+"""Files and folders appear completely or not at all."""
 
 import os
 import stat
@@ -328,7 +328,7 @@ def test_folder_may_be_relative(tmp_path, monkeypatch, name):
 
 
 def test_placed_files_are_rolled_back_if_another_fails(tmp_path):
-    """In a folder that holds something else, and with one of the names taken meanwhile."""
+    """Rollback in a folder with other files, if a name is taken meanwhile."""
     final = tmp_path / "out"
     final.mkdir()
     (final / "else").write_text("kept")

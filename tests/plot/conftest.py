@@ -1,4 +1,4 @@
-"""Every test of a figure leaves matplotlib as it was."""
+"""Restore the state of matplotlib after every test."""
 
 import matplotlib as mpl
 import pytest

@@ -1,4 +1,4 @@
-"""What all Displays promise."""
+"""Contract of all displays."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ HOSTILE = (
 
 @pytest.fixture(params=plot.__all__)
 def draw(request, views, kmeans, tree, mixture, selection):
-    """Draws any of the Displays into the axes it is given."""
+    """Draw any of the displays into given axes."""
     return {
         "AgreementDisplay": lambda ax=None: AgreementDisplay.from_estimator(kmeans, ax=ax),
         "ContestedDisplay": lambda ax=None: ContestedDisplay.from_estimator(kmeans, views, ax=ax),
@@ -60,7 +60,7 @@ def draw(request, views, kmeans, tree, mixture, selection):
 
 
 def save_figure(display):
-    """Draw every letter: what the font lacks warns only now."""
+    """Save the figure, because matplotlib warns about missing characters only then."""
     display.figure_.savefig(file := BytesIO(), format="png", dpi=40)
     return file.getbuffer().nbytes
 

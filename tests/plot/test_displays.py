@@ -1,4 +1,4 @@
-"""What is drawn is what was given."""
+"""Displays draw the data that they are given."""
 
 import sys
 from io import BytesIO
@@ -454,10 +454,10 @@ def test_selection_of_small_groups_has_no_curve(views):
 def test_lines_pass_through_means_and_bars_are_as_high():
     runs = {"co-EM": {"10": [0.5, 0.7], "2": [1.0, 1.2]}, "EM": {"2": [2.0], "10": [1.5]}}
     line = CurvesDisplay.from_runs(runs).drawn_["", "co-EM"]
-    assert line.get_xdata().tolist() == [2, 10]  # by number, not by letters
+    assert line.get_xdata().tolist() == [2, 10]  # sorted as numbers, not as strings
     assert line.get_ydata().tolist() == pytest.approx([1.1, 0.6])
     bars = CurvesDisplay.from_runs(runs, bars=True).drawn_["", "co-EM"]
-    assert [bar.get_height() for bar in bars] == pytest.approx([0.6, 1.1])  # as they were given
+    assert [bar.get_height() for bar in bars] == pytest.approx([0.6, 1.1])  # in the given order
 
 
 @pytest.mark.parametrize(("deviations", "error"), [(False, 0.1), (True, 0.02**0.5)])

@@ -1,4 +1,4 @@
-"""Looks that can be told apart."""
+"""Styles can be told apart."""
 
 from itertools import combinations
 
